@@ -143,8 +143,8 @@ struct ReceiptListener {
     }
 
     func counted() throws -> (shown: Int, failures: [String: Int]) {
-        let result = try Program("sealedpush", in: folder).run("receipts", "--json")
-        let total = result.objects.first?["total"] as? [String: Any]
+        let status = try Program("sealedpush", in: folder).run("outbox", "status", "--json").objects.first
+        let total = (status?["receipts"] as? [String: Any])?["total"] as? [String: Any]
         return (total?["shown"] as? Int ?? 0, total?["failures"] as? [String: Int] ?? [:])
     }
 }
