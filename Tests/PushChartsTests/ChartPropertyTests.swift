@@ -123,12 +123,12 @@ import Testing
                 let drawing = try #require(ChartDrawing(chart, style: ChartStyle())?.drawing)
                 #expect(drawing.texts.count > 1)
                 for label in drawing.texts {
-                    let width = TextMeasure.width(label.text, size: label.size)
-                    let left = label.anchor == .start ? label.x : label.x - width / 2
+                    let width = TextMeasure.width(label.text)
+                    let left = label.left(width: width)
                     #expect(left >= 0 && left + width <= drawing.width, "\(label.text)")
                     let isCut = label.text.hasSuffix("\u{2026}")
                     #expect(isCut || label.text.contains(text))
-                    #expect(!isCut || TextMeasure.width(text, size: label.size) > 90, "\(label.text)")
+                    #expect(!isCut || TextMeasure.width(text) > 90, "\(label.text)")
                 }
             }
         }

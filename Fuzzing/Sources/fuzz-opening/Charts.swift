@@ -61,17 +61,14 @@ func checkLayout(of chart: PushChart, _ style: ChartStyle) {
     demand(drawing.marks.count <= 4 * chart.points.count + 64, "\(drawing.marks.count) marks")
     for mark in drawing.marks {
         switch mark {
-        case .fill(let path, let paint):
+        case .fill(let path, _): check(path, in: drawing)
+        case .gradient(let path, let stops):
             check(path, in: drawing)
-            if case .gradient(let stops) = paint {
-                demand(stops.count >= 2 && zip(stops, stops.dropFirst()).allSatisfy { $0.y <= $1.y }, "\(stops)")
-            }
+            demand(stops.count >= 2 && zip(stops, stops.dropFirst()).allSatisfy { $0.y <= $1.y }, "\(stops)")
         case .stroke(let path, _, let width):
             check(path, in: drawing)
             demand(width.isFinite && width > 0, "a line of the width \(width)")
-        case .text(let label):
-            demand(label.size.isFinite, "letters of the size \(label.size)")
-            check(Path.Point(x: label.x, y: label.baseline), in: drawing)
+        case .text(let label): check(Path.Point(x: label.x, y: label.baseline), in: drawing)
         }
     }
 }

@@ -81,8 +81,8 @@
 
         private static func write(_ label: Drawing.Label, in context: CGContext, _ space: CGColorSpace) {
             let font =
-                CTFontCreateUIFontForLanguage(.system, label.size, nil)
-                ?? CTFontCreateWithName("Helvetica" as CFString, label.size, nil)
+                CTFontCreateUIFontForLanguage(.system, Drawing.Label.size, nil)
+                ?? CTFontCreateWithName("Helvetica" as CFString, Drawing.Label.size, nil)
             let attributes: [NSAttributedString.Key: Any] = [
                 NSAttributedString.Key(kCTFontAttributeName as String): font,
                 NSAttributedString.Key(kCTForegroundColorAttributeName as String): color(label.color, space),

@@ -24,25 +24,19 @@ struct Drawing: Sendable {
     /// One line of text in the system's own font.
     struct Label: Sendable {
         let text: String
-        let size: Double
         let color: Color
-        /// Where the text begins, ends, or has its middle.
+        /// Where the text begins, or has its middle.
         let x: Double
         /// Where its letters stand.
         let baseline: Double
-        let anchor: Anchor
+        var isCentered = false
 
         /// Where a text of this width begins.
-        func left(width: Double) -> Double {
-            switch anchor {
-            case .start: x
-            case .middle: x - width / 2
-            case .end: x - width
-            }
-        }
-    }
+        func left(width: Double) -> Double { isCentered ? x - width / 2 : x }
 
-    enum Anchor: Sendable { case start, middle, end }
+        /// Of all text, in points.
+        static let size = 11.0
+    }
 
     /// In sRGB, each from 0 to 1; the alpha is not multiplied into the others.
     struct Color: Hashable, Sendable {

@@ -107,9 +107,9 @@ struct AxisNumbers {
             // A sign stands before the currency.
             let sign = number.first == "\u{2212}" && !prefix.isEmpty ? String(number.removeFirst()) : ""
             let text = sign + prefix + number + suffix
-            return (tick, TextMeasure.shortened(text, size: Self.size, to: Self.maximumWidth - Self.distance))
+            return (tick, TextMeasure.shortened(text, to: Self.maximumWidth - Self.distance))
         }
-        let widest = ticks.map { TextMeasure.width($0.text, size: Self.size) }.max() ?? 0
+        let widest = ticks.map { TextMeasure.width($0.text) }.max() ?? 0
         width = widest + Self.distance
     }
 
@@ -122,12 +122,11 @@ struct AxisNumbers {
             drawing.marks.append(
                 .text(
                     Drawing.Label(
-                        text: text, size: Self.size, color: palette.text, x: plot.right + Self.distance,
-                        baseline: y + Self.size * 0.36, anchor: .start)))
+                        text: text, color: palette.text, x: plot.right + Self.distance,
+                        baseline: y + Drawing.Label.size * 0.36)))
         }
     }
 
-    private static let size = 11.0
     private static let distance = 8.0
     /// So that no unit and no number leaves the plot too little.
     private static let maximumWidth = 140.0
@@ -150,8 +149,8 @@ struct AxisLabels {
                 drawing.marks.append(
                     .text(
                         Drawing.Label(
-                            text: label.text, size: Self.size, color: palette.text, x: (label.start + label.end) / 2,
-                            baseline: plot.bottom + Self.height - 2, anchor: .middle)))
+                            text: label.text, color: palette.text, x: (label.start + label.end) / 2,
+                            baseline: plot.bottom + Self.height - 2, isCentered: true)))
             }
             return
         }
@@ -164,15 +163,14 @@ struct AxisLabels {
         let part = labels.count > 1 ? Double(index) / Double(labels.count - 1) : 0
         let middle = plot.x(0) + part * (plot.x(plot.count - 1) - plot.x(0))
         let right = drawing.width - Self.edge
-        let text = TextMeasure.shortened(text, size: Self.size, to: right - plot.left)
-        let width = TextMeasure.width(text, size: Self.size)
+        let text = TextMeasure.shortened(text, to: right - plot.left)
+        let width = TextMeasure.width(text)
         let start = max(plot.left, min(right - width, middle - width / 2))
         return (text, start, start + width)
     }
 
     /// What the labels take of the picture's height, in points.
     static let height = 20.0
-    private static let size = 11.0
     private static let distance = 6.0
     private static let edge = 6.0
 }
@@ -221,14 +219,16 @@ struct Plot {
 /// How wide text is, about: no backend is asked, so that a chart is laid out the same everywhere.
 enum TextMeasure {
     /// In points. Rather too wide than too narrow.
-    static func width(_ text: String, size: Double) -> Double { size * text.unicodeScalars.reduce(0) { $0 + ems($1) } }
+    static func width(_ text: String) -> Double {
+        Drawing.Label.size * text.unicodeScalars.reduce(0) { $0 + ems($1) }
+    }
 
     /// The text itself, or as much of its beginning as is no wider than `width` points with an ellipsis.
-    static func shortened(_ text: String, size: Double, to width: Double) -> String {
-        guard Self.width(text, size: size) > width else { return text }
-        var room = width - Self.width(ellipsis, size: size)
+    static func shortened(_ text: String, to width: Double) -> String {
+        guard Self.width(text) > width else { return text }
+        var room = width - Self.width(ellipsis)
         let kept = text.prefix { character in
-            room -= Self.width(String(character), size: size)
+            room -= Self.width(String(character))
             return room >= 0
         }
         return kept + ellipsis
