@@ -88,21 +88,6 @@ import UserNotifications
         #expect(stored.count == 1)
     }
 
-    @Test("a link in the place of the store is not followed") func linkedStore() throws {
-        _ = try deliver("good")
-        let store = device.folder.appending("State/attachments")
-        let elsewhere = device.folder.appending("Elsewhere")
-        try FileManager.default.moveItem(at: store, to: elsewhere)
-        let before = try FileManager.default.subpathsOfDirectory(atPath: elsewhere.path)
-        for _ in 0..<2 {
-            try? FileManager.default.removeItem(at: store)
-            try FileManager.default.createSymbolicLink(at: store, withDestinationURL: elsewhere)
-            #expect(try deliver("good", ["--identifier", "one"]).attachments.count == 1)
-            #expect(stored.count == 1)
-            #expect(try FileManager.default.subpathsOfDirectory(atPath: elsewhere.path) == before)
-        }
-    }
-
     @Test("the text screen shows attachments as lines, and no name moves the terminal's cursor") func screen() throws {
         var shown = ShownNotification(WireNotification(["aps": ["alert": "b"], "x": 1]).content)
         shown.attachments = [

@@ -29,7 +29,9 @@ import Testing
         #expect(requests.advance(to: start + .seconds(70)) == .init(expires: true))
     }
 
-    @Test("who does not answer after being told is out of time, and the process is killed; the others go with it")
+    @Test(
+        "who does not answer after being told is out of time: the process is killed with the others, a late call ignored"
+    )
     func killing() {
         var requests = requests()
         let (late, other) = (ExtensionTicket(), ExtensionTicket())
@@ -42,6 +44,8 @@ import Testing
         #expect(late.result?.ending == .timedOut)
         #expect(late.result?.elapsed == .seconds(31))
         #expect(other.result?.ending == .killed("why"))
+        requests.receive(answer(1), at: start + .seconds(32))
+        #expect(requests.lateRemarks == ["the extension called the handler of late after its time was up: ignored"])
     }
 
     @Test("a second call is ignored and remarked on, before its request is finished and after")
@@ -58,17 +62,6 @@ import Testing
         #expect(result.elapsed == .seconds(1))
         #expect(result.remarks == ["the extension called its handler a second time: ignored"])
         #expect(requests.lateRemarks == ["the extension called the handler of a a second time: ignored"])
-    }
-
-    @Test("a call after time was up is ignored and remarked on") func lateCall() {
-        var requests = requests()
-        let ticket = ExtensionTicket()
-        _ = requests.add("a", ticket, at: start)
-        _ = requests.advance(to: start + .seconds(30))
-        _ = requests.advance(to: start + .seconds(31))
-        requests.receive(answer(1), at: start + .seconds(32))
-        #expect(ticket.result?.ending == .timedOut)
-        #expect(requests.lateRemarks == ["the extension called the handler of a after its time was up: ignored"])
     }
 
     @Test("who is alone is waited for until it has tidied up, but not for long; in a crowd nobody is") func settling() {

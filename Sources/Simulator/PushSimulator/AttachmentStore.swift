@@ -15,7 +15,7 @@ struct AttachmentStore {
     private let bundle: URL?
 
     init(container: URL, temporary: URL, bundle: URL?) {
-        folder = container.absoluteURL.appending(path: Self.name, directoryHint: .isDirectory)
+        folder = container.absoluteURL.appending(path: "attachments", directoryHint: .isDirectory)
         own = [container, temporary]
         self.bundle = bundle
     }
@@ -28,7 +28,6 @@ struct AttachmentStore {
             remove(identifier)
             return ([], [])
         }
-        removeLink()
         let prefix = Self.prefix(identifier)
         let target = folder.appending(path: prefix + UUID().uuidString, directoryHint: .isDirectory)
         var kept: [ShownAttachment] = []
@@ -48,16 +47,7 @@ struct AttachmentStore {
     func remove(_ identifier: String) {
         // Most devices have no such folder, and have many notifications.
         guard access(folder.path(percentEncoded: false), F_OK) == 0 else { return }
-        removeLink()
         removeAll(beginning: Self.prefix(identifier), except: nil)
-    }
-
-    /// On a phone no extension reaches the store. Here one might put a link to another folder in its place.
-    private func removeLink() {
-        // With a slash at its end, the path would be that of the folder it points to.
-        let path = folder.deletingLastPathComponent().appending(path: Self.name).path(percentEncoded: false)
-        var status = stat()
-        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }
     }
 
     private func removeAll(beginning prefix: String, except kept: URL?) {
@@ -71,8 +61,6 @@ struct AttachmentStore {
     private static func prefix(_ identifier: String) -> String {
         Hex.encode(Array(identifier.utf8).withUnsafeBytes { SHA256.hash($0) }.prefix(16)) + "."
     }
-
-    private static let name = "attachments"
 }
 
 extension AttachmentStore {

@@ -4,18 +4,6 @@ internal import SealedPush
 
 /// A lock screen as text: what a person sees, in a box.
 package enum LockScreen {
-    /// The lines of a box of `width` columns around the given paragraphs. Wide characters count as they are counted by
-    /// ``TextWidth``.
-    package static func box(title: String, _ paragraphs: [String], width: Int = 38) -> [String] {
-        let inner = max(8, width - 4)
-        let heading = TextWidth.clipped(TerminalText.printable(title), to: inner)
-        let rule = String(repeating: "─", count: inner - TextWidth.columns(of: heading))
-        let lines = paragraphs.flatMap { TextWidth.wrapped($0, to: inner) }
-        return ["╭ \(heading) \(rule)╮"] + lines.map { "│ \(TextWidth.padded($0, to: inner)) │" } + [
-            "╰\(String(repeating: "─", count: inner + 2))╯"
-        ]
-    }
-
     /// A box around what one push shows, then what became of it and what went wrong.
     package static func lines(_ push: DeliveredPush, on device: String) -> [String] {
         let detail = [push.outcome.rawValue, push.reason, push.note].compactMap { $0 }.joined(separator: ": ")
@@ -55,10 +43,23 @@ package enum LockScreen {
         let size = attachment.byteCount < 1_000 ? "\(attachment.byteCount) bytes" : "\(attachment.byteCount / 1_000) kB"
         return "[\(attachment.kind.rawValue) \(attachment.name), \(size)]"
     }
+
+    /// A box around the given paragraphs. Wide characters count as they are counted by ``TextWidth``.
+    private static func box(title: String, _ paragraphs: [String]) -> [String] {
+        let heading = TextWidth.clipped(TerminalText.printable(title), to: width)
+        let rule = String(repeating: "─", count: width - TextWidth.columns(of: heading))
+        let lines = paragraphs.flatMap { TextWidth.wrapped($0, to: width) }
+        return ["╭ \(heading) \(rule)╮"] + lines.map { "│ \(TextWidth.padded($0, to: width)) │" } + [
+            "╰\(String(repeating: "─", count: width + 2))╯"
+        ]
+    }
+
+    /// The columns within a box.
+    private static let width = 34
 }
 
 /// How many columns text takes in a terminal: emoji and East Asian wide characters take two.
-enum TextWidth {
+private enum TextWidth {
     static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
 
     static func padded(_ text: String, to width: Int) -> String {
