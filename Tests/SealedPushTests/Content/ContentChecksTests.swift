@@ -80,34 +80,17 @@ import Testing
 
 /// Specification 4.6 to 4.8.
 @Suite("Content that is refused") struct ContentRefusalTests {
+    /// Which values are wrong, the vectors say.
     @Test(
         "because of one key's value names that key",
         arguments: [
-            ("id", [#""0123ABCD-4567-4abc-8def-0123456789ab""#, #""""#, "1", "[]"]),
-            ("topic", [#""""#, #""a b""#, "1", "{}"]), ("sent", ["-1", "253402300800", "1.5", "1e300", #""1""#, "[]"]),
-            ("expires", ["-1", "253402300800", "0.5", #""0""#, "{}"]),
-            ("collapse-id", [#""""#, #""\#(String(repeating: "x", count: 65))""#, "7", "[]"]),
-            (
-                "alert",
-                [#""text""#, "[]", "7", #"{"body":1}"#, #"{"body":"x","title":null}"#, #"{"body":"x","subtitle":[]}"#]
-            ), ("badge", ["-1", "2147483648", "1.5", #""1""#, "9223372036854775807", "1e30", "[]"]),
-            (
-                "sound",
-                [
-                    #""""#, "1", "[]", #"{"critical":2}"#, #"{"critical":-1}"#, #"{"critical":"1"}"#,
-                    #"{"critical":0.5}"#,
-                    #"{"name":""}"#, #"{"name":1}"#, #"{"name":null}"#, #"{"critical":1,"volume":1.01}"#,
-                    #"{"critical":1,"volume":-0.01}"#, #"{"critical":1,"volume":"1"}"#, #"{"critical":true}"#,
-                    #"{"critical":1,"volume":null}"#, #"{"critical":null}"#,
-                ]
-            ), ("thread-id", ["1", "[]", "{}"]), ("category", ["1", "[]", "{}"]),
-            ("interruption-level", [#""loud""#, #""Active""#, #""""#, #""timeSensitive""#, "1"]),
-            ("relevance-score", ["-0.01", "1.01", "2", #""1""#, "[]"]),
-        ] as [(String, [String])])
-    func wrongValues(key: String, values: [String]) {
-        let others = ["null", "true", "false"]
-        for value in values + others {
-            let alert = key == "alert" ? "" : #""alert":{"body":"x"},"#
+            ("id", "\"\""), ("topic", "\"a b\""), ("sent", "-1"), ("expires", "0.5"), ("collapse-id", "7"),
+            ("alert", "{\"body\":1}"), ("badge", "1e30"), ("sound", "{\"critical\":2}"), ("thread-id", "[]"),
+            ("category", "{}"), ("interruption-level", "\"Active\""), ("relevance-score", "1.01"),
+        ])
+    func wrongValues(key: String, value: String) {
+        let alert = key == "alert" ? "" : #""alert":{"body":"x"},"#
+        for value in [value, "null", "true", "false"] {
             #expect(refusal("{\(alert)\"\(key)\":\(value)}") == .invalid(key), "\(key): \(value)")
         }
     }

@@ -31,19 +31,6 @@ import Testing
         return refusal(opener, isAnonymous ? real.sealAnonymously(real.content()) : real.seal(real.content()))
     }
 
-    @Test("are all tried: the right one opens, wherever it stands") func both() throws {
-        for keys in [[key(decoy), key(real.identity)], [key(real.identity), key(decoy)]] {
-            for senders in [[decoySender, sender], [sender, decoySender]] {
-                let opener = real.opener(keys: FixedKeyStore(keys: keys), trusting: senders)
-                let opened = try opener.open(real.seal(real.content()), at: now)
-                #expect(opened.recipient == real.identity.recipient)
-                #expect(opened.sender == sender)
-            }
-        }
-        #expect(outcome([key(decoy)], [sender]) == .rejected)
-        #expect(outcome([key(real.identity)], [decoySender]) == .rejected)
-    }
-
     @Test("are tried up to the sixteenth, and the seventeenth is not") func sixteen() {
         let decoys = [SenderPublicKey](repeating: decoySender, count: 16)
         #expect(outcome([key(real.identity)], decoys.dropLast() + [sender]) == nil)

@@ -19,33 +19,16 @@ import Testing
         #expect(!String(decoding: content.json, as: UTF8.self).contains("receipt"))
     }
 
-    @Test("that does not read is nil, costs no text, and is not sealed") func damaged() throws {
-        let good = try #require(Self.request.json.members)
-        var bad: [JSONValue] = [.null, "r", [], 1, [:], .array([Self.request.json])]
-        for name in ["url", "id", "key"] {
-            var without = good
-            without[name] = nil
-            bad.append(.object(without))
-            for value: JSONValue in [
-                1, .null, "", "x", [], "AAAAAAAAAAAAAAAAAAAAAB", "https://a/#",
-                .string(String(repeating: "A", count: 43) + "="),
-            ] { bad.append(.object(good.merging([name: value]) { $1 })) }
-        }
-        #expect(bad.count == 33)
-        for value in bad {
+    /// Which ones do not read, the vectors say.
+    @Test("that does not read is not sealed: the error names it") func damaged() throws {
+        for (value, error) in [
+            (.null, .invalid("receipt")), (["url": "https://a/#"], .invalid("receipt.url")),
+            (["url": "https://a/"], .missing("receipt.id")),
+        ] as [(JSONValue, ContentError)] {
             var content = Content(body: "Hello")
             content.other = ["receipt": value]
-            let read = try Content(opening: content.json)
-            #expect(read.receipt == nil, "\(value)")
-            #expect(read.alert.body == "Hello")
-            let error = #expect(throws: ContentError.self) { try Content(parsing: content.json) }
-            #expect("\(try #require(error))".contains("\"receipt"))
+            #expect(throws: error) { try Content(parsing: content.json) }
         }
-    }
-
-    @Test("may have more members, which a later version knows") func more() throws {
-        let good = try #require(Self.request.json.members)
-        #expect(try ReceiptRequest(.object(good.merging(["later": [1]]) { $1 })) == Self.request)
     }
 
     @Test("shows no key when it is printed") func hidden() {
@@ -59,40 +42,16 @@ import Testing
     }
 }
 
-extension JSONValue {
-    fileprivate var members: [String: JSONValue]? {
-        guard case .object(let members) = self else { return nil }
-        return members
-    }
-}
-
+/// The vectors have most of them.
 @Suite("Where receipts go") struct ReceiptAddressTests {
-    @Test(
-        "is an https URL",
-        arguments: [
-            "https://push.example.com/receipts", "https://a", "https://a.example:8443/r?app=1&x=%20",
-            "https://10.0.0.1/",
-            "https://[2001:db8::1]:443/r", "HTTPS://".lowercased() + String(repeating: "a", count: 248),
-        ])
-    func secure(text: String) throws {
-        let address = try #require(ReceiptAddress(parsing: text))
-        #expect(address.description == text)
-    }
-
-    @Test(
-        "is plain http to this machine alone",
-        arguments: ["http://127.0.0.1:80/r", "http://localhost/", "http://[::1]:8093", "http://LOCALHOST:1/"])
-    func loopback(text: String) { #expect(ReceiptAddress(parsing: text) != nil) }
+    @Test("is an https URL, or plain http to this machine", arguments: ["https://10.0.0.1/", "http://LOCALHOST:1/"])
+    func read(text: String) { #expect(ReceiptAddress(parsing: text)?.description == text) }
 
     @Test(
         "is nothing else",
         arguments: [
-            "", "https://", "https:///r", "https://:443/", "http://push.example.com/", "http://127.0.0.2/",
-            "http://localhost.example.com/", "http://localhost@example.com/", "https://a@example.com/", "ftp://a/",
-            "HTTPS://a/", "https://a/#f", "https://a /", " https://a/", "https://a/\n", "https://é.example/",
-            "https://a:0/", "https://a:65536/", "https://a:+80/", "https://a:080/", "https://a:/", "https://[::1",
-            "https://[::1]x/", "https://a\\b/", "https://a_b/", "https://a%41/", "//a/", "https://[]/",
-            "https://a/\u{7f}", "https://" + String(repeating: "a", count: 249), "file:///etc/passwd",
+            " https://a/", "https://a:+80/", "https://[::1]x/", "https://a\\b/", "https://a%41/", "https://a/\u{7f}",
+            "file:///etc/passwd",
         ])
     func others(text: String) { #expect(ReceiptAddress(parsing: text) == nil, "\(text)") }
 }

@@ -92,6 +92,14 @@ import Testing
         }
     }
 
+    @Test("a record that a fuzzer found is refused: its signature's R is neutral, though the equation holds")
+    func neutralPoint() throws {
+        let file = Checkout.folder.appending(path: "Tests/FuzzRegressions/fuzz-record/signature-with-neutral-r")
+        // The first byte is the fuzzer's own.
+        let text = String(decoding: try Data(contentsOf: file).dropFirst(), as: UTF8.self)
+        #expect(throws: RecordError.badSignature) { try DeviceRecord(parsing: text) }
+    }
+
     private func found(_ vector: NamedLines) throws -> String {
         let topic = try #require(Topic(parsing: try vector.required("topic")))
         switch try vector.required("kind") {
