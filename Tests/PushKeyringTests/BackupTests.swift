@@ -14,10 +14,6 @@ import Testing
 
     init() throws { kept = try KeptKeys() }
 
-    private func passphrase(_ text: String) throws -> KeyringSecret {
-        .passphrase(try #require(Passphrase(Array(text.utf8))))
-    }
-
     /// A keyring that is not there yet, and is unlocked by what it will be sealed with.
     private func new(_ name: String, _ secret: KeyringSecret? = nil) -> Keyring {
         Keyring(folder: kept.folder.appending(name), unlocking: .given(secret ?? self.secret))

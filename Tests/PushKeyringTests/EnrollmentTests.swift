@@ -8,7 +8,8 @@ import Testing
 /// A server's keyring and a phone's, as they meet inside an app's login.
 @Suite("Enrolling devices") struct EnrollmentTests {
     private let folder: TemporaryFolder
-    private let start = Timestamp(secondsSince1970: 1_760_000_000)!
+    private let start = KeptKeys.start
+    private let day = KeptKeys.day
     private let phone: KeyName = "alice-phone"
     private let newsroom: KeyName = "newsroom"
     private let topic: Topic = "com.example.app"
@@ -23,7 +24,6 @@ import Testing
 
     private var server: Keyring { Keyring(folder: folder.appending("Server")) }
     private var device: Keyring { Keyring(folder: folder.appending("Phone")) }
-    private func day(_ days: Int64) -> Timestamp { start.advanced(bySeconds: days * 86_400) }
     private var record: DeviceRecord { get throws { try #require(try device.entry(named: phone).record) } }
 
     /// The server's challenge, and the device's answer to it.

@@ -14,6 +14,7 @@ import Testing
     init() throws { kept = try KeptKeys(sealed: false) }
 
     private var keyring: Keyring { kept.keyring }
+    private func alice() throws -> DevicePublicKey { try keyring.unverifiedRecipient(named: "alice-phone") }
 
     private func content(_ change: (inout Content) -> Void = { _ in }) -> [UInt8] {
         var content = Content(title: "Nobody-must-see-this", body: "nor this")
@@ -29,7 +30,7 @@ import Testing
         _ plaintext: [UInt8]? = nil, to recipient: DevicePublicKey? = nil, from sender: SenderPrivateKey? = nil,
         topic: Topic? = nil
     ) throws -> Envelope {
-        let recipient = try recipient ?? #require(try keyring.deviceKeys(named: "alice-phone").first).identity.recipient
+        let recipient = try recipient ?? alice()
         let sender = try sender ?? keyring.senderKey(named: "newsroom")
         let context = HPKEContext(
             sendingTo: recipient.x25519, from: sender.x25519, info: HPKEInfo(Envelope.info(topic: topic ?? self.topic)))
@@ -218,7 +219,7 @@ import Testing
         bytes[bytes.count - 1] ^= 1
         let altered = try diagnose(Envelope(parsing: bytes))
         #expect(altered.refusal == .rejected && altered.cause == .altered && altered.message == nil)
-        let recipient = try #require(try keyring.deviceKeys(named: "alice-phone").first).identity.recipient
+        let recipient = try alice()
         var box = Envelope.sealingAnonymously(content(), to: recipient).bytes
         box[20] ^= 1
         #expect(try diagnose(Envelope(parsing: box), allowsAnonymous: true).cause == .altered)
@@ -238,7 +239,7 @@ import Testing
 
     @Test("tells of a retired key, of another topic within, and of content that is none") func content() throws {
         let envelope = try seal()
-        let recipient = try #require(try keyring.deviceKeys(named: "alice-phone").first).identity.recipient
+        let recipient = try alice()
         try keyring.rotate("alice-phone", at: now.advanced(bySeconds: -10_000))
         try keyring.confirm("alice-phone", at: now.advanced(bySeconds: -9_000))
         let retired = try diagnose(envelope)

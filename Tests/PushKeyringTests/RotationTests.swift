@@ -7,13 +7,12 @@ import Testing
 
 @Suite("Rotation in a keyring") struct RotationTests {
     private let folder: TemporaryFolder
-    private let start = Timestamp(secondsSince1970: 1_760_000_000)!
+    private let day = KeptKeys.day
     private let phone: KeyName = "alice-phone"
 
     init() throws { folder = try TemporaryFolder() }
 
     private var keyring: Keyring { Keyring(folder: folder.appending("Keys")) }
-    private func day(_ days: Int64) -> Timestamp { start.advanced(bySeconds: days * 86_400) }
     private func states(_ name: KeyName) throws -> [KeyLife.State] {
         try keyring.entry(named: name).keys.map(\.life.state)
     }

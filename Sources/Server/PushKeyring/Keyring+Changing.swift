@@ -138,7 +138,7 @@ extension Keyring {
     public func add(
         secretText text: [UInt8], named name: KeyName, at now: Timestamp = .now()
     ) throws(KeyringError) -> AnyPublicKey? {
-        guard let stored = StoredKey(secretText: text, at: now) else { return nil }
+        guard let stored = StoredKey.imported(text, at: now) else { return nil }
         try change(at: now) { (change) throws(KeyringError) in try change.add(stored, as: name, .imported) }
         return stored.key
     }

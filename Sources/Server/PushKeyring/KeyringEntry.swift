@@ -83,7 +83,7 @@ extension SenderRole: NamedRole { static func named(_ key: SenderPublicKey) -> A
 extension AuthorityRole: NamedRole { static func named(_ key: AuthorityPublicKey) -> AnyPublicKey { .authority(key) } }
 
 /// A key's name: 1 to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit.
-public struct KeyName: Hashable, Sendable, CustomStringConvertible {
+public struct KeyName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     public let description: String
 
     /// Nil unless the text is a name.
@@ -93,9 +93,7 @@ public struct KeyName: Hashable, Sendable, CustomStringConvertible {
         else { return nil }
         description = text
     }
-}
 
-extension KeyName: ExpressibleByStringLiteral {
     /// A name that stands in the program's own source; an unusable one stops the program.
     public init(stringLiteral text: String) {
         guard let name = KeyName(parsing: text) else {

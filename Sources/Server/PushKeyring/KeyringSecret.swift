@@ -24,7 +24,7 @@ public enum KeyringSecret: Sendable {
 
 /// A passphrase: 1 to 1,024 bytes, in guarded memory that is wiped with the last reference; never printed.
 public final class Passphrase: Sendable {
-    private let secret: GuardedSecret
+    fileprivate let secret: GuardedSecret
 
     /// Copies the bytes, without one line end behind them; nil for none, or more than 1,024. The caller wipes its own.
     public init?(_ bytes: [UInt8]) {
@@ -37,8 +37,6 @@ public final class Passphrase: Sendable {
 
     /// 1 to 1,024.
     package var byteCount: Int { secret.count }
-
-    func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { secret.withBytes(body) }
 }
 
 /// A keyring's own key, for servers, where nobody is there to type a passphrase: 32 random bytes, written as
@@ -46,7 +44,7 @@ public final class Passphrase: Sendable {
 ///
 /// In guarded memory that is wiped with the last reference; never printed.
 public final class KeyringKey: Sendable {
-    private let secret: GuardedSecret
+    fileprivate let secret: GuardedSecret
 
     /// Makes a new random key.
     public init() { secret = GuardedSecret(count: Self.form.byteCount) { SecureRandom.fill($0) } }
@@ -68,8 +66,6 @@ public final class KeyringKey: Sendable {
         let text = secret.withBytes { Bech32.encode($0, prefix: Self.prefix, inCapitals: true) }
         return try text.withBytes(body)
     }
-
-    func withBytes<Answer: ~Copyable>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { secret.withBytes(body) }
 
     private static let prefix = "push-keyring-key-"
     private static let form = Bech32.Form(prefix, byteCount: StorageKey.byteCount, inCapitals: true)
@@ -95,18 +91,12 @@ struct KeyringSeal: Hashable {
         else { return nil }
         self.kind = kind
         self.salt = salt
-        var names: Set = ["sealedpush-keyring", "seal", "salt", "check"]
-        switch kind {
-        case .key: cost = nil
-        case .passphrase:
-            names.formUnion(["operations", "memory"])
-            guard let operations = file.text("operations", in: 0).flatMap(UInt64.init),
-                let memory = file.text("memory", in: 0).flatMap({ Int($0) }),
-                let cost = Argon2id.Cost(operations: operations, memoryByteCount: memory)
-            else { return nil }
-            self.cost = cost
-        }
-        guard file.names(in: 0) == names else { return nil }
+        let operations = file.text("operations", in: 0).flatMap { UInt64($0) } ?? 0
+        let memory = file.text("memory", in: 0).flatMap { Int($0) } ?? 0
+        cost = Argon2id.Cost(operations: operations, memoryByteCount: memory)
+        let names = ["sealedpush-keyring", "seal", "salt", "check"]
+        let costNames = kind == .passphrase ? ["operations", "memory"] : []
+        guard file.names(in: 0) == Set(names + costNames), (cost != nil) == (kind == .passphrase) else { return nil }
     }
 
     /// What tells this seal from every other one of the same keyring; not secret.
@@ -131,12 +121,12 @@ final class SealKey: Sendable {
         case (.passphrase(let passphrase), .passphrase):
             var isDerived = false
             storage = StorageKey { output in
-                isDerived = passphrase.withBytes {
+                isDerived = passphrase.secret.withBytes {
                     Argon2id.derive(from: $0, salt: seal.salt, cost: seal.cost ?? .standard, into: output)
                 }
             }
             guard isDerived else { throw .outOfMemory }
-        case (.key(let key), .key): storage = key.withBytes { StorageKey(derivedFrom: $0, salt: seal.salt) }
+        case (.key(let key), .key): storage = key.secret.withBytes { StorageKey(derivedFrom: $0, salt: seal.salt) }
         case (.passphrase, .key), (.key, .passphrase): throw .needsSecret(seal.kind)
         }
         self.seal = seal

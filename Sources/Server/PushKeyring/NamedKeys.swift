@@ -115,16 +115,10 @@ extension StoredKey {
     }
 
     /// One that was made elsewhere; nil if the text is not a secret key of a kind that has a name.
-    init?(secretText text: [UInt8], at now: Timestamp) {
-        if let key = try? DevicePrivateKey(parsing: text) {
-            self.init(key, at: now)
-        } else if let key = try? SenderPrivateKey(parsing: text) {
-            self.init(key, at: now)
-        } else if let key = try? AuthorityPrivateKey(parsing: text) {
-            self.init(key, at: now)
-        } else {
-            return nil
-        }
+    static func imported(_ text: [UInt8], at now: Timestamp) -> StoredKey? {
+        (try? DevicePrivateKey(parsing: text)).map { StoredKey($0, at: now) }
+            ?? (try? SenderPrivateKey(parsing: text)).map { StoredKey($0, at: now) }
+            ?? (try? AuthorityPrivateKey(parsing: text)).map { StoredKey($0, at: now) }
     }
 }
 

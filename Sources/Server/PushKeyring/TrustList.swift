@@ -25,16 +25,10 @@ public struct TrustList: Hashable, Sendable {
 
     /// The senders that are listed for an app, in order; the newest set is ``senderSet(for:)``.
     public func trustedSenders(for topic: Topic) -> TrustedSenders {
-        var senders: [SenderPublicKey] = []
-        var authorities: [AuthorityPublicKey] = []
-        for entry in entries where entry.topic == topic {
-            switch entry.trusted {
-            case .sender(let sender): senders.append(sender)
-            case .authority(let authority): authorities.append(authority)
-            case .senderSet: break
-            }
-        }
-        return TrustedSenders(senders, authorities: authorities)
+        let trusted = entries.filter { $0.topic == topic }.map(\.trusted)
+        return TrustedSenders(
+            trusted.compactMap { if case .sender(let sender) = $0 { sender } else { nil } },
+            authorities: trusted.compactMap { if case .authority(let authority) = $0 { authority } else { nil } })
     }
 
     /// Who is believed for an app now: the newest set's senders where an authority is pinned, else those listed.

@@ -117,3 +117,5 @@ func damages(of good: [UInt8], bitCount: Int, cutCount: Int) -> [[UInt8]] {
     }
     return changed + Thoroughness.sample(cutCount, of: Array(0..<good.count), using: &random).map { Array(good[..<$0]) }
 }
+
+func passphrase(_ text: String) throws -> KeyringSecret { .passphrase(try #require(Passphrase(Array(text.utf8)))) }
