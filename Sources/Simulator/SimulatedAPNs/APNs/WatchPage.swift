@@ -201,7 +201,7 @@ struct ShownOnDevice: Codable, Equatable {
     init(_ push: DeliveredPush, identifier: String) {
         self.identifier = identifier
         outcome = push.outcome
-        reason = push.reason ?? push.note
+        reason = (push.reason ?? push.note).map(Self.cut)
         title = Self.cut(push.shown?.title ?? "")
         subtitle = Self.cut(push.shown?.subtitle ?? "")
         body = Self.cut(push.shown?.body ?? "")
