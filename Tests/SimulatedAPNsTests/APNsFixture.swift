@@ -21,9 +21,7 @@ final class APNsFixture: Sendable {
     private let secret: P256.Signing.PrivateKey
     private let clock: Locked<Int64>
 
-    init(
-        keys: [ProviderKey] = [], _ change: (inout LocalAPNsConfiguration) -> Void = { _ in }
-    ) throws {
+    init(_ change: (inout LocalAPNsConfiguration) -> Void = { _ in }) throws {
         let clock = Locked(Self.start * 1_000)
         var configuration = LocalAPNsConfiguration()
         configuration.log = .off
@@ -36,7 +34,7 @@ final class APNsFixture: Sendable {
         registry = DeviceRegistry(configuration, known: []) { _ in }
         device = registry.register(name: "phone", bundleID: Self.topic)
         core = LocalAPNsCore(
-            configuration, tokens: ProviderTokens([key] + keys), registry: registry,
+            configuration, tokens: ProviderTokens([key]), registry: registry,
             log: try APNsLog(URL(filePath: "/dev/null"), detail: .off))
     }
 

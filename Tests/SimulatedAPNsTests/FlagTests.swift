@@ -12,7 +12,7 @@ struct FlagTests {
         let apns = try await RunningCommand("--page", "127.0.0.1:0")
         let printed = try apns.text.firstMatch(of: /page {6}(http:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f]{32}\/)/)
         let client = try await WireClient(apns.address)
-        #expect(await apns.send(client, token: RunningCommand.bad) == 400)
+        #expect(await apns.send(client, path: "/3/device/" + String(repeating: "0", count: 64)) == 400)
         let shown = try Program(at: "/usr/bin/curl").run(
             "-qs", "--noproxy", "*", String(try #require(printed).1))
         #expect(shown.output.contains("APNs: a push for nobody: BadDeviceToken"))
@@ -34,13 +34,14 @@ struct FlagTests {
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client) == 500)
         #expect(try apns.control.ask("PUT", "/faults", "{}").status == 200)
-        let stream = client.send(apns.headers(), body: RunningCommand.body)
+        let body = #"{"aps":{"alert":"x"},"e":"sealed"}"#
+        let stream = client.send(apns.headers(), body: body)
         let seen = await client.wait { $0.ended.contains(stream) }
         #expect(seen.status[stream] == 200)
         #expect(seen.uniqueIDs[stream] != nil, "the sandbox adds an ID of its own")
         apns.stop()
         let log = try LogFile.lines(apns.folder.appending("APNs/log.jsonl"))
-        #expect(log.contains { $0["payload"] as? String == RunningCommand.body })
+        #expect(log.contains { $0["payload"] as? String == body })
     }
 
     private static func freePort() throws -> Int {

@@ -6,7 +6,7 @@ import TestSupport
 @testable import SimulatedAPNs
 
 /// A local APNs on real ports, with a device that is away.
-struct RunningAPNs {
+struct RunningAPNs: PushTarget {
     let folder: TemporaryFolder
     let server: LocalAPNs
     let token: String
@@ -36,6 +36,21 @@ struct RunningAPNs {
 
     var address: LocalAPNsAddress { server.address }
 
+    /// Whether a new connection gets a 200: the server is alive and well.
+    func works() async throws -> Bool {
+        let client = try await WireClient(address)
+        defer { Task { await client.close() } }
+        return await send(client) == 200
+    }
+}
+
+/// A device of a local APNs, and what a provider needs to push to it.
+protocol PushTarget {
+    var token: String { get }
+    var authorization: String { get }
+}
+
+extension PushTarget {
     func headers(path: String? = nil, _ more: [(String, String)] = []) -> [(String, String)] {
         [
             (":method", "POST"), (":scheme", "https"), (":path", path ?? "/3/device/\(token)"),
@@ -44,16 +59,10 @@ struct RunningAPNs {
         ] + more
     }
 
-    /// Sends one good request, or to another path, and waits for its end.
+    /// Sends one good request, or to another path, and waits for its end. Returns the status, or nil if it has none.
     func send(_ client: WireClient, path: String? = nil, body: String = #"{"aps":{"alert":"x"}}"#) async -> Int? {
         let stream = client.send(headers(path: path), body: body)
-        return await client.wait { $0.ended.contains(stream) || $0.isClosed }.status[stream]
-    }
-
-    /// Whether a new connection gets a 200: the server is alive and well.
-    func works() async throws -> Bool {
-        let client = try await WireClient(address)
-        defer { Task { await client.close() } }
-        return await send(client) == 200
+        return await client.wait { $0.ended.contains(stream) || $0.reset.contains(stream) || $0.isClosed }.status[
+            stream]
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import SimulatedAPNs
 
 /// `device-simulator apns` in a process of its own, with a device that is registered and away.
-final class RunningCommand: Sendable {
+final class RunningCommand: PushTarget, Sendable {
     let folder: TemporaryFolder
     let address: LocalAPNsAddress
     let control: ControlClient
@@ -39,26 +39,7 @@ final class RunningCommand: Sendable {
         authorization = try RunningAPNs.authorization(address)
     }
 
-    var identifier: pid_t { process.identifier }
     var text: String { get throws { String(decoding: try Data(contentsOf: output), as: UTF8.self) } }
-
-    func headers(token: String? = nil) -> [(String, String)] {
-        [
-            (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(token ?? self.token)"),
-            (":authority", "localhost"), ("authorization", authorization),
-            ("apns-topic", APNsFixture.topic), ("apns-push-type", "alert"),
-        ]
-    }
-
-    static let body = #"{"aps":{"alert":"x"},"e":"sealed"}"#
-    static let bad = String(repeating: "0", count: 64)
-
-    /// The status, or nil where the stream was reset or the connection closed.
-    func send(_ client: WireClient, token: String? = nil) async -> Int? {
-        let stream = client.send(headers(token: token), body: Self.body)
-        return await client.wait { $0.ended.contains(stream) || $0.reset.contains(stream) || $0.isClosed }
-            .status[stream]
-    }
 
     func stop() {
         Glibc.kill(process.identifier, SIGTERM)

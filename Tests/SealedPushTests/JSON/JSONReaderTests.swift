@@ -32,22 +32,6 @@ import Testing
         }
     }
 
-    @Test("of which nothing is made has the same form, but for its names and its text") func walkedOver() {
-        func isWalkedOver(_ text: String) -> Bool {
-            Array(text.utf8).withUnsafeBufferPointer { bytes in
-                var reader = JSONReader(bytes, maximumDepth: 3)
-                return reader.skip() && reader.isAtEnd
-            }
-        }
-        for text in [
-            "0", "-0.5e+1", "1e400", #""\ud800\n""#, "null", "[]", #"{"a":[{}],"a":true}"#, "[ [ [ ] , 1 ] ]",
-        ] { #expect(isWalkedOver(text), "\(text)") }
-        for text in [
-            "", "01", "1.", "1e", "1e-", "-", "+1", "nul", #""\x""#, #""\u12""#, #""a"#, "[1,]", "[[[[]]]]", "{1:2}",
-            #"{"a":{"a":[{}]}}"#,
-        ] { #expect(!isWalkedOver(text), "\(text)") }
-    }
-
     @Test("counts no brackets inside strings, also behind escaped quotes and backslashes") func brackets() {
         let many = String(repeating: "[{", count: 50)
         #expect(read(#"{"a":""# + many + #""}"#) == ["a": .string(many)])

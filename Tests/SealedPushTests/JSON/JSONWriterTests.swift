@@ -101,9 +101,8 @@ import Testing
             object.integer("b", 1)
             object.value("c", nil)
             object.object("d") { $0.string("e", "f") }
-            object.raw("g") { $0.append(contentsOf: "[]".utf8) }
         }
-        #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"b":1,"d":{"e":"f"},"g":[]}"#)
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"b":1,"d":{"e":"f"}}"#)
     }
 
     private func text(_ value: JSONValue) -> String { String(decoding: value.bytes, as: UTF8.self) }

@@ -15,9 +15,9 @@ package struct JSONReader {
     private let maximumDepth: Int
     private var depth = 0
     /// Where the next byte to be read lies.
-    package private(set) var place = 0
+    private var place = 0
 
-    package init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int) {
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
     }
@@ -39,10 +39,10 @@ package struct JSONReader {
         return reader.isAtEnd ? members : nil
     }
 
-    package var isAtEnd: Bool { place == bytes.count }
-    package var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
+    private var isAtEnd: Bool { place == bytes.count }
+    private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-    package mutating func skipSpace() {
+    private mutating func skipSpace() {
         while place < bytes.count {
             switch bytes[place] {
             case 0x20, 0x09, 0x0a, 0x0d: place += 1
@@ -53,7 +53,7 @@ package struct JSONReader {
 
     /// Walks over an object from its opening bracket; `member` is called behind each colon with the place of the name,
     /// between its quotes, and takes the value. False where that is not one.
-    package mutating func object(_ member: (inout JSONReader, Text) -> Bool) -> Bool {
+    private mutating func object(_ member: (inout JSONReader, Text) -> Bool) -> Bool {
         walk(from: UInt8(ascii: "{"), to: UInt8(ascii: "}")) { reader in
             guard let name = reader.string() else { return false }
             reader.skipSpace()
@@ -63,23 +63,10 @@ package struct JSONReader {
         }
     }
 
-    /// Walks over any value, and makes nothing of it: names that come twice and text that is no UTF-8 pass.
-    package mutating func skip() -> Bool {
-        switch peek {
-        case UInt8(ascii: "\"")?: string() != nil
-        case UInt8(ascii: "{")?: object { reader, _ in reader.skip() }
-        case UInt8(ascii: "[")?: walk(from: UInt8(ascii: "["), to: UInt8(ascii: "]")) { $0.skip() }
-        case UInt8(ascii: "t")?: take("true")
-        case UInt8(ascii: "f")?: take("false")
-        case UInt8(ascii: "n")?: take("null")
-        default: number() != nil
-        }
-    }
-
     /// A string's bytes between the quotes, as they stand.
-    package struct Text {
-        package let range: Range<Int>
-        fileprivate let hasEscapes: Bool
+    private struct Text {
+        let range: Range<Int>
+        let hasEscapes: Bool
     }
 
     /// Any value; nil where there is none.

@@ -83,12 +83,6 @@ package struct JSONWriter {
             writer.object(body)
         }
 
-        /// A value that `write` appends as it stands.
-        package mutating func raw(_ name: StaticString, _ write: (inout [UInt8]) -> Void) {
-            key(name)
-            write(&writer.bytes)
-        }
-
         /// In one piece: names are many, and a piece takes as long as a byte.
         private mutating func key(_ name: StaticString) {
             let count = name.utf8CodeUnitCount

@@ -32,7 +32,9 @@ final class HTTPConnection: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): self.head = head
+        case .head(let head):
+            self.head = head
+            body.clear()
         case .body(var bytes):
             guard body.readableBytes + bytes.readableBytes <= Self.maximumByteCount else {
                 context.close(promise: nil)
