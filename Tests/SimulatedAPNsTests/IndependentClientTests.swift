@@ -63,7 +63,8 @@ import Testing
 
     @Test("aioapns gets the right answers") func aioapns() async throws {
         let apns = try await RunningAPNs {
-            // aioapns 4.0 loses count of its free streams when the limit is raised, and waits for ever once it is lowered.
+            // aioapns 4.0 loses count of its free streams when the limit is raised, and waits for ever once it is
+            // lowered.
             $0.faults.streamsAfterError = 1_000
         }
         let gone = apns.server.register(name: "gone", topic: APNsFixture.topic)

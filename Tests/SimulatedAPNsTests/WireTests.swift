@@ -10,7 +10,7 @@ import Testing
     private let bad = "/3/device/" + String(repeating: "0", count: 64)
 
     @Test(
-        "one stream until a token was good, then 1,000; as many as the faults say after an error, and all again after a success",
+        "one stream until a push was accepted, then 1,000, after an error what the faults allow, and all after a success",
         arguments: [1, 3])
     func streamLimits(afterError: Int) async throws {
         let apns = try await RunningAPNs { $0.faults.streamsAfterError = afterError }

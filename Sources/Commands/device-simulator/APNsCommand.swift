@@ -11,11 +11,11 @@ struct APNsCommand: ParsableCommand {
         abstract: "Run a local APNs: HTTP/2 over TLS, with the checks, answers and throttling of Apple's.",
         usage: "device-simulator apns --folder <folder> [<options>]",
         discussion: """
-            Its folder keeps a certificate, a provider's key (.p8), the devices and a log. address.json in it says where \
-            the server listens. Phones reach it by a socket in the folder: `device-simulator run`.
+            Its folder keeps a certificate, a provider's key (.p8), the devices and a log. address.json in it says \
+            where the server listens. Phones reach it by a socket in the folder: `device-simulator run`.
 
-            Faults are chances from 0 to 1: resets, lostResponses, tooManyRequests, serverErrors, unavailable, duplicates; \
-            and latencyMillisecondsMinimum, latencyMillisecondsMaximum, goAwayEvery, streamsAfterError. \
+            Faults are chances from 0 to 1: resets, lostResponses, tooManyRequests, serverErrors, unavailable, \
+            duplicates; and latencyMillisecondsMinimum, latencyMillisecondsMaximum, goAwayEvery, streamsAfterError. \
             They can change while it runs:
               curl --unix-socket APNs/control.sock -X PUT -d '{"resets": 0.05}' \\
                 http://localhost/faults

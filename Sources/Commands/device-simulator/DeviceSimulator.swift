@@ -30,7 +30,7 @@ internal import PushSimulator
                 withError: ValidationError(
                     "A secret was typed as an argument, where others see it: keys come from files."))
         }
-        // What it makes shows opened messages, or lets others in: pictures, keys, sockets. All of it is this user's alone.
+        // What it makes shows opened messages, or lets others in: pictures, keys, sockets. It is this user's alone.
         umask(0o077)
         main(nil)
     }

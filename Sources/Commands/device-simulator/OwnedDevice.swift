@@ -6,8 +6,8 @@ internal import PushService
 internal import PushSimulator
 internal import SealedPush
 
-/// The phone that a command runs. It owns its keys: its app has made them, or they are copied from a keyring that knows the
-/// phone's name. The extension's process knows nothing of keyrings.
+/// The phone that a command runs. It owns its keys: its app has made them, or they are copied from a keyring that knows
+/// the phone's name. The extension's process knows nothing of keyrings.
 struct OwnedDevice: Sendable {
     let phone: SimulatedDevice
     let trusted: TrustedSenders
@@ -39,7 +39,7 @@ struct OwnedDevice: Sendable {
         try copyKeys()
     }
 
-    /// While a device stays on, its keys may change in the keyring. If they can't be read, the phone keeps those it has.
+    /// While a device stays on, its keys may change in the keyring. If they can't be read, the phone keeps its own.
     func bringNewKeys() {
         do throws(Failure) { try copyKeys() } catch { report("new keys can't be brought: \(error.message)") }
     }
@@ -69,8 +69,8 @@ struct OwnedDevice: Sendable {
         copied.withLock { $0 = source }
     }
 
-    /// Acts as the app: a key under which the extension has opened a message is in use from now on, here and in the keyring.
-    /// Returns that key, or nil if none has come into use. If that can't be recorded, the message is shown all the same.
+    /// Acts as the app: a key under which the extension has opened a message is in use from now on, here and in the
+    /// keyring. Returns that key, or nil if none has come into use, or if that can't be recorded.
     func confirm() -> DevicePublicKey? {
         do {
             guard let waiting = try phone.rotation.unconfirmed?.key, phone.hasOpened(under: waiting) else { return nil }

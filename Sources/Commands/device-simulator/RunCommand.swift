@@ -14,8 +14,8 @@ struct RunCommand: ParsableCommand {
         commandName: "run", abstract: "Keep a simulated phone on, and show what arrives from a local APNs.",
         usage: "device-simulator run --device <name> --topic <id> --apns <folder> ...",
         discussion: """
-            SIGUSR1 takes the phone offline, SIGUSR2 brings it back, and Ctrl-C ends it. It reconnects when the server comes \
-            back. What it had not acknowledged arrives again, and takes its own place.
+            SIGUSR1 takes the phone offline, SIGUSR2 brings it back, and Ctrl-C ends it. It reconnects when the \
+            server comes back. What it had not acknowledged arrives again, and takes its own place.
 
             Example:
               device-simulator run --device alice-phone --topic com.example.app \\
@@ -116,8 +116,8 @@ private final class RunningDevice: Sendable {
         delivery = inside
     }
 
-    /// Runs a notification through the extension, acts as the app where a new key has come into use, and acknowledges only
-    /// then: a phone that is killed before gets it again, and its ledger knows it.
+    /// Runs a notification through the extension, acts as the app where a new key has come into use, and acknowledges
+    /// only then: a phone that is killed before gets it again, and its ledger knows it.
     func show(_ arrival: DeviceReceiver.Arrival, on screen: RunScreen) {
         owned.bringNewKeys()
         let notification = arrival.notification

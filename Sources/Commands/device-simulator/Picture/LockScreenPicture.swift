@@ -2,11 +2,11 @@ internal import Cpangocairo
 internal import Foundation
 internal import PushSimulator
 
-/// What a phone's lock screen looks like after some pushes: a PNG file with a caption beside the phone for each push, which
-/// says whether a person sees sealed content, the safe default or the wire's own text.
+/// What a phone's lock screen looks like after some pushes: a PNG file with a caption beside the phone for each push,
+/// which says whether a person sees sealed content, the safe default or the wire's own text.
 ///
-/// Close to iOS 18 in a person's usual settings, not the same to the pixel: Apple does not publish the layout. A title and a
-/// subtitle get one line each and a body four, as people report. Reads the attachments' files while it is made.
+/// Close to iOS 18 in a person's usual settings, not the same to the pixel: Apple does not publish the layout. A title
+/// and a subtitle get one line each and a body four, as people report. Reads the attachments' files while it is made.
 struct LockScreenPicture: Sendable {
     /// What lies on the screen, the newest first; then what is out of sight, the oldest first.
     let rows: [Row]

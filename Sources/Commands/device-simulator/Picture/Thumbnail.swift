@@ -96,8 +96,8 @@ enum PNGImage {
         return surface
     }
 
-    /// The signature, and the chunks that make the picture: all others, which may unpack to gigabytes, are left out. Nil where
-    /// a chunk reaches beyond the end.
+    /// The signature, and the chunks that make the picture: all others, which may unpack to gigabytes, are left out.
+    /// Nil where a chunk reaches beyond the end.
     static func needed(of bytes: [UInt8]) -> [UInt8]? {
         var kept = signature
         var start = signature.count

@@ -3,7 +3,7 @@ internal import SealedPush
 
 /// The devices that a local APNs knows, who of them is there, and what waits for them. Safe from several threads.
 ///
-/// Source for the store: Apple, "Viewing the status of push notifications": one notification a device and app, the newest.
+/// Source for the store: Apple, "Viewing the status of push notifications": the newest for each device and app.
 final class DeviceRegistry: Sendable {
     private let configuration: LocalAPNsConfiguration
     private let state = Locked(State())

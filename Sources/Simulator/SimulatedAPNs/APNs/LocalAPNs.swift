@@ -4,8 +4,8 @@ internal import NIOPosix
 
 /// A local APNs: HTTP/2 over TLS, the checks, throttling, store and answers of Apple's, and faults on demand.
 ///
-/// Providers connect to ``address``'s port, devices to a Unix socket, and who changes its faults to another one. Its checks stand
-/// beside ``ProviderRequest``. Safe from several threads.
+/// Providers connect to ``address``'s port, devices to a Unix socket, and who changes its faults to another one. Its
+/// checks stand beside ``ProviderRequest``. Safe from several threads.
 package final class LocalAPNs: Sendable {
     package let address: LocalAPNsAddress
     /// What to type into a browser, if there is a page.

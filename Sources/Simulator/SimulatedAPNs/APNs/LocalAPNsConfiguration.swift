@@ -1,7 +1,7 @@
 package import Foundation
 
-/// How a local APNs behaves. Where Apple does not say, it takes the stricter way; numbers that Apple does not publish are
-/// guesses.
+/// How a local APNs behaves. Where Apple does not say, it takes the stricter way; numbers that Apple does not publish
+/// are guesses.
 package struct LocalAPNsConfiguration: Sendable {
     /// Loopback unless said otherwise: it is a simulator, and anyone who reaches it can see what it got.
     package var host = "127.0.0.1"
@@ -70,13 +70,13 @@ package struct APNsFaults: Codable, Hashable, Sendable {
     /// GOAWAY after this many requests on a connection; 0 for never.
     package var goAwayEvery = 0
 
-    /// Streams on a connection after an error; Apple's servers have been seen to allow one, and all after the next success.
+    /// Streams on a connection after an error, until the next success; Apple's servers have been seen to allow one.
     package var streamsAfterError = 1
 
     package init() {}
 
-    /// Reads a JSON object of numbers. An absent member keeps its default; an unknown one, or a number out of its range, is
-    /// an error.
+    /// Reads a JSON object of numbers. An absent member keeps its default; an unknown one, or a number out of its
+    /// range, is an error.
     package init?(parsing json: Data) {
         guard let given = try? JSONDecoder().decode([String: Double].self, from: json),
             let defaults = try? JSONEncoder().encode(APNsFaults()),

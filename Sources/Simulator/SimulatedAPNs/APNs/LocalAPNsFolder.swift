@@ -14,7 +14,7 @@ struct LocalAPNsFolder {
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch { throw .folder(url.path(percentEncoded: false), "it can't be made") }
-        // Who may write here decides which keys are trusted and where devices connect, and what the control endpoint is told.
+        // Who may write here decides which keys are trusted, where devices connect, and which faults there are.
         try Self.requireOwn(url)
         let path = url.appending(path: "lock").path(percentEncoded: false)
         lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -143,7 +143,6 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     package var environment: APNsEnvironment
     /// Of the faults.
     package var seed: UInt64
-    package var process: Int32
 
     package static let fileName = "address.json"
 
@@ -176,6 +175,5 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
         key = known.flatMap(file)
         environment = configuration.environment
         seed = configuration.seed
-        process = getpid()
     }
 }

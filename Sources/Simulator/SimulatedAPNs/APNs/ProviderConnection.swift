@@ -112,8 +112,8 @@ final class ProviderConnection: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // Of one stream: it has been reset, and the others go on.
         if error is NIOHTTP2Errors.StreamError { return }
-        // RFC 9113, 6.8: what the peer had sent before it saw GOAWAY is ignored. The library drops such streams' headers, and
-        // then misses the stream for their data. It must not cost the peer the answers to what was taken.
+        // RFC 9113, 6.8: what the peer had sent before it saw GOAWAY is ignored. The library drops such streams'
+        // headers, and then misses the stream for their data. It must not cost the peer the answers to what was taken.
         if let closing, !closing.isByPeer { return }
         core.note("connection-error", connection: number, ["error": .string(String(describing: type(of: error)))])
         context.close(promise: nil)
@@ -249,8 +249,8 @@ extension ProviderConnection {
         closeIfDone(context)
     }
 
-    /// Answers what has come so far, takes no more, and closes a little later: closing at once could throw away what the
-    /// peer has not read yet.
+    /// Answers what has come so far, takes no more, and closes a little later: closing at once could throw away what
+    /// the peer has not read yet.
     func goAway(_ reason: APNsReason?, _ context: ChannelHandlerContext) {
         guard closing == nil else { return }
         let json = context.channel.allocator.buffer(string: reason.map { APNsRefusal($0).json } ?? "")
@@ -295,7 +295,7 @@ extension Duration {
     var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 }
 
-/// How many streams a connection may have: one until a push was accepted, fewer after an error, all again after a success.
+/// How many streams a connection may have: one until a push was accepted, fewer after an error, all after a success.
 ///
 /// Source: Apple, "Sending notification requests to APNs"; the numbers were observed.
 struct StreamThrottle {

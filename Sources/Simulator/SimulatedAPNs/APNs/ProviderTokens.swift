@@ -46,8 +46,8 @@ final class ProviderTokens: Sendable {
     private static let maximumByteCount = 4_096
 }
 
-/// What one connection remembers of provider tokens: the first push binds it to a team, and its tokens may not change too
-/// often.
+/// What one connection remembers of provider tokens: the first push binds it to a team, and its tokens may not change
+/// too often.
 struct ConnectionIdentity {
     private var first: ProviderKey?
     private var current: (text: String, token: ProviderTokens.Verified)?

@@ -3,8 +3,8 @@ internal import Foundation
 internal import SwiftASN1
 internal import X509
 
-/// The server's certificate and the root that signed it. The root's secret key is forgotten at once: who trusts this root
-/// trusts one server.
+/// The server's certificate and the root that signed it. The root's secret key is forgotten at once: who trusts this
+/// root trusts one server.
 struct ServerCertificate {
     let rootPEM: String
     let certificatePEM: String

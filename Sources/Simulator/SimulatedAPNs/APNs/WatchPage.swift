@@ -8,9 +8,9 @@ internal import SealedPush
 
 /// A page that shows in a browser what a local APNs does: its counts, the phones' lock screens, and the newest events.
 ///
-/// It is HTML without a script, written anew for each request; the browser asks again every second. All texts are escaped. It is for
-/// this machine alone, and its address holds a secret, because every user of a machine reaches its ports:
-/// Docs/Decisions/0041-a-page-to-watch.md. Safe from several threads.
+/// It is HTML without a script, written anew for each request; the browser asks again every second. All texts are
+/// escaped. It is for this machine alone, and its address holds a secret, because every user of a machine reaches its
+/// ports: Docs/Decisions/0041-a-page-to-watch.md. Safe from several threads.
 final class WatchPage: Sendable {
     private let secret = Hex.encode(SecureRandom.bytes(count: 16))
     private let state = Locked(State())
@@ -156,7 +156,8 @@ final class WatchPage: Sendable {
         .phone { width: 20rem; padding: 1rem; border-radius: 1.5rem; background: #223; color: #fff; }
         .phone li { background: #ffffff26; border-radius: 1rem; padding: .6rem .8rem; margin-top: .5rem; }
         /* A text stays in its own box, whatever it is made of. */
-        .text { unicode-bidi: isolate; overflow-wrap: anywhere; white-space: pre-line; overflow: hidden; max-height: 8.4em; }
+        .text { unicode-bidi: isolate; overflow-wrap: anywhere; white-space: pre-line; }
+        .text { overflow: hidden; max-height: 8.4em; }
         .subtitle, .heading { font-weight: 600; }
         .note { font-size: .8rem; opacity: .8; }
         #lines { font-family: ui-monospace, monospace; font-size: .85rem; }
