@@ -33,8 +33,9 @@ struct ExpansionRequest: Codable, Sendable {
     /// Expands it in a process of its own, never the service extension's, as on iOS. Waits ten seconds for the view.
     func run(_ program: ExtensionProgram, on device: SimulatedDevice) throws(ChildProcess.NotRunnable) -> ShownExpansion
     {
-        let process = try RunningExtension(
-            program, setting: ExtensionSetting(device: device), rules: ExtensionRules(timeLimit: .seconds(10)))
+        // How much memory iOS gives a content extension is not known, so it is not limited here.
+        let rules = ExtensionRules(timeLimit: .seconds(10), memoryLimit: 1 << 40)
+        let process = try RunningExtension(program, setting: ExtensionSetting(device: device), rules: rules)
         let ticket = process.submit(identifier) { .expand(self, number: $0) }
         let ending = ticket?.wait().ending
         _ = process.end()
