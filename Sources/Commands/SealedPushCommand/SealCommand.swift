@@ -85,14 +85,7 @@ struct SealCommand: ParsableCommand {
         // Then the program ends: nothing to keep a context for.
         let sealer = try sealing.sealer(from: from, keys, keyring, isContextPerMessage: true)
         let content = try moved(ContentFile.read(file), sealer)
-        let payload: SealedPayload
-        do throws(SealError) {
-            payload = try sealer.seal(content, toUnverified: recipient, reserve: reserve)
-        } catch {
-            let isFitPossible = if case .tooLarge = error { sealing.fit == .error } else { false }
-            let hint = isFitPossible ? "; --fit truncate cuts the body, --overflow moves it into a file" : ""
-            throw Failure.input("\(error)\(hint)")
-        }
+        let payload = try sealer.seal(content, toUnverified: recipient, reserve: reserve)
         ContentFile.warn(of: content)
         if let output { try Output.write(payload.json, to: output) }
         if json {
@@ -132,12 +125,8 @@ struct SealCommand: ParsableCommand {
 
     /// The content, or its first part where it is too large and the rest may lie elsewhere.
     private func moved(_ content: Content, _ sealer: Sealer) throws -> Content {
-        guard let overflowOutput, let url = overflow?.url else { return content }
-        let moved: MovedContent?
-        do throws(SealError) { moved = try sealer.moveOverflow(of: content, at: url) } catch {
-            throw Failure.input("\(error)")
-        }
-        guard let moved else { return content }
+        guard let overflowOutput, let url = overflow?.url, let moved = try sealer.moveOverflow(of: content, at: url)
+        else { return content }
         try Output.write(moved.file, to: overflowOutput)
         Failure.report(
             """

@@ -81,9 +81,7 @@ struct ImportCommand: ParsableCommand {
         if let secretFile {
             try importSecret(secretFile, as: name, keys)
         } else if let text, text.hasPrefix("pushrecord") {
-            let record: DeviceRecord
-            do { record = try DeviceRecord(parsing: text) } catch { throw Failure.input("\(error)") }
-            try keys.add(record, named: name)
+            try keys.add(DeviceRecord(parsing: text), named: name)
         } else if let text {
             let key: AnyPublicKey
             do { key = try AnyPublicKey(parsing: text) } catch { throw Failure.input("no public key: \(error)") }

@@ -90,9 +90,7 @@ struct ShowCommand: ParsableCommand {
 
     func run() throws {
         if key.lowercased().hasPrefix("pushenrollment1") {
-            let enrollment: EnrollmentPublicKey
-            do { enrollment = try EnrollmentPublicKey(parsing: key) } catch { throw Failure.input("\(error)") }
-            return try show(Fingerprint(of: enrollment))
+            return try show(Fingerprint(of: EnrollmentPublicKey(parsing: key)))
         }
         let shown: AnyPublicKey
         switch try KeyReference(reading: key) {
@@ -112,7 +110,10 @@ struct ShowCommand: ParsableCommand {
     }
 
     private func show(_ fingerprint: Fingerprint) throws {
-        if json { return try Output.json(fingerprint.json) }
+        if json {
+            let words = fingerprint.words.map { JSONValue.string($0) }
+            return try Output.json(["digits": .text(fingerprint), "words": .array(words)])
+        }
         try Output.line("fingerprint: \(fingerprint)")
         try Output.line("words:       \(fingerprint.words.joined(separator: " "))")
     }
@@ -139,8 +140,4 @@ struct ShowCommand: ParsableCommand {
             if let note = entry.note(on: key, at: .now()) { try Output.line("note:        \(note)") }
         }
     }
-}
-
-extension Fingerprint {
-    fileprivate var json: JSONValue { ["digits": .string(description), "words": .array(words.map { .string($0) })] }
 }

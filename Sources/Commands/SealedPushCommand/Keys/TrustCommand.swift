@@ -105,7 +105,7 @@ struct TrustOptions: ParsableArguments {
 
     private func trusted(in keys: Keyring) throws -> TrustList.Trusted {
         if whom.hasPrefix("pushrecord.") {
-            do { return .senderSet(try SenderSet(parsing: whom)) } catch { throw Failure.input("\(error)") }
+            return .senderSet(try SenderSet(parsing: whom))
         }
         switch try keyring.publicKey(KeyReference(reading: whom), in: keys) {
         case .sender(let sender): return .sender(sender)

@@ -36,14 +36,14 @@ struct ObservationOptions: ParsableArguments {
             server = try MetricsServer(
                 host: host, port: number, metrics: observation.metrics, outbox: outbox,
                 deliveries: { await observation.courier.withLock { $0 }?.report }, logger: logger)
-        } catch { throw Failure.server(error, at: "--metrics") }
+        } catch { throw Failure(serving: error, at: "--metrics") }
         let serving = Task {
             defer { interrupt.fire() }
             do throws(ServingError) {
                 try await server.run { port in
                     Failure.report("figures are at http://\(metrics.description(port))/metrics")
                 }
-            } catch { throw Failure.server(error, at: "--metrics") }
+            } catch { throw Failure(serving: error, at: "--metrics") }
         }
         let answer: Result<Answer, any Error>
         do { answer = .success(try await work()) } catch { answer = .failure(error) }
@@ -88,17 +88,6 @@ extension ServerPlace: ExpressibleByArgument {
         switch self {
         case .socket(let path): ["socket": .string(path)]
         case .address(let host, let number): ["host": .string(host), "port": .count(port ?? number)]
-        }
-    }
-}
-
-extension Failure {
-    static func server(_ error: ServingError, at place: String = "--listen or --phones") -> Failure {
-        switch error {
-        case .needsTLS: .usage("\(error): give --tls CHAIN,KEY")
-        case .needsTokens: .usage("\(error): name a file with --token-file")
-        case .badCertificate: .input("--tls: \(error)")
-        case .notBound: .file("\(place): \(error)")
         }
     }
 }

@@ -45,9 +45,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func run() async throws {
-        let key = try from.map { name in
-            ReceiptKey(of: try keyring.keys("outbox status").senderKey(named: name))
-        }
+        let key = try from.map { ReceiptKey(of: try keyring.keys("outbox status").senderKey(named: $0)) }
         let outbox = try await options.opened()
         let status = try await outbox.status()
         let receipts = try await outbox.receipts()

@@ -38,35 +38,31 @@ struct ProviderOptions: ParsableArguments {
     /// What a local APNs has written into its folder for providers.
     private func local(_ folder: String) throws -> ProviderAccount {
         struct Address: Decodable {
-            var host: String
-            var port: Int
-            var root: String
-            var key: String?
-            var keyID: String?
-            var teamID: String?
-            var environment: PushEnvironment
+            let port: Int
+            let root: String
+            let key: String
+            let keyID: String
+            let teamID: String
+            let environment: PushEnvironment
         }
         let file = URL(filePath: folder).appending(path: "address.json")
         // What is written there decides with whom this program speaks, and which key file it reads.
         guard DurableFiles.stranger(in: URL(filePath: folder)) == nil else {
             throw Failure(
-                status: 77,
-                message:
-                    "others may write in \(folder), and so decide what counts as a local APNs: use a folder of your own"
-            )
+                status: 77, message: "others may write in \(folder): use a folder of your own for a local APNs")
         }
         let bytes: [UInt8]
         do { bytes = try Input.read(file.path(percentEncoded: false), limit: 65_536) } catch {
             throw Failure.file(
                 "no local APNs has been started in \(folder): `device-simulator apns --folder \(folder)`")
         }
-        guard let address = try? JSONDecoder().decode(Address.self, from: Data(bytes)), let key = address.key,
-            let keyID = address.keyID, let teamID = address.teamID, (1...65_535).contains(address.port)
+        guard let address = try? JSONDecoder().decode(Address.self, from: Data(bytes)),
+            (1...65_535).contains(address.port)
         else { throw Failure.input("\(file.path(percentEncoded: false)) is damaged, or has no provider key") }
         guard environment.map({ $0 == address.environment }) ?? true else {
             throw Failure.usage("the local APNs in \(folder) is \(address.environment.rawValue)")
         }
-        let own = ProviderKeyName(keyID: keyID, teamID: teamID, file: key)
+        let own = ProviderKeyName(keyID: address.keyID, teamID: address.teamID, file: address.key)
         var configuration = APNSConfiguration(
             endpoint: APNSEndpoint(host: "localhost", port: address.port), key: try (providerKey ?? own).read())
         let root = try Input.read(address.root, limit: 1_000_000)

@@ -34,13 +34,17 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let observation = Observation()
-        let outbox = try await outbox()
+        let outbox = try await options.openedOrMade()
+        // A no-op registration fails exactly where a real one would: a service that says that it is ready, and then can't
+        // enroll or send, helps nobody.
+        try await outbox.register([])
         let keys = try keyring.keys("serve")
         // Looked at before anything listens.
         let account = try provider.isGiven ? provider.account() : nil
         let server = try server(keys, outbox, observation)
         let interrupt = Interrupt(onHangUp: { readAgain(keys, for: server) })
-        try await interrupt.calling({ Task { await server.stop() } }) {
+        let stop: @Sendable () -> Void = { Task { await server.stop() } }
+        try await interrupt.calling(stop) {
             try await observing.serving(observation, of: outbox, interrupt) {
                 async let delivered: Void = deliver(account, outbox, observation, interrupt)
                 async let served: Void = serve(server, interrupt)
@@ -52,12 +56,8 @@ struct ServeCommand: AsyncParsableCommand {
     /// Until the server is stopped.
     private func serve(_ server: PushServer, _ interrupt: Interrupt) async throws {
         defer { interrupt.fire() }
-        do throws(ServingError) {
-            try await server.run { port, phonesPort in
-                // It serves even if nobody reads this.
-                try? listening.announce(port, phonesPort)
-            }
-        } catch { throw Failure.server(error) }
+        // It serves even if nobody reads what it says.
+        try await server.run { port, phonesPort in try? listening.announce(port, phonesPort) }
     }
 
     private func deliver(
@@ -70,14 +70,6 @@ struct ServeCommand: AsyncParsableCommand {
         try await delivery.run()
     }
 
-    /// With the key that each request will need: a service that says it is ready, and then can't enroll or send, helps nobody.
-    private func outbox() async throws -> Outbox {
-        let outbox = try await options.openedOrMade()
-        // A no-op registration: fails exactly where a real one would.
-        try await outbox.register([])
-        return outbox
-    }
-
     private func server(_ keys: Keyring, _ outbox: Outbox, _ observation: Observation) throws -> PushServer {
         // Whatever is made from here on, the socket above all, is this user's alone.
         umask(0o077)
@@ -86,12 +78,9 @@ struct ServeCommand: AsyncParsableCommand {
         let state = ServerState(
             sender: sender, sealer: sealer, receipts: receipts, senderSet: try listening.senderSet(for: sealing.topic),
             tokens: try listening.tokens())
-        let certificate = try listening.certificate()
-        do throws(ServingError) {
-            return try PushServer(
-                at: listening.listen, phones: listening.phones, certificate: certificate, outbox: outbox,
-                state: state, metrics: observation.metrics, logger: observing.logger)
-        } catch { throw Failure.server(error) }
+        return try PushServer(
+            at: listening.listen, phones: listening.phones, certificate: try listening.certificate(), outbox: outbox,
+            state: state, metrics: observation.metrics, logger: observing.logger)
     }
 
     /// A receipt is believed for 7 days, and a day is for clocks: so long the keys of before count for receipts.
@@ -196,9 +185,7 @@ struct ListeningOptions: ParsableArguments {
         var key = try SecretFile.read(files[1], limit: 65_536)
         defer { wipeSecret(&key) }
         let chain = try Input.read(files[0], limit: 1_000_000)
-        do throws(ServingError) { return try ServerCertificate(chain: chain, key: key) } catch {
-            throw Failure.server(error)
-        }
+        return try ServerCertificate(chain: chain, key: key)
     }
 
     func announce(_ port: Int?, _ phonesPort: Int?) throws {

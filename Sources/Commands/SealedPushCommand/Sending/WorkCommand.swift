@@ -72,9 +72,8 @@ struct DeliveryRun {
         let courier = Courier(for: outbox, through: transport, carrier: .apns(environment), limits: account.limits)
         observation?.courier.withLock { $0 = courier }
         let watching = Task { await watch(courier) }
-        let outcome: Swift.Result<CourierReport, CourierError> = await interrupt.calling({
-            Task { await courier.stop() }
-        }) {
+        let stop: @Sendable () -> Void = { Task { await courier.stop() } }
+        let outcome: Swift.Result<CourierReport, CourierError> = await interrupt.calling(stop) {
             do throws(CourierError) { return .success(try await courier.run(until: goal)) } catch {
                 return .failure(error)
             }

@@ -1,6 +1,7 @@
 internal import CommandSupport
 internal import Foundation
 internal import PushCore
+internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
@@ -14,6 +15,9 @@ extension Failure {
         case let error as KeyringError: self.init(error)
         case let error as OutboxError: self.init(error)
         case let error as CourierError: self.init(error)
+        case let error as ServingError: self.init(serving: error)
+        case let error as SealError: self = .input(error.description + Self.hint(error))
+        case is RecordError, is KeyTextError: self = .input("\(error)")
         default: return nil
         }
     }
@@ -38,7 +42,7 @@ extension Failure {
                 "; if its app has made a new one, look that the person has asked for it, then `sealedpush device remove \(name)` and enroll it anew"
             case .enrolledElsewhere:
                 "; if the device has changed hands, find it in `sealedpush device list` and remove it there, or say who was before with --moving-from"
-            case .seal(.tooLarge): "; --fit truncate cuts the body, `sealedpush seal --overflow` moves it into a file"
+            case .seal(let error): Self.hint(error)
             case .keyUsedForOthers: "; give this message an --id of its own"
             case .otherSchema:
                 "; `device list --full --json` of that version lists its devices, and `device enroll --list -` registers them in a new one"
@@ -61,6 +65,22 @@ extension Failure {
         case .wrongClock:
             self.init(status: 69, message: "this machine's clock is wrong: APNs calls a fresh provider token expired")
         case .transportShutDown: self.init(status: 69, message: error.description)
+        }
+    }
+
+    init(serving error: ServingError, at place: String = "--listen or --phones") {
+        switch error {
+        case .needsTLS: self = .usage("\(error): give --tls CHAIN,KEY")
+        case .needsTokens: self = .usage("\(error): name a file with --token-file")
+        case .badCertificate: self = .input("--tls: \(error)")
+        case .notBound: self = .file("\(place): \(error)")
+        }
+    }
+
+    private static func hint(_ error: SealError) -> String {
+        switch error {
+        case .tooLarge: "; --fit truncate cuts the body, `sealedpush seal --overflow` moves it into a file"
+        case .content, .otherTopic: ""
         }
     }
 

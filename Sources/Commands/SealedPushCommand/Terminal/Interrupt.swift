@@ -66,7 +66,7 @@ final class Interrupt: @unchecked Sendable {
     /// Sleeps, until the first signal at the longest.
     func sleep(for duration: Duration) async {
         let sleep = Task { _ = try? await Task.sleep(for: duration) }
-        await calling({ sleep.cancel() }) { await sleep.value }
+        await calling(sleep.cancel) { await sleep.value }
     }
 
     /// Ends the program's other parts in the same order, where one of them has ended by itself.
