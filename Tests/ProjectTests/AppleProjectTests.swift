@@ -157,9 +157,8 @@ import Testing
         let workflows = try FileManager.default.contentsOfDirectory(
             at: Checkout.folder.appending(path: ".github/workflows"), includingPropertiesForKeys: nil)
         #expect(workflows.count >= 2)
-        let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()
-        #expect(setUp.status == 0, "\(setUp.errors)")
-        let check = URL(filePath: setUp.trimmed).deletingLastPathComponent().appending(path: "check-jsonschema")
+        let check = URL(filePath: try PreparedPython.path()).deletingLastPathComponent()
+            .appending(path: "check-jsonschema")
         let result = try Program(at: check.path)
             .run(["--builtin-schema", "vendor.github-workflows"] + workflows.map(\.path))
         #expect(result.status == 0, "\(result.output)\(result.errors)")

@@ -37,10 +37,8 @@ import Testing
             to: "script")
         let result = try Program(at: "/bin/bash", in: folder.url).run(script)
         #expect(result.status == 0, "\(document): \(result.errors)\n\(result.output)")
+        for words in Self.shown[document] ?? [] { #expect(result.output.contains(words), "\(words) \(result.output)") }
         if document == "Docs/Tutorial.md" {
-            #expect(result.output.contains("opened"))
-            #expect(result.output.contains("safe-default: replayed"))
-            #expect(result.output.contains(#""outcome":"opened""#))
             let screens = Self.blocks("text", in: try Self.text(document))
             #expect(screens.count == 2)
             for line in screens.joined(separator: "\n").split(separator: "\n") where line.hasPrefix("│") {
@@ -49,29 +47,26 @@ import Testing
         }
         if document == "Docs/ServerGuide.md" {
             // What the server has sealed, on the phone.
-            #expect(result.output.contains("apns-collapse-id: "))
             #expect(result.output.split(separator: "apns-collapse-id: ").last?.contains("\n  opened, ") == true)
         }
         if document == "Docs/OtherLanguages.md" {
-            // From each language, on the phone; and what the command seals.
-            for body in ["From Python", "From Node"] {
-                #expect(result.output.contains("│ \(body) "), "\(result.output)")
-            }
+            // What the command seals.
             #expect(result.objects.contains { $0["apnsID"] is String })
         }
-        if document == "Docs/Operations.md" {
-            #expect(result.output.contains("APNs took 1."))
-            #expect(result.output.contains("status 65"))
-            #expect(result.output.contains("BadDeviceToken"))
-        }
-        if document == "Docs/KeyManagement.md" {
-            // What must not work there, and says so: a command that did work would be silent.
-            #expect(result.output.contains("not sealed: status 65"))
-            #expect(result.output.contains("refused: status 77"))
-            #expect(result.output.contains("All is well."))
-            #expect(result.output.contains("unknown-recipient: "))
-        }
     }
+
+    /// What their commands print.
+    private static let shown = [
+        "Docs/Tutorial.md": ["opened", "safe-default: replayed", #""outcome":"opened""#],
+        "Docs/ServerGuide.md": ["apns-collapse-id: "],
+        // From each language, on the phone.
+        "Docs/OtherLanguages.md": ["│ From Python ", "│ From Node "],
+        "Docs/Operations.md": ["APNs took 1.", "status 65", "BadDeviceToken"],
+        // What must not work there, and says so: a command that did work would be silent.
+        "Docs/KeyManagement.md": [
+            "not sealed: status 65", "refused: status 77", "All is well.", "unknown-recipient: ",
+        ],
+    ]
 
     @Test("no document with commands is left out") func completeness() throws {
         let withCommands = try Checkout.files(in: "", ending: ".md").filter {
@@ -210,6 +205,26 @@ import Testing
                 }
                 #expect(digits.contains(String(line.dropFirst(field.count + 2))), "\(name): \(field)")
             }
+        }
+    }
+}
+
+private let promtool = "/usr/bin/promtool"
+private let isThere = FileManager.default.isExecutableFile(atPath: promtool)
+
+/// With Debian's promtool, of the package prometheus, which `Scripts/test --thorough` installs. That each figure in them is served is
+/// ServeCommandTests'.
+@Suite("Docs/alerts.yml", .blocking, .enabled(if: isThere, "promtool is not installed")) struct AlertTests {
+    @Test("each rule fires on what it is for, and on nothing on a good day") func rules() throws {
+        let program = Program(at: promtool, in: Checkout.folder)
+        for words in [["check", "rules", "Docs/alerts.yml"], ["test", "rules", "Tests/Alerts/alerts-test.yml"]] {
+            let result = try program.run(words)
+            #expect(result.status == 0, "\(result.output)\(result.errors)")
+        }
+        let rules = try Checkout.text(Checkout.folder.appending(path: "Docs/alerts.yml"))
+        let tests = try Checkout.text(Checkout.folder.appending(path: "Tests/Alerts/alerts-test.yml"))
+        for name in rules.matches(of: /alert: (\w+)/).map(\.1) {
+            #expect(tests.contains("alertname: \(name)\n"), "no test has \(name) fire")
         }
     }
 }

@@ -3,20 +3,28 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// The steps after a break-in, as Docs/KeyManagement.md has them, from end to end.
-@Suite("The drill of a stolen sender key", .blocking) struct DrillTests {
-    private static func run(_ arguments: String..., in folder: TemporaryFolder) throws -> Program.Result {
+/// Whole systems of real programs, killed and robbed.
+@Suite("The drills", .blocking) struct DrillTests {
+    /// What a drill under Tests/Clients says at its end, in which no message may be missing or shown twice.
+    private static func figures(_ script: String, _ sizes: [String]) throws -> [String: Any] {
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
-        let drill = Checkout.folder.appending(path: "Scripts/special/drill").path
-        return try Program(at: "/usr/bin/env", in: folder.url).run(
-            ["TMPDIR=.", "SEALED_PUSH_KEY=of another keyring", "SEALED_PUSH_PROGRAMS=\(programs)", "bash", drill]
-                + arguments)
+        let drill = Checkout.folder.appending(path: "Tests/Clients/\(script)").path
+        let result = try Program(at: PreparedPython.path()).run(["-B", drill, programs] + sizes)
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        let figures = try #require(result.objects.first)
+        for name in ["missing", "twice", "failed"] { #expect(figures[name] as? Int == 0, "\(name): \(result.output)") }
+        return figures
     }
 
+    /// The steps after a break-in, as Docs/KeyManagement.md has them, from end to end.
     @Test("each message that was meant is shown once, and of the thief's only what came before the new sender set")
-    func figures() throws {
+    func stolenSender() throws {
         let folder = try TemporaryFolder()
-        let result = try Self.run("--json", "30", "3", in: folder)
+        let programs = Program("sealedpush").executable.deletingLastPathComponent().path
+        let drill = Checkout.folder.appending(path: "Scripts/special/drill").path
+        let result = try Program(at: "/usr/bin/env", in: folder.url).run(
+            ["TMPDIR=.", "SEALED_PUSH_KEY=of another keyring", "SEALED_PUSH_PROGRAMS=\(programs)", "bash", drill]
+                + ["--json", "30", "3"])
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
         let figures = try #require(result.objects.first)
         #expect(result.objects.count == 1 && figures["good"] as? Bool == true)
@@ -25,5 +33,25 @@ import Testing
         }
         #expect(figures["forged"] as? [String: Int] == ["before": 3, "outbox": 0, "revoked": 0, "after": 0])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty, "what it made is gone")
+    }
+
+    /// With a real PostgreSQL and a standby. `Scripts/special/soak-hosts` runs it with 100,000 messages.
+    @Test("couriers killed, connections cut, the server stopped, its standby promoted: each message is shown once")
+    func hosts() throws {
+        let size = Thoroughness.isThorough ? ["3000", "60", "10", "3"] : ["200", "8", "2", "1"]
+        let figures = try Self.figures("hosts-drill.py", size)
+        #expect(figures["stored"] as? Int == Int(size[0]))
+        let did = ["kill": Int(size[2]), "stop": Int(size[3]), "fail over": 1]
+        #expect(figures["did"] as? [String: Int] == did.compactMapValues { $0 })
+    }
+
+    /// Half a minute, and packages of its own.
+    @Test(
+        "Examples/FastAPI loses no message and shows none twice, with the service and the database killed while people write",
+        .enabled(if: Thoroughness.isThorough))
+    func fastAPI() throws {
+        let figures = try Self.figures("fastapi-drill.py", ["100", "4"])
+        #expect(figures["stored"] as? Int == 100 && figures["wrong"] as? [String] == [])
+        #expect(figures["kills"] as? [String: Int] == ["service": 3, "database": 3])
     }
 }

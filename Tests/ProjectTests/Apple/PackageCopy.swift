@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import TestPrograms
 import TestSupport
@@ -159,5 +160,47 @@ private enum Git {
         for step in [["init", "-q", "--template="], ["add", "-A"], ["commit", "-q", "-m", "Stand-in"]] + tagging {
             try await Tool.output(of: ["git"] + step, in: repository, environment: settings())
         }
+    }
+}
+
+/// Programs of the toolchain and git, two at a time. Whoever waits for one holds no thread that other tests need.
+enum Tool {
+    private static let queue: OperationQueue = {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 2
+        return queue
+    }()
+
+    struct Failed: Error, CustomStringConvertible { let description: String }
+
+    static func run(
+        _ words: [String], in folder: URL? = nil, environment: [String: String] = [:]
+    ) async throws -> Program.Result {
+        let settings = environment.map { "\($0)=\($1)" }.sorted()
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.addOperation {
+                continuation.resume(with: Result { try Program(at: "/usr/bin/env", in: folder).run(settings + words) })
+            }
+        }
+    }
+
+    /// What it prints, where it must work.
+    @discardableResult static func output(
+        of words: [String], in folder: URL? = nil, environment: [String: String] = [:]
+    ) async throws -> String {
+        let result = try await run(words, in: folder, environment: environment)
+        guard result.status == 0 else {
+            throw Failed(description: "\(words.joined(separator: " ")): status \(result.status)\n\(result.errors)")
+        }
+        return result.output
+    }
+}
+
+/// The Python of Scripts/setup-python, with its packages.
+enum PreparedPython {
+    static func path() throws -> String {
+        let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()
+        guard setUp.status == 0 else { throw Tool.Failed(description: setUp.errors) }
+        return setUp.trimmed
     }
 }

@@ -136,3 +136,101 @@ struct Rehearsal: Sendable {
             files, as: "App", swift: mode.swift, mode.flags, into: folder.appending(path: scratch).path)
     }
 }
+
+/// What a source becomes in the rehearsal's copy, line for line: Tests/AppleRehearsal/README.md.
+enum AppleSource {
+    /// For which the conditions stand.
+    enum System: String, Sendable { case iOS, macOS }
+
+    static func rewrite(_ text: String, for system: System) -> String {
+        rules(system).reduce(text) { text, rule in
+            text.replacingOccurrences(of: rule.pattern, with: rule.replacement, options: .regularExpression)
+        }
+    }
+
+    private static func rules(_ system: System) -> [(pattern: String, replacement: String)] {
+        let absent = #"canImport\((?:Glibc|FoundationEssentials|FoundationNetworking)\)|os\(Linux\)"#
+        // A condition has at most a handful of these, and each pass takes the last one left in a line.
+        let condition = #"(?m)^( *#(?:if|elseif) .*?)"#
+        return Array(repeating: (condition + "(?:\(absent))", "$1false"), count: 4)
+            + Array(repeating: (condition + #"os\(\#(system.rawValue)\)"#, "$1true"), count: 4) + [
+                (#"(?m)^( *(?:(?:public|package|internal) )?import )Foundation$"#, "$1AppleFoundation"),
+                (
+                    #"(?m)^( *(?:@_exported )?(?:(?:public|package|internal) )?import )(Glibc|FoundationEssentials|FoundationNetworking)$"#,
+                    "$1NothingOfApples"
+                ),
+                // Linux's compiler has no bridging.
+                (#" as (CF[A-Za-z]+)\b"#, " ~~ $1.self"), (#" as (String|Data)\)"#, " ~~ $1.self)"),
+            ]
+    }
+}
+
+/// A file of an app's, as the documents and examples show it.
+struct AppSource: Sendable {
+    let name: String
+    let text: String
+
+    /// The Swift blocks of a document, but those that are left out for one of these reasons.
+    static func blocks(of document: String, leavingOut reasons: Set<String> = []) throws -> [AppSource] {
+        let text = try Checkout.text(Checkout.folder.appending(path: document))
+        var found: [AppSource] = []
+        var chapter = ""
+        var reason = ""
+        var block: [Substring]?
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if let lines = block {
+                if line != "```" {
+                    block = lines + [line]
+                } else {
+                    if !reasons.contains(reason) {
+                        let name = "\(chapter) block \(found.count + 1)"
+                        found.append(AppSource(name: name, text: lines.joined(separator: "\n") + "\n"))
+                    }
+                    block = nil
+                }
+            } else if line == "```swift" {
+                block = []
+            } else if line.hasPrefix("#") {
+                chapter = String(line.drop { "# ".contains($0) }.prefix { $0.isNumber || $0 == "." })
+            }
+            reason = line.hasPrefix("<!-- ") ? String(line.dropFirst(5).dropLast(4)) : block == nil ? "" : reason
+        }
+        return found
+    }
+
+    static func file(_ path: String) throws -> AppSource {
+        AppSource(
+            name: URL(filePath: path).deletingPathExtension().lastPathComponent,
+            text: try Checkout.text(Checkout.folder.appending(path: path)))
+    }
+}
+
+/// How an app's target is compiled.
+enum AppMode: String, CaseIterable, Sendable, CustomStringConvertible {
+    case swift5 = "Swift 5"
+    case swift6 = "Swift 6"
+    /// As Xcode 26 makes them.
+    case newTarget5 = "a new target, Swift 5"
+    case newTarget6 = "a new target, Swift 6"
+
+    var description: String { rawValue }
+    var swift: String { self == .swift5 || self == .newTarget5 ? "5" : "6" }
+
+    var flags: [String] {
+        switch self {
+        case .swift5, .swift6: []
+        case .newTarget5:
+            Self.isolation
+                + Self.features(
+                    "DisableOutwardActorInference", "GlobalActorIsolatedTypesUsability", "InferSendableFromCaptures")
+        case .newTarget6: Self.isolation
+        }
+    }
+
+    /// Default isolation, and of "approachable concurrency" what Swift 6 does not have already.
+    private static let isolation =
+        ["-default-isolation", "MainActor"]
+        + features("MemberImportVisibility", "NonisolatedNonsendingByDefault", "InferIsolatedConformances")
+
+    private static func features(_ names: String...) -> [String] { names.flatMap { ["-enable-upcoming-feature", $0] } }
+}
