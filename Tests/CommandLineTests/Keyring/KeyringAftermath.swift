@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 import PushKeyring
 import SealedPush
 import TestPrograms
@@ -67,5 +68,120 @@ final class KeyringAftermath {
         let allowed: Set = ["keyring.txt", "audit.jsonl", "lock", ".gitignore"]
         #expect(Set(try FileManager.default.contentsOfDirectory(atPath: keyring.path)) == allowed, place)
         return isNew ? .new : .old
+    }
+}
+
+/// All that a person or a program learns from a keyring, as text that is equal where the state is: what is listed,
+/// whom it trusts, which secret opens it, and what is wrong with it.
+///
+/// Keys that are none of `known` are called new, since each run makes others; of times only counts whether they are there.
+struct KeyringState: Equatable, CustomStringConvertible {
+    let description: String
+    /// Of that, whom it trusts.
+    private(set) var trust: [String] = []
+
+    /// - Parameter secrets: those that may seal it; the state says which one does.
+    init(of folder: URL, known: Set<String>, secrets: [KeyringSecret]) {
+        var lines: [String] = []
+        do {
+            let locked = Keyring(folder: folder)
+            let entries = try locked.entries()
+            lines.append("seal: \(try locked.sealKind()?.rawValue ?? "none")")
+            let (keyring, opener) = try Self.open(folder, secrets)
+            lines.append("opened by: \(opener)")
+            lines += try entries.keys.map { try Self.line($0, known) }
+            // Among it secrets that are not those of their keys, and records that nobody signed. A disk that is played back
+            // has modes of its own.
+            let problems = try keyring.examine().filter { $0.severity == .problem && !$0.code.hasSuffix("-by-others") }
+            lines += problems.map { "ERROR \($0.code)" }
+            trust = try Self.trust(in: keyring)
+            lines += trust
+        } catch { lines.append("ERROR \(error)") }
+        description = lines.joined(separator: "\n")
+    }
+
+    /// The keys and records of a keyring, for ``init(of:known:secrets:)``.
+    static func keyIDs(in folder: URL) throws -> Set<String> {
+        let entries = try Keyring(folder: folder).entries().keys
+        let records = entries.compactMap { entry in entry.record.map { label(entry, $0) } }
+        return Set(entries.flatMap(\.keys).map(\.key.keyID.description) + records)
+    }
+
+    /// Counters rise with the clock, so each run signs another.
+    private static func label(_ entry: KeyringEntry, _ record: DeviceRecord) -> String {
+        "\(record.enrollment), record \(record.counter)"
+    }
+
+    /// An app of which nothing is said: for a change that only shows that changes go on.
+    static let marker = "com.example.marker"
+
+    /// Whom a keyring trusts, as ``init(of:known:secrets:)`` says it.
+    static func trust(of folder: URL, secrets: [KeyringSecret]) -> [String] {
+        do { return try trust(in: open(folder, secrets).0) } catch { return ["ERROR \(error)"] }
+    }
+
+    private static func trust(in keyring: Keyring) throws -> [String] {
+        try keyring.trustList().entries.filter { $0.topic.description != marker }
+            .map { "trusted for \($0.topic): \($0.trusted)" }
+    }
+
+    /// The keyring, opened by the only secret that opens it.
+    static func open(_ folder: URL, _ secrets: [KeyringSecret]) throws -> (Keyring, String) {
+        let locked = Keyring(folder: folder)
+        guard let kind = try locked.sealKind() else { return (locked, "nothing") }
+        var found: (Keyring, String)?
+        for (index, secret) in secrets.enumerated() where secret.kind == kind {
+            let keyring = Keyring(folder: folder, unlocking: .given(secret), command: "test")
+            do throws(KeyringError) { _ = try keyring.trustList() } catch {
+                if case .wrongSecret = error { continue }
+                throw error
+            }
+            guard found == nil else { throw Ambiguous() }
+            found = (keyring, "secret \(index)")
+        }
+        return try found ?? { throw KeyringError.needsSecret(kind) }()
+    }
+
+    private struct Ambiguous: Error {}
+
+    private static func line(_ entry: KeyringEntry, _ known: Set<String>) throws -> String {
+        let keys = entry.keys.map { key in
+            let times = [key.life.confirmed, key.life.retired, key.life.revoked, key.life.erased]
+            return [
+                name(key.key.keyID, known), key.life.state.rawValue, key.hasSecret ? "secret" : "public",
+                times.map { $0 == nil ? "-" : "+" }.joined(),
+            ].joined(separator: " ")
+        }
+        let record = entry.record.map { record in
+            " record \(known.contains(label(entry, record)) ? "as it was" : "new") of \(record.recipients.map { name($0.keyID, known) })"
+        }
+        return "\(entry.name) \(entry.kind.rawValue) \(entry.isOwn)\(record ?? ""): \(keys)"
+    }
+
+    private static func name(_ id: KeyID, _ known: Set<String>) -> String {
+        known.contains(id.description) ? id.description : "new"
+    }
+}
+
+/// A keyring's audit log, read by the rules of its description and by none of the library's code.
+struct KeyringAudit {
+    private(set) var events: [String] = []
+    /// What is wrong with it.
+    private(set) var faults: [String] = []
+
+    init(of keyring: URL) throws {
+        let text = (try? Checkout.text(keyring.appending(path: "audit.jsonl"))) ?? ""
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        if lines.popLast() != "" { faults.append("its last line has no end") }
+        var hash = [UInt8](repeating: 0, count: 32)
+        for line in lines {
+            hash = BLAKE2b.hash(hash + Array(line.utf8), byteCount: 32)
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            events.append(object?["event"] as? String ?? "none")
+        }
+        let file = (try? Checkout.text(keyring.appending(path: "keyring.txt"))) ?? ""
+        if !file.contains("\nlog-bytes: \(text.utf8.count)\nlog-hash: \(Hex.encode(hash))\n") {
+            faults.append("keyring.txt does not say where it ends")
+        }
     }
 }

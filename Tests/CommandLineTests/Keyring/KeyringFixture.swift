@@ -21,7 +21,7 @@ final class KeyringFixture: Sendable {
     var keyring: URL { folder.appending("Keys") }
 
     /// A copy of the keyring as it was, for one process to change.
-    func copy() throws -> KeyringCopy { try KeyringCopy(of: self) }
+    func copy() throws -> KeyringCopy { try KeyringCopy(of: keyring, fixture: self) }
 
     init(sealed seal: Seal) throws {
         self.seal = seal
@@ -64,11 +64,6 @@ final class KeyringFixture: Sendable {
             _ = try? folder.write(String(decoding: $0, as: UTF8.self), to: "secret")
         }
         try folder.write(SenderPrivateKey().sender.description, to: "sender")
-        let other = Keyring(folder: folder.appending("Other"))
-        try other.generateDevice(named: "spare-phone", topic: Self.topic, at: start)
-        try other.generateSender(named: "spare", at: start)
-        try other.trust(.sender(SenderPrivateKey().sender), for: "com.example.other", at: start)
-        try Data(other.backup(under: .key(newKey))).write(to: folder.appending("backup"))
         try keys.trust(.sender(keys.sender(named: "newsroom")), for: Self.topic, at: start)
         switch seal {
         case .clear: break
@@ -99,18 +94,14 @@ struct KeyringCopy {
 
     var keyring: URL { folder.appending("Keys") }
 
-    init(of fixture: KeyringFixture) throws {
+    init(of keyring: URL, fixture: KeyringFixture) throws {
         folder = try TemporaryFolder(inMemory: true)
         self.fixture = fixture
-        try FileManager.default.copyItem(at: fixture.keyring, to: folder.appending("Keys"))
+        try FileManager.default.copyItem(at: keyring, to: folder.appending("Keys"))
     }
 
     /// A copy of this copy, in whatever state it is.
-    init(of other: KeyringCopy) throws {
-        folder = try TemporaryFolder(inMemory: true)
-        fixture = other.fixture
-        try FileManager.default.copyItem(at: other.keyring, to: folder.appending("Keys"))
-    }
+    func copy() throws -> KeyringCopy { try KeyringCopy(of: keyring, fixture: fixture) }
 
     /// The command's words, with this keyring and what opens it.
     func words(_ command: KeyringCommand) throws -> [String] {

@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import PushKeyring
+import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
@@ -31,23 +33,19 @@ import Testing
     func interrupted(_ what: UInt8) throws {
         let fixture = try KeyringFixture(sealed: .passphrase)
         let copy = try fixture.copy()
+        let content = try copy.folder.write(#"{"alert":{"body":"b"}}"#, to: "content.json")
+        let outbox = ["--outbox", copy.folder.appending("outbox.sqlite").path, "--topic", "com.example.app"]
+        let made = try Program("sealedpush").run(
+            ["device", "enroll", "guest", "--token", "ab12", "--key", DevicePrivateKey().recipient.description]
+                + ["--unverified"] + outbox)
+        #expect(made.status == 0, "\(made.errors)")
         for words in [
             ["trust", "list"], ["keys", "passphrase"],
-            ["send", "/dev/null", "--all", "--queue-only", "--from", "newsroom", "--topic", "com.example.app"],
+            ["send", content, "--all", "--queue-only", "--from", "newsroom"] + outbox,
         ] {
-            let outbox = words[0] == "send" ? ["--outbox", copy.folder.appending("outbox.sqlite").path] : []
-            if !outbox.isEmpty {
-                try Data(#"{"alert":{"body":"b"}}"#.utf8).write(to: copy.folder.appending("content.json"))
-                let made = try Program("sealedpush").run(
-                    ["device", "enroll", "guest", "--token", "ab12", "--key", DevicePrivateKey().recipient.description]
-                        + ["--unverified", "--topic", "com.example.app"] + outbox)
-                #expect(made.status == 0, "\(made.errors)")
-            }
-            let arguments = words.map { $0 == "/dev/null" ? copy.folder.appending("content.json").path : $0 } + outbox
-            let outcome = try PseudoTerminal.interrupt(
-                arguments + ["--keyring", copy.keyring.path], at: "Passphrase of the keyring: ", with: what)
-            #expect(outcome.hidIt, "\(words)")
-            #expect(outcome.showsAgain, "\(words)")
+            let outcome = try PseudoTerminal.run(
+                words + ["--keyring", copy.keyring.path], [("Passphrase of the keyring: ", .signal(what))])
+            #expect(outcome.echoes == [false, true], "\(words): \(outcome.screen)")
         }
     }
 
@@ -103,5 +101,97 @@ import Testing
         let outcome = try PseudoTerminal.run(asked, answers: [("Type yes to go on: ", "yes")])
         #expect(outcome.status == 0, "\(outcome.screen)")
         #expect(try aftermath.check(copy.keyring, "answered with yes") == .new)
+    }
+}
+
+/// Runs a program at a terminal of its own, and answers what it asks.
+enum PseudoTerminal {
+    struct Outcome {
+        let status: Int32
+        /// All that was to be seen, echoes included.
+        let screen: String
+        /// Whether the terminal showed what is typed at each question, and at the end.
+        let echoes: [Bool]
+    }
+
+    enum Answer {
+        case line(String)
+        /// 3 for Ctrl-C, 28 for Ctrl-\\, else a signal's number.
+        case signal(UInt8)
+    }
+
+    struct Failure: Error {}
+
+    /// - Parameter answers: what is typed, each once the words before it have appeared.
+    static func run(_ arguments: [String], answers: [(question: String, answer: String)]) throws -> Outcome {
+        try run(arguments, answers.map { ($0.question, .line($0.answer)) })
+    }
+
+    static func run(_ arguments: [String], _ answers: [(question: String, answer: Answer)]) throws -> Outcome {
+        let (master, slave) = try open()
+        defer {
+            close(master)
+            close(slave)
+        }
+        // A shell's background job ignores Ctrl-C, and so would what it starts.
+        let process = try ChildProcess(
+            URL(filePath: "/usr/bin/env"),
+            arguments: ["--default-signal", "setsid", "--ctty", "--wait", Program("sealedpush").executable.path]
+                + arguments, input: slave, output: slave, errors: slave, environment: Program.withoutNotes)
+        var screen: [UInt8] = []
+        var seen = 0
+        var echoes: [Bool] = []
+        let deadline = ContinuousClock.now + .seconds(300)
+        while ContinuousClock.now < deadline {
+            let isLast = process.hasEnded
+            var poll = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+            guard Glibc.poll(&poll, 1, isLast ? 0 : 100) > 0 else {
+                if isLast { break }
+                continue
+            }
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            screen += buffer[..<max(0, read(master, &buffer, buffer.count))]
+            let text = String(decoding: screen[seen...], as: UTF8.self)
+            guard echoes.count < answers.count, text.contains(answers[echoes.count].question) else { continue }
+            seen = screen.count
+            let answer = answers[echoes.count].answer
+            echoes.append(isEchoing(slave))
+            try give(answer, to: master)
+        }
+        process.kill()
+        return Outcome(
+            status: process.wait().status, screen: String(decoding: screen, as: UTF8.self),
+            echoes: echoes + [isEchoing(slave)])
+    }
+
+    private static func give(_ answer: Answer, to master: Int32) throws {
+        let bytes: [UInt8]
+        switch answer {
+        case .line(let text): bytes = Array((text + "\n").utf8)
+        case .signal(let key) where [3, 28].contains(key): bytes = [key]
+        case .signal(let number):
+            // The program's own group is the terminal's.
+            Glibc.kill(-tcgetpgrp(master), Int32(number))
+            return
+        }
+        guard write(master, bytes, bytes.count) == bytes.count else { throw Failure() }
+    }
+
+    private static func isEchoing(_ descriptor: Int32) -> Bool {
+        var settings = termios()
+        return tcgetattr(descriptor, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
+    }
+
+    private static func open() throws -> (master: Int32, slave: Int32) {
+        let master = Glibc.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        // ioctl_tty(2): unlock the other side, and get its number.
+        var isLocked: Int32 = 0
+        var number: Int32 = -1
+        guard master >= 0, ioctl(master, 0x4004_5431, &isLocked) == 0, ioctl(master, 0x8004_5430, &number) == 0 else {
+            throw Failure()
+        }
+        let slave = Glibc.open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard slave >= 0 else { throw Failure() }
+        return (master, slave)
     }
 }

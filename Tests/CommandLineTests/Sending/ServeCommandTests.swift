@@ -12,23 +12,19 @@ import Testing
 @Suite("sealedpush serve", .blocking) struct ServeCommandTests {
     private static let token = String(repeating: "0123456789abcdef", count: 2)
 
-    private func serve(_ fixture: SendingFixture, _ arguments: [String]) async throws -> ServedCommand {
-        try await ServedCommand.start(fixture, arguments)
-    }
-
     @Test("takes a message at its socket, delivers it, counts it, and ends in good order")
     func delivers() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone", user: "alice")
         let deliver = ["--apns", "APNs", "--metrics", "127.0.0.1:0"]
-        let served = try await serve(fixture, deliver + ["--listen", "own.sock"])
+        let served = try await ServedCommand.start(fixture, deliver + ["--listen", "own.sock"])
         #expect(served.place["socket"] as? String == "own.sock")
         let attributes = try FileManager.default.attributesOfItem(atPath: fixture.folder.appending("own.sock").path)
         #expect((attributes[.posixPermissions] as? Int).map { $0 & 0o077 } == 0)
         let message = #"{"user":"alice","content":{"alert":{"title":"Nina","body":"kumquat"}},"key":"k"}"#
-        let sent = try served.curl("--unix-socket", "own.sock", "http://x/v1/messages", "--json", message)
+        let sent = try served.ask("/v1/messages", message)
         #expect(sent.status == "202" && sent.body.contains(#""enqueued":1"#), "\(sent.body)")
-        while try !served.curl("--unix-socket", "own.sock", "http://x/v1/outbox").body.contains(#""accepted":1"#) {
+        while try !served.ask("/v1/outbox").body.contains(#""accepted":1"#) {
             try await Task.sleep(for: .milliseconds(20))
         }
         let address = try #require(served.errors.firstMatch(of: /figures are at (http:[^ \n]+)/)?.1)
@@ -55,10 +51,10 @@ import Testing
         let recipient = DevicePrivateKey().recipient.description
         let message = #"{"recipient":"\#(recipient)","unverified":true,"content":{"alert":{"title":"Nina"}}}"#
         for (words, count) in [([], 1), (["--context-per-message"], 2)] {
-            let served = try await serve(fixture, ["--listen", "own.sock"] + words)
+            let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"] + words)
             var keys: Set<ArraySlice<UInt8>> = []
             for _ in 1...2 {
-                let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", message)
+                let sealed = try served.ask("/v1/seal", message)
                 let answer = try JSONSerialization.jsonObject(with: Data(sealed.body.utf8)) as? [String: Any]
                 keys.insert(try SendingFixture.envelope(answer?["payload"]).enc)
             }
@@ -68,9 +64,9 @@ import Testing
 
     @Test("a phone enrolls with it by its app's one call, and shows what it has sealed") func phone() async throws {
         let fixture = try await SendingFixture()
-        let served = try await serve(fixture, ["--listen", "own.sock", "--phones", "127.0.0.1:0"])
+        let served = try await ServedCommand.start(fixture, ["--listen", "own.sock", "--phones", "127.0.0.1:0"])
         let number = try #require((served.place["phones"] as? [String: Any])?["port"] as? Int)
-        let login = try served.curl("--unix-socket", "own.sock", "http://x/v1/logins", "--json", #"{"user":"alice"}"#)
+        let login = try served.ask("/v1/logins", #"{"user":"alice"}"#)
         let token = try #require(
             try (JSONSerialization.jsonObject(with: Data(login.body.utf8)) as? [String: Any])?["token"] as? String)
         let newsroom = try fixture.keyring.senderKey(named: "newsroom").sender.description
@@ -89,7 +85,7 @@ import Testing
         #expect(update.isRegistered && update.problems.isEmpty, "\(update.problems)")
         let device = try #require(update.device)
         let message = #"{"device":"\#(device)","content":{"alert":{"title":"Nina","body":"kumquat"}}}"#
-        let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", message)
+        let sealed = try served.ask("/v1/seal", message)
         let answer = try JSONSerialization.jsonObject(with: Data(sealed.body.utf8)) as? [String: Any]
         let push = try fixture.folder.write(try #require(answer?["payload"] as? String), to: "push.apns")
         let shown = try Program("device-simulator", in: fixture.folder.url).run(
@@ -109,9 +105,9 @@ import Testing
             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", "key.pem", "-out",
             "cert.pem")
         #expect(made.status == 0, "\(made.errors)")
-        try write("\(Self.token)\n", to: "token", fixture)
+        try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
         let tls = ["--tls", "cert.pem,key.pem", "--token-file", "token"]
-        let served = try await serve(fixture, tls + ["--listen", "0.0.0.0:0"])
+        let served = try await ServedCommand.start(fixture, tls + ["--listen", "0.0.0.0:0"])
         let port = try #require(served.place["port"] as? Int)
         let outbox = "https://localhost:\(port)/v1/outbox"
         let header = "Authorization: Bearer "
@@ -122,14 +118,14 @@ import Testing
             try served.curl("--cacert", "cert.pem", "--tls-max", "1.1", outbox, "-H", header + Self.token).status
                 == "000")
         let new = String(Self.token.reversed())
-        try write("\(Self.token)\n\(new)\n", to: "token", fixture)
+        try ServedCommand.write("\(Self.token)\n\(new)\n", to: "token", fixture)
         Glibc.kill(served.process.identifier, SIGHUP)
         while try served.curl("--cacert", "cert.pem", outbox, "-H", header + new).status != "200" {
             try await Task.sleep(for: .milliseconds(20))
         }
         #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + Self.token).status == "200")
         // What can't be read again changes nothing.
-        try write("short\n", to: "token", fixture)
+        try ServedCommand.write("short\n", to: "token", fixture)
         Glibc.kill(served.process.identifier, SIGHUP)
         while !served.errors.contains("could not be read again") { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + new).status == "200")
@@ -140,8 +136,8 @@ import Testing
     @Test("answers while two thousand callers hold connections and say nothing, and remembers none of them")
     func crowd() async throws {
         let fixture = try await SendingFixture()
-        try write("\(Self.token)\n", to: "token", fixture)
-        let served = try await serve(fixture, ["--listen", "127.0.0.1:0", "--token-file", "token"])
+        try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
+        let served = try await ServedCommand.start(fixture, ["--listen", "127.0.0.1:0", "--token-file", "token"])
         let port = String(try #require(served.place["port"] as? Int))
         let result = try Program(at: "/usr/bin/python3").run("-c", Self.callers, port)
         #expect(result.status == 0 && result.trimmed == "200 200 200", "\(result.output) \(result.errors)")
@@ -171,9 +167,9 @@ import Testing
     @Test("does not listen where it must not, and says what to do") func unusable() async throws {
         let fixture = try await SendingFixture()
         let words = ["serve", "--topic", SendingFixture.topic, "--keyring", "Keys"]
-        try write("\(Self.token)\n", to: "token", fixture)
-        try write("short\n", to: "short", fixture)
-        try write("\(Self.token)\n", to: "exposed", fixture, mode: 0o644)
+        try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
+        try ServedCommand.write("short\n", to: "short", fixture)
+        try ServedCommand.write("\(Self.token)\n", to: "exposed", fixture, mode: 0o644)
         let listen = ["--from", "newsroom", "--listen"]
         let cases: [([String], Int32, String)] = [
             ([], 64, "--from"), (listen + ["127.0.0.1:0"], 64, "--token-file"),
@@ -195,9 +191,5 @@ import Testing
             #expect(result.status == status && result.errors.contains(text), "\(arguments): \(result.errors)")
             #expect(!result.errors.contains(Self.token))
         }
-    }
-
-    private func write(_ text: String, to name: String, _ fixture: SendingFixture, mode: Int = 0o600) throws {
-        try ServedCommand.write(text, to: name, fixture, mode: mode)
     }
 }

@@ -36,10 +36,11 @@ import Testing
     func handlers() async {
         let interrupt = Interrupt([])
         let called = Locked<[Int]>([])
-        await interrupt.calling({ called.withLock { $0.append(1) } }) {}
-        await interrupt.calling({ called.withLock { $0.append(2) } }) { interrupt.fire() }
+        func note(_ number: Int) -> @Sendable () -> Void { { called.withLock { $0.append(number) } } }
+        await interrupt.calling(note(1)) {}
+        await interrupt.calling(note(2)) { interrupt.fire() }
         #expect(called.withLock { $0 } == [2] && interrupt.isInterrupted)
-        await interrupt.calling({ called.withLock { $0.append(3) } }) { interrupt.fire() }
+        await interrupt.calling(note(3)) { interrupt.fire() }
         #expect(called.withLock { $0 } == [2, 3])
     }
 

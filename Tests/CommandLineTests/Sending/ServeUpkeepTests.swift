@@ -78,7 +78,7 @@ import Testing
         }
         served.signal()
         try await eventually("the keys to be read") { served.errors.contains(way) }
-        let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", Self.sealing())
+        let sealed = try served.ask("/v1/seal", Self.sealing())
         #expect(sealed.status == "503" && sealed.body.contains(#""no-sender""#), "\(sealed)")
         #expect(served.stop() == .exited(0))
     }
@@ -86,7 +86,7 @@ import Testing
     @Test("if serve can't reread its keys, it uses the old ones and is not ready") func unreadable() async throws {
         let fixture = try await SendingFixture()
         let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
-        let ask = { (path: String) in try served.curl("--unix-socket", "own.sock", "http://x\(path)") }
+        let ask = { (path: String) in try served.ask(path) }
         let file = fixture.folder.appending("Keys/keyring.txt")
         let whole = try Checkout.text(file)
         try Data("no key".utf8).write(to: file)
@@ -96,7 +96,7 @@ import Testing
         }
         let ready = try ask("/readyz")
         #expect(ready.status == "503" && ready.body.contains(#""keys-unread""#))
-        let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", Self.sealing())
+        let sealed = try served.ask("/v1/seal", Self.sealing())
         #expect(sealed.status == "200")
         try ServedCommand.write(whole, to: "Keys/keyring.txt", fixture)
         served.signal()
@@ -125,18 +125,18 @@ import Testing
         let served = try await ServedCommand.start(
             fixture, ["--listen", "own.sock", "--apns", "Wrong", "--metrics", "127.0.0.1:0"])
         let send = {
-            try served.curl("--unix-socket", "own.sock", "http://x/v1/messages", "--json", Self.message).status
+            try served.ask("/v1/messages", Self.message).status
         }
         #expect(try send() == "202")
         // More than once: each run begins anew.
         try await eventually("two pauses") { served.errors.components(separatedBy: "delivery pauses for ").count > 2 }
         #expect(try send() == "202")
-        #expect(try served.curl("--unix-socket", "own.sock", "http://x/readyz").status == "200")
+        #expect(try served.ask("/readyz").status == "200")
         let figures = try await Self.figures(of: served)
         #expect(try served.curl(figures + "/metrics").body.contains("\npush_delivery_paused "))
         try right.write(to: fixture.folder.appending("Wrong/address.json"), options: .atomic)
         try await eventually("both to be delivered") {
-            try served.curl("--unix-socket", "own.sock", "http://x/v1/outbox").body.contains(#""accepted":2"#)
+            try served.ask("/v1/outbox").body.contains(#""accepted":2"#)
         }
         #expect(served.stop() == .exited(0), "\(served.errors)")
     }
@@ -158,7 +158,7 @@ import Testing
         try FileManager.default.removeItem(atPath: lock)
         let third = try fixture.run(words)
         #expect(third.status == 74 && third.errors.contains("another service listens there"), "\(third.errors)")
-        let ready = { try served.curl("--unix-socket", "own.sock", "http://x/readyz").status }
+        let ready = { try served.ask("/readyz").status }
         #expect(try ready() == "200")
         served.process.kill()
         _ = served.process.wait()
@@ -208,8 +208,8 @@ import Testing
         }
         #expect(try Checkout.text(fixture.folder.appending("file")) == "mine")
         #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending("file.lock").path))
-        let served = try await ServedCommand.start(fixture, ["--listen", "./s", "--outbox-key", "outbox.key"])
-        let sent = try served.curl("--unix-socket", "s", "http://x/v1/messages", "--json", Self.message)
+        let served = try await ServedCommand.start(fixture, ["--listen", "own.sock", "--outbox-key", "outbox.key"])
+        let sent = try served.ask("/v1/messages", Self.message)
         #expect(sent.status == "202", "\(sent.body)")
         #expect(served.stop() == .exited(0))
     }
