@@ -56,6 +56,12 @@ import Testing
         #expect(judgment.settlement == .later(.seconds(23 * 3_600)))
     }
 
+    @Test("a pause lasts up to its end, and is over once the clock was set back before its start")
+    func pauses() {
+        let pause = Courier.Pause(start: 100, end: 200)
+        #expect([99, 100, 199, 200].map(pause.covers) == [false, true, true, false])
+    }
+
     /// A push is taken (`t`) or gone (`g`); refused for what may concern all, at an address that was proven (`R`) or not (`r`).
     @Test(
         "so many refusals in a row that may concern all end the run: of proven addresses alone, once a push was taken",

@@ -91,40 +91,6 @@ import Testing
         #expect(accepted.all.allSatisfy { $0 >= start + 1_080_000 }, "\(accepted.all.map { $0 - start })")
     }
 
-    @Test("a pause that lies in the future, once the clock was set back, holds nothing up")
-    func setBack() async throws {
-        try await addDevices(2)
-        let (time, state) = (fixture.time, Locked((isSetBack: false, courier: Courier?.none)))
-        let start = time.now
-        let clock = OutboxClock(
-            now: { time.now },
-            sleep: { duration in
-                // Once the pause has begun.
-                let courier = state.withLock { $0.courier }
-                let isPaused = await courier?.report.retries.isEmpty == false
-                let isNow = state.withLock { state in
-                    guard isPaused, !state.isSetBack else { return false }
-                    state.isSetBack = true
-                    return true
-                }
-                // However far the polling has run on, as long as the first push took.
-                let back = Duration.milliseconds(start - time.now) - .seconds(7_200)
-                if isNow { time.advance(by: back) } else { await time.clock.sleep(duration) }
-            })
-        let times = Collected<Int64>()
-        let transport = ScriptedTransport { _, _ in
-            times.add(time.now)
-            guard times.all.count == 1 else { return .accepted }
-            return .apns(429, "TooManyProviderTokenUpdates")
-        }
-        let outbox = try await fixture.reopened(clock)
-        let courier = Courier(for: outbox, through: transport, limits: Fixture.limits(inFlight: 1))
-        state.withLock { $0.courier = courier }
-        try await courier.run(until: .empty)
-        // The second goes out when it is due at the latest, where the pause would hold it for 20 minutes.
-        #expect(times.all.count == 3 && times.all[1] < start + 60_000, "\(times.all.map { $0 - start })")
-    }
-
     @Test("fifty failures in a row pause everything for a moment; with one success between them they do not")
     func failingPauses() async throws {
         let times = try await timesWhileFailing(successAt: nil)

@@ -59,15 +59,13 @@ import Testing
     private var database: PostgresServer.Database { get throws { try #require(fixture.database) } }
 
     private func enroll(_ name: DeviceName, in outbox: Outbox) async throws {
-        let (enrollment, now) = (EnrollmentPrivateKey(), Timestamp.now())
-        let record = try DeviceRecord(
-            of: [identity.recipient], topic: Fixture.topic, counter: 1, created: now,
-            expires: now.advanced(bySeconds: 86_400), signedBy: enrollment)
+        let enrollment = EnrollmentPrivateKey()
+        let record = try fixture.record(of: [identity.recipient], signedBy: enrollment)
         let device = try EnrolledDevice(loading: enrollment.enrollment, record: record, proven: [identity.recipient])
         try await outbox.register(
             RegisteredDevice(
                 name: name, user: "alice", topic: Fixture.topic, keys: .enrolled(device),
-                address: .active(Fixture.address("phone"), registered: now)))
+                address: .active(Fixture.address("phone"), registered: fixture.now)))
         let schema = try Checkout.text(Checkout.folder.appending(path: "Examples/Transaction/schema.sql"))
         let keys = #""record":"\#(record.description)","proven":["\#(identity.recipient)"],"challenges":[]"#
         let state = #"{"enrollment":"\#(enrollment.enrollment)",\#(keys)}"#

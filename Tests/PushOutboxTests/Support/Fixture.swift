@@ -112,7 +112,7 @@ final class Fixture: Sendable {
     ) throws -> DeviceRecord {
         try DeviceRecord(
             of: recipients, topic: Self.topic, counter: counter, created: now,
-            expires: now.advanced(bySeconds: days * 86_400), signedBy: enrollment)
+            expires: now.advanced(bySeconds: 90 * 86_400), signedBy: enrollment)
     }
 
     /// 32 bytes that repeat the name.

@@ -43,7 +43,7 @@ public actor Courier {
     }
 
     /// A time in which nothing is taken. Of no effect once the clock was set back before its start.
-    private struct Pause {
+    struct Pause {
         let start: Int64
         var end: Int64
 
