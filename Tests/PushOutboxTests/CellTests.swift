@@ -28,9 +28,7 @@ import Testing
             try good.write(to: URL(filePath: copy))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy)
             // The number of a row can be nothing but a number.
-            try change(copy) {
-                try? $0.execute(sql: "UPDATE OR IGNORE \(table) SET \(column) = ?", arguments: [value])
-            }
+            try change(copy) { try? $0.execute(sql: "UPDATE OR IGNORE \(table) SET \(column) = ?", arguments: [value]) }
             try await useAll(copy, "\(table).\(column)")
         }
     }

@@ -150,8 +150,7 @@ import Testing
         let first = Collected<String>()
         let transport = ScriptedTransport { request, _ in
             if first.all.isEmpty { first.add(request.apnsID) }
-            return request.apnsID == first.all[0]
-                ? .apns(413, "PayloadTooLarge") : .accepted
+            return request.apnsID == first.all[0] ? .apns(413, "PayloadTooLarge") : .accepted
         }
         let report = try await fixture.deliver(transport, until: .empty)
         #expect(report.dead == ["PayloadTooLarge": 1])

@@ -39,9 +39,7 @@ import Testing
         let fixture = fixture
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
-                group.addTask {
-                    try await fixture.enqueue(to: .everyone, key: "k", in: fixture.reopened())
-                }
+                group.addTask { try await fixture.enqueue(to: .everyone, key: "k", in: fixture.reopened()) }
             }
             try await group.waitForAll()
         }

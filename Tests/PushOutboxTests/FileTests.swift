@@ -103,9 +103,7 @@ import Testing
             (.SQLITE_FULL, .diskFull), (.SQLITE_IOERR_SHMSIZE, .diskFull), (.SQLITE_READONLY, .readOnly),
             (.SQLITE_IOERR_SHMOPEN, .readOnly), (.SQLITE_IOERR_LOCK, .readOnly), (.SQLITE_CORRUPT, .damaged),
             (.SQLITE_BUSY, .busy),
-        ] as [(ResultCode, OutboxError)] {
-            #expect(OutboxError(DatabaseError(resultCode: code)) == expected)
-        }
+        ] as [(ResultCode, OutboxError)] { #expect(OutboxError(DatabaseError(resultCode: code)) == expected) }
     }
 
     @Test("a full disk gives an error that says so, and loses nothing", .enabled(if: canMount))

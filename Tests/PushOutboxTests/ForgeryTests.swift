@@ -51,9 +51,7 @@ import Testing
             let transport = ScriptedTransport()
             let report = try await fixture.deliver(transport)
             let isHarmless = alteration.hasPrefix("stale") || alteration.hasPrefix("enqueued")
-            #expect(
-                report.dead == (isHarmless ? [:] : ["forged": 1]),
-                "\(alteration) over \(StoreKind.current)")
+            #expect(report.dead == (isHarmless ? [:] : ["forged": 1]), "\(alteration) over \(StoreKind.current)")
             #expect(report.acceptedCount == (alteration.hasPrefix("enqueued") ? 4 : 3), "\(alteration)")
             let status = try await fixture.outbox.status()
             // What looked stale lies there until the purge.

@@ -56,8 +56,7 @@ import Testing
         #expect(judgment.settlement == .later(.seconds(23 * 3_600)))
     }
 
-    @Test("a pause lasts up to its end, and is over once the clock was set back before its start")
-    func pauses() {
+    @Test("a pause lasts up to its end, and is over once the clock was set back before its start") func pauses() {
         let pause = Courier.Pause(start: 100, end: 200)
         #expect([99, 100, 199, 200].map(pause.covers) == [false, true, true, false])
     }
@@ -98,8 +97,7 @@ import Testing
         }
         for timestamp in [nil, since] {
             for reason in ["BadDeviceToken", "DeviceTokenNotForTopic"] {
-                #expect(
-                    judge(400, reason, timestamp: timestamp) == Judgment(.addressRefused(reason: reason)))
+                #expect(judge(400, reason, timestamp: timestamp) == Judgment(.addressRefused(reason: reason)))
             }
         }
         expectLater(judge(410, "Unregistered"), 900)

@@ -80,8 +80,7 @@ import Testing
     }
 
     @Test(
-        "while sealing for everyone, a call goes on where it stopped, and each device gets it once",
-        arguments: [0, 2])
+        "while sealing for everyone, a call goes on where it stopped, and each device gets it once", arguments: [0, 2])
     func everyone(staying count: Int) async throws {
         var generator = SeededGenerator()
         try await fixture.addDevices(Self.deviceCount..<2_500)

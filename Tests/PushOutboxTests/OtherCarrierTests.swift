@@ -57,8 +57,7 @@ struct PostOffice: PushTransport {
     }
 
     private func deliver(from outbox: Outbox? = nil) async throws -> CourierReport {
-        try await fixture.deliver(
-            PostOffice(), from: outbox, carrier: PostOffice.carrier, until: .empty, inFlight: 1)
+        try await fixture.deliver(PostOffice(), from: outbox, carrier: PostOffice.carrier, until: .empty, inFlight: 1)
     }
 
     private static func answer(_ status: Int, _ words: String, _ header: String = "X: y") -> String {

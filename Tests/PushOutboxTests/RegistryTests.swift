@@ -16,8 +16,7 @@ import Testing
     private func record(
         of recipients: [DevicePublicKey]? = nil, counter: UInt64 = 1, signedBy other: EnrollmentPrivateKey? = nil
     ) throws -> DeviceRecord {
-        try fixture.record(
-            of: recipients ?? [identity.recipient], counter: counter, signedBy: other ?? enrollmentKey)
+        try fixture.record(of: recipients ?? [identity.recipient], counter: counter, signedBy: other ?? enrollmentKey)
     }
 
     /// What is pinned of a record, by default of the device's own.
@@ -26,8 +25,7 @@ import Testing
     }
 
     private func proven() throws -> DeviceKeys {
-        .enrolled(
-            try EnrolledDevice(loading: enrollmentKey.enrollment, record: record(), proven: [identity.recipient]))
+        .enrolled(try EnrolledDevice(loading: enrollmentKey.enrollment, record: record(), proven: [identity.recipient]))
     }
 
     private static var unverified: DeviceKeys { .unverified(DevicePrivateKey().recipient) }

@@ -193,8 +193,7 @@ public actor Courier {
         report.inFlightCount = inFlight.count
         let judgment: Judgment
         switch result {
-        case .success(let outcome):
-            judgment = Judgment(outcome, attempts: lease.attempts, delays: delays)
+        case .success(let outcome): judgment = Judgment(outcome, attempts: lease.attempts, delays: delays)
         case .failure(let error):
             report.latestFailure = error.words ?? report.latestFailure
             judgment = Judgment(error, attempts: lease.attempts, delays: delays)

@@ -94,9 +94,7 @@ package struct EntryRow: Sendable {
 
 extension EntryRow {
     /// A push that was just sealed.
-    init(
-        _ payload: SealedPayload, priority: PushPriority, expiration: Timestamp?, device: String, sealedBy: SealedBy
-    ) {
+    init(_ payload: SealedPayload, priority: PushPriority, expiration: Timestamp?, device: String, sealedBy: SealedBy) {
         self.init(
             priority: priority.rawValue, expiration: expiration?.secondsSince1970, apnsID: payload.apnsID,
             collapseID: payload.collapseID, body: payload.json, topic: payload.topic.description, device: device,

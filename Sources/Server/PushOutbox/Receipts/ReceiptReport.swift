@@ -51,9 +51,7 @@ public struct ReceiptDay: Hashable, Sendable {
     fileprivate var outcomes: [String: Int] = [:]
 
     /// The bounds of the counts in ``shownWithin``, from the call of the extension.
-    public static let speedLimits: [Duration] = [
-        .milliseconds(250), .seconds(1), .seconds(5), .seconds(15),
-    ]
+    public static let speedLimits: [Duration] = [.milliseconds(250), .seconds(1), .seconds(5), .seconds(15)]
 
     /// - Parameter number: of days since 1970; one that no calendar has becomes the nearest.
     init(number: Int64) { start = Timestamp(clamping: min(max(number, 0), 1 << 40) * 86_400) }

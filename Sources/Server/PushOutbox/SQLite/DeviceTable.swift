@@ -67,8 +67,7 @@ enum DeviceTable {
             sql: """
                 SELECT id, proven <> '' AS is_proven FROM enrollments JOIN devices ON device = id
                 WHERE enrollment = ? AND user <> ? AND name <> ?
-                """,
-            arguments: [enrolled.enrollment.description, device.user.description, device.name.description]
+                """, arguments: [enrolled.enrollment.description, device.user.description, device.name.description]
         ).map { (try $0.int("id"), try $0.bool("is_proven")) }
     }
 

@@ -26,8 +26,7 @@ extension SQLiteStore {
                     """, arguments: [start])
             guard let totals else { throw OutboxError.damaged }
             let tallies = try Row.fetchAll(
-                db,
-                sql: "SELECT day, outcome, count FROM tallies WHERE day >= ? AND (outcome = ? OR outcome GLOB ?)",
+                db, sql: "SELECT day, outcome, count FROM tallies WHERE day >= ? AND (outcome = ? OR outcome GLOB ?)",
                 arguments: [first, Tally.accepted, "\(ReceiptTally.prefix)*"])
             let failing = try Self.counts(
                 "SELECT reason AS name, COUNT(*) AS count FROM receipt_failures WHERE last >= ? GROUP BY reason",
@@ -39,8 +38,7 @@ extension SQLiteStore {
     func receipts(of id: ReceiptID) async throws(OutboxError) -> ReceiptDevice? {
         try await read { db in
             let row = try Row.fetchOne(
-                db, sql: "SELECT last, shown, failed FROM receipt_devices WHERE id = ?",
-                arguments: [id.bytes.blob])
+                db, sql: "SELECT last, shown, failed FROM receipt_devices WHERE id = ?", arguments: [id.bytes.blob])
             return try row.map { try ReceiptDevice($0) }
         }
     }

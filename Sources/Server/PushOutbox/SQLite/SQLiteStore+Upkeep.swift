@@ -23,8 +23,7 @@ extension SQLiteStore {
         case .sealed(let sealedBy):
             let id = try await read { try NameTable.senders.id(of: sealedBy.description, in: $0) }
             guard let id else { return 0 }
-            return try await removeDeadLetters("sender = ?", [id])
-                + remove("sender = ?", [id], outcome: Tally.purged)
+            return try await removeDeadLetters("sender = ?", [id]) + remove("sender = ?", [id], outcome: Tally.purged)
         case .everything:
             return try await purgeStale() + removeDeadLetters("true") + remove("true", outcome: Tally.purged)
         }
@@ -143,9 +142,7 @@ extension SQLiteStore {
             status.waitingCount = try totals.count("waiting")
             status.queues = try OutboxStatus.Queues(totals)
             status.nextDue = try totals.optionalInt("next").map { Timestamp(clamping: max($0, now) / 1_000) }
-            for age in OutboxStatus.ages {
-                status.waitingByAge[age] = try Self.count(olderThan: age, at: now, in: db)
-            }
+            for age in OutboxStatus.ages { status.waitingByAge[age] = try Self.count(olderThan: age, at: now, in: db) }
             status.waitingBySender = try Self.senders(of: "entries", in: db)
             status.deadLettersBySender = try Self.senders(of: "dead_letters", in: db)
             let carriers = try Self.counts(
@@ -160,8 +157,7 @@ extension SQLiteStore {
                 """
                 SELECT outcome AS name, SUM(count) AS count FROM tallies
                 WHERE day > ? AND outcome NOT GLOB ? GROUP BY outcome
-                """,
-                [(now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay, "\(ReceiptTally.prefix)*"], in: db)
+                """, [(now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay, "\(ReceiptTally.prefix)*"], in: db)
             status.fileByteCount = try ["page_count", "page_size"].reduce(1) { size, name in
                 try size * (Int.fetchOne(db, sql: "PRAGMA \(name)") ?? 0)
             }
@@ -183,9 +179,7 @@ extension SQLiteStore {
     }
 
     /// What is counted under each name.
-    static func counts(
-        _ sql: String, _ arguments: StatementArguments = [], in db: Database
-    ) throws -> [String: Int] {
+    static func counts(_ sql: String, _ arguments: StatementArguments = [], in db: Database) throws -> [String: Int] {
         Dictionary(
             try Row.fetchAll(db, sql: sql, arguments: arguments).map { (try $0.text("name"), try $0.count("count")) },
             uniquingKeysWith: +)
