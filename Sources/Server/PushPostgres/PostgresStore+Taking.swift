@@ -216,7 +216,7 @@
 
         static let rowColumns = """
             e.priority, e.enqueued, e.expiration, e.apns_id, e.collapse_id, e.body, e.code, d.name, d.topic, d.token, d.is_proven,
-            d.address_code, s.key AS sender_key
+            d.address_code, s.key AS sender
             """
 
         /// By which `outbox status` tells hosts apart.

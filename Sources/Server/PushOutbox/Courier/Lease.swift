@@ -107,7 +107,7 @@ extension EntryRow {
             apnsID: try row.text("apns_id"), collapseID: try row.text("collapse_id"), body: try row.bytes("body"),
             topic: try row.optionalText("topic"), address: try row.optionalBytes("token"),
             isProven: try row.optionalBool("is_proven") ?? false, device: try row.optionalText("name"),
-            sender: try row.optionalText("sender_key"), code: try row.optionalBytes("code"),
+            sender: try row.optionalText("sender"), code: try row.optionalBytes("code"),
             addressCode: try row.optionalBytes("address_code"), enqueued: try row.optionalInt("enqueued"))
     }
 

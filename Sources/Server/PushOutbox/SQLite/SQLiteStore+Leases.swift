@@ -121,7 +121,7 @@ extension SQLiteStore {
 
     private static let entryColumns = """
         priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name,
-        senders.name AS sender_key, code, address_code, enqueued
+        senders.name AS sender, code, address_code, enqueued
         """
     private static let joins = "LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender"
 }
