@@ -61,7 +61,7 @@ import Testing
         #expect([99, 100, 199, 200].map(pause.covers) == [false, true, true, false])
     }
 
-    /// A push is taken (`t`) or gone (`g`); refused for what may concern all, at an address that was proven (`R`) or not (`r`).
+    /// A push is taken (`t`), gone (`g`), or refused for what may concern all, at a proven address (`R`) or not (`r`).
     @Test(
         "so many refusals in a row that may concern all end the run: of proven addresses alone, once a push was taken",
         arguments: [

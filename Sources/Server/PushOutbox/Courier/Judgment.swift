@@ -54,11 +54,11 @@ struct Judgment: Sendable, Equatable {
     private static let unknownAttempts = 3
 }
 
-/// How long a push waits before it is sent again: as long as Apple says, where it says something. A delay that a service
-/// asks for itself is kept.
+/// How long a push waits before it is sent again: as long as Apple says, where it says something. A delay that a
+/// service asks for itself is kept.
 ///
-/// Each but `everything` doubles with every attempt, up to its limit; a tenth is added or taken off by chance, so that what
-/// failed together does not come back together. Source: Apple, "Handling notification responses from APNs".
+/// Each but `everything` doubles with every attempt, up to its limit; a tenth is added or taken off by chance, so that
+/// what failed together does not come back together. Source: Apple, "Handling notification responses from APNs".
 struct RetryDelays: Sendable {
     var factor = 1.0
 
@@ -117,11 +117,11 @@ extension PushTransportError {
 
 /// Tells refusals of addresses from a mistake that concerns them all.
 ///
-/// Where one push after another is refused for what may concern all, and none is taken, it is not the addresses: the wrong
-/// environment, the wrong app. The run ends before all of them are disabled.
+/// Where one push after another is refused for what may concern all, and none is taken, it is not the addresses: the
+/// wrong environment, the wrong app. The run ends before all of them are disabled.
 ///
-/// Addresses are what phones say. Once the carrier has taken pushes, one that it never took any for says nothing of all: else
-/// whoever may register devices could end the delivery for everybody.
+/// Addresses are what phones say. Once the carrier has taken pushes, one that it never took any for says nothing of
+/// all: else whoever may register devices could end the delivery for everybody.
 struct Refusals {
     /// Whether the carrier has taken a push of this outbox before: then environment, app and key are right.
     var isEstablished = false

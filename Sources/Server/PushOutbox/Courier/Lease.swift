@@ -26,7 +26,8 @@ package struct Lease: Sendable {
 
     /// No delay grows beyond this many attempts.
     package static let countedAttempts = 1_000_000
-    /// Longer than any lease or back-off, in milliseconds. What is due further ahead was noted before a clock was set back.
+    /// Longer than any lease or back-off, in milliseconds. What is due further ahead was noted before a clock was set
+    /// back.
     package static let longestDelay: Int64 = Tally.millisecondsPerDay
 }
 
@@ -40,8 +41,8 @@ package enum Settlement: Sendable, Equatable {
     case returned
     /// Kept as a dead letter.
     case dead(reason: String)
-    /// The address is gone since a moment: it is removed, and what waits for it, unless it was registered again since then.
-    /// If so, the entry is sent again after a while.
+    /// The address is gone since a moment: it is removed, and what waits for it, unless it was registered again since
+    /// then. If so, the entry is sent again after a while.
     case addressGone(reason: String, since: Timestamp, otherwise: Duration)
     /// The address is refused: it is disabled, and what waits for it becomes dead letters.
     case addressRefused(reason: String)
@@ -113,8 +114,8 @@ extension EntryRow {
 
     /// Nil for what is no push: somebody has been in the database.
     package func request(of carrier: Carrier) -> PushRequest? {
-        // The identifiers become headers of a request, in which one control character ends the connection, and with it all
-        // that is on its way there. The first is a UUID in small letters, as a message's own.
+        // The identifiers become headers of a request, in which one control character ends the connection, and with it
+        // all that is on its way there. The first is a UUID in small letters, as a message's own.
         guard let address = address.flatMap({ Address($0, of: carrier) }),
             let topic = topic.flatMap(Topic.init(parsing:)),
             let priority = PushPriority(rawValue: priority), MessageID(parsing: apnsID) != nil,

@@ -43,7 +43,7 @@ extension Outbox {
             let now = Timestamp(clamping: clock.now() / 1_000)
             let sealed = try await batch.sealed(order, with: sealer, at: now, skipped: &skipped)
             guard try await store.enqueue(sealed, of: batch, order) else {
-                // Somebody else has stored this batch, or a device has changed since it was read: it is read anew, if it is left.
+                // Somebody else has stored this batch, or a device has changed since: it is read anew, if it is left.
                 lossCount += 1
                 continue
             }

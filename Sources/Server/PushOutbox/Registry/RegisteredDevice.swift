@@ -34,7 +34,8 @@ public enum DeviceKeys: Hashable, Sendable {
 public enum AddressState: Hashable, Sendable {
     /// The address, and when the app registered it last.
     case active(Address, registered: Timestamp)
-    /// Its carrier has refused it, for this reason; it is not used until the app registers it again, or an operator retries.
+    /// Its carrier has refused it, for this reason; it is not used until the app registers it again, or an operator
+    /// retries.
     case disabled(Address, registered: Timestamp, reason: String)
     /// None was registered, or the carrier has said for this reason that it is gone.
     case none(Carrier, reason: String?)
@@ -87,7 +88,8 @@ public struct RecordRegistration: Hashable, Sendable {
 public struct RegistrationChange: Hashable, Sendable {
     /// Whether the device was not known before.
     public let isNew: Bool
-    /// Pushes that waited for someone else at the same place, an earlier user, key or holder of the address, and are gone.
+    /// Pushes that waited for someone else at the same place, an earlier user, key or holder of the address, and are
+    /// gone.
     public let discardedCount: Int
     /// The device that had the address before, and has none now.
     public let addressTakenFrom: DeviceName?
@@ -114,8 +116,8 @@ public struct UserName: Hashable, Sendable, CustomStringConvertible, Expressible
 }
 
 /// The app's own name of one installation on one device, such as an ID that the app makes when it first runs: 1 to 128
-/// bytes of visible text. It stays while tokens and keys change, and stands in the outbox file and in lists. One name is one
-/// device, whoever is logged in there.
+/// bytes of visible text. It stays while tokens and keys change, and stands in the outbox file and in lists. One name
+/// is one device, whoever is logged in there.
 public struct DeviceName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     public let description: String
 

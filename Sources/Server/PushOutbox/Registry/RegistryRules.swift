@@ -19,7 +19,8 @@ package enum RegistryRules {
         }
     }
 
-    /// A device may have any token, and takes it from whoever had it. So an account, whoever has its login, has a limit.
+    /// A device may have any token, and takes it from whoever had it. So an account, whoever has its login, has a
+    /// limit.
     ///
     /// - Parameter count: the user's devices, not counting a new one.
     /// - Throws: `tooManyDevices`.
@@ -27,9 +28,8 @@ package enum RegistryRules {
         guard count < change.deviceLimit else { throw .tooManyDevices(limit: change.deviceLimit) }
     }
 
-    /// Whose a device is, its answer to a challenge says: a record is public, and anybody may hand in another's. Where this
-    /// user's device has answered, what others have only pinned of it is forgotten.
-    /// Source: Specification 11.5.8.
+    /// Whose a device is, its answer to a challenge says: a record is public, and anybody may hand in another's. Where
+    /// this user's device has answered, what others have only pinned of it is forgotten. Source: Specification 11.5.8.
     ///
     /// - Parameter others: other users' devices under the same enrollment key: their rows, and whether they have answered.
     /// - Returns: the rows to be removed.
@@ -68,8 +68,8 @@ package struct DeviceRow: Sendable {
     /// When the address was registered, in milliseconds since 1970.
     package let registered: Int64
     package let refusal: String?
-    /// What is sealed to stands in columns of its own, so that a send to everyone reads no records: they were verified on
-    /// their way in, and to verify them once more against a key in the same row would prove nothing.
+    /// What is sealed to stands in columns of its own, so that a send to everyone reads no records: they were verified
+    /// on their way in, and to verify them once more against a key in the same row would prove nothing.
     package let key: SealingKey
     package let enrollment: Registrant?
 

@@ -149,8 +149,8 @@ enum DeviceTable {
     }
 
     private static let selection = """
-        SELECT devices.id, devices.name, user AS user_name, topic, carriers.name AS carrier, token, token_registered, token_refusal,
-            recipient, enrollment, record, proven, pin_code, address_code, enrollments.code
+        SELECT devices.id, devices.name, user AS user_name, topic, carriers.name AS carrier, token, token_registered,
+            token_refusal, recipient, enrollment, record, proven, pin_code, address_code, enrollments.code
         FROM devices LEFT JOIN carriers ON carriers.id = carrier LEFT JOIN enrollments ON device = devices.id
         """
 }

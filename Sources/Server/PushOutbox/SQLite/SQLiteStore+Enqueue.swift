@@ -82,8 +82,9 @@ extension SQLiteStore {
         try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT id, revision, name, user AS user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
-                        recipient, is_verified, valid_from, valid_until, pin_code
+                    SELECT id, revision, name, user AS user_name, topic,
+                        token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient, is_verified,
+                        valid_from, valid_until, pin_code
                     FROM devices WHERE \(condition)
                     """), arguments: arguments
         ).map { try EnqueueBatch.Candidate($0) }

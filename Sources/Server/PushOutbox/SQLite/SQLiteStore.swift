@@ -104,8 +104,8 @@ final class SQLiteStore: OutboxStore {
         configuration.maximumReaderCount = 2
         configuration.label = "outbox"
         configuration.prepareDatabase { db in
-            // Freed space within a page is overwritten, so that tokens of removed devices do not stay there. Whole pages
-            // that are free, and the log until it is written back, may still hold some.
+            // Freed space within a page is overwritten, so that tokens of removed devices do not stay there. Whole
+            // pages that are free, and the log until it is written back, may still hold some.
             try db.execute(sql: "PRAGMA secure_delete = FAST; PRAGMA cache_size = -4000")
         }
         return configuration
@@ -136,8 +136,8 @@ extension OutboxError {
     }
 }
 
-/// GRDB's subscripts end the program where a value is not of the type that is asked for, as in a file that is damaged or was
-/// written by another program; these throw.
+/// GRDB's subscripts end the program where a value is not of the type that is asked for, as in a file that is damaged
+/// or was written by another program; these throw.
 extension Row: OutboxRow {
     func optionalInt(_ column: String) throws(OutboxError) -> Int64? { try value(column) }
     func optionalText(_ column: String) throws(OutboxError) -> String? { try value(column) }
