@@ -61,11 +61,12 @@ import Testing
     }
 
     private static let id = "0a1b2c3d-0000-4000-8000-00000000000f"
+    private static let sender = SenderPrivateKey().sender
 
     @Test("no function takes a type or a table of the caller's own, and runs it as the owner")
     func temporaryNames() async throws {
         try await fixture.addDevice("phone")
-        let recipient = try await recipient("phone")
+        let recipient = try await fixture.recipient("phone")
         for (role, call, answer) in Self.calls(recipient) {
             // Left open, the connection ends, and with it what is temporary: a function is made ready once in a session.
             let rows = try await database.run("BEGIN; SET ROLE sealed_push_\(role); \(Self.lures); SELECT \(call)")
@@ -82,7 +83,7 @@ import Testing
                 AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)
             """)
         #expect(others.isEmpty, "\(others)")
-        let connection = try await PostgresPool.open(PostgresAddress(parsing: database.address))
+        let connection = try await PostgresConnection.open(PostgresAddress(parsing: database.address))
         let path = try await connection.run { connection throws(OutboxError) in
             try connection.script("SHOW search_path")
         }
@@ -123,8 +124,7 @@ import Testing
         let current = "SELECT current FROM generations"
         let before = try #require(try await fixture.number(current))
         let store = try #require(try await outbox(of: "deliver").store as? PostgresStore)
-        let hasBegun = try await store.write { db, _ throws(OutboxError) in try PostgresStore.turn(db) }
-        #expect(hasBegun)
+        #expect(try await store.turn())
         #expect(try await fixture.number(current) == before + 1)
         for level in ["REPEATABLE READ", "SERIALIZABLE"] {
             let error = try await #require(throws: OutboxError.self) {
@@ -162,13 +162,19 @@ import Testing
     }
 
     @Test(
-        "sealed_push.store stores nothing of what is no push",
+        "sealed_push.store stores nothing of what is not a push",
         arguments: [
-            (3, "0"), (4, "-1"), (4, "253402300800000"), (5, "7"), (6, "'nobody'"), (6, "'pushsender1'"),
-            (8, "'{99}'"), (9, "'{-1}'"), (9, "'{}'"), (10, "'{-1}'"), (11, "'{NULL}'"), (11, "'{short}'"),
-            (11, "ARRAY[E'0a1b2c3d-0000-4000-8000-00000000000\\n']"),
-            (11, "ARRAY[E'0a1b2c3d-0000-4000-8000-00000000000f\\n']"), (12, "ARRAY[E'x\\r\\nevil: 1']"), (12, "'{}'"),
-            (13, "ARRAY[convert_to(repeat('a', 4097), 'UTF8')]"), (13, "'{NULL}'"), (14, "'{x}'"), (1, "'k'"),
+            (1, "'k'"), (3, "0"), (4, "-1"), (4, "253402300800000"), (5, "7"), (6, "'nobody'"), (6, "'pushsender1'"),
+            (6, "'\(PostgresRolesTests.sender)q'"), (6, "upper('\(PostgresRolesTests.sender)')"), (6, "NULL"),
+            (8, "'{99}'"), (9, "'{-1}'"), (9, "'{}'"),
+            (10, "'{-1}'"), (10, "'{253402300800}'"), (11, "'{NULL}'"), (11, "'{short}'"),
+            (11, "'{\(PostgresRolesTests.id.uppercased())}'"),
+            (11, "'{\(PostgresRolesTests.id.replacingOccurrences(of: "-", with: "0"))}'"),
+            (11, "ARRAY[E'\(PostgresRolesTests.id.dropLast())\\n']"),
+            (11, "ARRAY[E'\(PostgresRolesTests.id)\\n']"), (12, "ARRAY[E'x\\r\\nevil: 1']"), (12, "ARRAY[E'c\\n']"),
+            (12, "'{}'"),
+            (12, "'{\"\"}'"), (12, "'{a b}'"), (12, "'{ä}'"), (12, "ARRAY[repeat('c', 65)]"),
+            (13, "ARRAY[convert_to(repeat('a', 4097), 'UTF8')]"), (13, "'{NULL}'"), (14, "'{x}'"),
         ])
     func noPushes(place: Int, value: String) async throws {
         try await fixture.addDevice("phone")
@@ -207,28 +213,12 @@ import Testing
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
     }
 
-    @Test("senders' numbers do not run out by calls, nor by transactions that are rolled back")
-    func senders() async throws {
-        try await fixture.addDevice("phone")
-        let recipient = try await recipient("phone")
-        let call = { (sender: String) in
-            "SELECT sealed_push.enqueue('phone', '\(recipient)', '{}', '\(Self.id)', 'c', sender => '\(sender)')"
-        }
-        for sender in ["anonymous", "anonymous", SenderPrivateKey().sender.description] {
-            #expect(try await database.run(call(sender)).first?.first == "enqueued")
-        }
-        try await database.run("BEGIN; \(call(SenderPrivateKey().sender.description)); ROLLBACK")
-        try await fixture.enqueue("Hello", to: .everyone)
-        #expect(try await fixture.number("SELECT count(*) FROM senders WHERE id > 0") == 3)
-        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 4)
-    }
-
     @Test(
         "a host that only enqueues dates nothing a day off, and keeps nothing longer than others",
         arguments: [0, 253_402_300_799_999])
     func dates(time: Int64) async throws {
         try await fixture.addDevice("phone")
-        let connection = try await PostgresPool.open(PostgresAddress(parsing: address(of: "enqueue")))
+        let connection = try await PostgresConnection.open(PostgresAddress(parsing: address(of: "enqueue")))
         let key = "\\x\(String(repeating: "0a", count: 32))"
         _ = try await connection.run { connection throws(OutboxError) in
             try connection.script(
@@ -269,10 +259,5 @@ import Testing
             END $$
             """)
         return database.address.replacingOccurrences(of: "postgres@", with: "\(name)@")
-    }
-
-    private func recipient(_ name: DeviceName) async throws -> String {
-        guard case .unverified(let recipient) = try await fixture.outbox.device(name)?.keys else { return "" }
-        return recipient.description
     }
 }

@@ -149,7 +149,7 @@ import Testing
         var recipients: [String] = []
         for number in 0..<3 {
             try await fixture.addDevice("d\(number)")
-            recipients.append(try await recipient(DeviceName(parsing: "d\(number)")!))
+            recipients.append(try await fixture.recipient(DeviceName(parsing: "d\(number)")!))
         }
         let outbox = try await fixture.reopened(nil)
         let store = try #require(outbox.store as? PostgresStore)
@@ -158,7 +158,7 @@ import Testing
         let run = Task { try await courier.run() }
         let turning = Task {
             while !Task.isCancelled {
-                _ = try await store.write { db, _ throws(OutboxError) in try PostgresStore.turn(db) }
+                _ = try await store.turn()
                 let doubled = try await fixture.number(
                     "SELECT count(*) FROM (SELECT 1 FROM queues GROUP BY device HAVING count(*) > 1) AS doubled")
                 try #require(doubled == 0)
@@ -199,25 +199,11 @@ import Testing
     @Test("no generation turns while somebody is under way who may still make rows of the last but one")
     func heldGeneration() async throws {
         let store = try #require(fixture.outbox.store as? PostgresStore)
-        let turn = { @Sendable in try await store.write { db, _ throws(OutboxError) in try PostgresStore.turn(db) } }
         let other = try await holding("SELECT sealed_push.generation()")
-        #expect(try await turn())
-        #expect(try await !turn())
+        #expect(try await store.turn())
+        #expect(try await !store.turn())
         try await other.end("COMMIT")
-        #expect(try await turn())
-    }
-
-    @Test("two who enqueue to a device at once make one row in the queue") func twoAtOnce() async throws {
-        try await fixture.addDevice("phone")
-        // Both wait at their very last step.
-        let other = try await holding("LOCK TABLE sealed_push.entries IN EXCLUSIVE MODE")
-        async let first = fixture.enqueue("first", to: .device("phone"))
-        async let second = fixture.enqueue("second", to: .device("phone"))
-        try await eventually("both wait") { try await fixture.number(Self.waitingCount) == 2 }
-        try await other.end("COMMIT")
-        #expect(try await (first.enqueuedCount, second.enqueuedCount) == (1, 1))
-        #expect(try await fixture.number("SELECT count(*) FROM queues") == 1)
-        #expect(try await fixture.number("SELECT count(*) FROM entries") == 2)
+        #expect(try await store.turn())
     }
 
     @Test("a sleeping courier is woken by whoever enqueues, through the library or in SQL", arguments: [true, false])
@@ -236,7 +222,7 @@ import Testing
         }
         for count in 1...3 {
             if inSQL {
-                try await database.run(Self.call(recipient: try await recipient("phone")))
+                try await database.run(Self.call(recipient: try await fixture.recipient("phone")))
             } else {
                 try await fixture.enqueue("Hello", to: .device("phone"))
             }
@@ -393,15 +379,10 @@ import Testing
         "SELECT sealed_push.enqueue('\(device)', '\(recipient)', '\(payload)', E'\(id)', E'\(collapse)', \(priority), sender => \(sender)\(more))"
     }
 
-    private func recipient(_ name: DeviceName) async throws -> String {
-        guard case .unverified(let recipient) = try await fixture.outbox.device(name)?.keys else { return "" }
-        return recipient.description
-    }
-
     @Test("sealed_push.enqueue: what is rolled back never was; what commits is delivered as it was given")
     func transactions() async throws {
         try await fixture.addDevice("phone")
-        let recipient = try await recipient("phone")
+        let recipient = try await fixture.recipient("phone")
         try await database.run("BEGIN; \(Self.call(recipient: recipient, more: ", key => 'k'")); ROLLBACK")
         for table in ["entries", "queues", "requests"] {
             #expect(try await fixture.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
@@ -425,7 +406,7 @@ import Testing
     @Test("sealed_push.enqueue: refuses a snapshot that may be old", arguments: ["REPEATABLE READ", "SERIALIZABLE"])
     func isolation(level: String) async throws {
         try await fixture.addDevice("phone")
-        let call = Self.call(recipient: try await recipient("phone"))
+        let call = Self.call(recipient: try await fixture.recipient("phone"))
         let error = try await #require(throws: OutboxError.self) {
             try await database.run("BEGIN ISOLATION LEVEL \(level); \(call); COMMIT")
         }
@@ -460,7 +441,7 @@ import Testing
     @Test("sealed_push.enqueue: two at once with one key are one; a rolled back one leaves it to the other")
     func keysAtOnce() async throws {
         try await fixture.addDevice("phone")
-        let recipient = try await recipient("phone")
+        let recipient = try await fixture.recipient("phone")
         for (end, count) in [("COMMIT", 1), ("ROLLBACK", 2)] {
             let key = ", key => 'message \(end)'"
             let first = try await holding(Self.call(recipient: recipient, more: key))
@@ -477,8 +458,6 @@ import Testing
         "sealed_push.store: of two at once for a device that nothing waits for, one waits, and the device has one turn")
     func storesAtOnce() async throws {
         try await fixture.addDevice("phone")
-        // Two who note the same new sender wait for each other anyway.
-        try await database.run("SELECT sealed_push.sender_number('anonymous')")
         let store = """
             SELECT sealed_push.store(NULL, 'device phone', NULL, 1, 10, 'anonymous', \
             (SELECT ARRAY[id] FROM sealed_push.recipients), (SELECT ARRAY[revision] FROM sealed_push.recipients), \
@@ -500,10 +479,10 @@ import Testing
         #expect(try await fixture.outbox.status().waitingCount == 2)
     }
 
-    @Test("sealed_push.enqueue: says what is wrong with a device, and refuses what is no push")
+    @Test("sealed_push.enqueue: says what is wrong with a device, and refuses what is not a push")
     func refusals() async throws {
         try await fixture.addDevice("phone")
-        let recipient = try await recipient("phone")
+        let recipient = try await fixture.recipient("phone")
         #expect(
             try await database.run(Self.call(device: "other", recipient: recipient)).first?.first == "unknown-device")
         #expect(try await database.run(Self.call(recipient: "pushkey1other")).first?.first == "other-recipient")
@@ -512,24 +491,13 @@ import Testing
         #expect(try await database.run(Self.call(recipient: recipient, more: key)).first?.first == "no-token")
         try await database.run("UPDATE devices SET token_refusal = NULL")
         #expect(try await database.run(Self.call(recipient: recipient, more: key)).first?.first == "enqueued")
-        let id = "0a1b2c3d-0000-4000-8000-00000000000f"
         for call in [
-            Self.call(recipient: recipient, id: "short"), Self.call(recipient: recipient, id: id.uppercased()),
-            Self.call(recipient: recipient, id: "\(id.dropLast())\\n"), Self.call(recipient: recipient, id: "\(id)\\n"),
-            Self.call(recipient: recipient, id: id.replacingOccurrences(of: "-", with: "0")),
-            Self.call(recipient: recipient, collapse: ""), Self.call(recipient: recipient, collapse: "a b"),
-            Self.call(recipient: recipient, collapse: "x\\r\\nevil: 1"), Self.call(recipient: recipient, collapse: "ä"),
-            Self.call(recipient: recipient, collapse: "c\\n"),
-            Self.call(recipient: recipient, collapse: String(repeating: "c", count: 65)),
-            Self.call(recipient: recipient, priority: 7),
-            Self.call(recipient: recipient, payload: String(repeating: "a", count: 4_097)),
+            Self.call(recipient: recipient, id: "short"), Self.call(recipient: recipient, collapse: "a b"),
+            Self.call(recipient: recipient, priority: 7), Self.call(recipient: recipient, payload: "{"),
             Self.call(recipient: recipient, more: ", expiration => -1"),
             Self.call(recipient: recipient, more: ", expiration => 253402300800"),
-            Self.call(recipient: recipient, more: ", key => ''"),
-            Self.call(recipient: recipient, sender: "'pushsender1'"),
-            Self.call(recipient: recipient, sender: "'\(fixture.sender.sender)q'"),
-            Self.call(recipient: recipient, sender: "NULL"),
-            Self.call(recipient: recipient, sender: "upper('\(fixture.sender.sender)')"),
+            Self.call(recipient: recipient, more: ", expiration => \(Int64.max)"),
+            Self.call(recipient: recipient, more: ", key => ''"), Self.call(recipient: recipient, sender: "NULL"),
             Self.call(recipient: recipient, more: ", code => '\\x00'"),
         ] {
             let error = try await #require(throws: OutboxError.self, "\(call.prefix(120))") {
@@ -551,7 +519,7 @@ import Testing
     ) func roles() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
-        let recipient = try await recipient("phone")
+        let recipient = try await fixture.recipient("phone")
         let forbidden = [
             "enqueue": [
                 "SELECT body FROM entries", "DELETE FROM entries", "UPDATE entries SET body = 'x'",
@@ -563,11 +531,11 @@ import Testing
                 "INSERT INTO requests VALUES ('k', '', 0, true, 0, 0)", "INSERT INTO ranges VALUES ('k', 0, 1)",
                 "DELETE FROM ranges", "SELECT 1 FROM queues", "UPDATE queues SET priority = 99",
                 "INSERT INTO queues VALUES (1)", "UPDATE devices SET is_proven = true",
-                "SELECT 1 FROM devices FOR UPDATE", "INSERT INTO senders(key) VALUES ('x')",
+                "SELECT 1 FROM devices FOR UPDATE",
                 "INSERT INTO entries(id, device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (9, 1, 10, 0, 0, '', '', '')",
                 "INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
-                "SELECT nextval('sealed_push.entries_id_seq')", "SELECT sealed_push.line_up('{1}', '{10}', '{1}', 0)",
-                "SELECT sealed_push.sender_number('anonymous')", "SELECT sealed_push.generation()",
+                "SELECT nextval('sealed_push.entries_id_seq')", "SELECT sealed_push.line_up('{1}', 10, '{1}', 0)",
+                "SELECT sealed_push.generation()",
                 "SELECT sealed_push.turn()", "SELECT sealed_push.moment(0)", "SELECT token FROM devices",
                 "SELECT name FROM devices", "UPDATE recipients SET revision = 1",
             ],
@@ -578,7 +546,7 @@ import Testing
                 "SELECT record FROM enrollments", "UPDATE enrollments SET proven = 'x'",
                 "INSERT INTO queues VALUES (1)",
                 "SELECT sealed_push.next_range('k', 'a', 't', 0, 1)", "SELECT sealed_push.request('k')",
-                "SELECT sealed_push.line_up('{1}', '{10}', '{1}', 0)", "SELECT sealed_push.generation()",
+                "SELECT sealed_push.line_up('{1}', 10, '{1}', 0)", "SELECT sealed_push.generation()",
                 "UPDATE generations SET current = \(Int64.min)", "UPDATE queues SET generation = 7",
                 "UPDATE queues SET device = 7",
             ],
@@ -653,13 +621,13 @@ import Testing
         try await fixture.outbox.settle([], taking: order(number))
     }
 
-    /// A transaction of somebody else, which stays open.
     /// How many wait for a lock in this database.
     private static let waitingCount =
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
+    /// A transaction of somebody else, which stays open.
     private func holding(_ statement: String) async throws -> Holder {
-        let connection = try await PostgresPool.open(PostgresAddress(parsing: database.address))
+        let connection = try await PostgresConnection.open(PostgresAddress(parsing: database.address))
         let holder = Holder(connection: connection)
         try await holder.end("SET search_path = sealed_push, pg_catalog; BEGIN; \(statement)")
         return holder

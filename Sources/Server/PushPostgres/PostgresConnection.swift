@@ -4,6 +4,47 @@
     internal import Dispatch
     internal import PushCore
 
+    /// Where a database is and how it is reached: a URL as every tool of PostgreSQL's takes, with what is ours added.
+    ///
+    /// It has no password: that comes from the environment (`PGPASSWORD`), a file (`PGPASSFILE`), or a service file.
+    package struct PostgresAddress: Sendable {
+        /// As libpq takes them: keywords and values.
+        fileprivate let parameters: [(String, String)]
+
+        /// - Throws: `connection` if the text is not such a URL, or if it has a password in it, which would stand in
+        ///   the list of processes and in the shell's history.
+        package init(parsing text: String) throws(OutboxError) {
+            guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
+                throw .connection("an address begins with postgres://")
+            }
+            // Its words on what is wrong repeat parts of the address, and one of them may be a password.
+            guard let options = PQconninfoParse(text, nil) else {
+                throw .connection("an address is postgres://USER@HOST/DATABASE, with options that libpq knows")
+            }
+            defer { PQconninfoFree(options) }
+            var given: Set<String> = []
+            var option = options
+            while let keyword = option.pointee.keyword {
+                if option.pointee.val != nil { given.insert(String(cString: keyword)) }
+                option += 1
+            }
+            guard given.isDisjoint(with: ["password", "sslpassword"]) else {
+                throw .connection(
+                    "others can read a password in an address: put it into PGPASSWORD or a file that PGPASSFILE names"
+                )
+            }
+            parameters =
+                [("dbname", text)] + Self.defaults.filter { !given.contains($0.0) }
+                + [("client_encoding", "UTF8"), ("fallback_application_name", "sealedpush")]
+        }
+
+        /// A dead host is noticed within 25 s. Of several hosts, the one that can be written to.
+        private static let defaults = [
+            ("target_session_attrs", "read-write"), ("keepalives_idle", "10"), ("keepalives_interval", "5"),
+            ("keepalives_count", "3"), ("tcp_user_timeout", "25000"),
+        ]
+    }
+
     /// One connection to a server, over libpq's asynchronous calls, so that no wait is without an end.
     ///
     /// Unchecked: everything but ``run(_:)`` and ``interrupt()`` is called on its queue only.
@@ -15,16 +56,16 @@
         /// A byte here ends ``waitForNotification(for:)``.
         private let interruption: (read: CInt, write: CInt)
 
-        /// Blocks until it is connected; call it off the cooperative threads.
+        /// Blocks until it is connected.
         ///
-        /// - Throws: `unreachable` where trying again may help, `connection` where it won't.
-        init(_ address: PostgresAddress) throws(OutboxError) {
-            let keywords = address.parameters.map(\.0)
-            let values = address.parameters.map(\.1)
-            guard
-                let handle = Self.withCStrings(
-                    keywords, { keywords in Self.withCStrings(values) { PQconnectStartParams(keywords, $0, 1) } })
-            else { throw .unreachable("libpq has no memory") }
+        /// - Throws: `unreachable` if trying again may help, `connection` if it won't.
+        private init(_ address: PostgresAddress) throws(OutboxError) {
+            let keywords = address.parameters.map { Array($0.0.utf8) + [0] } + [nil]
+            let values = address.parameters.map { Array($0.1.utf8) + [0] } + [nil]
+            let handle = Self.withPointers(keywords) { keywords in
+                Self.withPointers(values) { PQconnectStartParams(keywords, $0, 1) }
+            }
+            guard let handle else { throw .unreachable("libpq has no memory") }
             self.handle = handle
             var ends: [CInt] = [-1, -1]
             guard pipe(&ends) == 0 else {
@@ -43,16 +84,34 @@
             close(interruption.write)
         }
 
-        /// Runs what may block, on the connection's own thread.
+        /// Opens a connection, on a thread of its own meanwhile.
+        static func open(_ address: PostgresAddress) async throws(OutboxError) -> PostgresConnection {
+            try await blocking(on: .global()) { () throws(OutboxError) in
+                let connection = try PostgresConnection(address)
+                try connection.script(session)
+                return connection
+            }
+        }
+
+        /// No name is looked up among what is temporary before it is looked up in `pg_catalog`. What a dead client held
+        /// is free again after a minute.
+        private static let session = """
+            SET search_path = pg_catalog, pg_temp; SET jit = off;
+            SET statement_timeout = '60s'; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'
+            """
+
+        /// Runs what may block, on the connection's own thread, after what was asked for before.
         func run<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
+            try await Self.blocking(on: queue) { () throws(OutboxError) in try body(self) }
+        }
+
+        private static func blocking<Answer: Sendable>(
+            on queue: DispatchQueue, _ body: @escaping @Sendable () throws(OutboxError) -> Answer
+        ) async throws(OutboxError) -> Answer {
             let result: Result<Answer, OutboxError> = await withCheckedContinuation { continuation in
-                queue.async {
-                    let result: Result<Answer, OutboxError>
-                    do throws(OutboxError) { result = .success(try body(self)) } catch { result = .failure(error) }
-                    continuation.resume(returning: result)
-                }
+                queue.async { continuation.resume(returning: Result(catching: body)) }
             }
             return try result.get()
         }
@@ -79,18 +138,17 @@
             return try answer()
         }
 
+        /// Runs a statement that always answers with a row.
+        func row(_ sql: String, _ values: [PostgresValue] = []) throws(OutboxError) -> PostgresRows.Row {
+            guard let row = try rows(sql, values).first else { throw .damaged }
+            return row
+        }
+
         /// Runs statements without parameters, whose last answer counts; text format.
         @discardableResult package func script(_ sql: String) throws(OutboxError) -> [[String?]] {
             guard PQsendQuery(handle, sql) == 1 else { throw failure() }
-            var rows: [[String?]] = []
-            try finish { result in
-                rows = (0..<PQntuples(result)).map { row in
-                    (0..<PQnfields(result)).map { column in
-                        PQgetisnull(result, row, column) == 1 ? nil : String(cString: PQgetvalue(result, row, column))
-                    }
-                }
+            return try answer().cells.map { row in row.map { cell in cell.map { String(decoding: $0, as: UTF8.self) } }
             }
-            return rows
         }
 
         private func prepared(_ sql: String, _ values: [PostgresValue]) throws(OutboxError) -> String {
@@ -121,7 +179,7 @@
                 defer { PQclear(result) }
                 switch PQresultStatus(result) {
                 case PGRES_TUPLES_OK, PGRES_COMMAND_OK: body(result)
-                default: problem = problem ?? OutboxError(result, on: handle)
+                default: problem = problem ?? OutboxError(result)
                 }
             }
             if let problem { throw problem }
@@ -146,18 +204,18 @@
 
         // MARK: Waiting
 
-        /// Waits for a notification on a channel that is listened to, the time's end, or ``interrupt()``. True where one came.
-        func waitForNotification(for duration: Duration) throws(OutboxError) -> Bool {
+        /// Waits for a notification on a channel that is listened to, the time's end, or ``interrupt()``.
+        func waitForNotification(for duration: Duration) throws(OutboxError) {
             let end = ContinuousClock.now + duration
             while true {
                 guard PQconsumeInput(handle) == 1 else { throw failure() }
                 if let notification = PQnotifies(handle) {
                     PQfreemem(notification)
                     while let another = PQnotifies(handle) { PQfreemem(another) }
-                    return true
+                    return
                 }
                 let left = end - ContinuousClock.now
-                guard left > .zero else { return false }
+                guard left > .zero else { return }
                 var watched = [
                     pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0),
                     pollfd(fd: interruption.read, events: Int16(POLLIN), revents: 0),
@@ -166,7 +224,7 @@
                 guard watched[1].revents == 0 else {
                     var byte: UInt8 = 0
                     _ = read(interruption.read, &byte, 1)
-                    return false
+                    return
                 }
             }
         }
@@ -195,9 +253,9 @@
             }
         }
 
-        /// What waiting can't mend is said at once: a wrong password, a database that is not there. It is told by the SQLSTATE,
-        /// which precedes the server's words at this verbosity, whatever their language. Without one, nobody has answered, and
-        /// that passes.
+        /// What waiting can't mend is said at once: a wrong password, a database that is not there. It is told by the
+        /// SQLSTATE, which precedes the server's words at this verbosity, whatever their language. Without one, nobody
+        /// has answered, and that passes.
         private func connectFailure() -> OutboxError {
             let words = words()
             let code = words.split(separator: " ").first { word in
@@ -231,16 +289,6 @@
         /// Statements have a shorter limit of the server's.
         private static let answerLimit = Duration.seconds(90)
 
-        // MARK: C strings
-
-        private static func withCStrings<Answer>(
-            _ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> Answer
-        ) -> Answer {
-            let copies = texts.map { strdup($0) }
-            defer { for copy in copies { free(copy) } }
-            return body(copies.map { UnsafePointer($0) } + [nil])
-        }
-
         private static func withPointers<Answer>(
             _ values: [[UInt8]?], _ body: ([UnsafePointer<CChar>?]) -> Answer
         ) -> Answer {
@@ -261,7 +309,7 @@
 
     extension OutboxError {
         /// Source: PostgreSQL 15, appendix A.
-        fileprivate init(_ result: OpaquePointer, on connection: OpaquePointer) {
+        fileprivate init(_ result: OpaquePointer) {
             let words = Self.oneLine(PQresultErrorField(result, 77) ?? PQresultErrorMessage(result))
             guard let field = PQresultErrorField(result, 67) else {
                 self = .unreachable(words)

@@ -1,9 +1,9 @@
 #if Postgres
-    internal import Dispatch
     package import PushOutbox
     internal import PushCore
+    internal import PushSender
 
-    /// A few connections to one server, and transactions over them that outlive a lost connection, a restart and a failover.
+    /// A few connections to one server, and transactions that outlive a lost connection, a restart and a failover.
     package final class PostgresPool: Sendable {
         private let address: PostgresAddress
         /// How long a call goes on trying where the server is away.
@@ -16,26 +16,25 @@
             var waiters: [CheckedContinuation<PostgresConnection?, Never>] = []
         }
 
-        /// A transaction as its body sees it.
-        struct Transaction {
-            let connection: PostgresConnection
-            /// By the server's clock, in milliseconds since 1970, when the transaction began.
-            let now: Int64
-        }
-
         package init(_ address: PostgresAddress, patience: Duration) {
             self.address = address
             self.patience = patience
         }
 
-        /// Runs a transaction to its end, also when the calling task is cancelled. Where it was lost on its way, or another stood
-        /// in its way, the body is called again; where the answer to COMMIT was lost, the server is asked what became of it.
+        /// Runs a transaction to its end, also when the calling task is cancelled. If it was lost, or another stood in
+        /// its way, the body is called again; if the answer to COMMIT was lost, the server is asked what became of it.
         ///
-        /// - Throws: `unreachable` after ``patience``; then it is not known whether the transaction was committed only where
-        ///   that was its last step.
+        /// - Parameters:
+        ///   - isReadOnly: reads from one snapshot.
+        ///   - time: what the body is given, in milliseconds since 1970; nil for the server's at the beginning.
+        /// - Throws: `unreachable` after ``patience``; then it is not known whether the transaction was committed only
+        ///   if that was its last step.
         func transaction<Answer: Sendable>(
-            _ body: @escaping @Sendable (Transaction) throws(OutboxError) -> Answer
+            isReadOnly: Bool, at time: Int64?,
+            _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
+            let (level, number) =
+                isReadOnly ? ("REPEATABLE READ READ ONLY", "NULL") : ("READ COMMITTED", "pg_current_xact_id()::text")
             let pending = Locked<Pending<Answer>?>(nil)
             return try await persistently { connection throws(OutboxError) in
                 if let earlier = pending.withLock({ $0 }) {
@@ -44,38 +43,19 @@
                 }
                 return try await connection.run { connection throws(OutboxError) in
                     let first = try connection.script(
-                        """
-                        BEGIN ISOLATION LEVEL READ COMMITTED;
-                        SELECT sealed_push.milliseconds(), pg_current_xact_id()::text
-                        """)
-                    guard let row = first.first, row.count == 2, let now = row[0].flatMap({ Int64($0) }),
-                        let number = row[1]
-                    else { throw .damaged }
-                    let answer = try body(Transaction(connection: connection, now: now))
-                    pending.withLock { $0 = Pending(number: number, answer: answer) }
+                        "BEGIN ISOLATION LEVEL \(level); SELECT sealed_push.milliseconds(), \(number)")
+                    guard let row = first.first, row.count == 2, let now = row[0].flatMap({ Int64($0) }) else {
+                        throw .damaged
+                    }
+                    let answer = try body(connection, time ?? now)
+                    if let number = row[1] { pending.withLock { $0 = Pending(number: number, answer: answer) } }
                     try connection.script("COMMIT")
                     return answer
                 }
             }
         }
 
-        /// Reads from one snapshot.
-        func reading<Answer: Sendable>(
-            _ body: @escaping @Sendable (Transaction) throws(OutboxError) -> Answer
-        ) async throws(OutboxError) -> Answer {
-            try await persistently { connection throws(OutboxError) in
-                try await connection.run { connection throws(OutboxError) in
-                    let first = try connection.script(
-                        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT sealed_push.milliseconds()")
-                    guard let now = first.first?.first?.flatMap({ Int64($0) }) else { throw .damaged }
-                    let answer = try body(Transaction(connection: connection, now: now))
-                    try connection.script("COMMIT")
-                    return answer
-                }
-            }
-        }
-
-        /// Runs on a connection that is nobody else's meanwhile, without a transaction; once more where the server was away.
+        /// Runs on a connection of its own, without a transaction; once more if the server was away.
         package func connected<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
@@ -91,7 +71,7 @@
             func isCommitted(_ connection: PostgresConnection) async throws(OutboxError) -> Bool {
                 try await connection.run { connection throws(OutboxError) in
                     for _ in 0..<600 {
-                        // A server that does not know the number has lost it, as an asynchronous standby that was promoted.
+                        // A promoted asynchronous standby that does not know the number has lost the transaction.
                         let rows = try connection.rows(
                             """
                             SELECT CASE WHEN $1::xid8 < pg_snapshot_xmax(pg_current_snapshot())
@@ -110,14 +90,10 @@
             }
         }
 
-        /// Returns when what others have committed outlives a failover, too. A connection that is ended while its COMMIT waits for
-        /// the synchronous standby has committed at the server alone. A later commit that writes waits until the standby has
-        /// both; a commit that writes nothing would not wait.
-        func waitForStandby() async throws(OutboxError) {
-            try await connected { connection throws(OutboxError) in try Self.waitForStandby(connection) }
-        }
-
-        private static func waitForStandby(_ connection: PostgresConnection) throws(OutboxError) {
+        /// Returns when what others have committed outlives a failover, too. A connection that is ended while its
+        /// COMMIT waits for the synchronous standby has committed at the server alone. A later commit that writes waits
+        /// until the standby has both; a commit that writes nothing would not wait.
+        static func waitForStandby(_ connection: PostgresConnection) throws(OutboxError) {
             try connection.script("SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'sealed_push', '')")
         }
 
@@ -134,7 +110,11 @@
                         give(back: connection)
                         return answer
                     } catch {
-                        await abandon(connection)
+                        // Ends what is half done.
+                        _ = try? await connection.run { connection throws(OutboxError) in
+                            if connection.isUsable, !connection.isIdle { try connection.script("ROLLBACK") }
+                        }
+                        give(back: connection)
                         throw error
                     }
                 } catch {
@@ -153,78 +133,96 @@
 
         private func take() async throws(OutboxError) -> PostgresConnection {
             let connection: PostgresConnection? = await withCheckedContinuation { continuation in
-                let ready: PostgresConnection?? = state.withLock { state in
-                    if let connection = state.idle.popLast() { return .some(connection) }
-                    guard state.openCount < Self.maximumCount else {
+                state.withLock { state in
+                    if let connection = state.idle.popLast() {
+                        continuation.resume(returning: connection)
+                    } else if state.openCount < Self.maximumCount {
+                        state.openCount += 1
+                        continuation.resume(returning: nil)
+                    } else {
                         state.waiters.append(continuation)
-                        return .none
                     }
-                    state.openCount += 1
-                    return .some(nil)
                 }
-                if let ready { continuation.resume(returning: ready) }
             }
-            if let connection {
-                if connection.isUsable { return connection }
-            }
-            do throws(OutboxError) { return try await Self.open(address) } catch {
-                release()
+            if let connection, connection.isUsable { return connection }
+            do throws(OutboxError) { return try await PostgresConnection.open(address) } catch {
+                give(back: nil)
                 throw error
             }
         }
 
-        private func give(back connection: PostgresConnection) {
-            guard connection.isUsable, connection.isIdle else { return release() }
-            let waiter: CheckedContinuation<PostgresConnection?, Never>? = state.withLock { state in
-                guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-                state.idle.append(connection)
-                return nil
-            }
-            waiter?.resume(returning: connection)
-        }
-
-        /// Ends what is half done.
-        private func abandon(_ connection: PostgresConnection) async {
-            _ = try? await connection.run { connection throws(OutboxError) in
-                if connection.isUsable, !connection.isIdle { try connection.script("ROLLBACK") }
-            }
-            give(back: connection)
-        }
-
-        /// Somebody who waits may open one in this one's place.
-        private func release() {
-            let waiter: CheckedContinuation<PostgresConnection?, Never>? = state.withLock { state in
-                guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-                state.openCount -= 1
-                return nil
-            }
-            waiter?.resume(returning: nil)
-        }
-
-        /// A new connection, on a thread of its own meanwhile.
-        static func open(_ address: PostgresAddress) async throws(OutboxError) -> PostgresConnection {
-            let result: Result<PostgresConnection, OutboxError> = await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
-                    let result: Result<PostgresConnection, OutboxError>
-                    do throws(OutboxError) {
-                        let connection = try PostgresConnection(address)
-                        try connection.script(session)
-                        result = .success(connection)
-                    } catch { result = .failure(error) }
-                    continuation.resume(returning: result)
+        /// Hands the connection to somebody who waits, or keeps it; if it is broken, another may take its place.
+        private func give(back connection: PostgresConnection?) {
+            let usable = connection.flatMap { $0.isUsable && $0.isIdle ? $0 : nil }
+            state.withLock { state in
+                if !state.waiters.isEmpty {
+                    state.waiters.removeFirst().resume(returning: usable)
+                } else if let usable {
+                    state.idle.append(usable)
+                } else {
+                    state.openCount -= 1
                 }
             }
-            return try result.get()
         }
 
-        /// Nothing is found by another's names: what is temporary comes last only where it is named. Plans are those for few rows
-        /// by an index, whatever the statistics say of tables that are empty in one moment and full in the next. What a dead
-        /// client held is free again after a minute.
-        private static let session = """
-            SET search_path = pg_catalog, pg_temp; SET jit = off; SET plan_cache_mode = force_generic_plan;
-            SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
-            SET statement_timeout = '60s'; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'
-            """
         private static let maximumCount = 6
+    }
+
+    /// Lets a courier sleep until somebody enqueues.
+    ///
+    /// Whoever enqueues says NOTIFY only if a courier has said that it sleeps, by an advisory lock; one sleeper speaks
+    /// for all, and the others hear it, too. If its connection fails, a courier looks by itself.
+    final class PostgresWaker: Sendable {
+        private let address: PostgresAddress
+        /// One for each carrier, so that no courier's sleep waits for another's.
+        private let connections = Locked<[Carrier: PostgresConnection]>([:])
+
+        init(_ address: PostgresAddress) { self.address = address }
+
+        /// Sleeps until something is due or was enqueued, or the longest time is over.
+        ///
+        /// - Parameters:
+        ///   - duration: what a courier sleeps that can't be woken.
+        ///   - timeUntilDue: at most what it is given, if nothing is due before.
+        func rest(
+            for duration: Duration, by carrier: Carrier, timeUntilDue: @Sendable (Duration) async -> Duration
+        ) async {
+            guard let connection = await connection(for: carrier) else {
+                try? await Task.sleep(for: min(duration, Self.longest))
+                return
+            }
+            let lock = "(\(PostgresSchema.advisoryClass), 1)"
+            let isAsleep = try? await connection.run { connection throws(OutboxError) in
+                try connection.row("SELECT pg_try_advisory_lock\(lock) AS is_mine").bool("is_mine")
+            }
+            // Only now: nobody is told of what was committed before, and an open transaction keeps the lock away.
+            let longest = isAsleep == true ? max(duration, Self.longest) : min(duration, Self.longest)
+            let due = await timeUntilDue(longest)
+            // If something is due that was not taken, somebody holds it.
+            var time = due > .zero ? due : min(duration, Self.shortest)
+            if Task.isCancelled { time = .zero }
+            let limit = time
+            _ = await withTaskCancellationHandler {
+                try? await connection.run { connection throws(OutboxError) in
+                    try connection.waitForNotification(for: limit)
+                    if isAsleep == true { try connection.rows("SELECT pg_advisory_unlock\(lock)") }
+                }
+            } onCancel: {
+                connection.interrupt()
+            }
+        }
+
+        private func connection(for carrier: Carrier) async -> PostgresConnection? {
+            if let known = connections.withLock({ $0[carrier] }), known.isUsable { return known }
+            let opened = try? await PostgresConnection.open(address)
+            _ = try? await opened?.run { connection throws(OutboxError) in
+                try connection.script("SET idle_session_timeout = 0; LISTEN \(PostgresSchema.channel)")
+            }
+            connections.withLock { $0[carrier] = opened }
+            return opened
+        }
+
+        private static let shortest = Duration.milliseconds(250)
+        private static let longest = Duration.seconds(1)
     }
 #endif

@@ -1,10 +1,8 @@
 #if Postgres
-    internal import Dispatch
     internal import PushOutbox
     internal import PushCore
 
-    /// The tables and functions, made at once. A database of another version is refused: nothing was released that would have
-    /// to be read.
+    /// The tables and functions, made at once. A database of another version is refused.
     enum PostgresSchema {
         /// Of these tables and functions. Change it with them.
         static let version = 1
@@ -14,39 +12,34 @@
         /// - Throws: `otherSchema`, `foreign`; `notPermitted` where this role may not, and somebody else must.
         static func make(_ connection: PostgresConnection) throws(OutboxError) {
             if try isThere(connection) { return }
-            do throws(OutboxError) {
-                try connection.script(
-                    "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(advisoryClass), 2)")
-                if try !isThere(connection) { try connection.script(tables + functions + roles) }
-                try connection.script("COMMIT")
-            } catch {
-                if connection.isUsable { try connection.script("ROLLBACK") }
-                throw error
-            }
+            try connection.script(
+                "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(advisoryClass), 2)")
+            if try !isThere(connection) { try connection.script(tables + functions + roles) }
+            try connection.script("COMMIT")
         }
 
         private static func isThere(_ connection: PostgresConnection) throws(OutboxError) -> Bool {
-            let rows = try connection.rows(
+            let found = try connection.row(
                 """
                 SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'sealed_push') AS is_there,
                     EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                         WHERE n.nspname = 'sealed_push' AND c.relname = 'meta') AS is_ours
                 """)
-            guard let row = rows.first, try row.bool("is_there") else { return false }
-            guard try row.bool("is_ours") else { throw .foreign }
+            guard try found.bool("is_there") else { return false }
+            guard try found.bool("is_ours") else { throw .foreign }
             guard try connection.rows("SELECT version FROM sealed_push.meta").first?.int("version") == Int64(version)
             else { throw .otherSchema }
             return true
         }
 
-        /// "SPUB": of the advisory locks. 1 is held by a courier that sleeps, and shared by who enqueues; 2 by who makes the schema; 3
-        /// by who registers many devices at once, and shared by who registers one. "SPUG" counts generations.
+        /// "SPUB": the advisory locks. A sleeping courier holds 1, and whoever enqueues shares it; 2 is for making the
+        /// schema; 3 for registering many devices at once, shared for registering one. "SPUG" counts generations.
         static let advisoryClass = 0x5350_5542
         static let generationClass = 0x5350_5547
         static let channel = "sealed_push"
 
-        /// Times are milliseconds since 1970, but for what a record or a header counts in seconds. Text is compared byte by
-        /// byte, as SQLite does.
+        /// Times are milliseconds since 1970, but for what a record or a header counts in seconds. Text is compared
+        /// byte by byte, as SQLite does.
         private static let tables = """
             CREATE SCHEMA sealed_push;
             CREATE TABLE sealed_push.meta(version integer NOT NULL);
@@ -56,13 +49,6 @@
 
             CREATE FUNCTION sealed_push.milliseconds() RETURNS bigint LANGUAGE sql VOLATILE
             RETURN floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
-
-            -- A courier that sleeps holds the lock. NOTIFY puts all commits of the instance in a row: only where one sleeps.
-            -- The shared lock is held until the transaction's end, so that no courier falls asleep before it sees what it brings.
-            CREATE FUNCTION sealed_push.wake() RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
-            BEGIN
-                IF NOT pg_try_advisory_xact_lock_shared(\(advisoryClass), 1) THEN PERFORM pg_notify('\(channel)', ''); END IF;
-            END $$;
 
             CREATE TABLE sealed_push.devices(
                 id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -75,7 +61,8 @@
                 token_refusal text COLLATE "C",
                 -- Whether the carrier has taken a push for this token: what has not must not slow down what has.
                 is_proven boolean NOT NULL DEFAULT false,
-                recipient bytea,
+                -- push1...
+                recipient text COLLATE "C",
                 is_verified boolean NOT NULL,
                 valid_from bigint NOT NULL,
                 valid_until bigint NOT NULL,
@@ -84,9 +71,9 @@
                 pin_code bytea,
                 address_code bytea
             );
-            -- No condition can be looked up in two indices: here and below, a number that has an index of its own stands in another
-            -- one as id + 0. Or else statistics from a moment in which a table was empty make the server take the wrong one.
-            -- What whoever seals reads of devices: not their tokens.
+            -- No condition can be looked up in two indices: here and below, a number that has an index of its own
+            -- stands in another one as id + 0. Or else statistics from a moment in which a table was empty make the
+            -- server take the wrong one. What whoever seals reads of devices: not their tokens.
             CREATE VIEW sealed_push.recipients AS
             SELECT id, revision, name, user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
                 recipient, is_verified, valid_from, valid_until, pin_code
@@ -103,13 +90,8 @@
             );
             CREATE INDEX enrollments_by_key ON sealed_push.enrollments(enrollment);
 
-            CREATE TABLE sealed_push.senders(
-                id integer PRIMARY KEY,
-                key text COLLATE "C" NOT NULL UNIQUE
-            );
-
-            -- Sealed payloads that wait. A row is written once and deleted once; all that changes is in queues. A payload stays in
-            -- its row: moved into another table it would be written, read and vacuumed twice.
+            -- Sealed payloads that wait. A row is written once and deleted once; all that changes is in queues. A
+            -- payload stays in its row: moved into another table it would be written, read and vacuumed twice.
             CREATE TABLE sealed_push.entries(
                 id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
                 device bigint NOT NULL,
@@ -120,26 +102,24 @@
                 apns_id text COLLATE "C" NOT NULL,
                 collapse_id text COLLATE "C" NOT NULL,
                 body bytea NOT NULL,
-                sender integer,
+                -- pushsender1..., or anonymous.
+                sender text COLLATE "C",
                 code bytea,
-                -- Two conditions, as each is read anew by each statement that inserts.
-                CONSTRAINT entries_enqueued_check CHECK (enqueued \(isTime)),
-                CONSTRAINT entries_bounds_check
-                    CHECK (priority IN (5, 10) AND stale \(isTime) AND expiration \(isExpiration))
-            ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
-                autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = false);
+                CHECK (enqueued \(isTime) AND priority IN (5, 10) AND stale \(isTime) AND expiration \(isExpiration))
+            ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.01,
+                autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_scale_factor = 0.1,
+                autovacuum_vacuum_cost_delay = 0, vacuum_truncate = false);
             ALTER TABLE sealed_push.entries ALTER COLUMN body SET STORAGE EXTERNAL;
             CREATE INDEX entries_by_device ON sealed_push.entries(device, priority, (id + 0));
             CREATE INDEX entries_by_stale ON sealed_push.entries(stale) WHERE stale < enqueued + 2592000000;
 
-            -- One row for each device for which something waits: when its oldest entry may be taken. While it is leased, due
-            -- is the lease's end, so what a dead process held comes due again by itself. No entry of the device that
-            -- waits has a number below head: a scan begins there, and not among what was deleted and not vacuumed yet.
+            -- One row for each device for which something waits: when its oldest entry may be taken. While it is
+            -- leased, due is the lease's end, so what a dead process held comes due again by itself. No entry of the
+            -- device that waits has a number below head: a scan begins there, and not among what was deleted.
             --
-            -- A device has one row; who makes it holds the device's row in devices. Its key begins with a generation: the one
-            -- that was current when it was made, or was moved. Whatever lives is of the current generation or the one before,
-            -- so who looks for a device's row walks through what was deleted in these two, not in all the time since a
-            -- vacuum, which any long transaction holds up.
+            -- Whoever makes a device's row holds its row in devices. The key begins with the generation in which the
+            -- row was made, or to which it was moved: the current one or the one before. So whoever looks for it walks
+            -- through what was deleted in these two, not in all the time since the last vacuum.
             CREATE TABLE sealed_push.queues(
                 generation bigint NOT NULL,
                 device bigint NOT NULL,
@@ -156,47 +136,18 @@
             CREATE INDEX queues_by_device ON sealed_push.queues(generation, device);
             CREATE INDEX queues_by_due ON sealed_push.queues(carrier, priority, due);
 
-            -- The current one, for who makes rows: until the transaction's end nobody makes this the last but two.
             CREATE TABLE sealed_push.generations(
                 current bigint NOT NULL CHECK (current BETWEEN 1 AND 4611686018427387904)
             );
             INSERT INTO sealed_push.generations(current) VALUES (1);
-            CREATE FUNCTION sealed_push.generation() RETURNS bigint LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
-            DECLARE
-                found bigint;
-                held bigint;
-            BEGIN
-                -- An older snapshot would not see the rows that others have made meanwhile.
-                IF current_setting('transaction_isolation') NOT LIKE 'read %' THEN
-                    RAISE EXCEPTION 'sealed_push.enqueue: wants a transaction that is READ COMMITTED'
-                        USING ERRCODE = '25001';
-                END IF;
-                LOOP
-                    SELECT current INTO found FROM sealed_push.generations;
-                    EXIT WHEN found = held;
-                    PERFORM pg_advisory_xact_lock_shared(\(generationClass), (found % 2147483647)::integer);
-                    held := found;
-                END LOOP;
-                RETURN found;
-            END $$;
 
             CREATE TABLE sealed_push.dead_letters(
-                id bigint PRIMARY KEY,
-                device bigint NOT NULL,
-                priority smallint NOT NULL,
-                enqueued bigint NOT NULL,
-                stale bigint NOT NULL,
-                expiration bigint,
-                apns_id text COLLATE "C" NOT NULL,
-                collapse_id text COLLATE "C" NOT NULL,
-                body bytea NOT NULL,
-                sender integer,
-                code bytea,
+                LIKE sealed_push.entries INCLUDING CONSTRAINTS INCLUDING STORAGE,
                 reason text COLLATE "C" NOT NULL,
                 attempts bigint NOT NULL,
-                died bigint NOT NULL
+                died bigint NOT NULL,
+                PRIMARY KEY(id)
             ) WITH (toast_tuple_target = 8160);
-            ALTER TABLE sealed_push.dead_letters ALTER COLUMN body SET STORAGE EXTERNAL;
             CREATE INDEX dead_letters_by_device ON sealed_push.dead_letters(device);
 
             CREATE TABLE sealed_push.requests(
@@ -208,7 +159,7 @@
                 created bigint NOT NULL
             );
             CREATE INDEX requests_by_age ON sealed_push.requests(created);
-            -- Of messages for everyone: devices, by number, that somebody seals for or has sealed for, and that are not stored.
+            -- Devices, by number, that somebody has begun to seal a message for everyone for, and has not stored.
             CREATE TABLE sealed_push.ranges(
                 key bytea NOT NULL REFERENCES sealed_push.requests(key) ON DELETE CASCADE,
                 start bigint NOT NULL,
@@ -216,7 +167,7 @@
                 PRIMARY KEY(key, start)
             );
 
-            -- Rows are added and summed up when they are read: one that all couriers change would be a queue of its own.
+            -- Rows are added, and summed up when they are read: all couriers would wait for a row that they share.
             CREATE TABLE sealed_push.tallies(
                 day bigint NOT NULL,
                 outcome text COLLATE "C" NOT NULL,
@@ -224,12 +175,7 @@
             );
             CREATE INDEX tallies_by_day ON sealed_push.tallies(day);
 
-            CREATE TABLE sealed_push.receipt_tallies(
-                day bigint NOT NULL,
-                outcome text COLLATE "C" NOT NULL,
-                count bigint NOT NULL
-            );
-            CREATE INDEX receipt_tallies_by_day ON sealed_push.receipt_tallies(day);
+            CREATE TABLE sealed_push.receipt_tallies(LIKE sealed_push.tallies INCLUDING INDEXES);
             CREATE TABLE sealed_push.receipt_devices(
                 id bytea PRIMARY KEY,
                 last bigint NOT NULL,
@@ -255,19 +201,65 @@
 
             """
 
-        private static let functions = turnFunction + senderFunction + keyBytes + enqueueFunction + storeFunctions
-
         /// Milliseconds, up to the year 9999.
         static let isTime = "BETWEEN 0 AND 253402300799999"
         /// Seconds.
         static let isExpiration = "BETWEEN 0 AND 253402300799"
 
-        /// Whether a row may stand in `entries`.
-        static func isWithinBounds(_ row: String) -> String {
+        /// What a host can do that is broken into, and no more. A role that may not make roles leaves them out: then
+        /// whoever may makes them, and grants as is written here.
+        private static let roles = """
+            REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sealed_push FROM PUBLIC;
+            DO $$
+            DECLARE
+                name text;
+            BEGIN
+                FOREACH name IN ARRAY ARRAY['enqueue', 'deliver', 'register'] LOOP
+                    BEGIN
+                        IF to_regrole('sealed_push_' || name) IS NULL THEN
+                            EXECUTE format('CREATE ROLE %I NOLOGIN', 'sealed_push_' || name);
+                        END IF;
+                    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+                    WHEN insufficient_privilege THEN RETURN;
+                    END;
+                END LOOP;
+
+                GRANT USAGE ON SCHEMA sealed_push TO sealed_push_enqueue, sealed_push_deliver, sealed_push_register;
+                GRANT SELECT ON sealed_push.meta, sealed_push.generations, sealed_push.marks
+                    TO sealed_push_enqueue, sealed_push_deliver, sealed_push_register;
+                GRANT EXECUTE ON FUNCTION sealed_push.milliseconds, sealed_push.wake
+                    TO sealed_push_enqueue, sealed_push_deliver, sealed_push_register;
+
+                -- Seals and enqueues: reads to whom is sealed, and nothing of what waits. By functions alone: an UPDATE
+                -- of a column that locks a row changes it, too.
+                GRANT SELECT ON sealed_push.recipients TO sealed_push_enqueue;
+                GRANT EXECUTE ON FUNCTION sealed_push.enqueue, sealed_push.store, sealed_push.request,
+                    sealed_push.next_range TO sealed_push_enqueue;
+
+                -- Delivers: takes what waits and notes what became of it.
+                GRANT SELECT ON sealed_push.devices TO sealed_push_deliver;
+                GRANT UPDATE (token, token_refusal, is_proven, revision) ON sealed_push.devices TO sealed_push_deliver;
+                -- To skip entries that others remove, it locks them, which takes a column: this one only changes ages.
+                GRANT SELECT, DELETE, UPDATE (enqueued) ON sealed_push.entries TO sealed_push_deliver;
+                -- Neither generation nor device: a row that nobody finds would be in everybody's way.
+                GRANT SELECT, DELETE, UPDATE (priority, due, lease, holder, entry, head, attempts) ON sealed_push.queues
+                    TO sealed_push_deliver;
+                GRANT EXECUTE ON FUNCTION sealed_push.turn TO sealed_push_deliver;
+                GRANT SELECT, INSERT, DELETE ON sealed_push.dead_letters TO sealed_push_deliver;
+                GRANT SELECT, INSERT, DELETE ON sealed_push.tallies, sealed_push.receipt_tallies,
+                    sealed_push.receipt_numbers TO sealed_push_deliver;
+                GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.receipt_devices,
+                    sealed_push.receipt_failures TO sealed_push_deliver;
+                GRANT SELECT, DELETE ON sealed_push.requests TO sealed_push_deliver;
+
+                -- Registers devices, and alone changes their pins; discards what waits, but can't read it.
+                GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.devices, sealed_push.enrollments
+                    TO sealed_push_register;
+                GRANT SELECT (id, device), DELETE ON sealed_push.entries, sealed_push.dead_letters
+                    TO sealed_push_register;
+                GRANT SELECT, UPDATE, DELETE ON sealed_push.queues TO sealed_push_register;
+            END $$;
+
             """
-            \(row).priority IN (5, 10) AND \(row).enqueued \(isTime) AND \(row).stale \(isTime) \
-            AND coalesce(\(row).expiration \(isExpiration), true)
-            """
-        }
     }
 #endif

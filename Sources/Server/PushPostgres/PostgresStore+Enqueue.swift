@@ -8,7 +8,7 @@
             guard order.audience == .everyone else {
                 let batch = try await read { db, _ throws(OutboxError) in try Self.batch(order, db) }
                 // Whoever asks again may have lost the answer because the server was lost.
-                if batch.isDone { try await pool.waitForStandby() }
+                if batch.isDone { try await pool.connected(PostgresPool.waitForStandby) }
                 return batch
             }
             return try await write { db, now throws(OutboxError) in try Self.nextRange(of: order, at: now, db) }
@@ -31,6 +31,30 @@
             return EnqueueBatch(candidates: found, alreadyEnqueuedCount: 0)
         }
 
+        /// Begins a new range of all devices, or returns one that was begun and is not stored. Whoever stores it
+        /// removes it, in the same transaction.
+        private static func nextRange(
+            of order: EnqueueOrder, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> EnqueueBatch {
+            guard let digest = order.key?.digest else { return EnqueueBatch(doneWith: 0) }
+            let row = try db.row(
+                "SELECT start, last FROM sealed_push.next_range($1, $2, $3, $4, $5)",
+                [
+                    .bytes(digest), .text(order.audienceText), .text(order.topic.description), .int(now),
+                    .int(Int64(EnqueueBatch.maximumCount)),
+                ])
+            // Throws where the key was used for others: then there is no range, either.
+            let enqueuedCount = try progress(of: order, db)?.enqueuedCount ?? 0
+            guard let start = try row.optionalInt("start"), let last = try row.optionalInt("last") else {
+                return EnqueueBatch(doneWith: enqueuedCount)
+            }
+            let found = try candidates(
+                "topic = $3 AND id + 0 > $1 AND id + 0 <= $2 ORDER BY id + 0",
+                [.int(start), .int(last), .text(order.topic.description)], db)
+            return EnqueueBatch(
+                candidates: found, range: EnqueueRange(start: start, last: last), alreadyEnqueuedCount: enqueuedCount)
+        }
+
         func enqueue(
             _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
         ) async throws(OutboxError) -> Bool {
@@ -39,10 +63,9 @@
             return try await write { db, now throws(OutboxError) in
                 let payloads = sealed.map(\.payload)
                 let ends = payloads.map { min(order.end(of: $0) ?? .max, now + EnqueueOrder.lifetime) }
-                let row = try db.rows(
-                    """
-                    SELECT sealed_push.store($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS is_stored
-                    """,
+                let parameters = (1...14).map { "$\($0)" }.joined(separator: ", ")
+                return try db.row(
+                    "SELECT sealed_push.store(\(parameters)) AS is_stored",
                     [
                         .bytes(order.key?.digest), .text(order.audienceText), .int(batch.range?.start), .int(now),
                         .int(Int64(order.priority.rawValue)), .text(order.sealedBy.description),
@@ -51,38 +74,24 @@
                         .texts(payloads.map(\.apnsID)), .texts(payloads.map(\.collapseID)),
                         .byteArrays(payloads.map { Array($0.json) }), .byteArrays(sealed.map(\.code)),
                     ]
-                ).first
-                return try row?.bool("is_stored") ?? false
+                ).bool("is_stored")
             }
         }
 
-        // MARK: Idempotency keys
-
-        struct Progress {
-            let isComplete: Bool
-            let enqueuedCount: Int
-        }
-
-        /// Nil where there is no key, or none was used so far.
-        static func progress(of order: EnqueueOrder, _ db: PostgresConnection) throws(OutboxError) -> Progress? {
+        /// What became of the order's key; nil if it has none, or none was used so far.
+        private static func progress(
+            of order: EnqueueOrder, _ db: PostgresConnection
+        ) throws(OutboxError) -> (isComplete: Bool, enqueuedCount: Int)? {
             guard let key = order.key else { return nil }
             let rows = try db.rows(
                 "SELECT audience, is_complete, enqueued FROM sealed_push.request($1)", [.bytes(key.digest)])
             guard let row = rows.first else { return nil }
             guard try row.text("audience") == order.audienceText else { throw .keyUsedForOthers }
-            return Progress(isComplete: try row.bool("is_complete"), enqueuedCount: try row.count("enqueued"))
-        }
-
-        // MARK: Senders
-
-        /// Nil where nothing was ever sealed by it.
-        static func senderID(_ sealedBy: SealedBy, _ db: PostgresConnection) throws(OutboxError) -> Int64? {
-            try db.rows("SELECT id FROM sealed_push.senders WHERE key = $1", [.text(sealedBy.description)]).first?
-                .int("id")
+            return (try row.bool("is_complete"), try row.count("enqueued"))
         }
 
         /// - Parameter condition: and what more there is behind it.
-        static func candidates(
+        private static func candidates(
             _ condition: String, _ arguments: [PostgresValue], _ db: PostgresConnection
         ) throws(OutboxError) -> [EnqueueBatch.Candidate] {
             let rows = try db.rows(

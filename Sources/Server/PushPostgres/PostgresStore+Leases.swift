@@ -5,38 +5,35 @@
     import PushCore
 
     extension PostgresStore {
-        /// What is said of an address changes the device's row, for which whoever enqueues may make us wait: each in a transaction
-        /// of its own, before the rest. All of it may be handed in twice.
+        /// What is said of an address changes the device's row, for which whoever enqueues may make us wait: each in a
+        /// transaction of its own, before the rest. All of it may be handed in twice.
         func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer {
             var ordinary: [(lease: Lease, settlement: Settlement)] = []
             for (lease, settlement) in exchange.settled {
-                switch settlement {
-                case .addressGone(let reason, let since, let delay):
-                    let isGone = try await write { db, now throws(OutboxError) in
-                        try Self.removeAddress(of: lease, reason: reason, since: since, at: now, db)
+                let left: Settlement? =
+                    switch settlement {
+                    case .addressGone(let reason, let since, let delay):
+                        try await write { db, now throws(OutboxError) in
+                            try Self.removeAddress(
+                                of: lease, reason: reason, since: since, otherwise: delay, at: now, db)
+                        }
+                    case .addressRefused(let reason):
+                        try await write { db, now throws(OutboxError) in
+                            try Self.disableAddress(of: lease, reason: reason, at: now, db)
+                        }
+                    case .accepted, .later, .returned, .dead: settlement
                     }
-                    switch isGone {
-                    case .other: ordinary.append((lease, .returned))
-                    case .registeredSince: ordinary.append((lease, .later(delay)))
-                    case .removed: forgetPlace(of: lease)
-                    }
-                case .addressRefused(let reason):
-                    let isDisabled = try await write { db, now throws(OutboxError) in
-                        try Self.disableAddress(of: lease, reason: reason, at: now, db)
-                    }
-                    if isDisabled { forgetPlace(of: lease) } else { ordinary.append((lease, .returned)) }
-                default: ordinary.append((lease, settlement))
-                }
+                if let left { ordinary.append((lease, left)) }
             }
-            let (settled, floors, places) = (ordinary, self.floors, self.places)
+            let settled = ordinary
             guard !settled.isEmpty || !exchange.extended.isEmpty || exchange.order != nil else { return LeaseAnswer() }
             let answer = try await write { db, now throws(OutboxError) in
                 var answer = LeaseAnswer()
                 answer.unsettled = try Self.settle(
-                    settled, extending: exchange.extended, by: exchange.hold, at: now, places, db)
+                    settled, extending: exchange.extended, by: exchange.hold, at: now, db)
                 if var order = exchange.order {
                     order.removesStale = order.removesStale && self.isCertain(now)
-                    answer.leases = try Self.take(order, at: now, floors, places, db)
+                    answer.leases = try self.take(order, at: now, db)
                 }
                 return answer
             }
@@ -44,32 +41,12 @@
             return answer
         }
 
-        private func forgetPlace(of lease: Lease) { places.withLock { $0[lease.device] = nil } }
-
         func hasProvenAddress(of carrier: Carrier) async throws(OutboxError) -> Bool {
             try await read { db, _ throws(OutboxError) in
-                try db.rows(
-                    "SELECT 1 AS found FROM sealed_push.devices WHERE is_proven AND carrier = $1 LIMIT 1",
+                try !db.rows(
+                    "SELECT 1 FROM sealed_push.devices WHERE is_proven AND carrier = $1 LIMIT 1",
                     [.text(carrier.description)]
-                ).first != nil
-            }
-        }
-
-        func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
-            try await timeUntilDue(by: carrier, above: { _ in .min }, within: nil)
-        }
-
-        /// - Parameters:
-        ///   - floor: below which nothing is looked for, in each lane.
-        ///   - limit: nothing is looked for that is due later: what was leased and is gone lies there, all of the last minutes.
-        func timeUntilDue(
-            by carrier: Carrier, above floor: @escaping @Sendable (Int) -> Int64, within limit: Duration?
-        ) async throws(OutboxError) -> Duration? {
-            try await read { db, now throws(OutboxError) in
-                let end = limit.map { now + $0.milliseconds } ?? .max
-                let immediate = try Self.first(carrier, 10, above: floor(10), upTo: end, db)
-                let considerate = try Self.first(carrier, 5, above: floor(5), upTo: end, db)
-                return [immediate, considerate].compactMap(\.self).min().map { .milliseconds(max(0, $0) - now) }
+                ).isEmpty
             }
         }
 
@@ -78,17 +55,18 @@
         /// Returns what could not be noted, since somebody is enqueueing to the device.
         private static func settle(
             _ settled: [(lease: Lease, settlement: Settlement)], extending extended: [Lease], by hold: Duration,
-            at now: Int64, _ places: Locked<[Int64: Int64]>, _ db: PostgresConnection
+            at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [(lease: Lease, settlement: Settlement)] {
             guard !settled.isEmpty || !extended.isEmpty else { return [] }
             try removeEntries(settled, at: now, db)
-            let found = try lockQueues((settled.map(\.lease) + extended), places, db)
-            let held = extended.compactMap { lease in found[lease.device].map { Found(lease: lease, place: $0) } }
-            try prolong(held, until: now + hold.milliseconds, places, db)
+            // What follows sees all that was enqueued to these devices before their rows were locked.
+            let places = try lockQueues(of: (settled.map(\.lease) + extended).map(\.device), skipsLocked: true, db)
+            let held = extended.compactMap { lease in places[lease.device].map { Found(lease: lease, place: $0) } }
+            try prolong(held, until: now + hold.milliseconds, db)
             var (ended, released): ([Found], [(found: Found, due: Int64, isAttempt: Bool)]) = ([], [])
             var unsettled: [(lease: Lease, settlement: Settlement)] = []
             for (lease, settlement) in settled {
-                guard let place = found[lease.device] else {
+                guard let place = places[lease.device] else {
                     unsettled.append((lease, settlement))
                     continue
                 }
@@ -105,12 +83,12 @@
         }
 
         /// A lease, and where its device's row lies, which is ours until the transaction's end.
-        private struct Found {
+        struct Found {
             let lease: Lease
             let place: Int64
         }
 
-        /// What was taken is removed, what is dead buried: whoever holds the lease now, and without a look at the queue.
+        /// Removes what was accepted, and buries what is dead, whoever holds the lease now.
         private static func removeEntries(
             _ settled: [(lease: Lease, settlement: Settlement)], at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {
@@ -123,13 +101,13 @@
             }
             for (lease, settlement) in settled {
                 guard case .dead(let reason) = settlement else { continue }
-                let count = try bury([lease.entry], reason: reason, attempts: lease.attempts, at: now, db)
+                let count = try bury(.ints([lease.entry]), reason: reason, attempts: lease.attempts, at: now, db)
                 try tally(Tally.dead(reason), count, at: now, db)
             }
         }
 
-        /// Remembers, once, that the carrier takes pushes for these addresses; not where somebody holds the device's row, since
-        /// the next push will tell it again.
+        /// Remembers, once, that the carrier takes pushes for these addresses; not if somebody holds the device's row,
+        /// since the next push will tell it again.
         private static func prove(_ leases: [Lease], _ db: PostgresConnection) throws(OutboxError) {
             guard !leases.isEmpty else { return }
             try db.rows(
@@ -141,54 +119,24 @@
                 """, [.ints(leases.map(\.device)), .byteArrays(leases.map { $0.request.address.bytes })])
         }
 
-        /// Where the devices' rows lie that are ours until the transaction's end. What follows sees all that was enqueued to
-        /// them before.
-        ///
-        /// A row is looked for where its lease was noted: by its key, all that was deleted and not vacuumed is walked through.
-        /// One that was written meanwhile is found by its key.
-        private static func lockQueues(
-            _ leases: [Lease], _ places: Locked<[Int64: Int64]>, _ db: PostgresConnection
-        ) throws(OutboxError) -> [Int64: Int64] {
-            let known = places.withLock { places in
-                leases.compactMap { lease in places.removeValue(forKey: lease.device).map { (lease.device, $0) } }
-            }
-            var found = try Self.places(
-                db.rows(
-                    """
-                    SELECT q.device, q.ctid AS place FROM unnest($1::bigint[], $2::tid[]) AS x(device, place)
-                    JOIN sealed_push.queues q ON q.ctid = x.place AND q.device = x.device FOR UPDATE OF q SKIP LOCKED
-                    """, [.ints(known.map(\.0)), .places(known.map(\.1))]))
-            let others = leases.map(\.device).filter { found[$0] == nil }
-            found.merge(try lockQueues(of: others, skipsLocked: true, db)) { $1 }
-            return found
-        }
-
-        /// Notes where rows lie that were written.
-        static func remember(_ rows: PostgresRows, _ places: Locked<[Int64: Int64]>) throws(OutboxError) {
-            let written = try Self.places(rows)
-            places.withLock { $0.merge(written) { $1 } }
-        }
-
         /// Those whose lease is still there: the others have nothing to say about the queue any more.
         private static func stillHeld(
             _ unsettled: [(lease: Lease, settlement: Settlement)], _ db: PostgresConnection
         ) throws(OutboxError) -> [(lease: Lease, settlement: Settlement)] {
             guard !unsettled.isEmpty else { return [] }
-            let rows = try db.rows(Self.living("lease"), [.ints(unsettled.map(\.lease.device))])
+            let rows = try db.rows(
+                "SELECT lease FROM sealed_push.queues WHERE \(areOf)", [.ints(unsettled.map(\.lease.device))])
             let numbers = Set(try rows.map { row throws(OutboxError) in try row.optionalInt("lease") })
             return unsettled.filter { numbers.contains($0.lease.number) }
         }
 
-        private static func prolong(
-            _ found: [Found], until due: Int64, _ places: Locked<[Int64: Int64]>, _ db: PostgresConnection
-        ) throws(OutboxError) {
+        private static func prolong(_ found: [Found], until due: Int64, _ db: PostgresConnection) throws(OutboxError) {
             guard !found.isEmpty else { return }
-            let rows = try db.rows(
+            try db.rows(
                 """
                 UPDATE sealed_push.queues q SET due = $3 FROM unnest($1::tid[], $2::bigint[]) AS x(place, number)
-                WHERE q.ctid = x.place AND q.lease = x.number RETURNING q.device, q.ctid AS place
+                WHERE q.ctid = x.place AND q.lease = x.number
                 """, [.places(found.map(\.place)), .ints(found.map(\.lease.number)), .int(due)])
-            try remember(rows, places)
         }
 
         private static func release(
@@ -219,23 +167,24 @@
                     priority = CASE WHEN h.immediate IS NULL THEN 5 ELSE 10 END
                 FROM unnest($1::tid[], $2::bigint[]) AS x(place, number)
                     JOIN sealed_push.queues o ON o.ctid = x.place AND o.lease = x.number,
-                    LATERAL (SELECT \(heads("o"))) AS h
+                    LATERAL (SELECT \(heads(of: "o"))) AS h
                 WHERE q.ctid = o.ctid
                 """, [.places(found.map(\.place)), .ints(found.map(\.lease.number)), .int(now)])
         }
 
         /// Removes the queues for which nothing waits; their rows, at these places, are ours.
         static func removeEmpty(_ places: [Int64], _ db: PostgresConnection) throws(OutboxError) {
+            guard !places.isEmpty else { return }
             try db.rows(
                 """
                 DELETE FROM sealed_push.queues q USING unnest($1::tid[]) AS x(place)
-                    JOIN sealed_push.queues o ON o.ctid = x.place, LATERAL (SELECT \(heads("o"))) AS h
+                    JOIN sealed_push.queues o ON o.ctid = x.place, LATERAL (SELECT \(heads(of: "o"))) AS h
                 WHERE q.ctid = o.ctid AND h.immediate IS NULL AND h.considerate IS NULL
                 """, [.places(places)])
         }
 
         /// The oldest that waits in each lane: one step into the index, however many wait, and however many are gone.
-        private static func heads(_ queue: String) -> String {
+        static func heads(of queue: String) -> String {
             [(10, "immediate"), (5, "considerate")].map { priority, name in
                 """
                 (SELECT id FROM sealed_push.entries e WHERE e.device = \(queue).device AND e.priority = \(priority)
@@ -246,39 +195,38 @@
 
         // MARK: Addresses
 
-        private enum Address { case removed, registeredSince, other }
-
+        /// Returns what is left to settle: the address may have been registered since, or be another by now.
         private static func removeAddress(
-            of lease: Lease, reason: String, since: Timestamp, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Address {
-            guard let registered = try registration(of: lease, db) else { return .other }
+            of lease: Lease, reason: String, since: Timestamp, otherwise delay: Duration, at now: Int64,
+            _ db: PostgresConnection
+        ) throws(OutboxError) -> Settlement? {
+            guard let registered = try registration(of: lease, db) else { return .returned }
             // Whole seconds, both cut: the same second counts as registered since.
-            if registered / 1_000 >= since.secondsSince1970 { return .registeredSince }
+            if registered / 1_000 >= since.secondsSince1970 { return .later(delay) }
             try db.rows(
                 """
                 UPDATE sealed_push.devices
                 SET token = NULL, token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
                 """, [.text(reason), .int(lease.device)])
             try tally(Tally.dropped(reason), discardAll(of: lease.device, db), at: now, db)
-            return .removed
+            return nil
         }
 
-        /// False where the device has another address by now.
+        /// Returns what is left to settle: the device may have another address by now.
         private static func disableAddress(
             of lease: Lease, reason: String, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Bool {
-            guard try registration(of: lease, db) != nil else { return false }
+        ) throws(OutboxError) -> Settlement? {
+            guard try registration(of: lease, db) != nil else { return .returned }
             try db.rows(
                 """
                 UPDATE sealed_push.devices SET token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
                 """, [.text(reason), .int(lease.device)])
-            let head = try bury([lease.entry], reason: reason, attempts: lease.attempts, at: now, db)
+            let head = try bury(.ints([lease.entry]), reason: reason, attempts: lease.attempts, at: now, db)
             try tally(Tally.dead(reason), head + buryAll(of: lease.device, reason: reason, at: now, db), at: now, db)
-            return true
+            return nil
         }
 
-        /// When the address that was sent to was registered, in milliseconds; nil where the device has another by now. Its row is
-        /// ours from then on.
+        /// When the lease's address was registered, in milliseconds; nil if the device has another. Locks its row.
         private static func registration(of lease: Lease, _ db: PostgresConnection) throws(OutboxError) -> Int64? {
             try db.rows(
                 """
@@ -287,5 +235,53 @@
                 """, [.int(lease.device), .bytes(lease.request.address.bytes)]
             ).first?.int("token_registered")
         }
+
+        // MARK: Devices' rows in the queue
+
+        /// Where the rows of devices in `queues` lie, by device, which are ours from now until the transaction's end.
+        ///
+        /// - Parameters:
+        ///   - now: leaves out those that are leased then.
+        ///   - skipsLocked: passes over what others hold, rather than waiting for it.
+        static func lockQueues(
+            of devices: [Int64], freeAt now: Int64? = nil, skipsLocked: Bool = false, _ db: PostgresConnection
+        ) throws(OutboxError) -> [Int64: Int64] {
+            guard !devices.isEmpty else { return [:] }
+            let rows = try db.rows(
+                """
+                SELECT device, ctid AS place FROM sealed_push.queues
+                WHERE \(areOf) AND ($2::bigint IS NULL OR lease IS NULL OR due <= $2)
+                FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
+                """, [.ints(devices), .int(now)])
+            let places = try rows.map { row throws(OutboxError) in (try row.int("device"), try row.int("place")) }
+            return Dictionary(places, uniquingKeysWith: { first, _ in first })
+        }
+
+        /// Whether a row is one of the devices `$1`. Both generations stand in one condition, which still holds for a
+        /// row that is moved from one to the other while its lock is waited for.
+        private static let areOf = """
+            generation = ANY(ARRAY(SELECT unnest(ARRAY[current - 1, current]) FROM sealed_push.generations))
+            AND device = ANY($1)
+            """
+
+        /// Begins another generation once in a while. If the server fails, the next exchange finds that, too.
+        private func turnIfDue(after leaseCount: Int) async {
+            let isDue = takenSinceTurn.withLock { count in
+                count += leaseCount
+                guard count >= Self.turnInterval else { return false }
+                count = 0
+                return true
+            }
+            if isDue { _ = try? await turn() }
+        }
+
+        /// Whether another generation has begun.
+        func turn() async throws(OutboxError) -> Bool {
+            try await write { db, _ throws(OutboxError) in
+                try db.row("SELECT sealed_push.turn() AS has_begun").bool("has_begun")
+            }
+        }
+
+        private static let turnInterval = 10_000
     }
 #endif

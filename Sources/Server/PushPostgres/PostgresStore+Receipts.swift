@@ -2,20 +2,18 @@
     import PushOutbox
     import PushSender
     import SealedPush
+    import PushCore
 
     extension PostgresStore {
         func count(
             _ receipts: [ShownReceipt], refused: [ReceiptError: Int]
         ) async throws(OutboxError) -> [ReceiptOutcome] {
             try await write { db, now throws(OutboxError) in
-                for (error, count) in refused { try Self.add(ReceiptTally.refused(error.rawValue), count, at: now, db) }
+                for (error, count) in refused {
+                    try Self.tally(ReceiptTally.refused(error.rawValue), count, in: Self.receiptTallies, at: now, db)
+                }
                 // One after another for each device: it may count so many only.
-                try db.rows(
-                    """
-                    SELECT pg_advisory_xact_lock(key) FROM (
-                        SELECT DISTINCT hashtextextended(encode(id, 'hex'), 22) AS key FROM unnest($1::bytea[]) AS x(id)
-                        ORDER BY key) AS keys
-                    """, [.byteArrays(receipts.map { Array($0.id.bytes) })])
+                try Self.lock(receipts.map { "receipts \(Hex.encode(Array($0.id.bytes)))" }, db)
                 var outcomes: [ReceiptOutcome] = []
                 for receipt in receipts { outcomes.append(try Self.count(receipt, at: now, db)) }
                 return outcomes
@@ -27,19 +25,18 @@
         ) throws(OutboxError) -> ReceiptOutcome {
             let id = PostgresValue.bytes(Array(receipt.id.bytes))
             let today = now / Tally.millisecondsPerDay
-            let known = try db.rows(
+            let before = try db.row(
                 """
                 SELECT EXISTS (SELECT 1 FROM sealed_push.receipt_numbers WHERE id = $1 AND number = $2) AS is_known,
-                    coalesce((SELECT shown_that_day FROM sealed_push.receipt_devices WHERE id = $1 AND day = $3), 0) AS shown,
-                    coalesce((SELECT failed_that_day FROM sealed_push.receipt_devices WHERE id = $1 AND day = $3), 0) AS failed
+                    coalesce(max(shown_that_day), 0) AS shown, coalesce(max(failed_that_day), 0) AS failed
+                FROM sealed_push.receipt_devices WHERE id = $1 AND day = $3
                 """, [id, .bytes(Array(receipt.number)), .int(today)])
-            guard let before = known.first else { throw .damaged }
             if try before.bool("is_known") {
-                try add(ReceiptTally.repeated, at: now, db)
+                try tally(ReceiptTally.repeated, in: receiptTallies, at: now, db)
                 return .repeated
             }
             guard try before.count("shown") < ReceiptDevice.maximumPerDay else {
-                try add(ReceiptTally.refused(ReceiptTally.tooMany), at: now, db)
+                try tally(ReceiptTally.refused(ReceiptTally.tooMany), in: receiptTallies, at: now, db)
                 return .tooMany
             }
             // By the device's own day, not today: it is refused once that day is too long ago.
@@ -47,12 +44,13 @@
             try db.rows(
                 "INSERT INTO sealed_push.receipt_numbers(id, number, day) VALUES ($1, $2, $3)",
                 [id, .bytes(Array(receipt.number)), .int(max(made, today))])
-            try add(ReceiptTally.shown, at: now, db)
-            try add(ReceiptTally.speed(receipt.elapsed), at: now, db)
+            try tally(ReceiptTally.shown, in: receiptTallies, at: now, db)
+            try tally(ReceiptTally.speed(receipt.elapsed), in: receiptTallies, at: now, db)
             let failedCount = try countFailures(of: receipt, before: before.count("failed"), at: now, db)
             try db.rows(
                 """
-                INSERT INTO sealed_push.receipt_devices AS r(id, last, shown, failed, day, shown_that_day, failed_that_day)
+                INSERT INTO sealed_push.receipt_devices AS r(
+                    id, last, shown, failed, day, shown_that_day, failed_that_day)
                 VALUES ($1, $2, 1, $3, $4, 1, $3)
                 ON CONFLICT (id) DO UPDATE SET last = greatest(r.last, $2),
                     shown = least(r.shown, \(most)) + 1, failed = least(r.failed, \(most)) + $3, day = $4,
@@ -61,6 +59,8 @@
                 """, [id, .int(now), .int(Int64(failedCount)), .int(today)])
             return .counted
         }
+
+        private static let receiptTallies = "receipt_tallies"
 
         /// A sum that goes on from more would end the counting.
         private static let most = 1 << 62
@@ -74,7 +74,7 @@
             var failures = receipt.failures.map { ($0.rawValue, $1) }.sorted { $0.0 < $1.0 }
             failures.append((ReceiptTally.otherReason, receipt.otherFailureCount))
             for (reason, count) in failures where count > 0 {
-                try add(ReceiptTally.failed(reason), min(count, left), at: now, db)
+                try tally(ReceiptTally.failed(reason), min(count, left), in: receiptTallies, at: now, db)
                 left -= min(count, left)
                 try db.rows(
                     """
@@ -99,21 +99,19 @@
                     GROUP BY day, outcome
                     """, [.int(first), .text(Tally.accepted)])
                 let start = PostgresValue.int(first * Tally.millisecondsPerDay)
-                let totals = try db.rows(
+                let devices = try db.row(
                     """
                     SELECT count(*) AS devices, count(*) FILTER (WHERE failed > 0) AS failing,
                         (SELECT count(*) FROM sealed_push.devices) AS registered
                     FROM sealed_push.receipt_devices WHERE last >= $1
-                    """, [start]
-                ).first
-                guard let totals else { throw .damaged }
+                    """, [start])
                 let failing = try Self.counts(
                     """
                     SELECT reason AS name, count(*) AS count FROM sealed_push.receipt_failures WHERE last >= $1
                     GROUP BY reason
                     """, [start], db)
                 return try ReceiptReport(
-                    totals, tallies: tallies.map { $0 } + accepted.map { $0 }, failingDevices: failing)
+                    devices, tallies: tallies.map { $0 } + accepted.map { $0 }, failingDevices: failing)
             }
         }
 
@@ -132,20 +130,11 @@
         static func purgeReceipts(at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
             let day = now / Tally.millisecondsPerDay
             try db.rows("DELETE FROM sealed_push.receipt_numbers WHERE day < $1", [.int(day - 8)])
-            try sumUp("receipt_tallies", keeping: 60, at: now, db)
+            try sumUp(receiptTallies, at: now, db)
             for table in ["receipt_devices", "receipt_failures"] {
                 try db.rows(
                     "DELETE FROM sealed_push.\(table) WHERE last < $1", [.int(now - 60 * Tally.millisecondsPerDay)])
             }
-        }
-
-        private static func add(
-            _ outcome: String, _ count: Int = 1, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) {
-            guard count > 0 else { return }
-            try db.rows(
-                "INSERT INTO sealed_push.receipt_tallies(day, outcome, count) VALUES ($1, $2, $3)",
-                [.int(now / Tally.millisecondsPerDay), .text(outcome), .int(Int64(count))])
         }
     }
 #endif

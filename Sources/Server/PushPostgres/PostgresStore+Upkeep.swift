@@ -5,11 +5,16 @@
 
     extension PostgresStore {
         func retry(reason: String?) async throws(OutboxError) -> Int {
+            try await inBatches { db, now throws(OutboxError) in try Self.retryBatch(reason, at: now, db) }
+        }
+
+        /// Repeats a transaction that handles up to ``batchCount`` rows until none is left; returns how many that were.
+        private func inBatches(
+            _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Int
+        ) async throws(OutboxError) -> Int {
             var total = 0
             while true {
-                let count = try await write { db, now throws(OutboxError) in
-                    try Self.retryBatch(reason: reason, at: now, db)
-                }
+                let count = try await write(body)
                 total += count
                 if count < Self.batchCount { return total }
             }
@@ -23,17 +28,18 @@
         }
 
         func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
-            if case .sealed(let sealedBy) = scope { return try await purge(sealedBy) }
-            var total = try await purgeStale()
             switch scope {
-            case .stale, .sealed: break
+            case .stale: return try await purgeStale()
+            case .sealed(let sealedBy):
+                let sender = PostgresValue.text(sealedBy.description)
+                return try await removeDeadLetters("sender = $1", sender)
+                    + remove("sender = $1", sender, outcome: Tally.purged)
             case .deadLetters(let reason):
-                total += try await removeDeadLetters("$1::text IS NULL OR reason = $1", .text(reason))
+                return try await purgeStale() + removeDeadLetters("$1::text IS NULL OR reason = $1", .text(reason))
             case .everything:
-                total += try await removeDeadLetters("$1::text IS NULL", .text(nil))
-                total += try await remove("$1::bigint IS NULL", .int(nil), outcome: Tally.purged)
+                return try await purgeStale() + removeDeadLetters("$1::text IS NULL", .text(nil))
+                    + remove("$1::text IS NULL", .text(nil), outcome: Tally.purged)
             }
-            return total
         }
 
         /// Nothing where the clocks disagree: neither who asks nor a courier, by itself, may throw all away for that.
@@ -41,7 +47,7 @@
             let time: Int64? = try await write { db, now throws(OutboxError) -> Int64? in
                 guard self.isCertain(now) else { return nil }
                 try db.rows("DELETE FROM sealed_push.requests WHERE created < $1", [.int(now - EnqueueOrder.lifetime)])
-                try Self.sumUp("tallies", keeping: 60, at: now, db)
+                try Self.sumUp("tallies", at: now, db)
                 try Self.purgeReceipts(at: now, db)
                 return now
             }
@@ -53,72 +59,50 @@
         /// A sum of counts that holds whatever somebody has written there.
         static let sum = "least(greatest(sum(count), 0), 9223372036854775807)::bigint"
 
-        /// One row for each day and outcome of what is over, in place of those that came one after another.
-        static func sumUp(
-            _ table: String, keeping days: Int64, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) {
+        /// Keeps one row for each outcome of each of the last 60 days, in place of those that were added one by one.
+        static func sumUp(_ table: String, at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
             let today = now / Tally.millisecondsPerDay
             try db.rows(
                 """
                 WITH old AS (DELETE FROM sealed_push.\(table) WHERE day < $1 RETURNING day, outcome, count)
                 INSERT INTO sealed_push.\(table)(day, outcome, count)
                 SELECT day, outcome, \(sum) FROM old WHERE day >= $2 GROUP BY day, outcome
-                """, [.int(today), .int(today - days)])
+                """, [.int(today), .int(today - 60)])
         }
 
-        private func purge(_ sealedBy: SealedBy) async throws(OutboxError) -> Int {
-            let id = try await read { db, _ throws(OutboxError) in try Self.senderID(sealedBy, db) }
-            guard let id else { return 0 }
-            return try await removeDeadLetters("sender = $1", .int(id))
-                + remove("sender = $1", .int(id), outcome: Tally.purged)
-        }
-
-        private func removeDeadLetters(
-            _ condition: String, _ argument: PostgresValue
-        ) async throws(OutboxError) -> Int {
-            var total = 0
-            while true {
-                let count = try await write { db, _ throws(OutboxError) in
-                    try db.rows(
-                        """
-                        DELETE FROM sealed_push.dead_letters
-                        WHERE id IN (SELECT id FROM sealed_push.dead_letters WHERE \(condition) LIMIT \(Self.batchCount))
-                        """, [argument]
-                    ).changedCount
-                }
-                total += count
-                if count < Self.batchCount { return total }
+        private func removeDeadLetters(_ condition: String, _ value: PostgresValue) async throws(OutboxError) -> Int {
+            try await inBatches { db, _ throws(OutboxError) in
+                try db.rows(
+                    """
+                    DELETE FROM sealed_push.dead_letters
+                    WHERE id IN (SELECT id FROM sealed_push.dead_letters WHERE \(condition) LIMIT \(Self.batchCount))
+                    """, [value]
+                ).changedCount
             }
         }
 
-        /// Removes entries, and the queues that are empty then; where one is on its way, the device's turn is not given to another.
+        /// Removes entries, and the queues that are empty then, except those of devices with a push in transit.
         private func remove(
             _ condition: String, _ argument: PostgresValue, outcome: String
         ) async throws(OutboxError) -> Int {
-            var total = 0
-            while true {
-                let count = try await write { db, now throws(OutboxError) in
-                    let removed = try db.rows(
-                        """
-                        DELETE FROM sealed_push.entries WHERE id IN (
-                            SELECT id FROM sealed_push.entries WHERE \(condition) LIMIT \(Self.batchCount)
-                            FOR UPDATE SKIP LOCKED) RETURNING device
-                        """, [argument])
-                    let devices = Set(try removed.map { row throws(OutboxError) in try row.int("device") })
-                    let free = try Self.lockQueues(
-                        of: Array(devices), where: "(lease IS NULL OR due <= \(now))", skipsLocked: true, db)
-                    try Self.removeEmpty(Array(free.values), db)
-                    try Self.tally(outcome, removed.count, at: now, db)
-                    return removed.count
-                }
-                total += count
-                if count < Self.batchCount { return total }
+            try await inBatches { db, now throws(OutboxError) in
+                let removed = try db.rows(
+                    """
+                    DELETE FROM sealed_push.entries WHERE id IN (
+                        SELECT id FROM sealed_push.entries WHERE \(condition) LIMIT \(Self.batchCount)
+                        FOR UPDATE SKIP LOCKED) RETURNING device
+                    """, [argument])
+                let devices = Set(try removed.map { row throws(OutboxError) in try row.int("device") })
+                let free = try Self.lockQueues(of: Array(devices), freeAt: now, skipsLocked: true, db)
+                try Self.removeEmpty(Array(free.values), db)
+                try Self.tally(outcome, removed.count, at: now, db)
+                return removed.count
             }
         }
 
-        private static func retryBatch(reason: String?, at now: Int64, _ db: PostgresConnection) throws(OutboxError)
-            -> Int
-        {
+        private static func retryBatch(
+            _ reason: String?, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> Int {
             try db.rows(
                 """
                 UPDATE sealed_push.devices SET token_refusal = NULL, \(nextRevision)
@@ -127,60 +111,45 @@
                 """, [.text(reason)])
             let rows = try db.rows(
                 """
-                SELECT l.id, l.device, l.priority
-                FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
+                SELECT l.id FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
                 WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
-                    AND d.token_refusal IS NULL AND \(PostgresSchema.isWithinBounds("l"))
+                    AND d.token_refusal IS NULL
                 ORDER BY l.device, l.id LIMIT \(batchCount) FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d
                 """, [.text(reason), .int(now)])
             guard !rows.isEmpty else { return 0 }
-            let ids = try rows.map { row throws(OutboxError) in try row.int("id") }
+            let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
             // They are older than what has come since: the scans begin with them.
-            var queues: [Queue] = []
-            for queue in try rows.map({ row throws(OutboxError) in
-                Queue(device: try row.int("device"), priority: try row.int("priority"), head: try row.int("id"))
-            }) {
-                guard let last = queues.last, last.device == queue.device else {
-                    queues.append(queue)
-                    continue
-                }
-                queues[queues.count - 1] = Queue(
-                    device: last.device, priority: max(last.priority, queue.priority), head: last.head)
-            }
             try db.rows(
-                "SELECT sealed_push.line_up($1, $2, $3, $4)",
-                [
-                    .ints(queues.map(\.device)), .ints(queues.map(\.priority)), .ints(queues.map(\.head)), .int(now),
-                ])
+                """
+                SELECT sealed_push.line_up(array_agg(device), priority, array_agg(head), $2)
+                FROM (
+                    SELECT device, max(priority)::bigint AS priority, min(id) AS head
+                    FROM sealed_push.dead_letters WHERE id = ANY($1) GROUP BY device) AS back
+                GROUP BY priority
+                """, [ids, .int(now)])
             try db.rows(
                 """
                 WITH back AS (DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(entryColumns))
                 INSERT INTO sealed_push.entries(\(entryColumns)) SELECT \(entryColumns) FROM back
-                """, [.ints(ids)])
+                """, [ids])
             try db.rows("SELECT sealed_push.wake()")
-            return ids.count
+            return rows.count
         }
 
         private static let batchCount = 1_000
-
-        /// What waits again for one device.
-        private struct Queue {
-            let device: Int64
-            let priority: Int64
-            /// Its oldest entry.
-            let head: Int64
-        }
 
         // MARK: Dead letters and sums
 
         /// Moves entries to the dead letters, still sealed; returns how many that were.
         ///
-        /// - Parameter value: `$4` of the condition.
-        private static func bury(
-            _ condition: String, _ value: PostgresValue, reason: String, attempts: Int, at now: Int64,
-            _ db: PostgresConnection
+        /// - Parameters:
+        ///   - value: `$4` of the condition.
+        ///   - condition: of those that are moved.
+        static func bury(
+            _ value: PostgresValue, where condition: String = "id = ANY($4)", reason: String, attempts: Int = 0,
+            at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int {
-            try db.rows(
+            try db.row(
                 """
                 WITH gone AS (DELETE FROM sealed_push.entries WHERE \(condition) RETURNING \(entryColumns)),
                     buried AS (
@@ -188,14 +157,14 @@
                         SELECT \(entryColumns), $1, $2, $3 FROM gone ON CONFLICT (id) DO NOTHING)
                 SELECT count(*) AS count FROM gone
                 """, [.text(reason), .int(Int64(attempts)), .int(now), value]
-            ).first?.count("count") ?? 0
+            ).count("count")
         }
 
         /// Moves all that waits for a device to the dead letters; returns how many that were.
         static func buryAll(
             of device: Int64, reason: String, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int {
-            let count = try bury("device = $4", .int(device), reason: reason, attempts: 0, at: now, db)
+            let count = try bury(.int(device), where: "device = $4", reason: reason, at: now, db)
             try removeQueue(of: device, db)
             return count
         }
@@ -205,22 +174,102 @@
             try db.rows("DELETE FROM sealed_push.queues WHERE ctid = ANY($1)", [.places(Array(places))])
         }
 
-        static func bury(
-            _ ids: [Int64], reason: String, attempts: Int = 0, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Int {
-            try bury("id = ANY($4)", .ints(ids), reason: reason, attempts: attempts, at: now, db)
-        }
-
         static func tally(
-            _ outcome: String, _ count: Int = 1, at now: Int64, _ db: PostgresConnection
+            _ outcome: String, _ count: Int = 1, in table: String = "tallies", at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {
             guard count > 0 else { return }
             try db.rows(
-                "INSERT INTO sealed_push.tallies(day, outcome, count) VALUES ($1, $2, $3)",
+                "INSERT INTO sealed_push.\(table)(day, outcome, count) VALUES ($1, $2, $3)",
                 [.int(now / Tally.millisecondsPerDay), .text(outcome), .int(Int64(count))])
         }
 
         static let entryColumns =
             "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code"
+
+        // MARK: Status
+
+        func status() async throws(OutboxError) -> OutboxStatus {
+            try await read { db, now throws(OutboxError) in
+                var status = OutboxStatus()
+                let devices = try db.row(
+                    """
+                    SELECT count(*) AS devices,
+                        count(*) FILTER (WHERE token IS NOT NULL AND token_refusal IS NULL) AS reachable,
+                        (SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
+                            WHERE relnamespace = 'sealed_push'::regnamespace AND relkind = 'r') AS size
+                    FROM sealed_push.devices
+                    """)
+                status.deviceCount = try devices.count("devices")
+                status.reachableDeviceCount = try devices.count("reachable")
+                status.fileByteCount = try devices.count("size")
+                let ages = OutboxStatus.ages.indices.map {
+                    "count(*) FILTER (WHERE enqueued < $\($0 + 1)) AS age\($0)"
+                }.joined(separator: ", ")
+                let entries = try db.row(
+                    "SELECT count(*) AS waiting, \(ages) FROM sealed_push.entries",
+                    OutboxStatus.ages.map { .int(now - $0.milliseconds) })
+                status.waitingCount = try entries.count("waiting")
+                for (number, age) in OutboxStatus.ages.enumerated() {
+                    status.waitingByAge[age] = try entries.count("age\(number)")
+                }
+                status.waitingBySender = try Self.senders("entries", db)
+                status.deadLettersBySender = try Self.senders("dead_letters", db)
+                let queues = try db.row(
+                    """
+                    SELECT count(*) FILTER (WHERE due <= $1) AS due,
+                        count(*) FILTER (WHERE due > $1 AND lease IS NOT NULL) AS leased,
+                        count(*) FILTER (WHERE due > $1 AND lease IS NULL) AS delayed, min(due) AS next
+                    FROM sealed_push.queues
+                    """, [.int(now)])
+                status.queues = try OutboxStatus.Queues(queues)
+                status.nextDue = try queues.optionalInt("next").map { Timestamp(clamping: max($0, now) / 1_000) }
+                status.leasedByHost = try Self.counts(
+                    """
+                    SELECT coalesce(holder, 'unknown') AS name, count(*) AS count FROM sealed_push.queues
+                    WHERE due > $1 AND lease IS NOT NULL GROUP BY 1
+                    """, [.int(now)], db)
+                let carriers = try Self.counts(
+                    "SELECT carrier AS name, count(*) AS count FROM sealed_push.queues GROUP BY 1", [], db)
+                for (name, count) in carriers {
+                    if let carrier = Carrier(name) { status.waitingDevices[carrier] = count }
+                }
+                status.deadLetters = try Self.counts(
+                    "SELECT reason AS name, count(*) AS count FROM sealed_push.dead_letters GROUP BY 1", [], db)
+                status.outcomes = try Self.counts(
+                    "SELECT outcome AS name, \(Self.sum) AS count FROM sealed_push.tallies WHERE day > $1 GROUP BY 1",
+                    [.int((now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay)], db)
+                return status
+            }
+        }
+
+        func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter] {
+            try await read { db, _ throws(OutboxError) in
+                let rows = try db.rows(
+                    """
+                    SELECT l.apns_id, d.name, l.reason, l.attempts, l.enqueued, l.died
+                    FROM sealed_push.dead_letters l LEFT JOIN sealed_push.devices d ON d.id = l.device
+                    WHERE $1::text IS NULL OR l.reason = $1 ORDER BY l.id LIMIT $2 OFFSET $3
+                    """, [.text(reason), .int(Int64(limit)), .int(Int64(offset))])
+                return try rows.map { row throws(OutboxError) in try DeadLetter(row) }
+            }
+        }
+
+        static func counts(
+            _ sql: String, _ values: [PostgresValue], _ db: PostgresConnection
+        ) throws(OutboxError) -> [String: Int] {
+            var counts: [String: Int] = [:]
+            for row in try db.rows(sql, values) { counts[try row.text("name"), default: 0] += try row.count("count") }
+            return counts
+        }
+
+        private static func senders(_ table: String, _ db: PostgresConnection) throws(OutboxError) -> [SealedBy: Int] {
+            let counts = try counts(
+                """
+                SELECT sender AS name, count(*) AS count FROM sealed_push.\(table)
+                WHERE sender IS NOT NULL GROUP BY sender
+                """, [], db)
+            return Dictionary(
+                counts.compactMap { name, count in SealedBy(parsing: name).map { ($0, count) } }, uniquingKeysWith: +)
+        }
     }
 #endif

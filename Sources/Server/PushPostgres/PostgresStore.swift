@@ -5,20 +5,18 @@
 
     /// An outbox in PostgreSQL, for any number of hosts.
     ///
-    /// The database's clock decides what is due, for whatever host. Who enqueues, in whichever language, holds the devices' rows
-    /// in `queues` until its transaction ends: no courier waits for that, it passes those devices over.
+    /// The database's clock decides what is due, for whatever host. Who enqueues, in whichever language, holds the
+    /// devices' rows in `queues` until its transaction ends: no courier waits for that, it passes those devices over.
     final class PostgresStore: OutboxStore {
         let clock: OutboxClock
         let pool: PostgresPool
         /// Whether time is a test's own.
         private let isTimeGiven: Bool
         private let waker: PostgresWaker
-        /// Below these times, by carrier and lane, no queue's row was found of late.
-        let floors = Locked<[String: Floor]>([:])
-        /// When all may be walked through again, before a sleep, for what is due first.
-        private let earliestWhole = Locked(ContinuousClock.Instant.now)
-        /// Where the rows of leased devices lay when they were written last; a hint, as a row that is written moves.
-        let places = Locked<[Int64: Int64]>([:])
+        /// Below these times, no queue's row was found of late.
+        let floors = Locked<[Lane: Floor]>([:])
+        /// When a courier may look below them again before it sleeps.
+        private let nextWholeLook = Locked(ContinuousClock.Instant.now)
         /// How many leases were taken since the last turn of generations.
         let takenSinceTurn = Locked(0)
 
@@ -33,7 +31,7 @@
             isTimeGiven = clock != nil
             pool = PostgresPool(address, patience: patience)
             waker = PostgresWaker(address)
-            try await pool.connected { connection throws(OutboxError) in try PostgresSchema.make(connection) }
+            try await pool.connected(PostgresSchema.make)
         }
 
         func mark() async throws(OutboxError) -> [UInt8]? {
@@ -57,24 +55,20 @@
         func write<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
-            let given = isTimeGiven ? clock.now() : nil
-            return try await pool.transaction { transaction throws(OutboxError) in
-                try body(transaction.connection, given ?? transaction.now)
-            }
+            try await pool.transaction(isReadOnly: false, at: givenTime, body)
         }
 
         /// The same for what is only read, from one snapshot.
         func read<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
-            let given = isTimeGiven ? clock.now() : nil
-            return try await pool.reading { transaction throws(OutboxError) in
-                try body(transaction.connection, given ?? transaction.now)
-            }
+            try await pool.transaction(isReadOnly: true, at: givenTime, body)
         }
 
-        /// Whether both clocks, the database's and this host's, say that it is about now. Where they don't, one of them is wrong,
-        /// and nothing is thrown away by it.
+        private var givenTime: Int64? { isTimeGiven ? clock.now() : nil }
+
+        /// Whether both clocks, the database's and this host's, say that it is about now. Where they don't, one of them
+        /// is wrong, and nothing is thrown away by it.
         func isCertain(_ now: Int64) -> Bool { isTimeGiven || abs(now - clock.now()) < Self.clockTolerance }
 
         /// Milliseconds.
@@ -82,40 +76,18 @@
 
         func rest(for duration: Duration, by carrier: Carrier) async {
             guard !isTimeGiven else { return await clock.sleep(duration) }
-            let wasWoken = await waker.rest(for: duration) {
-                do throws(OutboxError) { return try await self.timeUntilNextDue(by: carrier) } catch { return .zero }
-            }
-            // What was enqueued long before its transaction ended is due below the floors.
-            if wasWoken { lookBelowFloors() }
-        }
-
-        /// The same as ``timeUntilDue(by:)``, with a look below the floors and far ahead as seldom as that is slow.
-        private func timeUntilNextDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
-            let start = ContinuousClock.now
-            let isWhole = earliestWhole.withLock { earliest in
-                guard start >= earliest else { return false }
-                earliest = start + Floor.wholeInterval
-                return true
-            }
-            guard isWhole else {
-                let floors = self.floors.withLock { $0 }
-                let limit = Duration.seconds(1)
-                return try await timeUntilDue(
-                    by: carrier, above: { floors[Floor.lane($0, carrier)]?.due ?? .min }, within: limit) ?? limit
-            }
-            let time = try await timeUntilDue(by: carrier)
-            earliestWhole.withLock { $0 = Floor.nextWhole(after: start) }
-            if let time, time <= .zero { lookBelowFloors() }
-            return time
-        }
-
-        private func lookBelowFloors() {
-            floors.withLock { floors in
-                floors = floors.mapValues { floor in
-                    var floor = floor
-                    floor.nextWhole = floor.earliestWhole
-                    return floor
+            await waker.rest(for: duration, by: carrier) { limit in
+                let start = ContinuousClock.now
+                let isWhole = start >= self.nextWholeLook.withLock { $0 }
+                let floors = isWhole ? [:] : self.floors.withLock { $0 }
+                let limit = isWhole ? limit : min(limit, .seconds(1))
+                let time = try? await self.timeUntilDue(by: carrier, above: floors, within: limit)
+                if isWhole {
+                    self.nextWholeLook.withLock { $0 = Floor.nextWholeLook(after: start) }
+                    // What was enqueued long before its transaction ended is due below the floors.
+                    if let time, time <= .zero { self.floors.withLock { $0.removeAll() } }
                 }
+                return time ?? limit
             }
         }
     }
@@ -124,10 +96,10 @@
         /// Opens an outbox in PostgreSQL, or makes it: a schema `sealed_push` in the database that the address names.
         ///
         /// - Parameters:
-        ///   - address: `postgres://USER@HOST/DATABASE?sslmode=verify-full`, as all of PostgreSQL's tools take it, without a
-        ///     password: that comes from `PGPASSWORD` or a file that `PGPASSFILE` names.
-        ///   - patience: how long a call goes on trying where the server is away. A restart takes seconds, a failover up to a
-        ///     minute.
+        ///   - address: `postgres://USER@HOST/DATABASE?sslmode=verify-full`, as all of PostgreSQL's tools take it,
+        ///     without a password: that comes from `PGPASSWORD` or a file that `PGPASSFILE` names.
+        ///   - patience: how long a call goes on trying where the server is away. A restart takes seconds, a failover
+        ///     up to a minute.
         ///   - key: what vouches for the rows, which an empty outbox has from then on; nil for one without.
         /// - Throws: `connection`, `unreachable`, `foreign`, `otherSchema`, `notPermitted`.
         public convenience init(

@@ -1,15 +1,15 @@
 #if Postgres
+    import SealedPush
     internal import PushOutbox
 
-    /// A parameter of a statement, in the binary format. Source: PostgreSQL 15, "Frontend/Backend Protocol", and the send and
-    /// receive functions of each type.
+    /// A parameter of a statement, in the binary format. Source: PostgreSQL 15, "Frontend/Backend Protocol", and the
+    /// send and receive functions of each type.
     enum PostgresValue {
         case int(Int64?)
         case bool(Bool)
         case text(String?)
         case bytes([UInt8]?)
         case ints([Int64?])
-        case bools([Bool])
         case texts([String?])
         case byteArrays([[UInt8]?])
         /// Where rows lie: their ctid.
@@ -23,7 +23,6 @@
             case .text: Self.text
             case .bytes: Self.bytea
             case .ints: 1_016
-            case .bools: 1_000
             case .texts: 1_009
             case .byteArrays: 1_001
             case .places: 1_010
@@ -38,7 +37,6 @@
             case .text(let value): value.map { Array($0.utf8) }
             case .bytes(let value): value
             case .ints(let values): Self.array(values.map { $0.map(Self.encode) }, of: Self.int8)
-            case .bools(let values): Self.array(values.map { [$0 ? 1 : 0] }, of: Self.bool)
             case .texts(let values): Self.array(values.map { $0.map { Array($0.utf8) } }, of: Self.text)
             case .byteArrays(let values): Self.array(values, of: Self.bytea)
             case .places(let values): Self.array(values.map { Array(Self.encode($0).suffix(6)) }, of: Self.tid)
@@ -75,68 +73,53 @@
     }
 
     /// What a statement answered: rows of named columns, in the binary format.
-    struct PostgresRows: Sendable {
-        private let names: [String: Int]
-        private let types: [UInt32]
-        private let cells: [[[UInt8]?]]
-        /// How many rows were written, where the statement writes.
+    struct PostgresRows: RandomAccessCollection, Sendable {
+        let names: [String: Int]
+        let types: [UInt32]
+        let cells: [[[UInt8]?]]
+        /// How many rows were written, if the statement writes.
         let changedCount: Int
 
-        init(names: [String: Int], types: [UInt32], cells: [[[UInt8]?]], changedCount: Int) {
-            self.names = names
-            self.types = types
-            self.cells = cells
-            self.changedCount = changedCount
-        }
+        var startIndex: Int { 0 }
+        var endIndex: Int { cells.count }
+        subscript(index: Int) -> Row { Row(rows: self, index: index) }
 
-        var count: Int { cells.count }
-        var isEmpty: Bool { cells.isEmpty }
-        var first: Row? { isEmpty ? nil : Row(rows: self, index: 0) }
-
-        func map<Value, Failure: Error>(_ body: (Row) throws(Failure) -> Value) throws(Failure) -> [Value] {
-            var values: [Value] = []
-            values.reserveCapacity(count)
-            for index in cells.indices { values.append(try body(Row(rows: self, index: index))) }
-            return values
-        }
-
+        /// One row. A column of another type than is asked for, or NULL where that is not expected, throws `damaged`:
+        /// somebody has changed the tables.
         struct Row: OutboxRow {
             fileprivate let rows: PostgresRows
             fileprivate let index: Int
 
-            private func cell(_ column: String) throws(OutboxError) -> (type: UInt32, bytes: [UInt8]?) {
-                guard let number = rows.names[column] else { throw .damaged }
-                return (rows.types[number], rows.cells[index][number])
+            /// The bytes of a column, which must be of one of these types; nil for NULL.
+            private func cell(_ column: String, _ types: UInt32...) throws(OutboxError) -> [UInt8]? {
+                guard let number = rows.names[column], types.contains(rows.types[number]) else { throw .damaged }
+                return rows.cells[index][number]
             }
 
             func optionalInt(_ column: String) throws(OutboxError) -> Int64? {
-                let (type, bytes) = try cell(column)
-                guard [20, 21, 23, PostgresValue.tid].contains(type),
-                    bytes.map({ $0.count <= 8 && !$0.isEmpty }) ?? true
-                else { throw .damaged }
-                return bytes.map { bytes in
-                    bytes.dropFirst().reduce(Int64(Int8(bitPattern: bytes[0]))) { $0 << 8 | Int64($1) }
-                }
+                guard let bytes = try cell(column, 20, 21, 23, PostgresValue.tid) else { return nil }
+                guard let first = bytes.first, bytes.count <= 8 else { throw .damaged }
+                return bytes.dropFirst().reduce(Int64(Int8(bitPattern: first))) { $0 << 8 | Int64($1) }
             }
 
             func optionalText(_ column: String) throws(OutboxError) -> String? {
-                let (type, bytes) = try cell(column)
-                guard type == PostgresValue.text else { throw .damaged }
-                guard let bytes else { return nil }
+                guard let bytes = try cell(column, PostgresValue.text) else { return nil }
                 guard let text = String(validating: bytes, as: UTF8.self) else { throw .damaged }
                 return text
             }
 
             func optionalBytes(_ column: String) throws(OutboxError) -> [UInt8]? {
-                let (type, bytes) = try cell(column)
-                guard type == PostgresValue.bytea else { throw .damaged }
-                return bytes
+                try cell(column, PostgresValue.bytea)
             }
 
             func optionalBool(_ column: String) throws(OutboxError) -> Bool? {
-                let (type, bytes) = try cell(column)
-                guard type == PostgresValue.bool, bytes?.count ?? 1 == 1 else { throw .damaged }
-                return bytes.map { $0[0] != 0 }
+                try cell(column, PostgresValue.bool).map { $0 == [1] }
+            }
+
+            /// It is kept as text.
+            func recipient() throws(OutboxError) -> DevicePublicKey? {
+                guard let text = try optionalText("recipient") else { return nil }
+                do { return try DevicePublicKey(parsing: text) } catch { throw .damaged }
             }
         }
     }

@@ -121,6 +121,12 @@ final class Fixture: Sendable {
         return .apns(DeviceToken(parsing: Hex.encode(bytes))!, environment)
     }
 
+    /// The key that is sealed to, as text; empty unless the device was added by ``addDevice``.
+    func recipient(_ name: DeviceName) async throws -> String {
+        guard case .unverified(let recipient) = try await outbox.device(name)?.keys else { return "" }
+        return recipient.description
+    }
+
     /// - Parameter other: another view of the outbox, or another outbox.
     @discardableResult func enqueue(
         _ body: String = "Hello", to audience: Audience, priority: PushPriority = .immediate,

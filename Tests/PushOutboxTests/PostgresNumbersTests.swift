@@ -8,18 +8,12 @@ import Testing
 @testable import PushPostgres
 @testable import PushSender
 
-/// What numbers may stand in the tables.
-@Suite("Bounds in PostgreSQL") struct PostgresBoundsTests {
+/// What numbers may stand in the tables, and what becomes of them while clocks disagree.
+@Suite("Numbers in PostgreSQL") struct PostgresNumbersTests {
     private let fixture: Fixture
     private var database: PostgresServer.Database { fixture.database! }
 
     init() async throws { fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() } }
-
-    /// A database that other tests have changed may lack a condition.
-    private func renewed() async throws {
-        try await database.run("DROP SCHEMA sealed_push CASCADE")
-        _ = try await fixture.reopened()
-    }
 
     @Test(
         "whoever delivers, and the owner, can write no time or lane that is none",
@@ -30,9 +24,15 @@ import Testing
             ("postgres", "UPDATE entries SET stale = \(Int64.max)"), ("postgres", "UPDATE entries SET priority = 7"),
             ("postgres", "UPDATE entries SET expiration = -1"), ("postgres", "UPDATE generations SET current = 0"),
             ("postgres", "UPDATE generations SET current = \(Int64.max)"),
+            (
+                "deliver",
+                """
+                INSERT INTO dead_letters(id, device, priority, enqueued, stale, apns_id, collapse_id, body, reason, attempts, died)
+                VALUES (1, 1, 10, -1, 0, '', '', '', '', 0, 0)
+                """
+            ),
         ])
     func bounds(role: String, statement: String) async throws {
-        try await renewed()
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .everyone)
         let name = role == "postgres" ? role : "sealed_push_\(role)"
@@ -40,18 +40,6 @@ import Testing
             try await database.run("SET ROLE \(name); \(statement)")
         }
         guard case .server(code: "23514", _) = error else { throw error }
-    }
-
-    @Test("a refused push that somebody has altered stays where it is, and the others go back")
-    func retry() async throws {
-        try await renewed()
-        try await fixture.addDevice("phone")
-        for _ in 0..<2 { try await fixture.enqueue("Hello", to: .everyone) }
-        try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
-        try await database.run("UPDATE dead_letters SET enqueued = -1 WHERE id = (SELECT min(id) FROM dead_letters)")
-        #expect(try await fixture.outbox.retry() == 1)
-        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
-        #expect(try await fixture.outbox.purge(.deadLetters(reason: nil)) == 1)
     }
 
     @Test("counts that are what no count can be are summed up, shown and purged", arguments: [Int64.max, .min])
@@ -94,8 +82,7 @@ import Testing
     func attempts(value: Int64) async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .everyone)
-        let order = LeaseOrder(carrier: .apns(), count: 1, considerateCount: 0, duration: .seconds(60), firstNumber: 1)
-        let lease = try #require(try await fixture.outbox.settle([], taking: order).first)
+        let lease = try #require(try await fixture.outbox.settle([], taking: order()).first)
         try await database.run("SET ROLE sealed_push_deliver; UPDATE queues SET attempts = \(value)")
         _ = try await fixture.outbox.settle([(lease, .returned)], taking: nil)
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
@@ -115,5 +102,57 @@ import Testing
                 counts: (0..<25).map { UInt16($0) }))
         #expect(try await fixture.outbox.count([receipt], refused: [:]) == [.counted])
         #expect(try await fixture.number("SELECT shown_that_day FROM receipt_devices") == 1)
+    }
+
+    @Test(
+        "while the database's clock and the host's disagree, what looks stale is kept, and nothing is purged",
+        arguments: [(-600_000, true), (600_000, true), (0, false), (-200_000, false)] as [(Int64, Bool)])
+    func clocks(difference: Int64, isKept: Bool) async throws {
+        let clock = OutboxClock(
+            now: { OutboxClock.system.now() + difference }, sleep: OutboxClock.system.sleep)
+        let outbox = try await Outbox(
+            PostgresStore(PostgresAddress(parsing: database.address), host: clock, patience: .seconds(300)))
+        try await fixture.addDevices(0..<2)
+        try await fixture.enqueue("Hello", to: .everyone)
+        try await database.run("UPDATE entries SET stale = 0")
+        #expect(try await outbox.settle([], taking: order()).isEmpty)
+        #expect(try await outbox.status().deadLetters == (isKept ? ["expired": 2] : [:]))
+        #expect(try await outbox.status().outcomes == ["expired": 2])
+
+        try await fixture.enqueue("Hello", to: .everyone)
+        try await database.run("UPDATE entries SET stale = 0")
+        #expect(try await outbox.purge(.stale) == (isKept ? 0 : 2))
+        #expect(try await outbox.status().waitingCount == (isKept ? 2 : 0))
+        #expect(try await outbox.status().deadLetters == (isKept ? ["expired": 2] : [:]))
+        // Asked for all, it throws all away.
+        _ = try await outbox.purge(.everything)
+        #expect(try await outbox.status().waitingCount == 0)
+    }
+
+    @Test("what is past its time for many devices is buried by one statement") func buriedAtOnce() async throws {
+        try await fixture.addDevices(0..<3)
+        try await fixture.enqueue("Hello", to: .everyone)
+        try await database.run(
+            """
+            UPDATE entries SET stale = 0;
+            CREATE TABLE public.statements(number integer);
+            CREATE FUNCTION public.count_one() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                INSERT INTO public.statements VALUES (1);
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER counted AFTER INSERT ON dead_letters FOR EACH STATEMENT EXECUTE FUNCTION public.count_one()
+            """)
+        var order = order()
+        order.removesStale = false
+        #expect(try await fixture.outbox.settle([], taking: order).isEmpty)
+        #expect(try await fixture.number("SELECT count(*) FROM public.statements") == 1)
+        try await database.run("DROP FUNCTION public.count_one CASCADE; DROP TABLE public.statements")
+        #expect(try await fixture.outbox.status().deadLetters == ["expired": 3])
+        #expect(try await fixture.outbox.status().outcomes == ["expired": 3])
+        #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
+    }
+
+    private func order() -> LeaseOrder {
+        LeaseOrder(carrier: .apns(), count: 10, considerateCount: 0, duration: .seconds(60), firstNumber: 1)
     }
 }
