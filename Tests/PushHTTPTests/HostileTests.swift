@@ -1,26 +1,25 @@
 import Foundation
-import PushHTTP
 import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("Hostile callers", .blocking) struct HostileTests {
-    private static let authorized = "authorization: Bearer \(RunningServer.token)\r\n"
+@testable import PushHTTP
 
+@Suite("Hostile callers", .blocking) struct HostileTests {
     @Test("whatever is wrong with a request, it is refused, and others are answered") func malformed() async throws {
         try await RunningServer.with { server in
             let huge = String(repeating: "x", count: 40_000)
             let requests: [(String, ClosedRange<Int>)] = [
                 ("GARBAGE\r\n\r\n", 400...400), ("GET / HTTP/1.1\r\nhost: a\r\nx: \(huge)\r\n\r\n", 400...431),
                 ("GET /\(huge) HTTP/1.1\r\nhost: a\r\n\r\n", 400...431),
-                ("POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-length: -1\r\n\r\n", 400...400),
-                ("POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-length: 2\r\n\r\n{}", 415...415),
-                ("HEAD /healthz HTTP/1.1\r\nhost: a\r\n\r\n", 405...405),
-                ("PATCH /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)\r\n", 405...405),
-                ("BREW /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)\r\n", 400...405),
-                ("GET /v1/phones HTTP/1.1\r\nhost: a\r\n\(Self.authorized)\r\n", 401...404),
+                (RunningServer.head("POST", "/v1/messages", "content-length: -1"), 400...400),
+                (RunningServer.head("POST", "/v1/messages", "content-length: 2") + "{}", 415...415),
+                (RunningServer.head("HEAD", "/healthz"), 404...404),
+                (RunningServer.head("PATCH", "/v1/messages"), 404...404),
+                (RunningServer.head("BREW", "/v1/messages"), 400...404),
+                (RunningServer.head("GET", "/v1/phones"), 404...404),
                 ("GET /v1/../v1/outbox HTTP/1.1\r\nhost: a\r\n\r\n", 401...404),
-                ("GET /v1/devices/%00%ff HTTP/1.1\r\nhost: a\r\n\r\n", 401...405),
+                ("GET /v1/devices/%00%ff HTTP/1.1\r\nhost: a\r\n\r\n", 401...404),
             ]
             for (request, statuses) in requests {
                 let client = try RawClient(port: server.port)
@@ -29,9 +28,10 @@ import Testing
                 #expect(status.map(statuses.contains) ?? true, "\(request.prefix(40)): \(String(describing: status))")
             }
             // A body that is no chunk, and one that is cut off: the caller's fault, and not the service's.
-            let head = "POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-type: application/json\r\n"
+            let head = RunningServer.head(
+                "POST", "/v1/messages", "content-type: application/json", "transfer-encoding: chunked")
             let chunked = try RawClient(port: server.port)
-            chunked.write(head + "transfer-encoding: chunked\r\n\r\nzz\r\n")
+            chunked.write(head + "zz\r\n")
             #expect(await chunked.status() == 400)
             for body in ["", "[]", "null", "{", "{\"a\":1,\"a\":2}", "\u{0}", String(repeating: "[", count: 60_000)] {
                 let answer = try server.send("POST", "/v1/messages", body.isEmpty ? " " : body)
@@ -45,13 +45,9 @@ import Testing
 
     @Test("a caller who says nothing is cut off after a while, and keeps nobody from being answered meanwhile")
     func silent() async throws {
-        var limits = ServerLimits()
-        limits.requestTime = .seconds(600)
-        limits.idleTime = .seconds(600)
-        limits.firstHeadTime = .seconds(1)
         for isPhones in [false, true] {
-            if !isPhones { swap(&limits.idleTime, &limits.firstHeadTime) }
-            defer { if !isPhones { swap(&limits.idleTime, &limits.firstHeadTime) } }
+            var limits = ServerLimits.unhurried
+            if isPhones { limits.firstHeadTime = .seconds(1) } else { limits.idleTime = .seconds(1) }
             try await RunningServer.with(limits: limits) { server in
                 let port = isPhones ? server.phonesPort : server.port
                 let idle = try (1...200).map { _ in try RawClient(port: port) }
@@ -65,8 +61,7 @@ import Testing
 
     @Test("strangers' silent connections at the phones' door shut out neither the back end nor other phones")
     func crowded() async throws {
-        var limits = ServerLimits()
-        (limits.requestTime, limits.idleTime, limits.firstHeadTime) = (.seconds(600), .seconds(600), .seconds(600))
+        var limits = ServerLimits.unhurried
         limits.connectionCount = 8
         try await RunningServer.with(limits: limits) { server in
             let silent = try (1...20).map { _ in try RawClient(port: server.phonesPort) }
@@ -89,17 +84,16 @@ import Testing
     }
 
     @Test("a request that never ends is cut off by its time or its size") func endless() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.unhurried
         limits.requestTime = .seconds(1)
-        limits.idleTime = .seconds(600)
         try await RunningServer.with(limits: limits) { server in
-            let head = "POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-type: application/json\r\n"
             let stalled = try RawClient(port: server.port)
-            stalled.write(head + "content-length: 100\r\n\r\n{")
+            stalled.write(
+                RunningServer.head("POST", "/v1/messages", "content-type: application/json", "content-length: 100")
+                    + "{")
             #expect(await stalled.rest().isEmpty)
         }
-        limits.requestTime = .seconds(600)
-        try await RunningServer.with(limits: limits) { server in
+        try await RunningServer.with(limits: .unhurried) { server in
             let endless = try RawClient(port: server.port)
             endless.write("POST /v1/messages HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n")
             let chunk = "1000\r\n\(String(repeating: "x", count: 4_096))\r\n"

@@ -101,49 +101,39 @@ import Testing
         let server = try MetricsServer(
             host: "127.0.0.1", port: 0, metrics: PrometheusMetrics(), outbox: outbox, deliveries: { nil },
             limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let (ports, listening) = AsyncStream<Int>.makeStream()
-        let running = Task {
-            defer { listening.finish() }
-            try await server.run { listening.yield($0 ?? 0) }
-        }
-        var iterator = ports.makeAsyncIterator()
-        guard let port = await iterator.next() else { return try await running.value }
-        let devices = {
-            let page = try Program(at: "/usr/bin/curl").run("-sS", "http://127.0.0.1:\(port)/metrics").output
-            return page.split(separator: "\n").first { $0.hasPrefix("push_outbox_devices ") }.map { String($0) }
-        }
-        #expect(try devices() == "push_outbox_devices 0")
         let token = try #require(DeviceToken(parsing: "abcd"))
-        try await outbox.register(
-            RegisteredDevice(
-                name: "phone", user: "alice", topic: RunningServer.topic,
-                keys: .unverified(DevicePrivateKey().recipient),
-                address: .active(.apns(token, .production), registered: .now())))
-        #expect(try devices() == "push_outbox_devices 0")
-        now.withLock { $0 += .seconds(1) }
-        #expect(try devices() == "push_outbox_devices 1")
-        await server.stop()
-        try await running.value
+        try await RunningServer.serving(stop: server.stop) { listening in
+            try await server.run { listening($0 ?? 0) }
+        } during: { (port: Int) in
+            let devices = {
+                let page = try Program(at: "/usr/bin/curl").run("-sS", "http://127.0.0.1:\(port)/metrics").output
+                return page.split(separator: "\n").first { $0.hasPrefix("push_outbox_devices ") }.map { String($0) }
+            }
+            #expect(try devices() == "push_outbox_devices 0")
+            try await outbox.register(
+                RegisteredDevice(
+                    name: "phone", user: "alice", topic: RunningServer.topic,
+                    keys: .unverified(DevicePrivateKey().recipient),
+                    address: .active(.apns(token, .production), registered: .now())))
+            #expect(try devices() == "push_outbox_devices 0")
+            now.withLock { $0 += .seconds(1) }
+            #expect(try devices() == "push_outbox_devices 1")
+        }
     }
 
     @Test("of batches so many are worked on at once, and the body of one that waits is not read before")
     func batches() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.unhurried
         limits.batchCount = 1
-        (limits.batchPatience, limits.admissionPatience) = (.seconds(600), .seconds(600))
-        (limits.firstHeadTime, limits.requestTime) = (.seconds(600), .seconds(600))
-        limits.idleTime = .seconds(600)
         try await RunningServer.with(limits: limits) { server in
             let batches = try #require(server.server).batches
-            let line = PhoneTests.json([
+            let line = RunningServer.json([
                 "recipient": DevicePrivateKey().recipient.description, "unverified": true,
                 "content": ["alert": ["title": "Nina"]],
             ])
             let clients = try (1...3).map { _ in try RawClient(port: server.port) }
             for (client, path) in zip(clients, ["seal", "messages", "seal"]) {
-                client.write(
-                    "POST /v1/\(path) HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(RunningServer.token)\r\n"
-                        + "content-type: application/x-ndjson\r\ncontent-length: \(line.utf8.count)\r\n\r\n")
+                client.write(Self.batchHead("/v1/\(path)", line))
             }
             // No body has come, so one has the place, and the others have not begun.
             try await eventually("two to wait") { batches.waitingCount == 2 }
@@ -184,6 +174,92 @@ import Testing
                 try await group.waitForAll()
             }
             #expect(try await server.outbox.devices(of: "carol").count == 2)
+        }
+    }
+
+    /// What comes before a batch's body.
+    private static func batchHead(_ path: String, _ body: String) -> String {
+        RunningServer.head("POST", path, "content-type: application/x-ndjson", "content-length: \(body.utf8.count)")
+    }
+
+    // MARK: Those who wait for too long
+
+    @Test("a task that gives up is not let in by the semaphore, and those behind it keep their order")
+    func impatient() async throws {
+        let places = Semaphore(1)
+        await places.enter()
+        let order = Locked<[Int]>([])
+        var tasks: [Task<Void, Never>] = []
+        for number in 1...4 {
+            let isPatient = number != 2
+            tasks.append(
+                Task {
+                    let hasPlace = await places.enter(within: isPatient ? nil : .milliseconds(100))
+                    order.withLock { $0.append(hasPlace ? number : -number) }
+                    if hasPlace { places.leave() }
+                })
+            try await eventually("\(number) to wait") {
+                let hasGivenUp = order.withLock { $0 == [-2] }
+                return places.waitingCount == (hasGivenUp ? number - 1 : number)
+            }
+        }
+        await tasks[1].value
+        #expect(order.withLock { $0 } == [-2] && places.waitingCount == 3)
+        places.leave()
+        for task in tasks { await task.value }
+        #expect(order.withLock { $0 } == [-2, 1, 3, 4])
+        // Where there is a place at once, nobody's patience matters.
+        #expect(await places.enter(within: .zero))
+        places.leave()
+    }
+
+    @Test("a batch that has waited for too long is told to come again, well before its connection is cut off")
+    func batch() async throws {
+        #expect(ServerLimits().batchPatience * 2 < ServerLimits().requestTime)
+        var limits = ServerLimits.unhurried
+        limits.batchCount = 1
+        limits.batchPatience = .milliseconds(10)
+        try await RunningServer.with(limits: limits) { server in
+            let batches = try #require(server.server).batches
+            await batches.enter()
+            let (late, line) = (try RawClient(port: server.port), "{}\n")
+            late.write(Self.batchHead("/v1/messages", line))
+            let answer = try #require(await late.head())
+            #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.lowercased().contains("retry-after: 10\r\n"))
+            #expect(batches.waitingCount == 0)
+            batches.leave()
+            let next = try RawClient(port: server.port)
+            next.write(Self.batchHead("/v1/messages", line) + line)
+            #expect(await next.status() == 200)
+        }
+    }
+
+    @Test("of an account one request is worked on at a time, so that it takes one place and leaves others theirs")
+    func turns() async throws {
+        var limits = ServerLimits.unhurried
+        limits.admittedCount = 2
+        try await RunningServer.with(limits: limits) { server in
+            let admission = try #require(server.server).phoneGate
+            let ask = { (login: String) in
+                let client = try RawClient(port: server.phonesPort)
+                let path = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
+                client.write(RunningServer.head("DELETE", path, token: login))
+                return client
+            }
+            let (alice, bob) = (try server.login("alice"), try server.login("bob"))
+            for _ in 1...2 { await admission.semaphore.enter() }
+            var heldCount = 2
+            defer { for _ in 0..<heldCount { admission.semaphore.leave() } }
+            var clients = try (1...5).map { _ in try ask(alice) }
+            try await eventually("alice's to wait") {
+                admission.accounts.waitingCount == 4 && admission.semaphore.waitingCount == 1
+            }
+            clients.append(try ask(bob))
+            try await eventually("bob's to wait for a place") { admission.semaphore.waitingCount == 2 }
+            for _ in 1...2 { admission.semaphore.leave() }
+            heldCount = 0
+            for client in clients { #expect(await client.status() == 204) }
+            #expect(admission.accounts.waitingCount == 0 && admission.semaphore.waitingCount == 0)
         }
     }
 }

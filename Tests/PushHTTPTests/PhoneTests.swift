@@ -77,16 +77,16 @@ struct PhoneTests {
             #expect(try await server.update(phone, as: "alice").isRegistered)
             _ = try phone.rotate()
             #expect(try await server.update(phone, as: "alice").isRegistered)
-            let login = try server.post("/v1/logins", ["user": "alice"]).json["token"] as? String
+            let login = try server.login("alice")
             let body = ["record": old.description, "token": "abcd", "environment": "sandbox"]
             let path = "/v1/phones/\(old.enrollment)"
-            let answer = try server.send("PUT", path, Self.json(body), token: login)
+            let answer = try server.send("PUT", path, RunningServer.json(body), token: login)
             #expect(answer.status == 409 && answer.code == "rolled-back")
             let device = try #require(try await server.outbox.devices(of: "alice").first)
             #expect(answer.json["record"] as? String == device.enrolled?.record.description)
             #expect(device.address.address == Address.apns(try #require(DeviceToken(parsing: "abcd")), .sandbox))
             let other = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
-            #expect(try server.send("PUT", other, Self.json(body), token: login).code == "malformed")
+            #expect(try server.send("PUT", other, RunningServer.json(body), token: login).code == "malformed")
         }
     }
 
@@ -127,20 +127,19 @@ struct PhoneTests {
                 "record": record.description, "token": String(repeating: "ee", count: 32), "environment": "production",
             ]
             let path = "/v1/phones/\(record.enrollment)"
-            let login = { (user: String) in try server.post("/v1/logins", ["user": user]).json["token"] as? String }
-            let mallory = try server.send("PUT", path, Self.json(body), token: login("mallory"))
+            let mallory = try server.send("PUT", path, RunningServer.json(body), token: server.login("mallory"))
             #expect(mallory.status == 200)
             let challenge = try #require((mallory.json["challenges"] as? [[String: String]])?.first)
             // Alice's phone would not answer a challenge from elsewhere; if it did, the answer counts in Mallory's login alone.
             _ = try phone.accept(
                 senderSet: RunningServer.set(server.sender, server.authority, 1, at: .now()).description, at: .now())
             let answer = try phone.answer(challenge: #require(challenge["challenge"]))
-            let answered = Self.json(["answer": answer, "state": challenge["state"] ?? ""])
-            let foreign = try server.send("POST", path + "/answers", answered, token: login("alice"))
+            let answered = RunningServer.json(["answer": answer, "state": challenge["state"] ?? ""])
+            let foreign = try server.send("POST", path + "/answers", answered, token: server.login("alice"))
             #expect(foreign.status == 409 && foreign.code == "unknown-challenge")
             #expect(try await server.update(phone, as: "alice").isRegistered)
             #expect(try await server.outbox.devices(of: "mallory").isEmpty)
-            let late = try server.send("PUT", path, Self.json(body), token: login("mallory"))
+            let late = try server.send("PUT", path, RunningServer.json(body), token: server.login("mallory"))
             #expect(late.status == 409 && late.code == "enrolled-elsewhere")
         }
     }
@@ -221,13 +220,13 @@ struct PhoneTests {
                 let phone = phones[index]
                 let old = try phone.enroll()
                 let path = "/v1/phones/\(old.enrollment)"
-                let body = Self.json(["record": old.description, "token": "abcd", "environment": "production"])
+                let body = RunningServer.json(["record": old.description, "token": "abcd", "environment": "production"])
                 // A stranger is faster with this phone's record than the phone; what he is asked counts in no other login.
                 let taken = try await server.insist("PUT", path, body, token: strangers[index / 20])
                 #expect(try await update(index).isRegistered)
                 let asked = try #require((taken.json["challenges"] as? [[String: String]])?.first)
                 let answer = try phone.answer(challenge: #require(asked["challenge"]))
-                let foreign = Self.json(["answer": answer, "state": asked["state"] ?? ""])
+                let foreign = RunningServer.json(["answer": answer, "state": asked["state"] ?? ""])
                 let refused = try await server.insist("POST", path + "/answers", foreign, token: logins[index / 2])
                 #expect(refused.code == "unknown-challenge")
                 // The app is in two minds: one call rotates, the other hands over what was there.
@@ -257,10 +256,6 @@ struct PhoneTests {
                 #expect(try await server.outbox.devices(of: #require(UserName(parsing: "stranger \(number)"))).isEmpty)
             }
         }
-    }
-
-    static func json(_ object: [String: Any]) -> String {
-        String(decoding: (try? JSONSerialization.data(withJSONObject: object)) ?? Data(), as: UTF8.self)
     }
 }
 

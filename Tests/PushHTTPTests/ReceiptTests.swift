@@ -77,9 +77,7 @@ import Testing
         let folder = try TemporaryFolder()
         let outbox = try Outbox(at: folder.appending("held.db").path, clock: .system, busyLimit: 0.05)
         let sender = SenderPrivateKey()
-        let state = ServerState(
-            sender: sender, sealer: RunningServer.sealer(sender), receipts: RunningServer.receipts(sender),
-            senderSet: nil, tokens: nil)
+        let state = ServerState(keys: RunningServer.keys(of: sender), senderSet: nil, tokens: nil)
         let routes = ReceiptRoutes(outbox, state: { state })
         let holder = try Program(at: "/usr/bin/python3").start(
             ["-c", Self.holding, folder.appending("held.db").path, folder.appending("ready").path])

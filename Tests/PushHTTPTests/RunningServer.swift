@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import PushHTTP
 import PushOutbox
 import PushPostgres
 import PushSender
@@ -10,6 +9,8 @@ import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
+
+@testable import PushHTTP
 
 /// A server in this process or another, its outbox, its sender and authority, and what phones and a back end need to reach it.
 struct RunningServer: Sendable {
@@ -33,43 +34,45 @@ struct RunningServer: Sendable {
     }
 
     static func with(
-        limits: ServerLimits = ServerLimits(), tokens: String = token, over store: Store = .sqlite,
+        limits: ServerLimits = ServerLimits(), tokens: String = token,
         senderSet: ((Timestamp) throws -> SenderSet)? = nil, _ body: (RunningServer) async throws -> Void
     ) async throws {
-        let (sender, authority) = (SenderPrivateKey(), AuthorityPrivateKey())
-        let folder = try TemporaryFolder()
-        // Goes back to the other tests at the end.
-        let database = store == .postgres ? try await PostgresServer.shared.value.database() : nil
-        defer { withExtendedLifetime(database) {} }
-        let outbox =
-            if let database {
-                try await Outbox(postgres: database.address, patience: .seconds(300))
-            } else {
-                try Outbox(at: folder.appending("outbox.db").path)
-            }
+        let (sender, authority, folder) = (SenderPrivateKey(), AuthorityPrivateKey(), try TemporaryFolder())
+        let outbox = try Outbox(at: folder.appending("outbox.db").path)
         let now = Timestamp.now()
         let set = try senderSet.map { try $0(now) } ?? Self.set(sender, authority, 1, at: now)
         let server = try PushServer(
             at: .address("127.0.0.1", port: 0), phones: .address("127.0.0.1", port: 0), outbox: outbox,
             state: ServerState(
-                sender: sender, sealer: Self.sealer(sender), receipts: Self.receipts(sender), senderSet: set,
-                tokens: BearerTokens(parsing: Array(tokens.utf8))),
+                keys: keys(of: sender), senderSet: set, tokens: BearerTokens(parsing: Array(tokens.utf8))),
             limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let (ports, listening) = AsyncStream<(Int, Int)>.makeStream()
+        try await serving(stop: server.stop) { listening in
+            try await server.run { listening(($0 ?? 0, $1 ?? 0)) }
+        } during: { (port, phonesPort) in
+            try await body(
+                RunningServer(
+                    outbox: outbox, port: port, phonesPort: phonesPort, folder: folder, sender: sender,
+                    authority: authority, server: server))
+        }
+    }
+
+    /// Runs a server from when it listens until `body` ends.
+    ///
+    /// - Parameter run: calls its argument with the server's ports when it listens.
+    static func serving<Ports: Sendable>(
+        stop: () async -> Void, _ run: @escaping @Sendable (@escaping @Sendable (Ports) -> Void) async throws -> Void,
+        during body: (Ports) async throws -> Void
+    ) async throws {
+        let (stream, listening) = AsyncStream<Ports>.makeStream()
         let running = Task {
             defer { listening.finish() }
-            do { try await server.run { listening.yield(($0 ?? 0, $1 ?? 0)) } } catch { throw error }
+            try await run { listening.yield($0) }
         }
-        var iterator = ports.makeAsyncIterator()
-        guard let (port, phonesPort) = await iterator.next() else { return try await running.value }
+        var iterator = stream.makeAsyncIterator()
+        guard let ports = await iterator.next() else { return try await running.value }
         let result: Result<Void, any Error>
-        do {
-            let running = RunningServer(
-                outbox: outbox, port: port, phonesPort: phonesPort, folder: folder, sender: sender,
-                authority: authority, server: server)
-            result = .success(try await body(running))
-        } catch { result = .failure(error) }
-        await server.stop()
+        do { result = .success(try await body(ports)) } catch { result = .failure(error) }
+        await stop()
         try await running.value
         try result.get()
     }
@@ -119,12 +122,10 @@ struct RunningServer: Sendable {
                 sender: sender, authority: authority, server: nil))
     }
 
-    static func sealer(_ sender: SenderPrivateKey) -> Sealer {
-        Sealer(sender: sender, topic: topic, safeDefault: "safe default")
-    }
-
-    static func receipts(_ sender: SenderPrivateKey) -> ReceiptReceiver {
-        ReceiptReceiver(keys: [ReceiptKey(of: sender)])
+    static func keys(of sender: SenderPrivateKey) -> SenderKeys {
+        SenderKeys(
+            sender: sender, sealer: Sealer(sender: sender, topic: topic, safeDefault: "safe default"),
+            receipts: ReceiptReceiver(keys: [ReceiptKey(of: sender)]))
     }
 
     static func set(
@@ -138,10 +139,9 @@ struct RunningServer: Sendable {
     var url: URL { URL(string: "http://127.0.0.1:\(phonesPort)")! }
 
     /// A phone that trusts the authority alone, so that nothing works without the sender set.
-    func phone(_ name: String, senders: [String] = [], authorities: [String]? = nil) throws -> OwnDevice {
+    func phone(_ name: String, senders: [String] = []) throws -> OwnDevice {
         let standard = StandardConfiguration(
-            topic: Self.topic.description, senders: senders,
-            authorities: authorities ?? [authority.authority.description],
+            topic: Self.topic.description, senders: senders, authorities: [authority.authority.description],
             safeDefault: "safe default", allowsAnonymous: false)
         guard let app = SimulatedDevice(container: folder.appending(name)).app(standard) else {
             throw CocoaError(.featureUnsupported)
@@ -156,8 +156,8 @@ struct RunningServer: Sendable {
     }
 
     /// What the app shows for its account.
-    func login(_ user: String) throws -> String {
-        try post("/v1/logins", ["user": user]).json["token"] as? String ?? ""
+    func login(_ user: String, seconds: Int = 600, token: String = token) throws -> String {
+        try post("/v1/logins", ["user": user, "seconds": seconds], token: token).json["token"] as? String ?? ""
     }
 
     /// As at one launch after another, until the server was reached: how long that takes, the machine decides.
@@ -204,11 +204,24 @@ struct RunningServer: Sendable {
     }
 
     func post(_ path: String, _ object: [String: Any], token: String? = token) throws -> Answer {
-        let body = String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
-        return try send("POST", path, body, token: token)
+        try send("POST", path, Self.json(object), token: token)
     }
 
-    /// The same as ``send(_:_:_:type:token:more:)``, as often as the service is too busy.
+    func batch(_ path: String, _ lines: [String]) throws -> Answer {
+        try send("POST", path, lines.joined(separator: "\n"), type: "application/x-ndjson")
+    }
+
+    static func json(_ object: [String: Any]) -> String {
+        String(decoding: (try? JSONSerialization.data(withJSONObject: object)) ?? Data(), as: UTF8.self)
+    }
+
+    /// What ``RawClient`` writes before a body, if there is one.
+    static func head(_ method: String, _ path: String, token: String = token, _ fields: String...) -> String {
+        let lines = ["\(method) \(path) HTTP/1.1", "host: a", "authorization: Bearer \(token)"] + fields
+        return lines.joined(separator: "\r\n") + "\r\n\r\n"
+    }
+
+    /// The same as ``send(_:_:_:type:token:at:)``, as often as the service is too busy.
     func insist(_ method: String, _ path: String, _ body: String, token: String) async throws -> Answer {
         while true {
             let answer = try send(method, path, body, token: token)
@@ -220,11 +233,11 @@ struct RunningServer: Sendable {
     /// - Parameter door: the port; else the one where the path is.
     func send(
         _ method: String, _ path: String, _ body: String = "", type: String = "application/json",
-        token: String? = token, more: [String] = [], at door: Int? = nil
+        token: String? = token, at door: Int? = nil
     ) throws -> Answer {
         let isPhones = path.hasPrefix("/v1/phones") || path == "/v1/sender-set"
         let port = door ?? (isPhones ? phonesPort : port)
-        var arguments = ["-sS", "-i", "-X", method, "http://127.0.0.1:\(port)\(path)", "-H", "Expect:"] + more
+        var arguments = ["-sS", "-i", "-X", method, "http://127.0.0.1:\(port)\(path)", "-H", "Expect:"]
         if let token { arguments += ["-H", "Authorization: Bearer \(token)"] }
         if !body.isEmpty { arguments += ["-H", "Content-Type: \(type)", "--data-binary", "@-"] }
         let result = try Program(at: "/usr/bin/curl").run(arguments, input: body)
@@ -232,5 +245,15 @@ struct RunningServer: Sendable {
         let head = parts.first.map(String.init) ?? ""
         let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         return Answer(status: status, head: head, body: parts.count > 1 ? String(parts[1]) : "")
+    }
+}
+
+extension ServerLimits {
+    /// Long enough for whatever a test waits for.
+    static var unhurried: ServerLimits {
+        var limits = ServerLimits()
+        (limits.batchPatience, limits.admissionPatience) = (.seconds(600), .seconds(600))
+        (limits.firstHeadTime, limits.requestTime, limits.idleTime) = (.seconds(600), .seconds(600), .seconds(600))
+        return limits
     }
 }

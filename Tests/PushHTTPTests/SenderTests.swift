@@ -35,8 +35,7 @@ import Testing
                 #expect(answer.head.lowercased().contains("retry-after: 60\r\n"))
             }
             for (path, body) in requests.prefix(2) {
-                let lines = [body, body].map(PhoneTests.json).joined(separator: "\n")
-                let answer = try server.send("POST", path, lines, type: "application/x-ndjson")
+                let answer = try server.batch(path, [body, body].map(RunningServer.json))
                 #expect(answer.lines.map { $0["code"] as? String } == ["no-sender", "no-sender"])
             }
             #expect(try await server.outbox.status().waitingCount == 0)
@@ -54,7 +53,7 @@ import Testing
             #expect(try server.send("GET", "/readyz", token: nil).code == "no-sender")
 
             let new = SenderPrivateKey()
-            running.use(sender: new, sealer: RunningServer.sealer(new), receipts: RunningServer.receipts(new))
+            running.use(keys: RunningServer.keys(of: new))
             let sealed = try server.post("/v1/seal", Self.sealing())
             #expect(sealed.status == 200 && sealed.json["sender"] as? String == new.sender.description)
             #expect(try server.send("GET", "/readyz", token: nil).status == 200)
@@ -71,9 +70,7 @@ import Testing
             let ready = try server.send("GET", "/readyz", token: nil)
             #expect(ready.status == 503 && ready.code == "keys-unread")
             #expect(try server.post("/v1/seal", Self.sealing()).status == 200)
-            running.use(
-                sender: server.sender, sealer: RunningServer.sealer(server.sender),
-                receipts: RunningServer.receipts(server.sender))
+            running.use(keys: RunningServer.keys(of: server.sender))
             #expect(try server.send("GET", "/readyz", token: nil).status == 200)
         }
     }

@@ -11,9 +11,16 @@ final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        var making: [Question: Task<Answer, any Error>] = [:]
-        var kept: [Question: (answer: Result<Answer, any Error>, end: ContinuousClock.Instant)] = [:]
+        var answers: [Question: Kept] = [:]
         var waitingCount = 0
+    }
+
+    private struct Kept {
+        let task: Task<Answer, any Error>
+        /// Nil while it is made.
+        var end: ContinuousClock.Instant?
+
+        func isGood(at now: ContinuousClock.Instant) -> Bool { end.map { now < $0 } ?? true }
     }
 
     init(
@@ -29,33 +36,29 @@ final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
 
     func value(_ question: Question) async throws -> Answer {
         let now = clock()
-        let (kept, making) = state.withLock { state -> (Result<Answer, any Error>?, Task<Answer, any Error>?) in
-            if let kept = state.kept[question], now < kept.end { return (kept.answer, nil) }
+        let task = state.withLock { state in
             state.waitingCount += 1
-            if let making = state.making[question] { return (nil, making) }
+            if let kept = state.answers[question], kept.isGood(at: now) { return kept.task }
             // Not the caller's own task: the first caller may leave before the others have their answer.
-            let making = Task { try await self.made(question) }
-            state.making[question] = making
-            return (nil, making)
+            let task = Task { try await self.made(question) }
+            state.answers[question] = Kept(task: task)
+            return task
         }
-        if let kept { return try kept.get() }
         defer { state.withLock { $0.waitingCount -= 1 } }
-        guard let making else { preconditionFailure("an answer is kept or being made") }
-        return try await making.value
+        return try await task.value
     }
 
     private func made(_ question: Question) async throws -> Answer {
         await turn.enter()
-        defer { turn.leave() }
-        let answer: Result<Answer, any Error>
-        do { answer = .success(try await make(question)) } catch { answer = .failure(error) }
-        let now = clock()
-        state.withLock { state in
-            state.making[question] = nil
-            state.kept = state.kept.filter { now < $0.value.end }
-            state.kept[question] = (answer, now + .seconds(1))
+        defer {
+            turn.leave()
+            let now = clock()
+            state.withLock { state in
+                state.answers = state.answers.filter { $0.value.isGood(at: now) }
+                state.answers[question]?.end = now + .seconds(1)
+            }
         }
-        return try answer.get()
+        return try await make(question)
     }
 }
 
@@ -63,19 +66,11 @@ final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
 ///
 /// The same text always means the same. At 4,096 texts it begins anew.
 final class ParsedTexts: Sendable {
-    private let values = Locked<[Text: any Sendable]>([:])
-
-    /// Equal to itself alone: a string also equals others that look the same.
-    private struct Text: Hashable {
-        let text: String
-
-        static func == (one: Text, other: Text) -> Bool {
-            one.text.utf8.count == other.text.utf8.count && one.text == other.text
-        }
-    }
+    /// By the text's bytes: a string also equals others that look the same.
+    private let values = Locked<[[UInt8]: any Sendable]>([:])
 
     func value<Value: Sendable>(_ text: String, _ parse: (String) throws -> Value) rethrows -> Value {
-        let key = Text(text: text)
+        let key = Array(text.utf8)
         if let value = values.withLock({ $0[key] }) as? Value { return value }
         let value = try parse(text)
         values.withLock { values in

@@ -46,40 +46,27 @@ package enum TokenError: Error, CustomStringConvertible {
     }
 }
 
-/// What an app shows for its account: a back end asks for one inside the account's login, and hands it to the app.
-///
-/// Made and checked without a store, by every process that has the sender's key; worth nothing elsewhere, and nothing once it
-/// has expired. `pushlogin.` and base64url of the end (8 bytes), a MAC (32 bytes) and the user's name.
-final class LoginTokens: Sendable {
+/// Texts that only a process with the sender's key can make or change: a MAC behind each binds it to its purpose and to a name.
+final class AuthenticatedTexts: Sendable {
     private let key: GuardedSecret
 
-    init(of sender: SenderPrivateKey) { key = sender.derived("sealedpush/v1 logins") }
+    init(of sender: SenderPrivateKey, for purpose: StaticString) { key = sender.derived(purpose) }
 
-    func token(_ user: UserName, until end: Timestamp) -> String {
-        let time = Self.bytes(end)
-        return Self.prefix + Base64URL.encode(time + mac(time, user.description.utf8) + user.description.utf8)
-    }
+    func seal(_ text: String, for name: String = "") -> String { "\(text).\(Base64URL.encode(mac(text, name)))" }
 
-    /// Whose login it is; nil for what is no token of this service, and after its end.
-    func user(_ token: some StringProtocol, at now: Timestamp) -> UserName? {
-        guard token.utf8.count <= 512, token.hasPrefix(Self.prefix),
-            let bytes = Base64URL.decode(token.utf8.dropFirst(Self.prefix.utf8.count)), bytes.count > 40
+    /// Returns the text, or nil unless ``seal(_:for:)`` has made it for this name.
+    func open(_ sealed: some StringProtocol, for name: String = "") -> String? {
+        guard sealed.utf8.count <= 1_024, let dot = sealed.lastIndex(of: "."),
+            let mac = Base64URL.decode(sealed[sealed.index(after: dot)...].utf8)
         else { return nil }
-        let (time, mac, name) = (bytes[..<8], bytes[8..<40], bytes[40...])
-        guard ConstantTime.areEqual(Array(mac), self.mac(time, name)) else { return nil }
-        let end = time.reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        return now.secondsSince1970 <= end ? UserName(parsing: String(decoding: name, as: UTF8.self)) : nil
+        let text = String(sealed[..<dot])
+        return ConstantTime.areEqual(mac, self.mac(text, name)) ? text : nil
     }
 
-    private func mac(_ time: some Sequence<UInt8>, _ name: some Sequence<UInt8>) -> [UInt8] {
-        key.withBytes { BLAKE2b.hash(Array(time) + Array(name), key: $0, byteCount: 32) }
+    private func mac(_ text: String, _ name: String) -> [UInt8] {
+        let message = Array(name.utf8) + [0] + Array(text.utf8)
+        return key.withBytes { BLAKE2b.hash(message, key: $0, byteCount: 32) }
     }
-
-    private static func bytes(_ end: Timestamp) -> [UInt8] {
-        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: end.secondsSince1970 >> Int64($0)) }
-    }
-
-    private static let prefix = "pushlogin."
 }
 
 /// Lets a back end in that shows its token; at a socket, which this user alone can open, it may need none.
@@ -136,14 +123,13 @@ struct PhoneGate: RouterMiddleware {
     ) async throws -> Response {
         let arrival = ContinuousClock.now
         // Without the sender's key nobody can tell whose login it is.
-        let logins = try state().sender().logins
-        guard let user = Request.bearer(request.headers[.authorization]).flatMap({ logins.user($0, at: .now()) }) else {
+        let keys = try state().sender()
+        let login = Request.bearer(request.headers[.authorization])
+        guard let user = login.flatMap({ keys.user(ofLogin: $0, at: .now()) }) else {
             throw Problem.unauthorized("Ask your back end for a new login: it gets one from POST /v1/logins.")
         }
         guard rates.take(user.description) else {
-            var problem = Problem(.tooManyRequests, "too-many-requests", "this account asks too often")
-            problem.retryAfter = 10
-            throw problem
+            throw Problem(.tooManyRequests, "too-many-requests", "this account asks too often", retryAfter: 10)
         }
         // Read the whole body first, so that a slow phone holds no place.
         var request = request
@@ -152,16 +138,13 @@ struct PhoneGate: RouterMiddleware {
         context.user = user
         let (whole, own) = (request, context)
         return try await accounts.run(user) {
-            try requirePatience(since: arrival)
-            await semaphore.enter()
+            let patience = patience - (ContinuousClock.now - arrival)
+            guard patience >= .zero, await semaphore.enter(within: patience) else {
+                throw Problem.unavailable("too many ask at once")
+            }
             defer { semaphore.leave() }
-            try requirePatience(since: arrival)
             return try await next(whole, own)
         }
-    }
-
-    private func requirePatience(since arrival: ContinuousClock.Instant) throws(Problem) {
-        guard ContinuousClock.now - arrival <= patience else { throw .unavailable("too many ask at once") }
     }
 }
 
@@ -174,45 +157,60 @@ extension Request {
 
 /// The keys and tokens of a server, which may be replaced while it runs.
 package struct ServerState: Sendable {
-    /// nil while there is no key to seal with.
-    var keys: Keys?
+    /// Nil while there is no key to seal with.
+    var keys: SenderKeys?
     var senderSet: SenderSet?
     var tokens: BearerTokens?
 
-    /// What follows from the sender's key.
-    struct Keys: Sendable {
-        let sender: SenderPrivateKey
-        let sealer: Sealer
-        let logins: LoginTokens
-        let challenges: ChallengeStates
-        let receipts: ReceiptReceiver
-
-        init(sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver) {
-            self.sender = sender
-            self.sealer = sealer
-            self.receipts = receipts
-            logins = LoginTokens(of: sender)
-            challenges = ChallengeStates(of: sender)
-        }
-    }
-
     /// - Parameters:
-    ///   - sender: who asks phones to prove their keys; the sealer's own.
-    ///   - receipts: takes the receipts for what this sender's keys have sealed, also those of the last week.
     ///   - senderSet: what phones are to believe; nil if the app has no authority.
     ///   - tokens: for the back end; nil only if nobody else can reach its listener.
-    package init(
-        sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver, senderSet: SenderSet?,
-        tokens: BearerTokens?
-    ) {
-        keys = Keys(sender: sender, sealer: sealer, receipts: receipts)
+    package init(keys: SenderKeys, senderSet: SenderSet?, tokens: BearerTokens?) {
+        self.keys = keys
         self.senderSet = senderSet
         self.tokens = tokens
     }
 
     /// - Throws: `no-sender`.
-    func sender() throws(Problem) -> Keys {
+    func sender() throws(Problem) -> SenderKeys {
         guard let keys else { throw .noSender }
         return keys
+    }
+}
+
+/// A sender's key, and what follows from it.
+package struct SenderKeys: Sendable {
+    let sender: SenderPrivateKey
+    let sealer: Sealer
+    let receipts: ReceiptReceiver
+    let logins: AuthenticatedTexts
+    /// Challenges on their way to phones and back: what the server must know to take the answer, bound to the device.
+    let challenges: AuthenticatedTexts
+
+    /// - Parameters:
+    ///   - sender: who asks phones to prove their keys; the sealer's own.
+    ///   - receipts: takes the receipts for what this sender's keys have sealed, also those of the last week.
+    package init(sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver) {
+        self.sender = sender
+        self.sealer = sealer
+        self.receipts = receipts
+        logins = AuthenticatedTexts(of: sender, for: "sealedpush/v1 logins")
+        challenges = AuthenticatedTexts(of: sender, for: "sealedpush/v1 challenge states")
+    }
+
+    /// Returns what an app shows for its account: a back end asks for one inside the account's login, and hands it to the app.
+    ///
+    /// Made and checked without a store, by every process that has the sender's key; worth nothing elsewhere, nor after its end.
+    func login(of user: UserName, until end: Timestamp) -> String {
+        logins.seal("pushlogin.\(end.secondsSince1970).\(Base64URL.encode(Array(user.description.utf8)))")
+    }
+
+    /// Returns whose login it is, or nil unless it is one of this service that has not ended.
+    func user(ofLogin login: some StringProtocol, at now: Timestamp) -> UserName? {
+        let parts = logins.open(login)?.split(separator: ".") ?? []
+        guard parts.count == 3, let end = Int64(parts[1]), now.secondsSince1970 <= end,
+            let name = Base64URL.decode(parts[2].utf8)
+        else { return nil }
+        return UserName(parsing: String(decoding: name, as: UTF8.self))
     }
 }

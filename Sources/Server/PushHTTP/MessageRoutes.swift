@@ -10,19 +10,12 @@ package import SealedPush
 /// 1,000, a line each, of which each gets an answer of its own.
 struct MessageRoutes: Sendable {
     let outbox: Outbox
+    /// Lets batches of both kinds in, as each takes memory of its own.
     let batches: Semaphore
     /// How long a batch waits for its place.
-    let patience: @Sendable () async -> Void
+    let patience: Duration
     let state: @Sendable () -> ServerState
-    private let known = ParsedTexts()
-
-    /// - Parameter batches: of both kinds together, as each takes memory of its own.
-    init(outbox: Outbox, batches: Semaphore, limits: ServerLimits, state: @escaping @Sendable () -> ServerState) {
-        self.outbox = outbox
-        self.batches = batches
-        patience = { await limits.pause(limits.batchPatience) }
-        self.state = state
-    }
+    let known = ParsedTexts()
 
     /// Durable when it is answered.
     func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -36,13 +29,11 @@ struct MessageRoutes: Sendable {
                 order.content, to: order.audience, from: sealer, priority: order.priority,
                 expiration: order.expiration, includingUnverified: order.includesUnverified, key: order.key)
             var answer: [String: JSONValue] = [
-                "enqueued": .integer(Int64(report.enqueuedCount)),
-                "alreadyEnqueued": .integer(Int64(report.alreadyEnqueuedCount)),
-                "skipped": .object(
-                    Dictionary(
-                        uniqueKeysWithValues: report.skipped.map { ($0.key.rawValue, .integer(Int64($0.value))) })),
+                "enqueued": .count(report.enqueuedCount), "alreadyEnqueued": .count(report.alreadyEnqueuedCount),
+                "skipped": .counts(
+                    Dictionary(uniqueKeysWithValues: report.skipped.map { ($0.key.rawValue, $0.value) })),
             ]
-            if let status { answer["status"] = .integer(Int64(status)) }
+            answer["status"] = status.map { .count($0) }
             writer.value(.object(answer))
         }
     }
@@ -53,7 +44,7 @@ struct MessageRoutes: Sendable {
             let sealer = try state().sender().sealer
             let order = try SealOrder(members, known: known)
             guard case .device(let name) = order.target else {
-                return try order.sealed(by: sealer, known).write(to: &writer, status: status)
+                return try order.sealed(by: sealer).write(to: &writer, status: status)
             }
             guard let device = try await outbox.device(name) else { throw OutboxError.unknownDevice }
             let target: SealOrder.Target
@@ -63,7 +54,7 @@ struct MessageRoutes: Sendable {
                 guard order.includesUnverified else { throw SealOrder.unverified }
                 target = .recipient(KnownRecipient(key: recipient))
             }
-            try order.sealed(by: sealer, known, for: target).write(to: &writer, status: status)
+            try order.sealed(by: sealer, for: target).write(to: &writer, status: status)
         }
     }
 
@@ -124,12 +115,9 @@ struct MessageRoutes: Sendable {
     private static func answers(to lines: ArraySlice<ByteBufferView>, _ status: Int, _ work: Work) async -> [UInt8] {
         var answers = JSONWriter(reservingByteCount: lines.count * answerByteCount)
         for line in lines {
-            do {
-                guard line.count <= ServerLimits.bodyByteCount else {
-                    throw Problem(.contentTooLarge, "body-too-large", "the line is too long")
-                }
-                try await work(try Request.members(line), status, &answers)
-            } catch { answers.value(Problem(error).json()) }
+            do { try await work(try Request.members(line), status, &answers) } catch {
+                answers.value(Problem(error).json())
+            }
             answers.endLine()
         }
         return answers.bytes
@@ -200,7 +188,7 @@ struct ListRoutes: Sendable {
         guard let name = context.part("device").flatMap(DeviceName.init(parsing:)) else {
             throw Problem.malformed("the path has no valid device name")
         }
-        return .json(["discarded": .integer(Int64(try await outbox.remove(name)))])
+        return .json(["discarded": .count(try await outbox.remove(name))])
     }
 
     func status(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -244,7 +232,7 @@ extension RegisteredDevice {
             members["enrollment"] = .string(enrolled.enrollment.description)
             members["counter"] = .integer(Int64(clamping: enrolled.record.counter))
             members["expires"] = .integer(enrolled.record.expires.secondsSince1970)
-            members["unproven"] = .integer(Int64(enrolled.unproven.count))
+            members["unproven"] = .count(enrolled.unproven.count)
             let recipient = enrolled.record.recipients.first(where: enrolled.proven.contains)
             members["recipient"] = recipient.map { .string($0.description) }
         }
@@ -256,19 +244,19 @@ extension OutboxStatus {
     /// All counts, by name; the senders apart, whose names a keyring has.
     package var json: [String: JSONValue] {
         [
-            "devices": .integer(Int64(deviceCount)), "reachableDevices": .integer(Int64(reachableDeviceCount)),
-            "waiting": .integer(Int64(waitingCount)), "dueDevices": .integer(Int64(queues.due)),
-            "leasedDevices": .integer(Int64(queues.leased)), "leasedByHost": .counts(leasedByHost),
-            "putOffDevices": .integer(Int64(queues.delayed)),
+            "devices": .count(deviceCount), "reachableDevices": .count(reachableDeviceCount),
+            "waiting": .count(waitingCount), "dueDevices": .count(queues.due),
+            "leasedDevices": .count(queues.leased), "leasedByHost": .counts(leasedByHost),
+            "putOffDevices": .count(queues.delayed),
             "waitingDevices": .counts(
                 Dictionary(
                     waitingDevices.map { ($0.key.environment?.rawValue ?? $0.key.description, $0.value) },
                     uniquingKeysWith: +)),
             "waitingByAge": .array(
                 waitingByAge.sorted { $0.key < $1.key }.map { age, count in
-                    ["olderThanSeconds": .integer(age.components.seconds), "count": .integer(Int64(count))]
+                    ["olderThanSeconds": .integer(age.components.seconds), "count": .count(count)]
                 }), "nextDue": nextDue.map { .integer($0.secondsSince1970) } ?? .null, "refused": .counts(deadLetters),
-            "outcomes": .counts(outcomes), "fileBytes": .integer(Int64(fileByteCount)),
+            "outcomes": .counts(outcomes), "fileBytes": .count(fileByteCount),
         ]
     }
 }
@@ -276,9 +264,9 @@ extension OutboxStatus {
 extension ReceiptReport {
     package var json: [String: JSONValue] {
         [
-            "devices": .integer(Int64(deviceCount)), "failingDevices": .integer(Int64(failingDeviceCount)),
+            "devices": .count(deviceCount), "failingDevices": .count(failingDeviceCount),
             "failingDevicesByReason": .counts(failingDevices),
-            "registeredDevices": .integer(Int64(registeredDeviceCount)), "total": total.json,
+            "registeredDevices": .count(registeredDeviceCount), "total": total.json,
             "days": .array(days.map(\.json)),
         ]
     }
@@ -287,8 +275,8 @@ extension ReceiptReport {
 extension ReceiptDay {
     fileprivate var json: JSONValue {
         [
-            "start": .integer(start.secondsSince1970), "accepted": .integer(Int64(acceptedCount)),
-            "shown": .integer(Int64(shownCount)), "repeated": .integer(Int64(repeatedCount)),
+            "start": .integer(start.secondsSince1970), "accepted": .count(acceptedCount),
+            "shown": .count(shownCount), "repeated": .count(repeatedCount),
             "failures": .counts(failures), "refused": .counts(refusals),
             "shownWithinMilliseconds": .counts(
                 Dictionary(
@@ -301,7 +289,7 @@ extension ReceiptDay {
 }
 
 extension JSONValue {
-    package static func counts(_ counts: [String: Int]) -> JSONValue {
-        .object(counts.mapValues { .integer(Int64($0)) })
-    }
+    package static func count(_ count: Int) -> JSONValue { .integer(Int64(count)) }
+
+    package static func counts(_ counts: [String: Int]) -> JSONValue { .object(counts.mapValues { .count($0) }) }
 }

@@ -17,9 +17,7 @@ struct MessageOrder: Sendable {
         let user = try reader.optional("user", "1 to 128 bytes of visible text") {
             $0.string.flatMap(UserName.init(parsing:))
         }
-        let device = try reader.optional("device", "the name of a device") {
-            $0.string.flatMap(DeviceName.init(parsing:))
-        }
+        let device = try reader.device()
         let all = try reader.optional("all", "true") { $0.bool == true ? true : nil }
         switch (user, device, all) {
         case (let user?, nil, nil): audience = .user(user)
@@ -57,23 +55,19 @@ struct SealOrder: Sendable {
     ///   - isUnverifiedAllowed: whether that was said for all of them.
     init(_ members: consuming JSONMembers, known: ParsedTexts, isUnverifiedAllowed: Bool = false) throws {
         var reader = OrderReader(members)
-        let includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
-        let target = try reader.target(known, includesUnverified: includesUnverified)
-        let reserve = try reader.optional("reserve", "0 to \(Sealer.maximumReserve)") { value in
+        includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
+        target = try reader.target(known, includesUnverified: includesUnverified)
+        reserve = try reader.optional("reserve", "0 to \(Sealer.maximumReserve)") { value in
             value.integer.flatMap { (0...Int64(Sealer.maximumReserve)).contains($0) ? Int($0) : nil }
         }
-        let (priority, expiration) = try reader.delivery()
-        let content = try reader.content()
+        (priority, expiration) = try reader.delivery()
+        content = try reader.content()
         try reader.end(
             "device, recipient, record, enrollment, proven, content, reserve, priority, expiration and unverified")
-        (self.content, self.target, self.reserve) = (content, target, reserve)
-        (self.priority, self.expiration, self.includesUnverified) = (priority, expiration, includesUnverified)
     }
 
     /// - Parameter target: where the order names a device, what is known of it.
-    func sealed(
-        by sealer: Sealer, _ known: ParsedTexts, for target: Target? = nil, reserve: Int = 0
-    ) throws -> SealedOrder {
+    func sealed(by sealer: Sealer, for target: Target? = nil, reserve: Int = 0) throws -> SealedOrder {
         let recipient: KnownRecipient
         switch target ?? self.target {
         case .device:
@@ -110,7 +104,7 @@ private struct OrderReader {
     }
 
     mutating func target(_ known: ParsedTexts, includesUnverified: Bool) throws -> SealOrder.Target {
-        let device = try optional("device", "the name of a device") { $0.string.flatMap(DeviceName.init(parsing:)) }
+        let device = try device()
         let recipient = try optional("recipient", "push1…") { $0.string.flatMap(known.recipient) }
         switch (device, recipient, try enrolled(known)) {
         case (let device?, nil, nil): return .device(device)
@@ -123,6 +117,10 @@ private struct OrderReader {
                 "a message is sealed for a device, for a recipient, or for a record with its enrollment and proven: say one"
             )
         }
+    }
+
+    mutating func device() throws(Problem) -> DeviceName? {
+        try optional("device", "the name of a device") { $0.string.flatMap(DeviceName.init(parsing:)) }
     }
 
     mutating func flag(_ name: String) throws(Problem) -> Bool { try optional(name, "true or false", \.bool) ?? false }
@@ -224,11 +222,8 @@ package struct SealBatch: Sendable {
     package func answer(_ line: [UInt8], to answers: inout JSONWriter) -> Bool {
         defer { answers.endLine() }
         do {
-            guard line.count <= Self.maximumLineByteCount else {
-                throw Problem(.contentTooLarge, "body-too-large", "the line is too long")
-            }
             let order = try SealOrder(try Request.members(line), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
-            try order.sealed(by: sealer, known, reserve: reserve).write(to: &answers, status: 200)
+            try order.sealed(by: sealer, reserve: reserve).write(to: &answers, status: 200)
             return true
         } catch {
             answers.value(Problem(error).json())

@@ -18,12 +18,6 @@ struct PhoneRoutes: Sendable {
     let deviceCount: Int
     let state: @Sendable () -> ServerState
 
-    init(_ outbox: Outbox, deviceCount: Int, state: @escaping @Sendable () -> ServerState) {
-        self.outbox = outbox
-        self.deviceCount = deviceCount
-        self.state = state
-    }
-
     // MARK: Logging in
 
     /// For a back end, inside the account's login: what the app shows here.
@@ -37,7 +31,7 @@ struct PhoneRoutes: Sendable {
             throw Problem.malformed("seconds is 1 to 2592000, which is 30 days")
         }
         let end = Timestamp.now().advanced(bySeconds: seconds)
-        let token = try state().sender().logins.token(user, until: end)
+        let token = try state().sender().login(of: user, until: end)
         return .json(["token": .string(token), "expires": .integer(end.secondsSince1970)])
     }
 
@@ -52,34 +46,23 @@ struct PhoneRoutes: Sendable {
         let keys = try state().sender()
         guard order.record.topic == keys.sealer.topic else { throw RecordError.otherTopic }
         let name = Self.name(of: enrollment, user)
-        let known = try await take(order, of: name, user, at: .now())
-        return .json(["device": .string(name.description), "challenges": challenges(known, name, keys)])
-    }
-
-    private func take(
-        _ order: Registration, of name: DeviceName, _ user: UserName, at now: Timestamp
-    ) async throws -> EnrolledDevice {
         let taken = try await outbox.register(
-            record: order.record, address: order.address, of: name, user: user, deviceLimit: deviceCount, at: now)
+            record: order.record, address: order.address, of: name, user: user, deviceLimit: deviceCount, at: .now())
         if let refusal = taken.refusal {
-            var problem = Problem(OutboxError.record(refusal))
+            var problem = Problem(refusal)
             if refusal == .rolledBack || refusal == .conflicting {
                 problem.more = ["record": .string(taken.device.record.description)]
             }
             throw problem
         }
-        let sealer = state().keys?.sealer
-        for recipient in taken.dropped { sealer?.forget(recipient) }
-        return taken.device
-    }
-
-    private func challenges(_ device: EnrolledDevice, _ name: DeviceName, _ keys: ServerState.Keys) -> JSONValue {
-        .array(
-            device.unproven.map { recipient in
-                let challenge = PendingChallenge(
-                    to: recipient, of: device.enrollment, topic: keys.sealer.topic, from: keys.sender, at: .now())
-                return ["challenge": .string(challenge.text), "state": .string(keys.challenges.seal(challenge, name))]
-            })
+        for recipient in taken.dropped { keys.sealer.forget(recipient) }
+        let challenges = taken.device.unproven.map { recipient -> JSONValue in
+            let challenge = PendingChallenge(
+                to: recipient, of: enrollment, topic: keys.sealer.topic, from: keys.sender, at: .now())
+            let state = keys.challenges.seal(challenge.storedText, for: name.description)
+            return ["challenge": .string(challenge.text), "state": .string(state)]
+        }
+        return .json(["device": .string(name.description), "challenges": .array(challenges)])
     }
 
     // MARK: Answers
@@ -91,7 +74,8 @@ struct PhoneRoutes: Sendable {
             throw Problem.malformed("an answer has two members, answer and state, both text")
         }
         let name = Self.name(of: enrollment, user)
-        guard let challenge = try state().sender().challenges.open(text, name) else {
+        let stored = try state().sender().challenges.open(text, for: name.description)
+        guard let challenge = stored.flatMap({ try? PendingChallenge(parsing: $0) }) else {
             throw Problem(
                 .conflict, "unknown-challenge", "this service has not asked this, or not lately",
                 hint: "Hand over the record again: the answer has a new challenge.")
@@ -116,8 +100,9 @@ struct PhoneRoutes: Sendable {
     }
 
     private func caller(_ context: ServerContext) throws -> (UserName, EnrollmentPublicKey) {
-        guard let user = context.user else { throw Problem.nobody }
-        guard let text = context.part("enrollment"), let enrollment = try? EnrollmentPublicKey(parsing: text) else {
+        guard let user = context.user, let text = context.part("enrollment"),
+            let enrollment = try? EnrollmentPublicKey(parsing: text)
+        else {
             throw Problem.malformed("no enrollment key in the path; expected `pushenrollment1…`")
         }
         return (user, enrollment)
@@ -153,51 +138,21 @@ private struct Registration {
     }
 }
 
-/// Challenges on their way to phones and back: what the server must know to take the answer, bound to the device that it was
-/// made for. Nobody but who has the sender's key can make or change one.
-final class ChallengeStates: Sendable {
-    private let key: GuardedSecret
-
-    init(of sender: SenderPrivateKey) { key = sender.derived("sealedpush/v1 challenge states") }
-
-    func seal(_ challenge: PendingChallenge, _ name: DeviceName) -> String {
-        let text = challenge.storedText
-        return "\(text).\(Base64URL.encode(mac(text, name)))"
-    }
-
-    /// Nil for what this service has not made for this device.
-    func open(_ state: String, _ name: DeviceName) -> PendingChallenge? {
-        guard state.utf8.count <= 1_024, let dot = state.lastIndex(of: "."),
-            let mac = Base64URL.decode(state[state.index(after: dot)...].utf8)
-        else { return nil }
-        let text = String(state[..<dot])
-        guard ConstantTime.areEqual(mac, self.mac(text, name)) else { return nil }
-        return try? PendingChallenge(parsing: text)
-    }
-
-    private func mac(_ text: String, _ name: DeviceName) -> [UInt8] {
-        let message = Array(name.description.utf8) + [0] + Array(text.utf8)
-        return key.withBytes { BLAKE2b.hash(message, key: $0, byteCount: 32) }
-    }
-}
-
 /// Takes receipts from phones and counts them, as many in one transaction as have come while the last one was written.
 ///
 /// A receipt needs no login: it has a MAC. Neither addresses nor bodies are kept. Source: Specification 16.6.
 final class ReceiptRoutes: Sendable {
     private let outbox: Outbox
     private let keys: @Sendable () -> ServerState
+    private let turn = Semaphore(1)
     private let state = Locked(State())
 
     private struct State {
-        var waiting: [Waiting] = []
-        var isWriting = false
+        var count = 0
+        var waiting: [(number: Int, receipt: Result<ShownReceipt, ReceiptError>)] = []
+        /// Of those that were written and have not been told yet; nil if it was refused or could not be written.
+        var outcomes: [Int: ReceiptOutcome?] = [:]
         var purged: Timestamp?
-    }
-
-    private struct Waiting: Sendable {
-        let receipt: Result<ShownReceipt, ReceiptError>
-        let answer: CheckedContinuation<ReceiptOutcome?, Never>
     }
 
     init(_ outbox: Outbox, state keys: @escaping @Sendable () -> ServerState) {
@@ -214,63 +169,49 @@ final class ReceiptRoutes: Sendable {
         if case .failure(let error) = receipt {
             throw Problem(.badRequest, error.rawValue, "this is not a receipt that is believed here")
         }
-        guard let outcome else {
-            var problem = Problem.unavailable("the outbox can't be written")
-            problem.retryAfter = 60
-            throw problem
-        }
+        guard let outcome else { throw Problem.unavailable("the outbox can't be written", retryAfter: 60) }
         guard outcome != .tooMany else {
-            var problem = Problem(.tooManyRequests, "too-many-receipts", "this device has sent too many receipts today")
-            problem.retryAfter = 86_400
-            throw problem
+            throw Problem(
+                .tooManyRequests, "too-many-receipts", "this device has sent too many receipts today",
+                retryAfter: 86_400)
         }
         return Response(status: .noContent)
     }
 
     /// Returns nil if the receipt was refused or could not be written.
     func counted(_ receipt: Result<ShownReceipt, ReceiptError>) async -> ReceiptOutcome? {
-        await withCheckedContinuation { continuation in
-            let isFirst = state.withLock { state in
-                state.waiting.append(Waiting(receipt: receipt, answer: continuation))
-                defer { state.isWriting = true }
-                return !state.isWriting
-            }
-            if isFirst { Task { await self.write() } }
+        let number = state.withLock { state in
+            state.count += 1
+            state.waiting.append((state.count, receipt))
+            return state.count
         }
+        await turn.enter()
+        defer { turn.leave() }
+        // Whoever came before may have written this one, too.
+        if state.withLock({ $0.outcomes[number] == nil }) { await write() }
+        return state.withLock { $0.outcomes.removeValue(forKey: number) } ?? nil
     }
 
     private func write() async {
-        while let batch = next() {
-            var (believed, refused): ([ShownReceipt], [ReceiptError: Int]) = ([], [:])
-            for waiting in batch {
-                switch waiting.receipt {
-                case .success(let receipt): believed.append(receipt)
-                case .failure(let error): refused[error, default: 0] += 1
-                }
-            }
-            var outcomes = (try? await outbox.count(believed, refused: refused))?[...] ?? []
-            for waiting in batch {
-                if case .success = waiting.receipt {
-                    waiting.answer.resume(returning: outcomes.popFirst())
-                } else {
-                    waiting.answer.resume(returning: nil)
-                }
-            }
-            await purge()
+        let batch = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
         }
-    }
-
-    /// Returns nil when nothing waits; then nobody writes any more.
-    private func next() -> [Waiting]? {
-        state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.isWriting = false
+        var refused: [ReceiptError: Int] = [:]
+        let believed = batch.compactMap { number, receipt -> (Int, ShownReceipt)? in
+            switch receipt {
+            case .success(let receipt): return (number, receipt)
+            case .failure(let error):
+                refused[error, default: 0] += 1
                 return nil
             }
-            let batch = Array(state.waiting.prefix(512))
-            state.waiting.removeFirst(batch.count)
-            return batch
         }
+        let outcomes = try? await outbox.count(believed.map(\.1), refused: refused)
+        state.withLock { state in
+            for (number, _) in batch { state.outcomes[number] = .some(nil) }
+            for ((number, _), outcome) in zip(believed, outcomes ?? []) { state.outcomes[number] = outcome }
+        }
+        await purge()
     }
 
     /// Once an hour, as a courier does: there may be none.

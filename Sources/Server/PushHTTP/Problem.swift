@@ -14,51 +14,41 @@ struct Problem: Error {
     /// Members beside those.
     var more: [String: JSONValue] = [:]
     /// In seconds.
-    var retryAfter: Int?
-    /// Methods that there are, for 405.
-    var allowed: [HTTPRequest.Method] = []
+    let retryAfter: Int?
 
-    init(_ status: HTTPResponse.Status, _ code: String, _ detail: String, hint: String? = nil) {
+    init(
+        _ status: HTTPResponse.Status, _ code: String, _ detail: String, hint: String? = nil, retryAfter: Int? = nil
+    ) {
         self.status = status
         self.code = code
         self.detail = detail
         self.hint = hint
+        self.retryAfter = retryAfter
     }
 
     static func malformed(_ detail: String, hint: String? = nil) -> Problem {
         Problem(.badRequest, "malformed", detail, hint: hint)
     }
 
+    static let tooLarge = Problem(.contentTooLarge, "body-too-large", "the message, or the whole body, is too large")
+
     static func unauthorized(_ hint: String) -> Problem {
         Problem(.unauthorized, "unauthorized", "the request shows no token that is valid here", hint: hint)
     }
 
-    static var nobody: Problem { Problem(.badRequest, "no-user", "nobody is logged in") }
-
-    static func unavailable(_ detail: String) -> Problem {
-        var problem = Problem(
+    static func unavailable(_ detail: String, retryAfter: Int = 10) -> Problem {
+        Problem(
             .serviceUnavailable, "unavailable", detail,
-            hint: "Nothing was done. Ask again after the time in Retry-After.")
-        problem.retryAfter = 10
-        return problem
+            hint: "Nothing was done. Ask again after the time in Retry-After.", retryAfter: retryAfter)
     }
 
-    static var noSender: Problem {
-        var problem = Problem(
-            .serviceUnavailable, "no-sender", "the sender's keys are revoked or gone, and there is no other",
-            hint: "Nothing was done. Ask again when the service's operator has put another key in place.")
-        problem.retryAfter = 60
-        return problem
-    }
+    static let noSender = Problem(
+        .serviceUnavailable, "no-sender", "the sender's keys are revoked or gone, and there is no other",
+        hint: "Nothing was done. Ask again when the service's operator has put another key in place.", retryAfter: 60)
 
-    static var doubtfulSender: Problem {
-        var problem = Problem(
-            .serviceUnavailable, "keys-unread",
-            "the sender's keys could not be read again, and may be revoked meanwhile",
-            hint: "Requests are answered as before. The service's log says what is the matter.")
-        problem.retryAfter = 10
-        return problem
-    }
+    static let doubtfulSender = Problem(
+        .serviceUnavailable, "keys-unread", "the sender's keys could not be read again, and may be revoked meanwhile",
+        hint: "Requests are answered as before. The service's log says what is the matter.", retryAfter: 10)
 }
 
 extension Problem {
@@ -76,7 +66,6 @@ extension Problem {
     func response(requestID: String) -> Response {
         var response = Response.json(json(requestID: requestID), status: status, type: "application/problem+json")
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
-        if !allowed.isEmpty { response.headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ") }
         if status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
         return response
     }

@@ -1,23 +1,17 @@
 package import CoreMetrics
 internal import PushCore
-package import PushOutbox
 
 /// What a program counts, as Prometheus reads it: counters, which never fall while the program runs, gauges, and histograms of
 /// seconds. Labels are public names; none comes from a message, a path or a caller.
 ///
 /// Safe from many threads. Source: "Exposition formats", version 0.0.4, prometheus.io.
 package final class PrometheusMetrics: MetricsFactory, Sendable {
-    private let cells = Locked<[Name: Cell]>([:])
+    /// By name and labels.
+    private let cells = Locked<[String: Cell]>([:])
     /// Why the program is not ready, though its outbox is. It lies here because each place that shows figures shows this, too.
     let obstacle = Locked<Problem?>(nil)
 
     package init() {}
-
-    struct Name: Hashable {
-        let family: String
-        /// `{outcome="accepted"}`, or nothing.
-        let labels: String
-    }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         cell(label + "_total", dimensions, .counter)
@@ -35,41 +29,35 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
     package func destroyRecorder(_ handler: any RecorderHandler) {}
     package func destroyTimer(_ handler: any TimerHandler) {}
 
-    private func cell(_ family: String, _ dimensions: [(String, String)], _ kind: MetricKind) -> Cell {
-        let name = Name(family: family, labels: Self.labels(dimensions))
+    private func cell(_ name: String, _ labels: [(String, String)], _ kind: MetricKind) -> Cell {
+        let key = name + Self.text(of: labels)
         return cells.withLock { cells in
-            if let cell = cells[name] { return cell }
+            if let cell = cells[key] { return cell }
+            let cell = Cell(name, labels, kind)
             // Whatever goes wrong with labels, memory does not grow without end.
-            guard cells.count < Self.maximumCount else { return Cell(kind) }
-            let cell = Cell(kind)
-            cells[name] = cell
+            if cells.count < Self.maximumCount { cells[key] = cell }
             return cell
         }
     }
 
     /// All of it, and what is counted elsewhere: at most some 100 KB.
-    package func text(_ others: [MetricSample] = []) -> String {
-        let families = Dictionary(grouping: cells.withLock { Array($0) }, by: \.key.family)
+    func text(_ others: [MetricSample] = []) -> String {
+        let own = cells.withLock { $0.sorted { $0.key < $1.key } }.flatMap { $0.value.samples }
         var text = ""
-        for (family, cells) in families.sorted(by: { $0.key < $1.key }) {
-            guard let kind = cells.first?.value.kind else { continue }
-            text += "# TYPE \(family) \(kind.rawValue)\n"
-            for (name, cell) in cells.sorted(by: { $0.key.labels < $1.key.labels }) {
-                text += cell.lines(family, name.labels)
-            }
-        }
-        for (family, samples) in Dictionary(grouping: others, by: \.name).sorted(by: { $0.key < $1.key }) {
-            text += "# TYPE \(family) \(samples[0].kind.rawValue)\n"
+        for (name, samples) in Dictionary(grouping: own + others, by: \.name).sorted(by: { $0.key < $1.key }) {
+            text += "# TYPE \(name) \(samples[0].kind.rawValue)\n"
             for sample in samples {
-                text += "\(family)\(sample.suffix)\(Self.labels(sample.labels)) \(Cell.number(sample.value))\n"
+                let value = MetricSample.number(sample.value)
+                text += "\(name)\(sample.suffix)\(Self.text(of: sample.labels)) \(value)\n"
             }
         }
         return text
     }
 
-    static func labels(_ dimensions: [(String, String)]) -> String {
-        guard !dimensions.isEmpty else { return "" }
-        let pairs = dimensions.map { name, value in
+    /// `{outcome="accepted"}`, or nothing.
+    private static func text(of labels: [(String, String)]) -> String {
+        guard !labels.isEmpty else { return "" }
+        let pairs = labels.map { name, value in
             let escaped = value.unicodeScalars.map { scalar in
                 switch scalar {
                 case "\\": "\\\\"
@@ -87,15 +75,15 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
 }
 
 /// What a number does as time goes on.
-package enum MetricKind: String, Sendable {
+enum MetricKind: String, Sendable {
     /// It never falls while the program runs.
     case counter
     case gauge
     case histogram
 }
 
-/// A number that is counted elsewhere.
-package struct MetricSample: Sendable {
+/// A number, or one of those that make a histogram.
+struct MetricSample: Sendable {
     let name: String
     let kind: MetricKind
     let labels: [(String, String)]
@@ -103,34 +91,42 @@ package struct MetricSample: Sendable {
     /// Of a histogram: `_bucket`, `_sum` or `_count`.
     let suffix: String
 
-    package init(
+    init(
         _ name: String, _ kind: MetricKind, _ value: Double, labels: [(String, String)] = [], suffix: String = ""
     ) {
-        self.suffix = suffix
         self.name = name
         self.kind = kind
         self.labels = labels
         self.value = value
+        self.suffix = suffix
     }
 
-    package init(_ name: String, _ kind: MetricKind, _ value: Int, labels: [(String, String)] = []) {
+    init(_ name: String, _ kind: MetricKind, _ value: Int, labels: [(String, String)] = []) {
         self.init(name, kind, Double(value), labels: labels)
     }
 
-    /// A histogram of seconds.
-    package static func histogram(_ name: String, _ times: WaitingTimes) -> [MetricSample] {
-        zip(WaitingTimes.bounds.map { Cell.number($0 / .seconds(1)) } + ["+Inf"], times.counts + [times.count]).map {
-            MetricSample(name, .histogram, Double($1), labels: [("le", $0)], suffix: "_bucket")
+    /// - Parameters:
+    ///   - counts: how many values were at most as large as each of the bounds.
+    ///   - count: how many there were in all.
+    static func histogram(
+        _ name: String, labels: [(String, String)] = [], bounds: [Double], counts: [Int], count: Int, sum: Double
+    ) -> [MetricSample] {
+        zip(bounds.map(number) + ["+Inf"], counts + [count]).map {
+            MetricSample(name, .histogram, Double($1), labels: labels + [("le", $0)], suffix: "_bucket")
         } + [
-            MetricSample(name, .histogram, times.sum / .seconds(1), suffix: "_sum"),
-            MetricSample(name, .histogram, Double(times.count), suffix: "_count"),
+            MetricSample(name, .histogram, sum, labels: labels, suffix: "_sum"),
+            MetricSample(name, .histogram, Double(count), labels: labels, suffix: "_count"),
         ]
     }
+
+    static func number(_ value: Double) -> String { Int64(exactly: value).map { String($0) } ?? String(value) }
 }
 
 /// One number, or one histogram.
 private final class Cell: CounterHandler, RecorderHandler, TimerHandler, Sendable {
-    let kind: MetricKind
+    private let name: String
+    private let labels: [(String, String)]
+    private let kind: MetricKind
     private let state = Locked(State())
 
     private struct State {
@@ -139,7 +135,11 @@ private final class Cell: CounterHandler, RecorderHandler, TimerHandler, Sendabl
         var buckets = [Int](repeating: 0, count: Cell.bounds.count)
     }
 
-    init(_ kind: MetricKind) { self.kind = kind }
+    init(_ name: String, _ labels: [(String, String)], _ kind: MetricKind) {
+        self.name = name
+        self.labels = labels
+        self.kind = kind
+    }
 
     func increment(by amount: Int64) { state.withLock { $0.value += Double(max(0, amount)) } }
     /// A counter does not fall.
@@ -160,20 +160,12 @@ private final class Cell: CounterHandler, RecorderHandler, TimerHandler, Sendabl
         }
     }
 
-    func lines(_ family: String, _ labels: String) -> String {
+    var samples: [MetricSample] {
         let state = state.withLock { $0 }
-        guard kind == .histogram else { return "\(family)\(labels) \(Self.number(state.value))\n" }
-        let others = labels.isEmpty ? "" : "\(labels.dropFirst().dropLast()),"
-        var text = ""
-        for (bound, count) in zip(Self.bounds, state.buckets) {
-            text += "\(family)_bucket{\(others)le=\"\(Self.number(bound))\"} \(count)\n"
-        }
-        text += "\(family)_bucket{\(others)le=\"+Inf\"} \(state.count)\n"
-        text += "\(family)_sum\(labels) \(Self.number(state.value))\n"
-        return text + "\(family)_count\(labels) \(state.count)\n"
+        guard kind == .histogram else { return [MetricSample(name, kind, state.value, labels: labels)] }
+        return MetricSample.histogram(
+            name, labels: labels, bounds: Self.bounds, counts: state.buckets, count: state.count, sum: state.value)
     }
-
-    static func number(_ value: Double) -> String { Int64(exactly: value).map { String($0) } ?? String(value) }
 
     /// In seconds.
     private static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]

@@ -1,10 +1,9 @@
-internal import HTTPTypes
 internal import Hummingbird
 package import Logging
 internal import NIOSSL
 internal import PushCore
 package import PushOutbox
-package import PushSender
+internal import PushSender
 package import SealedPush
 
 /// Where a server listens.
@@ -108,29 +107,25 @@ package final class PushServer: Sendable {
         let current: @Sendable () -> ServerState = { shared.withLock { $0 } }
         batches = Semaphore(limits.batchCount)
         phoneGate = PhoneGate(limits, state: current)
-        let routes = ServerRoutes(outbox: outbox, state: current, metrics: metrics, limits: limits)
+        let routes = ServerRoutes(outbox: outbox, metrics: metrics, limits: limits, state: current)
         let tls = certificate?.configuration { certificates.withLock { $0 } }
         var doors = [
             Door(
-                place, routes.forBackEnd(batches: batches), tls: place.isLocal ? nil : tls,
-                ConnectionCount(limits.connectionCount, byAddress: .max), firstHeadTime: limits.idleTime,
-                maximumByteCount: ServerLimits.batchByteCount + 65_536)
+                place: place, router: routes.forBackEnd(batches: batches), tls: place.isLocal ? nil : tls,
+                firstHeadTime: limits.idleTime, maximumByteCount: ServerLimits.batchByteCount + 65_536)
         ]
         if let phones {
             doors.append(
                 Door(
-                    phones, routes.forPhones(gate: phoneGate), tls: phones.isLocal ? nil : tls,
-                    ConnectionCount(limits.connectionCount, byAddress: limits.connectionCountByAddress),
+                    place: phones, router: routes.forPhones(gate: phoneGate), tls: phones.isLocal ? nil : tls,
+                    connectionCountByAddress: ServerLimits.connectionCountByAddress,
                     firstHeadTime: limits.firstHeadTime, maximumByteCount: 2 * ServerLimits.bodyByteCount))
         }
         service = try RunningService(doors, limits, logger)
     }
 
-    /// Uses another sender's key from the next message on, also of those in a batch.
-    ///
-    /// - Parameters: as in ``ServerState/init(sender:sealer:receipts:senderSet:tokens:)``.
-    package func use(sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver) {
-        let keys = ServerState.Keys(sender: sender, sealer: sealer, receipts: receipts)
+    /// Uses another sender's keys from the next message on, also of those in a batch.
+    package func use(keys: SenderKeys) {
         state.withLock { $0.keys = keys }
         metrics.obstacle.withLock { $0 = nil }
     }
@@ -172,82 +167,58 @@ package final class PushServer: Sendable {
 /// All paths, by door.
 struct ServerRoutes: Sendable {
     let outbox: Outbox
-    let state: @Sendable () -> ServerState
     let metrics: PrometheusMetrics
     let limits: ServerLimits
-
-    typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
+    let state: @Sendable () -> ServerState
 
     func forBackEnd(batches: Semaphore) -> Router<ServerContext> {
-        let router = Self.router(metrics)
-        Self.addReadiness(to: router, outbox, metrics, limits)
+        let router = Router(reportingTo: metrics)
+        router.addReadiness(of: outbox, metrics, limits)
         let group = router.group("/v1").add(middleware: BackEndGate(state: state))
-        let messages = MessageRoutes(outbox: outbox, batches: batches, limits: limits, state: state)
-        Self.add(to: group, "/logins", [.post: phones.logIn])
-        Self.add(to: group, "/messages", [.post: messages.enqueue])
-        Self.add(to: group, "/seal", [.post: messages.seal])
+        let messages = MessageRoutes(outbox: outbox, batches: batches, patience: limits.batchPatience, state: state)
         let lists = ListRoutes(outbox: outbox, clock: limits.clock)
-        Self.add(to: group, "/devices", [.get: lists.devices])
-        Self.add(to: group, "/devices/:device", [.delete: lists.removeDevice])
-        Self.add(to: group, "/outbox", [.get: lists.status])
-        Self.add(to: group, "/receipts", [.get: lists.receipts])
+        group.post("/logins", use: phones.logIn)
+        group.post("/messages", use: messages.enqueue)
+        group.post("/seal", use: messages.seal)
+        group.get("/devices", use: lists.devices)
+        group.delete("/devices/:device", use: lists.removeDevice)
+        group.get("/outbox", use: lists.status)
+        group.get("/receipts", use: lists.receipts)
         return router
     }
 
     func forPhones(gate: PhoneGate) -> Router<ServerContext> {
-        let router = Self.router(metrics)
-        Self.add(to: router, "/v1/receipts", [.post: ReceiptRoutes(outbox, state: state).take])
+        let router = Router(reportingTo: metrics)
+        router.post("/v1/receipts", use: ReceiptRoutes(outbox, state: state).take)
         let group = router.group("/v1").add(middleware: gate)
-        Self.add(to: group, "/phones/:enrollment", [.put: phones.register, .delete: phones.unregister])
-        Self.add(to: group, "/phones/:enrollment/answers", [.post: phones.answer])
-        Self.add(to: group, "/sender-set", [.get: phones.senderSet])
+        group.put("/phones/:enrollment", use: phones.register)
+        group.delete("/phones/:enrollment", use: phones.unregister)
+        group.post("/phones/:enrollment/answers", use: phones.answer)
+        group.get("/sender-set", use: phones.senderSet)
         return router
     }
 
-    private var phones: PhoneRoutes { PhoneRoutes(outbox, deviceCount: limits.deviceCount, state: state) }
+    private var phones: PhoneRoutes { PhoneRoutes(outbox: outbox, deviceCount: limits.deviceCount, state: state) }
+}
 
-    static func router(_ metrics: PrometheusMetrics) -> Router<ServerContext> {
-        let router = Router(context: ServerContext.self)
-        router.add(middleware: Reporting(metrics: metrics))
-        add(to: router, "/healthz", [.get: { _, _ in .json(["status": "running"]) }])
-        return router
+extension Router<ServerContext> {
+    /// What each listener has: requests are counted, errors are answered as problems, and `/healthz` says that it runs.
+    convenience init(reportingTo metrics: PrometheusMetrics) {
+        self.init(context: ServerContext.self)
+        add(middleware: Reporting(metrics: metrics))
+        get("/healthz") { _, _ in Response.json(["status": "running"]) }
     }
 
     /// `/readyz`: whether the outbox can be used, and the sender, too. It needs no token, so the outbox is asked once a second at most.
-    static func addReadiness(
-        to router: Router<ServerContext>, _ outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits
-    ) {
+    func addReadiness(of outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits) {
         let isReadable = Cache<Bool, Bool>(clock: limits.clock) { _ in
             try await outbox.requireReadable()
             return true
         }
-        add(
-            to: router, "/readyz",
-            [
-                .get: { _, _ in
-                    if let obstacle = metrics.obstacle.withLock({ $0 }) { throw obstacle }
-                    _ = try await isReadable.value(true)
-                    return .json(["status": "ready"])
-                }
-            ])
-    }
-
-    /// A path's methods; each other one is answered with those that there are.
-    static func add(
-        to routes: some RouterMethods<ServerContext>, _ path: RouterPath, _ handlers: [HTTPRequest.Method: Handler]
-    ) {
-        for method in methods {
-            let allowed = methods.filter { handlers[$0] != nil }
-            routes.on(path, method: method) { request, context in
-                guard let handler = handlers[method] else {
-                    var problem = Problem(.methodNotAllowed, "wrong-method", "this path has other methods")
-                    problem.allowed = allowed
-                    throw problem
-                }
-                return try await handler(request, context)
-            }
+        get("/readyz") { _, _ in
+            if let obstacle = metrics.obstacle.withLock({ $0 }) { throw obstacle }
+            _ = try await isReadable.value(true)
+            return Response.json(["status": "ready"])
         }
     }
-
-    static let methods: [HTTPRequest.Method] = [.get, .put, .post, .delete, .patch, .head, .options, .trace]
 }

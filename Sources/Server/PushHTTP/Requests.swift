@@ -52,7 +52,9 @@ struct Reporting: RouterMiddleware {
         response.headers[.cacheControl] = "no-store"
         if request.method == .head { response = response.createHeadResponse() }
         let labels = [
-            ("route", context.endpointPath ?? "none"), ("method", Self.known(request.method)),
+            // A caller may make up methods; a metric has few.
+            ("route", context.endpointPath ?? "none"),
+            ("method", context.endpointPath == nil ? "other" : request.method.rawValue),
             ("status", String(response.status.code)),
         ]
         let elapsed = ContinuousClock.now - start
@@ -66,11 +68,6 @@ struct Reporting: RouterMiddleware {
     /// An error's own words may hold a name, so its case alone is told; an outbox's are public.
     private static func kind(of error: any Error) -> String {
         (error as? OutboxError)?.description ?? String(describing: type(of: error))
-    }
-
-    /// A caller may make up methods; a metric has few.
-    private static func known(_ method: HTTPRequest.Method) -> String {
-        ServerRoutes.methods.contains(method) ? method.rawValue : "other"
     }
 }
 
@@ -90,22 +87,22 @@ extension Response {
 
 extension Request {
     /// The members of the body's one object.
-    func members(upTo limit: Int = ServerLimits.bodyByteCount) async throws -> JSONMembers {
+    func members() async throws -> JSONMembers {
         guard mediaType == "application/json" else { throw Self.wrongType("application/json") }
-        return try Self.members(try await wholeBody(upTo: limit).readableBytesView)
+        return try Self.members(try await wholeBody(upTo: ServerLimits.bodyByteCount).readableBytesView)
     }
 
     func wholeBody(upTo limit: Int) async throws -> ByteBuffer {
         do { return try await body.collect(upTo: limit) } catch let error as HTTPParserError { throw error } catch {
-            guard error is NIOTooManyBytesError else { throw Problem.malformed("the request's body was cut off") }
-            throw Problem(.contentTooLarge, "body-too-large", "the request's body is too large")
+            throw error is NIOTooManyBytesError ? Problem.tooLarge : .malformed("the request's body was cut off")
         }
     }
 
-    /// Deep enough for a content in an object.
+    /// The members of one object, deep enough for a content in it.
     ///
     /// - Parameter bytes: that lie in a row, as arrays' and buffers' do.
     static func members(_ bytes: some Collection<UInt8>) throws(Problem) -> JSONMembers {
+        guard bytes.count <= ServerLimits.bodyByteCount else { throw .tooLarge }
         let members = bytes.withContiguousStorageIfAvailable {
             JSONReader.members($0, maximumDepth: JSONReader.maximumDepth + 1)
         }
@@ -149,12 +146,8 @@ package struct ServerLimits: Sendable {
     package var batchCount = 8
     /// How long they wait at most: short enough that their own request's time leaves enough for the body.
     package var batchPatience = Duration.seconds(10)
-    /// Sleeps, or returns early if its task is cancelled. Replaced in tests.
-    package var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     /// Connections of back ends at once, and those of phones: each kind for itself. Fewer, if the process may open few files.
     package var connectionCount = 4_096
-    /// Connections of phones from one address that is not this machine's.
-    package var connectionCountByAddress = 64
     /// From a phone's connection to the head of its first request.
     package var firstHeadTime = Duration.seconds(5)
     /// To send all of a request, and to take all of its answer.
@@ -169,4 +162,6 @@ package struct ServerLimits: Sendable {
     /// Of a batch.
     static let batchByteCount = 16 << 20
     static let batchLineCount = 1_000
+    /// Connections of phones from one address that is not this machine's.
+    static let connectionCountByAddress = 64
 }

@@ -14,78 +14,58 @@ internal import ServiceLifecycle
 struct Door {
     let place: ServerPlace
     let router: Router<ServerContext>
-    let tls: TLSConfiguration?
-    let connections: ConnectionCount
+    var tls: TLSConfiguration?
+    var connectionCountByAddress = Int.max
     let firstHeadTime: Duration
     let maximumByteCount: Int
-
-    init(
-        _ place: ServerPlace, _ router: Router<ServerContext>, tls: TLSConfiguration?, _ connections: ConnectionCount,
-        firstHeadTime: Duration, maximumByteCount: Int
-    ) {
-        (self.place, self.router, self.tls, self.connections) = (place, router, tls, connections)
-        (self.firstHeadTime, self.maximumByteCount) = (firstHeadTime, maximumByteCount)
-    }
 }
 
 /// Hummingbird's applications, one for each door, from their start to their end.
 final class RunningService: Sendable {
-    private let sockets: [SocketPlace?]
+    /// Kept for as long as they may be bound.
+    private let sockets: [SocketPlace]
     private let group: ServiceGroup
     private let state: Locked<State>
 
-    private struct State {
+    private struct State: Sendable {
         var ports: [Int?]
-        var missing: Set<Int>
+        var startingCount: Int
         var onRunning: @Sendable ([Int?]) -> Void = { _ in }
     }
 
     init(_ doors: [Door], _ limits: ServerLimits, _ logger: Logger) throws(ServingError) {
-        let state = Locked(State(ports: doors.map { _ in nil }, missing: Set(doors.indices)))
-        var sockets: [SocketPlace?] = []
+        let state = Locked(State(ports: doors.map { _ in nil }, startingCount: doors.count))
+        var sockets: [SocketPlace] = []
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
-        let bound = Locked<(@Sendable (Int, Int?) -> Void)>({ _, _ in })
         for (index, door) in doors.enumerated() {
             let address: BindAddress
             switch door.place {
             case .socket(let path):
-                let socket = try SocketPlace(path)
-                sockets.append(socket)
-                address = .unixDomainSocket(path: socket.bound)
-            case .address(let host, let port):
-                sockets.append(nil)
-                address = .hostname(host, port: port)
+                sockets.append(try SocketPlace(path))
+                address = .unixDomainSocket(path: path)
+            case .address(let host, let port): address = .hostname(host, port: port)
             }
             let application = Application(
                 router: door.router, server: try Self.server(door, limits),
                 configuration: .init(address: address, backlog: limits.connectionCount),
-                onServerRunning: { channel in bound.withLock { $0 }(index, channel.localAddress?.port) }, logger: logger
-            )
+                onServerRunning: { channel in
+                    let running = state.withLock { state -> State? in
+                        state.ports[index] = channel.localAddress?.port
+                        state.startingCount -= 1
+                        return state.startingCount == 0 ? state : nil
+                    }
+                    if let running { running.onRunning(running.ports) }
+                }, logger: logger)
             services.append(.init(service: application))
         }
-        let group = ServiceGroup(configuration: .init(services: services, logger: logger))
-        (self.sockets, self.group, self.state) = (sockets, group, state)
-        let places = sockets
-        bound.withLock {
-            $0 = { index, port in
-                // A service that callers can't find need not run.
-                guard places[index]?.show() ?? true else {
-                    Task { await group.triggerGracefulShutdown() }
-                    return
-                }
-                let announce = state.withLock { state -> (() -> Void)? in
-                    state.ports[index] = port
-                    state.missing.remove(index)
-                    guard state.missing.isEmpty else { return nil }
-                    return { [ports = state.ports, onRunning = state.onRunning] in onRunning(ports) }
-                }
-                announce?()
-            }
-        }
+        group = ServiceGroup(configuration: .init(services: services, logger: logger))
+        self.sockets = sockets
+        self.state = state
     }
 
     private static func server(_ door: Door, _ limits: ServerLimits) throws(ServingError) -> HTTPServerBuilder {
-        let (connections, firstHeadTime, byteCount) = (door.connections, door.firstHeadTime, door.maximumByteCount)
+        let connections = ConnectionCount(limits.connectionCount, byAddress: door.connectionCountByAddress)
+        let (firstHeadTime, byteCount) = (door.firstHeadTime, door.maximumByteCount)
         let http = HTTPServerBuilder.http1(
             configuration: .init(
                 additionalChannelHandlers: [
@@ -101,16 +81,11 @@ final class RunningService: Sendable {
     /// - Parameter onRunning: called with the doors' ports when all of them listen.
     func run(_ onRunning: @escaping @Sendable ([Int?]) -> Void) async throws(ServingError) {
         state.withLock { $0.onRunning = onRunning }
-        defer {
-            state.withLock { $0.onRunning = { _ in } }
-            for socket in sockets { socket?.release() }
-        }
         do { try await group.run() } catch let error as IOError {
             throw .notBound(String(cString: strerror(error.errnoCode)))
         } catch is ServiceGroupError {
             // It was stopped before it began.
         } catch { throw .notBound("\(type(of: error))") }
-        if let words = sockets.lazy.compactMap({ $0?.failure }).first { throw .notBound(words) }
     }
 
     func stop() async { await group.triggerGracefulShutdown() }
@@ -129,22 +104,18 @@ package final class MetricsServer: Sendable {
         deliveries: @escaping @Sendable () async -> CourierReport?, limits: ServerLimits = ServerLimits(),
         logger: Logger
     ) throws(ServingError) {
-        let router = ServerRoutes.router(metrics)
-        ServerRoutes.addReadiness(to: router, outbox, metrics, limits)
+        let router = Router(reportingTo: metrics)
+        router.addReadiness(of: outbox, metrics, limits)
         let status = Cache<Bool, OutboxStatus>(clock: limits.clock) { _ in try await outbox.status() }
-        ServerRoutes.add(
-            to: router, "/metrics",
-            [
-                .get: { _, _ in
-                    let samples = try await status.value(true).samples + (await deliveries()?.samples ?? [])
-                    return Response(
-                        status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-                        body: .init(byteBuffer: ByteBuffer(string: metrics.text(samples))))
-                }
-            ])
+        router.get("/metrics") { _, _ in
+            let samples = try await status.value(true).samples + (await deliveries()?.samples ?? [])
+            return Response(
+                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                body: .init(byteBuffer: ByteBuffer(string: metrics.text(samples))))
+        }
         let door = Door(
-            .address(host, port: port), router, tls: nil, ConnectionCount(limits.connectionCount, byAddress: .max),
-            firstHeadTime: limits.idleTime, maximumByteCount: ServerLimits.bodyByteCount)
+            place: .address(host, port: port), router: router, firstHeadTime: limits.idleTime,
+            maximumByteCount: ServerLimits.bodyByteCount)
         service = try RunningService([door], limits, logger)
     }
 
@@ -184,7 +155,10 @@ extension CourierReport {
             MetricSample(
                 "push_deliveries_total", .counter, acceptedCount, labels: [("outcome", "accepted"), ("reason", "")]),
             MetricSample("push_deliveries_in_flight", .gauge, inFlightCount),
-        ] + MetricSample.histogram("push_delivery_wait_seconds", waits)
+        ]
+            + MetricSample.histogram(
+                "push_delivery_wait_seconds", bounds: WaitingTimes.bounds.map { $0 / .seconds(1) },
+                counts: waits.counts, count: waits.count, sum: waits.sum / .seconds(1))
             + lists.flatMap { outcome, reasons in
                 reasons.sorted { $0.key < $1.key }.map {
                     MetricSample(

@@ -27,9 +27,7 @@ final class Semaphore: Sendable {
     func enter() async { _ = await enter(within: nil) }
 
     /// Returns true when there is room, and false when the patience ended first; then there is nothing to leave.
-    ///
-    /// - Parameter patience: returns when it is over, and soon after its task is cancelled. Called only if there is no room.
-    func enter(within patience: (@Sendable () async -> Void)?) async -> Bool {
+    func enter(within patience: Duration?) async -> Bool {
         var timer: Task<Void, Never>?
         let isIn = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
             let number = queue.withLock { queue -> Int? in
@@ -44,7 +42,7 @@ final class Semaphore: Sendable {
             guard let number else { return continuation.resume(returning: true) }
             guard let patience else { return }
             timer = Task {
-                await patience()
+                try? await Task.sleep(for: patience)
                 self.giveUp(number)
             }
         }

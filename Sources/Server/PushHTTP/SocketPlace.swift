@@ -2,70 +2,37 @@ internal import Foundation
 internal import NIOCore
 internal import PushCore
 
-/// A Unix socket's place, which one service has at a time, from its making to ``release()``.
+/// A Unix socket's place, which one service has for as long as it keeps this.
 ///
-/// NIO removes whatever socket it finds where it is to bind, and again when it closes. So a lock beside the place says that a
-/// service has it, and the socket is bound under another name and gets its own by a rename: what stands there is taken away by
-/// whoever has put it there, and by nobody else.
+/// NIO removes any socket that it finds where it binds, even one in use, and its own when it closes. So a lock beside the
+/// place says that a service has it. The lock's file stays.
 final class SocketPlace: Sendable {
-    /// What to bind; not seen by callers.
-    let bound: String
-    private let path: String
     private let lock: Int32
-    private let state = Locked(State())
 
-    private struct State {
-        /// Of the socket that was put there.
-        var own: HeldFile?
-        var failure: String?
-        var isReleased = false
-    }
-
-    /// - Throws: `notBound` where another service listens, where something else stands there, and where others may write the
+    /// - Throws: `notBound` if another service listens there, if something else is there, and if others may write the
     ///   folder: they could put a socket of theirs in its place, and would be told all that callers say.
     init(_ path: String) throws(ServingError) {
-        self.path = path
-        bound = path + ".new"
-        guard bound.utf8.count <= Self.maximumByteCount else {
-            throw .notBound("its path is longer than \(Self.maximumByteCount - 4) bytes, which a socket's can't be")
+        guard path.utf8.count <= Self.maximumByteCount else {
+            throw .notBound("its path is longer than \(Self.maximumByteCount) bytes, which a socket's can't be")
         }
         try Self.requireOwnFolder(of: path)
-        let lock = try Self.locked(path + ".lock")
-        do throws(ServingError) { try Self.requireFree(path) } catch {
-            Self.unlock(lock, path + ".lock")
-            throw error
+        try Self.requireFree(path)
+        let lock = open(path + ".lock", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { throw .notBound(Self.words(errno)) }
+        // The system lets go of it when the process ends, however that is.
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            close(lock)
+            throw code == EWOULDBLOCK ? Self.inUse : .notBound(Self.words(code))
         }
         self.lock = lock
     }
 
-    /// Gives the bound socket its name, in one step; false where that could not be, and then ``failure`` says why.
-    func show() -> Bool {
-        state.withLock { state in
-            guard let own = HeldFile(at: bound), rename(bound, path) == 0 else {
-                state.failure = Self.words(errno)
-                return false
-            }
-            state.own = own
-            return true
-        }
+    deinit {
+        // Said aloud: a child that is about to become another program still has the descriptor.
+        flock(lock, LOCK_UN)
+        close(lock)
     }
-
-    var failure: String? { state.withLock { $0.failure } }
-
-    /// Takes its own socket away, and lets another service have the place. May be repeated.
-    func release() {
-        state.withLock { state in
-            guard !state.isReleased else { return }
-            state.isReleased = true
-            if let own = state.own, own.id == FileID(at: path) { unlink(path) }
-            state.own = nil
-            Self.unlock(lock, path + ".lock")
-        }
-    }
-
-    deinit { release() }
-
-    // MARK: Looking first
 
     private static func requireOwnFolder(of path: String) throws(ServingError) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
@@ -80,13 +47,14 @@ final class SocketPlace: Sendable {
         }
     }
 
-    /// What a service has left that was killed is free; what is no socket is somebody's file.
+    /// A socket that a killed service has left is free; anything but a socket is somebody's file.
     private static func requireFree(_ path: String) throws(ServingError) {
-        guard let found = FileID(at: path) else {
+        var facts = stat()
+        guard lstat(path, &facts) == 0 else {
             guard errno == ENOENT else { throw .notBound(words(errno)) }
             return
         }
-        guard found.isSocket else { throw .notBound("something other than a socket is there") }
+        guard facts.st_mode & S_IFMT == S_IFSOCK else { throw .notBound("something other than a socket is there") }
         guard !isAlive(path) else { throw inUse }
     }
 
@@ -106,31 +74,6 @@ final class SocketPlace: Sendable {
         let status = address.withSockAddr { connect(descriptor, $0, socklen_t($1)) }
         let code = errno
         return status == 0 || ![ECONNREFUSED, ENOENT].contains(code)
-    }
-
-    // MARK: The lock
-
-    /// The system lets go of it when the process ends, however that is.
-    private static func locked(_ path: String) throws(ServingError) -> Int32 {
-        while true {
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard descriptor >= 0 else { throw .notBound(words(errno)) }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                let code = errno
-                close(descriptor)
-                throw code == EWOULDBLOCK ? inUse : .notBound(words(code))
-            }
-            // Whoever had it may have removed the file in between; then it keeps nobody out.
-            if let own = FileID(of: descriptor), own == FileID(at: path) { return descriptor }
-            close(descriptor)
-        }
-    }
-
-    private static func unlock(_ lock: Int32, _ path: String) {
-        unlink(path)
-        // Said aloud: a child that is about to become another program still has the descriptor.
-        flock(lock, LOCK_UN)
-        close(lock)
     }
 
     private static let inUse = ServingError.notBound(

@@ -74,9 +74,8 @@ struct ServeCommand: AsyncParsableCommand {
         // Whatever is made from here on, the socket above all, is this user's alone.
         umask(0o077)
         Descriptors.raise(to: 8_192)
-        let (sender, sealer, receipts) = try sender(keys)
         let state = ServerState(
-            sender: sender, sealer: sealer, receipts: receipts, senderSet: try listening.senderSet(for: sealing.topic),
+            keys: try sender(keys), senderSet: try listening.senderSet(for: sealing.topic),
             tokens: try listening.tokens())
         return try PushServer(
             at: listening.listen, phones: listening.phones, certificate: try listening.certificate(), outbox: outbox,
@@ -84,10 +83,12 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// A receipt is believed for 7 days, and a day is for clocks: so long the keys of before count for receipts.
-    private func sender(_ keys: Keyring) throws -> (SenderPrivateKey, Sealer, ReceiptReceiver) {
+    private func sender(_ keys: Keyring) throws -> SenderKeys {
         let sealer = try sealing.sealer(from: from, keys, keyring, isContextPerMessage: listening.contextPerMessage)
         let recent = try keys.senderKeys(named: from, retiredWithin: 8 * 86_400)
-        return (try keys.senderKey(named: from), sealer, ReceiptReceiver(keys: recent.map { ReceiptKey(of: $0) }))
+        return SenderKeys(
+            sender: try keys.senderKey(named: from), sealer: sealer,
+            receipts: ReceiptReceiver(keys: recent.map { ReceiptKey(of: $0) }))
     }
 
     // MARK: On SIGHUP
@@ -116,8 +117,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func readSenderAgain(_ keys: Keyring, for server: PushServer) throws {
         do {
-            let (sender, sealer, receipts) = try sender(keys)
-            server.use(sender: sender, sealer: sealer, receipts: receipts)
+            server.use(keys: try sender(keys))
         } catch {
             let way: String
             switch error as? KeyringError {
