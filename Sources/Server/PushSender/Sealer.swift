@@ -15,21 +15,11 @@ public final class Sealer: Sendable {
     public let topic: Topic
     private let safeDefault: WireAlert
     private let fit: FitPolicy
-    private let mode: Mode
+    /// Nil where messages prove nobody.
+    private let contexts: ContextCache?
     private let identifiers: ClearIdentifiers
     private let clearPrefix: [UInt8]
     private let receipts: (key: ReceiptKey, address: ReceiptAddress)?
-    private let clock: @Sendable () -> Timestamp
-
-    private enum Mode: Sendable {
-        case authenticated(ContextCache)
-        case anonymous
-
-        var sender: SenderPublicKey? {
-            guard case .authenticated(let cache) = self else { return nil }
-            return cache.publicKey
-        }
-    }
 
     /// A sealer whose messages prove who sealed them.
     ///
@@ -46,11 +36,10 @@ public final class Sealer: Sendable {
         sender: SenderPrivateKey, topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets,
         fit: FitPolicy = .error, contexts: ContextLimits = ContextLimits(), receipts: ReceiptAddress? = nil
     ) {
-        let cache = ContextCache(sender: sender, topic: topic, limits: contexts)
         self.init(
-            mode: .authenticated(cache), identifiers: ClearIdentifiers(sender: sender), topic: topic,
-            safeDefault: safeDefault, padding: padding, fit: fit,
-            receipts: receipts.map { (ReceiptKey(of: sender), $0) }, clock: Timestamp.now)
+            contexts: ContextCache(sender: sender, topic: topic, limits: contexts),
+            identifiers: ClearIdentifiers(sender: sender), topic: topic, safeDefault: safeDefault, padding: padding,
+            fit: fit, receipts: receipts.map { (ReceiptKey(of: sender), $0) })
     }
 
     /// A sealer whose messages prove nothing about who sealed them; devices refuse them unless their app allows it.
@@ -58,32 +47,30 @@ public final class Sealer: Sendable {
         anonymousFor topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets, fit: FitPolicy = .error
     ) {
         self.init(
-            mode: .anonymous, identifiers: ClearIdentifiers(), topic: topic, safeDefault: safeDefault,
-            padding: padding, fit: fit, receipts: nil, clock: Timestamp.now)
+            contexts: nil, identifiers: ClearIdentifiers(), topic: topic, safeDefault: safeDefault, padding: padding,
+            fit: fit, receipts: nil)
     }
 
     /// Whose messages it seals; nil where they prove nobody.
-    package var sender: SenderPublicKey? { mode.sender }
+    package var sender: SenderPublicKey? { contexts?.publicKey }
     /// The same as text.
     package let senderText: String?
 
     private init(
-        mode: Mode, identifiers: consuming ClearIdentifiers, topic: Topic, safeDefault: WireAlert,
-        padding: PaddingPolicy, fit: FitPolicy, receipts: (key: ReceiptKey, address: ReceiptAddress)?,
-        clock: @escaping @Sendable () -> Timestamp
+        contexts: ContextCache?, identifiers: consuming ClearIdentifiers, topic: Topic, safeDefault: WireAlert,
+        padding: PaddingPolicy, fit: FitPolicy, receipts: (key: ReceiptKey, address: ReceiptAddress)?
     ) {
-        self.mode = mode
-        senderText = mode.sender?.description
+        self.contexts = contexts
+        senderText = contexts?.publicKey.description
         self.identifiers = identifiers
         self.topic = topic
         self.safeDefault = safeDefault
         self.fit = fit
         self.receipts = receipts
-        self.clock = clock
         clearPrefix = Self.clearPrefix(safeDefault)
         sizePlan = SizePlan(
             clearByteCount: clearPrefix.count + Self.clearSuffix.count,
-            overheadByteCount: Envelope.Suite.maximumOverhead(from: mode.sender), padding: padding)
+            overheadByteCount: Envelope.Suite.maximumOverhead(from: contexts?.publicKey), padding: padding)
     }
 
     /// Seals content for one device, whose key somebody vouches for: ``EnrolledDevice/recipient(at:)``.
@@ -139,7 +126,9 @@ public final class Sealer: Sendable {
     /// Seals what ``prepare(_:)`` of this sealer has made.
     package func seal(_ content: PreparedContent, toUnverified recipient: DevicePublicKey) -> SealedPayload {
         let receipt = content.hasOwnReceipt ? nil : receipts.map { $0.key.request(recipient, to: $0.address) }
-        let envelope = seal(content.plaintext(with: receipt), to: recipient)
+        let plaintext = content.plaintext(with: receipt)
+        let envelope =
+            contexts?.seal(plaintext, to: recipient) ?? Envelope.sealingAnonymously(plaintext, to: recipient)
         return SealedPayload(
             json: json(around: envelope), recipient: recipient, topic: topic,
             apnsID: identifiers.apnsID(message: content.id, recipient: recipient),
@@ -148,17 +137,14 @@ public final class Sealer: Sendable {
     }
 
     /// Wipes the context to a recipient that is sealed to no more, such as a retired key of a device.
-    public func forget(_ recipient: DevicePublicKey) {
-        guard case .authenticated(let contexts) = mode else { return }
-        contexts.forget(recipient)
-    }
+    public func forget(_ recipient: DevicePublicKey) { contexts?.forget(recipient) }
 
     /// Fills in `id`, `topic` and `sent`, and checks it all.
     func complete(_ content: inout Content) throws(SealError) {
         guard content.topic == nil || content.topic == topic else { throw .otherTopic }
         content.id = content.id ?? .random()
         content.topic = topic
-        content.sent = content.sent ?? clock()
+        content.sent = content.sent ?? .now()
         do { try content.checkForSealing() } catch { throw .content(error) }
     }
 
@@ -169,13 +155,6 @@ public final class Sealer: Sendable {
             address: receipts.address, id: ReceiptID([UInt8](repeating: 0, count: ReceiptID.byteCount)),
             key: [UInt8](repeating: 0, count: ReceiptRequest.keyByteCount)
         ).jsonMember.count
-    }
-
-    private func seal(_ plaintext: [UInt8], to recipient: DevicePublicKey) -> Envelope {
-        switch mode {
-        case .authenticated(let contexts): contexts.seal(plaintext, to: recipient)
-        case .anonymous: Envelope.sealingAnonymously(plaintext, to: recipient)
-        }
     }
 
     /// The payload, in memory of its size.

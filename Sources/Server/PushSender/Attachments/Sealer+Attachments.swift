@@ -27,9 +27,7 @@ extension Sealer {
         thumbnail: AttachmentThumbnail? = nil, isPlain: Bool = false, progress: (Int) -> Void = { _ in }
     ) throws(AttachmentError) -> Content.Attachment {
         guard let type = type ?? MediaType(filenameExtension: file.pathExtension) else { throw .wrongType }
-        let remote = try sealFile(
-            file, to: output, at: url, isPlain: isPlain, check: { type.matches($0) },
-            maximumByteCount: type.maximumByteCount, progress: progress)
+        let remote = try sealFile(file, to: output, at: url, type: type, isPlain: isPlain, progress: progress)
         return Content.Attachment(id: id, file: remote, type: type, thumbnail: thumbnail)
     }
 
@@ -39,14 +37,12 @@ extension Sealer {
     public static func sealFile(
         _ file: URL, to output: URL, at url: URL, isPlain: Bool = false, progress: (Int) -> Void = { _ in }
     ) throws(AttachmentError) -> RemoteFile {
-        try sealFile(
-            file, to: output, at: url, isPlain: isPlain, check: { _ in true }, maximumByteCount: .max,
-            progress: progress)
+        try sealFile(file, to: output, at: url, type: nil, isPlain: isPlain, progress: progress)
     }
 
+    /// - Parameter type: nil for any file of any length.
     private static func sealFile(
-        _ file: URL, to output: URL, at url: URL, isPlain: Bool, check: ([UInt8]) -> Bool, maximumByteCount: Int,
-        progress: (Int) -> Void
+        _ file: URL, to output: URL, at url: URL, type: MediaType?, isPlain: Bool, progress: (Int) -> Void
     ) throws(AttachmentError) -> RemoteFile {
         let input = try ChunkedFile(file)
         let stored = try NewFile(output, mode: isPlain ? 0o600 : 0o644)
@@ -54,11 +50,11 @@ extension Sealer {
         var sealing = FileSealing(key: key)
         var chunk = try input.next()
         guard !chunk.isEmpty else { throw .empty }
-        guard check(Array(chunk.prefix(MediaType.signatureByteCount))) else { throw .wrongType }
+        guard type?.matches(Array(chunk.prefix(MediaType.signatureByteCount))) ?? true else { throw .wrongType }
         var readByteCount = 0
         while true {
             readByteCount += chunk.count
-            guard readByteCount <= maximumByteCount else { throw .tooLarge }
+            guard readByteCount <= type?.maximumByteCount ?? .max else { throw .tooLarge }
             var next = try input.next()
             let scratch = WipedBytes(count: max(1, chunk.count)) { $0.copyBytes(from: chunk) }
             try scratch.withBytes { (bytes) throws(AttachmentError) in

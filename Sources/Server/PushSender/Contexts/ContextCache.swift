@@ -218,8 +218,8 @@ final class ForkMark {
 
     /// Nil where the system makes no such mark: then nothing may be kept that a child must not use again.
     init?() {
-        guard ForkCount.isCounting else { return nil }
-        forkCount = ForkCount.current
+        guard Self.isCounting else { return nil }
+        forkCount = Self.forkCount
         #if !canImport(Darwin)
             let mapped = mmap(nil, Self.pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
             guard let mapped, mapped != MAP_FAILED else { return nil }
@@ -241,9 +241,9 @@ final class ForkMark {
     /// False in every child, and in its children, for good.
     var isOfThisProcess: Bool {
         #if canImport(Darwin)
-            forkCount == ForkCount.current && processID == getpid()
+            forkCount == Self.forkCount && processID == getpid()
         #else
-            forkCount == ForkCount.current && page.load(as: UInt8.self) == 1
+            forkCount == Self.forkCount && page.load(as: UInt8.self) == 1
         #endif
     }
 
@@ -252,13 +252,8 @@ final class ForkMark {
         /// `MADV_WIPEONFORK`, which Glibc's module leaves out.
         private static let wipeOnFork: Int32 = 18
     #endif
-}
 
-/// How many forks have led to this process since it was first asked.
-private enum ForkCount {
-    /// Written by a child alone, before it has a second thread.
-    nonisolated(unsafe) private static var count = 0
-    static let isCounting: Bool = pthread_atfork(nil, nil, { ForkCount.count += 1 }) == 0
-
-    static var current: Int { count }
+    /// How many forks have led to this process since it was first asked. Written by a child alone, before it has a second thread.
+    nonisolated(unsafe) private static var forkCount = 0
+    private static let isCounting: Bool = pthread_atfork(nil, nil, { ForkMark.forkCount += 1 }) == 0
 }
