@@ -212,7 +212,7 @@ let constantTime: [Target] =
 
 let testedEverywhere: [Target] = [
     shared("TestSupport", "Support", ["PushSender"] + core),
-    shared("HostilePeers", "HostilePeers", ["PushCore"] + tls + nioCore),
+    shared("HostilePeers", "HostilePeers", ["PushCore", logging] + tls + nioCore),
     tests("PushCoreTests", ["PushCore", "TestSupport", crypto], resources: [.copy("Vectors")]),
     tests("SealedPushTests", ["PushSender", "TestSupport", crypto] + core + (onLinux ? ["TestPrograms"] : [])),
     tests("PushSenderTests", ["PushSender", "TestSupport"] + core),

@@ -63,13 +63,13 @@ struct Client {
 
     /// False where a good push was not accepted, a hostile connection went on, or too much was lost or used.
     func run(seconds: Int, rounds: Int, connections: Int) async throws -> Bool {
+        _ = MemoryPeak.take()
         let load = Task { await send() }
-        let memory = MemoryPeak()
         // Everything is warm.
         try await Task.sleep(for: .seconds(2))
         var ratios: [(rate: Double, room: Double)] = []
         var ends: [String: Int] = [:]
-        let quietMemory = memory.take()
+        let quietMemory = MemoryPeak.take()
         for round in 1...rounds {
             let quiet = try await window(seconds) {}
             let victims = try (0..<connections).map { number in
@@ -99,7 +99,7 @@ struct Client {
 
         func median(_ values: [Double]) -> Double { values.sorted()[(values.count - 1) / 2] }
         let (rate, room) = (median(ratios.map { $0.rate }), median(ratios.map { $0.room }))
-        let besideMemory = memory.take()
+        let besideMemory = MemoryPeak.take()
         let otherCount = state.withLock { $0.otherCount }
         let openCount = ends.filter { $0.key.hasSuffix("still open") }.values.reduce(0, +)
         print(
@@ -162,32 +162,14 @@ struct Client {
     }
 }
 
-/// The most that this process has had in memory (resident) since it was last asked, looked at twenty times a second.
-final class MemoryPeak: Sendable {
-    private let peak = Locked(0)
-
-    init() {
-        let peak = peak
-        Thread.detachNewThread {
-            while true {
-                let now = Self.resident()
-                peak.withLock { $0 = max($0, now) }
-                usleep(50_000)
-            }
-        }
-    }
-
+/// The most that this process has had in memory (resident) since it was last asked. Source: proc_pid_clear_refs(5).
+enum MemoryPeak {
     /// In bytes.
-    func take() -> Int {
-        peak.withLock { peak in
-            defer { peak = 0 }
-            return peak
-        }
-    }
-
-    private static func resident() -> Int {
-        let words = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
-        return words.count > 1 ? (Int(words[1]) ?? 0) * Int(getpagesize()) : 0
+    static func take() -> Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
+        return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 * 1_024 } ?? 0
     }
 }
 
@@ -236,7 +218,7 @@ struct Servers {
 struct Victim: Sendable {
     let deed: HostileDeed
     private let transport: APNSTransport
-    private let reasons: ClosingReasons
+    private let log = CollectedLog()
 
     init(_ deed: HostileDeed, _ configuration: APNSConfiguration, on eventLoop: any EventLoop) throws {
         self.deed = deed
@@ -247,10 +229,9 @@ struct Victim: Sendable {
             configuration.deadlines.pingWhileBusy = .seconds(1)
             configuration.deadlines.ping = .seconds(1)
         }
-        let reasons = ClosingReasons()
-        self.reasons = reasons
+        let log = log
         transport = try APNSTransport(
-            configuration, logger: Logger(label: "victim") { _ in reasons }, metrics: NOOPMetricsHandler.instance,
+            configuration, logger: Logger(label: "victim") { _ in log }, metrics: NOOPMetricsHandler.instance,
             eventLoop: eventLoop, clock: TransportClock())
     }
 
@@ -266,29 +247,9 @@ struct Victim: Sendable {
             end = "\(error)"
             if case .connectionLost = error { end = "connectionLost" }
         }
-        for _ in 0..<100 where reasons.first == nil { try? await Task.sleep(for: .milliseconds(100)) }
-        let reason = reasons.first ?? "still open"
+        for _ in 0..<100 where log.closingReason == nil { try? await Task.sleep(for: .milliseconds(100)) }
+        let reason = log.closingReason ?? "still open"
         await transport.shutDown()
         return "\(end); \(reason)"
-    }
-}
-
-/// Why a transport's connections were closed, from its log.
-private struct ClosingReasons: LogHandler {
-    private let reasons: Locked<[String]> = Locked([])
-    var logLevel = Logger.Level.info
-    var metadata: Logger.Metadata = [:]
-
-    var first: String? { reasons.withLock { $0.first } }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        if let reason = event.metadata?["reason"], "\(event.message)".hasSuffix("closed") {
-            reasons.withLock { $0.append("\(reason)") }
-        }
     }
 }

@@ -193,9 +193,6 @@ extension HostileDeed {
     /// Whether it begins when the client has reset the stream, not before.
     package var waitsForReset: Bool { self == .resetHeaders || self == .resetData }
 
-    /// Whether what it sends at once ends the connection.
-    package var isSoon: Bool { !waitsForReset && self != .silence }
-
     /// What comes first, once.
     func beginning(on stream: UInt32) -> [UInt8] {
         switch self {

@@ -12,9 +12,7 @@ import Testing
 struct AnswerTests {
     @Test("a push arrives with Apple's headers and its body, and the unique ID comes back")
     func accepted() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { $0.accept(uniqueID: "unique-1") }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig { $0.accept(uniqueID: "unique-1") }
         let request = Rig.request(7, expiration: Timestamp(secondsSince1970: 1_900_000_000))
         let answer = try await rig.transport.deliver(request)
 
@@ -30,7 +28,6 @@ struct AnswerTests {
         for (name, value) in expected { #expect(seen.headers[name] == [value], "\(name)") }
         #expect(seen.header("authorization")?.hasPrefix("bearer ey") == true)
         #expect(seen.headers.count == expected.count + 1)
-        await rig.stop()
     }
 
     @Test("printing a push shows its ID and the token's first digits, and neither the whole token nor its body")
@@ -52,14 +49,11 @@ struct AnswerTests {
             (429, "TooManyRequests", nil), (500, "InternalServerError", nil), (400, "SomethingNew", nil),
         ] as [(Int, String, Int?)])
     func refused(status: Int, reason: String, timestamp: Int?) async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { $0.refuse(status, reason, timestamp: timestamp) }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig { $0.refuse(status, reason, timestamp: timestamp) }
         let time = timestamp.flatMap { Timestamp(secondsSince1970: Int64($0 / 1_000)) }
         #expect(await rig.outcome().refusal == APNSRefusal(status: status, reason: reason, timestamp: time))
         #expect(await rig.outcome().refusal?.status == status, "the connection goes on")
         #expect(rig.server.seen.connectionCount == 1)
-        await rig.stop()
     }
 
     @Test(
@@ -70,18 +64,14 @@ struct AnswerTests {
             "{\"reason\":\"\"}", "\u{ff}\u{fe}",
         ])
     func strangeBodies(body: String) async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { $0.answer(502, body: Array(body.utf8)) }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig { $0.answer(502, body: Array(body.utf8)) }
         #expect(await rig.outcome().refusal == APNSRefusal(status: 502, reason: nil, timestamp: nil))
-        await rig.stop()
     }
 
     @Test("a body of a megabyte keeps its status, is not read to its end, and others are still answered")
     func hugeBody() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.request.body == Rig.request(0).body {
+        let rig = try await Rig { exchange in
+            if exchange.push == 0 {
                 exchange.answer(500, body: [UInt8](repeating: 0x20, count: 16_384), ends: false)
                 for _ in 0..<60 {
                     exchange.connection.send(
@@ -91,12 +81,10 @@ struct AnswerTests {
                 exchange.refuse(400, "BadTopic")
             }
         }
-        let rig = try await Rig(behavior)
         for _ in 0..<10 { #expect(await rig.outcome(0).refusal == APNSRefusal(status: 500, reason: nil)) }
         #expect(await rig.outcome(1).refusal?.reason == "BadTopic")
         try await eventually("the stream is reset") { rig.server.seen.resetCount == 10 }
         #expect(rig.server.seen.connectionCount == 1, "the connection's window was given back")
-        await rig.stop()
     }
 
     @Test("an unknown reason is carried through, at most 64 characters that only print")
@@ -117,9 +105,8 @@ struct AnswerTests {
 
     @Test("200 is an answer, whatever becomes of the stream after it", arguments: [0, 1, 2])
     func unfinished(end: Int) async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.request.body == Rig.request(1).body { return exchange.accept() }
+        let rig = try await Rig { exchange in
+            if exchange.push == 1 { return exchange.accept() }
             exchange.connection.send(
                 .headers(.init(headers: [":status": "200"], endStream: false)), on: exchange.streamID)
             switch end {
@@ -128,7 +115,6 @@ struct AnswerTests {
             default: break
             }
         }
-        let rig = try await Rig(behavior)
         rig.trust([0, 1])
         #expect(await rig.outcome(1).isAccepted)
         async let outcome = rig.outcome()
@@ -139,7 +125,6 @@ struct AnswerTests {
             rig.clock.advance(.seconds(30))
         }
         #expect(await outcome == .success(.accepted(uniqueID: nil)))
-        await rig.stop()
     }
 }
 
@@ -229,9 +214,7 @@ struct AnswerTests {
 
     @Test("what is sent says by its outcome what APNs has answered, and another carrier's address is not sent to")
     func delivered() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { $0.refuse(413, "PayloadTooLarge") }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig { $0.refuse(413, "PayloadTooLarge") }
         #expect(try await rig.transport.deliver(Rig.request()) == .change(PushReason("PayloadTooLarge")))
         let own = Rig.request()
         let carrier = try #require(Carrier("post"))
@@ -239,6 +222,5 @@ struct AnswerTests {
             address: try #require(Address(own.address.bytes, of: carrier)), body: own.body,
             topic: own.topic, apnsID: own.apnsID, collapseID: own.collapseID, priority: .immediate, expiration: nil)
         #expect(try await rig.transport.deliver(other) == .change(PushReason("not-an-apns-address")))
-        await rig.stop()
     }
 }

@@ -50,11 +50,9 @@ import Testing
             FrameReaderTests.frame(1, 4, 3, Misdeed.status103), FrameReaderTests.frame(0, 0, 3, [1]),
         ])
     func floodOfLateFrames(frame: [UInt8]) async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.request.body == Rig.request(0).body { exchange.putAside() } else { exchange.accept() }
+        let rig = try await Rig(configure: .withoutDeadlines) {
+            if $0.push == 0 { $0.putAside() } else { $0.accept() }
         }
-        let rig = try await Rig(behavior, configure: withoutDeadlines)
         rig.trust([0, 1])
         #expect(await rig.outcome(1).isAccepted)
         let task = Task { await rig.outcome(0) }
@@ -71,34 +69,28 @@ import Testing
         _ = await rig.jumping { await rig.outcome(1) }
         #expect(await rig.jumping { await rig.outcome(1) }.isAccepted)
         #expect(rig.server.seen.connectionCount == 2)
-        await rig.stop()
     }
 
     @Test("nothing more is read of one that has broken the rules, also where it answers no farewell")
     func cutAtOnce() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
+        let rig = try await Rig(configure: .withoutDeadlines) { exchange in
             guard exchange.number == 2 else { return exchange.accept() }
             Misdeed.zeroIncrement.act(exchange)
             exchange.connection.fallSilent()
         }
-        let rig = try await Rig(behavior, configure: withoutDeadlines)
         rig.trust([0])
         #expect(await rig.outcome().isAccepted)
         let channel = try #require(try await rig.transport.firstChannel)
         #expect(channel.isActive)
         #expect(!(await rig.outcome().isAccepted))
         #expect(!channel.isActive, "it is closed when its pushes learn of it")
-        await rig.stop()
     }
 
     @Test("it costs an error and a connection, and the next push works", arguments: Misdeed.allCases)
     func misdeeds(_ misdeed: Misdeed) async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.connection.number == 1 { misdeed.act(exchange) } else { exchange.accept() }
+        let rig = try await Rig(configure: .withoutDeadlines) {
+            if $0.connection.number == 1 { misdeed.act($0) } else { $0.accept() }
         }
-        let rig = try await Rig(behavior, configure: withoutDeadlines)
         let outcome = await rig.outcome()
         if misdeed == .badContentLength {
             #expect(outcome.isAccepted, "its status came before")
@@ -108,13 +100,14 @@ import Testing
             Issue.record("\(misdeed): \(outcome)")
         }
         #expect(await rig.jumping { await rig.outcome() }.isAccepted)
-        await rig.stop()
     }
 
-    @Test("a server without HTTP/2 is named as such") func alpn() async throws {
-        var behavior = ServerBehavior()
-        behavior.protocols = ["http/1.1"]
-        try await Self.expectUnreachable(behavior, "the server does not offer HTTP/2 (ALPN h2)")
+    @Test("A server without HTTP/2 is named as such, and one that speaks something else after TLS is not waited for")
+    func otherProtocols() async throws {
+        let old = ServerBehavior(protocols: ["http/1.1"])
+        try await Self.expectUnreachable(old, "the server does not offer HTTP/2 (ALPN h2)")
+        let other = ServerBehavior(insteadOfHTTP2: Array("220 mail.example.com ESMTP\r\n".utf8))
+        try await Self.expectUnreachable(other, nil)
     }
 
     @Test("a certificate that has expired, is for another name or comes from somebody else is not accepted")
@@ -129,17 +122,11 @@ import Testing
             trusting: otherName)
     }
 
-    @Test("a server that speaks something else after TLS is not waited for") func otherProtocol() async throws {
-        var behavior = ServerBehavior()
-        behavior.insteadOfHTTP2 = Array("220 mail.example.com ESMTP\r\n".utf8)
-        try await Self.expectUnreachable(behavior, nil)
-    }
-
     private static func expectUnreachable(
         _ behavior: ServerBehavior, _ reason: String?, certificate: TestCertificate = .shared,
         trusting: TestCertificate = .shared
     ) async throws {
-        let rig = try await Rig(behavior, certificate: certificate, trusting: trusting, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, certificate: certificate, trusting: trusting, configure: .withoutDeadlines)
         let outcome = await rig.jumping { await rig.outcome() }
         guard case .unreachable(let text)? = outcome.error else {
             Issue.record("\(outcome)")
@@ -147,7 +134,6 @@ import Testing
         }
         if let reason { #expect(text == reason) }
         #expect(rig.server.seen.requests.isEmpty)
-        await rig.stop()
     }
 
     @Test("trust roots that are none are refused") func badRoots() {

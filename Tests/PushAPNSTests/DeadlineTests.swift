@@ -10,9 +10,7 @@ import Testing
 struct DeadlineTests {
     @Test("a push without an answer fails at its deadline, its stream is reset, and the next works")
     func request() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { if $0.request.body != Rig.request(0).body { $0.accept() } }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig { if $0.push != 0 { $0.accept() } }
         async let silent = rig.outcome(0)
         try await eventually("it is sent") { rig.server.seen.requests.count == 1 }
         try await rig.pass(.seconds(29))
@@ -23,16 +21,12 @@ struct DeadlineTests {
         try await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
         #expect(await rig.outcome(1).isAccepted)
         #expect(rig.server.seen.connectionCount == 1)
-        await rig.stop()
     }
 
     @Test("a refusal whose body never ends keeps its status at the deadline") func slowBody() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.request.body == Rig.request(1).body { return exchange.accept() }
-            exchange.answer(400, body: Array("{\"rea".utf8), ends: false)
+        let rig = try await Rig {
+            if $0.push == 1 { $0.accept() } else { $0.answer(400, body: Array("{\"rea".utf8), ends: false) }
         }
-        let rig = try await Rig(behavior)
         rig.trust([0, 1])
         #expect(await rig.outcome(1).isAccepted)
         async let slow = rig.outcome(0)
@@ -41,7 +35,6 @@ struct DeadlineTests {
         #expect(await rig.outcome(1).isAccepted)
         rig.clock.advance(.seconds(30))
         #expect(await slow.refusal == APNSRefusal(status: 400, reason: nil))
-        await rig.stop()
     }
 
     @Test("a server that takes connections and says nothing makes a push fail as unreachable, three attempts later")
@@ -49,10 +42,9 @@ struct DeadlineTests {
         let mute = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
         let clock = ManualClock()
-        let transport = try Rig.transport(to: mute.localAddress?.port ?? 0, clock: clock) {
-            withoutDeadlines(&$0)
-            $0.deadlines.connect = .seconds(5)
-        }
+        let transport = try Rig.transport(
+            to: mute.localAddress?.port ?? 0, clock: clock,
+            configure: .withoutDeadlines(but: { $0.deadlines.connect = .seconds(5) }))
         await clock.jumping(for: transport, isMute: true) {
             await #expect(throws: PushTransportError.unreachable("no connection within 5000 ms")) {
                 _ = try await transport.deliver(Rig.request())
@@ -64,15 +56,9 @@ struct DeadlineTests {
 
     @Test("a connection that does not answer a ping is replaced, and what was on it fails as lost")
     func ping() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.request.body == Rig.request(0).body {
-                exchange.connection.fallSilent()
-            } else {
-                exchange.accept()
-            }
+        let rig = try await Rig(configure: .changed { $0.deadlines.request = .seconds(1_000_000) }) {
+            if $0.push == 0 { $0.connection.fallSilent() } else { $0.accept() }
         }
-        let rig = try await Rig(behavior) { $0.deadlines.request = .seconds(1_000_000) }
         rig.trust(0..<5)
         #expect(await rig.outcome(1).isAccepted)
         let silent = Task { await rig.outcome(0) }
@@ -83,14 +69,14 @@ struct DeadlineTests {
         rig.clock.advance(.milliseconds(250))
         #expect(await rig.outcome(2).isAccepted)
         #expect(rig.server.seen.connectionCount == 2)
-        await rig.stop()
     }
 
     @Test("an idle connection is pinged each hour, and kept while it answers") func idlePing() async throws {
-        let rig = try await Rig {
-            $0.deadlines.ping = .seconds(1_000_000)
-            $0.deadlines.idle = .seconds(100_000_000)
-        }
+        let rig = try await Rig(
+            configure: .changed {
+                $0.deadlines.ping = .seconds(1_000_000)
+                $0.deadlines.idle = .seconds(100_000_000)
+            })
         #expect(await rig.outcome().isAccepted)
         for count in 1...3 {
             try await rig.pass(.seconds(3_599))
@@ -109,23 +95,19 @@ struct DeadlineTests {
         }
         #expect(await rig.outcome().isAccepted)
         #expect(rig.server.seen.liveConnectionCount == 2, "one for each lane")
-        await rig.stop()
     }
 
     @Test("a connection that nothing is sent on is closed after a day") func idle() async throws {
-        let rig = try await Rig { $0.deadlines.pingWhileIdle = .seconds(1_000_000) }
+        let rig = try await Rig(configure: .changed { $0.deadlines.pingWhileIdle = .seconds(1_000_000) })
         #expect(await rig.outcome().isAccepted)
         #expect(rig.server.seen.liveConnectionCount == 1)
         rig.clock.advance(.seconds(86_400))
         try await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
         #expect(await rig.outcome().isAccepted)
-        await rig.stop()
     }
 
     @Test("a push that waits for a stream until its deadline was not sent") func waiting() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { $0.putAside() }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig { $0.putAside() }
         async let outcomes = rig.deliver(0..<3)
         try await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
         try await eventually("the others wait") { try await rig.transport.waitingCount == 2 }
@@ -134,13 +116,10 @@ struct DeadlineTests {
         #expect(errors.filter { $0 == .timedOut }.count == 1)
         #expect(errors.filter { $0 == .unreachable("no free stream in time") }.count == 2)
         #expect(rig.server.seen.requests.count == 1)
-        await rig.stop()
     }
 
     @Test("more pushes than may wait are turned away at once") func overloaded() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { $0.putAside() }
-        let rig = try await Rig(behavior) { $0.limits.waitingCount = 10 }
+        let rig = try await Rig(configure: .changed { $0.limits.waitingCount = 10 }) { $0.putAside() }
         async let outcomes = rig.deliver(0..<100)
         try await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
         try await eventually("the others are turned away") { rig.metrics.counter("push_requests", "overloaded") >= 89 }
@@ -148,6 +127,5 @@ struct DeadlineTests {
         let errors = await outcomes.compactMap { $0.error }
         #expect(errors.count == 100)
         #expect(errors.filter { $0 == .overloaded }.count >= 89)
-        await rig.stop()
     }
 }

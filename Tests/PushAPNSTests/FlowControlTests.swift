@@ -10,11 +10,7 @@ import Testing
 @Suite("Windows: never more bytes than the peer takes") struct FlowControlTests {
     @Test("bodies arrive whole through windows that are smaller than they are, and that shrink while they are open")
     func smallWindows() async throws {
-        var behavior = ServerBehavior()
-        behavior.settings = [
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: 50),
-            HTTP2Setting(parameter: .initialWindowSize, value: 700),
-        ]
+        var behavior = ServerBehavior(streams: 50, window: 700)
         behavior.onConnect = { connection in
             for (number, window) in [300, 0, 100, 1_000, 65_535].enumerated() {
                 connection.channel.eventLoop.scheduleTask(in: .milliseconds(Int64(40 * (number + 1)))) {
@@ -26,43 +22,30 @@ import Testing
         rig.trust(0..<60)
         await expectWhole(0..<60, byteCount: 2_000, rig)
         #expect(rig.server.seen.connectionCount == 1)
-        await rig.stop()
     }
 
     @Test("pushes wait for the connection's window, and all of them get their turn")
     func connectionWindow() async throws {
-        var behavior = ServerBehavior()
-        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 1_000)]
-        let rig = try await Rig(behavior)
+        let rig = try await Rig(streams: 1_000)
         rig.trust(0..<500)
         // Two megabytes through a window of 65,535 bytes.
         await expectWhole(0..<500, byteCount: 4_000, rig)
         #expect(rig.server.seen.connectionCount == 1)
-        await rig.stop()
     }
 
     @Test("an answer that comes before the body has ended is taken, and the stream is reset")
     func earlyAnswer() async throws {
-        var behavior = ServerBehavior()
-        behavior.settings = [
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: 10),
-            HTTP2Setting(parameter: .initialWindowSize, value: 0),
-        ]
+        var behavior = ServerBehavior(streams: 10, window: 0)
         behavior.onHeaders = { $0.send(.headers(.init(headers: [":status": "403"], endStream: true)), on: $1) }
         let rig = try await Rig(behavior)
         #expect(await rig.outcome(0).refusal?.status == 403)
         #expect(await rig.outcome(1).refusal?.status == 403)
         try await eventually("the streams are reset") { rig.server.seen.resetCount == 2 }
         #expect(rig.server.seen.connectionCount == 1)
-        await rig.stop()
     }
 
     @Test("late answers to pushes that were given up disturb nobody") func lateAnswers() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.request.body == Rig.request(0).body { exchange.putAside() } else { exchange.accept() }
-        }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig { if $0.push == 0 { $0.putAside() } else { $0.accept() } }
         rig.trust([0, 1])
         #expect(await rig.outcome(1).isAccepted)
         for number in 1...5 {
@@ -82,7 +65,6 @@ import Testing
             #expect(await rig.outcome(1).isAccepted)
         }
         #expect(rig.server.seen.connectionCount == 1)
-        await rig.stop()
     }
 
     private func expectWhole(_ numbers: Range<Int>, byteCount: Int, _ rig: Rig) async {

@@ -1,3 +1,4 @@
+import HostilePeers
 import NIOCore
 import NIOHTTP2
 import PushSender
@@ -7,23 +8,20 @@ import Testing
 @testable import PushAPNS
 
 @Suite("Connections that end") struct GoAwayTests {
-    @Test("after GOAWAY what is in flight is finished, what was not processed is sent again, and the reason is logged")
-    func goAway() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
-                exchange.putAside()
-            } else {
-                exchange.accept()
-            }
+    @Test(
+        "After GOAWAY, announced or not, what is in flight is finished, and what was not processed is sent again",
+        arguments: [false, true])
+    func goAway(isAnnounced: Bool) async throws {
+        let log = CollectedLog()
+        let rig = try await Rig(log: log, configure: .withoutDeadlines) {
+            if $0.connection.number == 1, $0.push != 0 { $0.putAside() } else { $0.accept() }
         }
-        let log = LogHandlerOfTests()
-        let rig = try await Rig(behavior, log: log, configure: withoutDeadlines)
         rig.trust(0..<20)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<11)
         try await eventually("ten in flight") { rig.server.seen.waiting.count == 10 }
         let held = rig.server.seen.takeWaiting().sorted { $0.streamID < $1.streamID }
+        if isAnnounced { held[0].connection.goAway(last: .maxID, reason: nil) }
         held[0].connection.goAway(last: held[3].streamID, reason: "Shutdown")
         try await rig.jumping { try await eventually("six again") { rig.server.seen.requests.count == 1 + 10 + 6 } }
         for exchange in held[0...3] { exchange.accept() }
@@ -32,65 +30,54 @@ import Testing
         #expect(Set(rig.server.seen.requests.suffix(6).map { $0.connection }) == [2])
         try await eventually("the old one is closed") { rig.server.seen.liveConnectionCount == 1 }
         #expect(log.text.contains("reason=Shutdown"))
-        await rig.stop()
+        try await eventually("the reason") { log.text.contains("reason=APNs ended the connection: Shutdown") }
+        #expect(rig.server.seen.connectionCount == 2)
     }
 
     @Test("a push that three connections refuse to take was not sent") func goAwayForEver() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { $0.connection.goAway(last: 0, reason: nil) }
-        let rig = try await Rig(behavior, configure: withoutDeadlines)
+        let rig = try await Rig(configure: .withoutDeadlines) { $0.connection.goAway(last: 0, reason: nil) }
         let outcome = await rig.jumping { await rig.outcome() }
         #expect(rig.server.seen.requests.count == 3)
         #expect(
             outcome.error == .unreachable("not taken 3 times: APNs ended the connection: NO_ERROR"))
-        await rig.stop()
     }
 
     @Test("REFUSED_STREAM is sent again, any other reset is lost") func resets() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
+        let rig = try await Rig { exchange in
             switch exchange.number {
             case 1: exchange.reset(.refusedStream)
             case 2: exchange.accept()
             default: exchange.reset(.internalError)
             }
         }
-        let rig = try await Rig(behavior)
         #expect(await rig.outcome(1).isAccepted)
         #expect(rig.server.seen.requests.count == 2)
         #expect(await rig.outcome(1).error == .connectionLost("the stream was reset: INTERNAL_ERROR"))
-        await rig.stop()
     }
 
     @Test(
         "a refusal that concerns the connection ends it",
         arguments: [(503, "Shutdown"), (403, "UnrelatedKeyIdInToken"), (400, "IdleTimeout")])
     func endingReasons(status: Int, reason: String) async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.number == 2 { exchange.refuse(status, reason) } else { exchange.accept() }
+        let rig = try await Rig(configure: .withoutDeadlines) {
+            if $0.number == 2 { $0.refuse(status, reason) } else { $0.accept() }
         }
-        let rig = try await Rig(behavior, configure: withoutDeadlines)
         rig.trust([0])
         #expect(await rig.outcome().isAccepted)
         #expect(await rig.outcome().refusal?.advice == .wait)
         #expect(await rig.jumping { await rig.outcome() }.isAccepted)
         #expect(rig.server.seen.requests.map { $0.connection } == [1, 1, 2])
-        await rig.stop()
     }
 
     @Test("a cut connection fails what was on it as lost, and the next push gets a new one") func cut() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.connection.number == 1 { exchange.connection.cut() } else { exchange.accept() }
+        let rig = try await Rig(configure: .withoutDeadlines) {
+            if $0.connection.number == 1 { $0.connection.cut() } else { $0.accept() }
         }
-        let rig = try await Rig(behavior, configure: withoutDeadlines)
         guard case .connectionLost? = await rig.outcome(0).error else {
             Issue.record("not lost")
             return
         }
         #expect(await rig.jumping { await rig.outcome(0) }.isAccepted)
-        await rig.stop()
     }
 
     @Test("where nothing listens a push is unreachable, and a server that comes back is found")
@@ -99,7 +86,7 @@ import Testing
         let port = first.port
         await first.stop()
         let clock = ManualClock()
-        let transport = try Rig.transport(to: port, clock: clock, configure: withoutDeadlines)
+        let transport = try Rig.transport(to: port, clock: clock, configure: .withoutDeadlines)
         await clock.jumping(for: transport) {
             let error = await #expect(throws: PushTransportError.self) {
                 _ = try await transport.deliver(Rig.request())
@@ -108,7 +95,7 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(reason == "connection refused by localhost:\(port)")
+            #expect(reason == "localhost:\(port): Connection refused")
         }
         let second = try await TestServer(port: port)
         let answer = try await clock.jumping(for: transport) { try await transport.deliver(Rig.request()) }

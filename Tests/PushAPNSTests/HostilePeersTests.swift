@@ -14,53 +14,41 @@ import Testing
     private struct Victim: Sendable {
         let deed: HostileDeed
         let server: HostileServer
-        let clock: ManualClock
-        let log: LogHandlerOfTests
+        let clock = ManualClock()
+        let log = CollectedLog()
         let transport: APNSTransport
 
         init(_ deed: HostileDeed, _ server: HostileServer) throws {
             self.deed = deed
             self.server = server
-            clock = ManualClock()
-            log = LogHandlerOfTests()
-            transport = try Rig.transport(to: server.port, clock: clock, log: log) {
-                withoutDeadlines(&$0)
-                // Only where a deed waits for them.
+            // Deadlines only where a deed waits for them.
+            let change = ConfigurationChange.withoutDeadlines {
                 if deed.waitsForReset { $0.deadlines.request = .seconds(100) }
                 if deed == .silence { $0.deadlines.pingWhileBusy = .seconds(10) }
             }
+            transport = try Rig.transport(to: server.port, clock: clock, log: log, configure: change)
         }
 
         /// How the push ended, and why its connection did.
         func suffer() async throws -> (outcome: Rig.Outcome, reason: String) {
-            async let delivery = outcome()
+            async let delivery = transport.outcome(of: Rig.request())
             if deed.waitsForReset {
                 try await eventually("the request is there") { server.seen.requestCount > 0 }
                 clock.advance(.seconds(100))
             }
             try await eventually("the connection of \(deed) is over") {
                 if deed == .silence, server.seen.requestCount > 0 { clock.advance(.seconds(10)) }
-                return closing != nil
+                return log.closingReason != nil
             }
             await transport.shutDown()
-            return (await delivery, closing ?? "")
-        }
-
-        /// Why its connection was closed.
-        private var closing: String? {
-            let line = log.text.split(separator: "\n").first { $0.contains("connection to APNs closed") }
-            return line.map { String($0).replacing(/^.*reason=/, with: "") }
-        }
-
-        private func outcome() async -> Rig.Outcome {
-            do { return .success(try await transport.answer(to: Rig.request())) } catch { return .failure(error) }
+            return (await delivery, log.closingReason ?? "")
         }
     }
 
     @Test("twenty and more at once end with typed errors, each as its deed deserves, while every good push is accepted")
     func manyAtOnce() async throws {
         let certificate = TestCertificate.shared
-        let rig = try await Rig(configure: withoutDeadlines)
+        let rig = try await Rig(configure: .withoutDeadlines)
         rig.trust(0..<50)
         var victims: [Victim] = []
         for deed in HostileDeed.allCases + HostileDeed.allCases {
@@ -97,7 +85,6 @@ import Testing
             #expect(farewells <= 10, "\(victim.deed)")
             await victim.server.stop()
         }
-        await rig.stop()
     }
 
     @Test("frames of no use are counted by what they cost: long ones sooner, but not what was on its way")
@@ -125,8 +112,8 @@ import Testing
 
     @Test("a peer that asks slowly, for ever, and reads no answer is left, before the answers fill the memory")
     func deafness() async throws {
-        let log = LogHandlerOfTests()
-        let rig = try await Rig(log: log, configure: withoutDeadlines)
+        let log = CollectedLog()
+        let rig = try await Rig(log: log, configure: .withoutDeadlines)
         #expect(await rig.outcome().isAccepted)
         let channel = try #require(try await rig.transport.firstChannel)
         let peer = try #require(rig.server.seen.lastConnection)
@@ -145,7 +132,6 @@ import Testing
             }
         }
         #expect(log.text.contains("reason=\(Self.untaken)"), "\(log.text)")
-        await rig.stop()
     }
 
     private static func reasons(_ deed: HostileDeed) -> [String] {

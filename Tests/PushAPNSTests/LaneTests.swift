@@ -15,7 +15,6 @@ import Testing
         #expect(await rig.outcome(2).isAccepted)
         #expect(await rig.outcome(1).isAccepted)
         #expect(rig.server.seen.requests.map { $0.connection } == [1, 2, 1, 1])
-        await rig.stop()
     }
 
     @Test("a push that its sender calls proven goes over the others' connection at once") func hint() async throws {
@@ -27,50 +26,35 @@ import Testing
         _ = try await rig.transport.deliver(request)
         #expect(await rig.outcome(3).isAccepted)
         #expect(rig.server.seen.requests.map { $0.connection } == [1, 1, 2])
-        await rig.stop()
     }
 
     @Test("a token that is refused for good must prove itself again") func refusedToken() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.number == 2 {
-                exchange.refuse(410, "Unregistered", timestamp: 1_700_000_000_000)
-            } else {
-                exchange.accept()
-            }
+        let rig = try await Rig {
+            if $0.number == 2 { $0.refuse(410, "Unregistered", timestamp: 1_700_000_000_000) } else { $0.accept() }
         }
-        let rig = try await Rig(behavior)
         rig.trust([1, 2])
         #expect(await rig.outcome(2).isAccepted)
         #expect(await rig.outcome(1).refusal?.advice == .drop)
         #expect(await rig.outcome(1).isAccepted)
         #expect(rig.server.seen.requests.map { $0.connection } == [1, 1, 2])
-        await rig.stop()
     }
 
     @Test("bad tokens throttle only their own connection") func throttling() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            let number = Int(exchange.request.header("apns-collapse-id")?.dropFirst(9) ?? "") ?? 0
-            guard number >= 1_000 else { return exchange.accept() }
+        let rig = try await Rig { exchange in
+            guard exchange.push >= 1_000 else { return exchange.accept() }
             // As Apple does: one stream from then on.
             exchange.connection.allow(streams: 1)
             exchange.connection.channel.eventLoop.scheduleTask(in: .milliseconds(20)) {
                 exchange.refuse(400, "BadDeviceToken")
             }
         }
-        let rig = try await Rig(behavior)
         rig.trust(0..<1_000)
         #expect(await rig.outcome(0).isAccepted)
         async let bad = rig.deliver(1_000..<1_020)
         let good = await rig.deliver(0..<1_000)
         #expect(good.allSatisfy { $0.isAccepted })
         #expect(await bad.allSatisfy { $0.refusal?.reason == "BadDeviceToken" })
-        let goodConnections = Set(
-            rig.server.seen.requests.filter { Int($0.header("apns-collapse-id")?.dropFirst(9) ?? "") ?? 0 < 1_000 }.map
-            { $0.connection })
-        #expect(goodConnections == [1])
-        await rig.stop()
+        #expect(Set(rig.server.seen.requests.filter { $0.push < 1_000 }.map(\.connection)) == [1])
     }
 
     @Test("no more tokens are remembered than was asked for, and those in use stay") func bounded() {

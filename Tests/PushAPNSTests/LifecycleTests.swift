@@ -1,3 +1,4 @@
+import HostilePeers
 import Logging
 import MetricsTestKit
 import PushSender
@@ -9,9 +10,7 @@ import Testing
 
 @Suite("Cancelling, shutting down, watching") struct LifecycleTests {
     @Test("a cancelled push returns at once and resets its stream; others go on") func cancelled() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { if $0.request.body == Rig.request(0).body { $0.putAside() } else { $0.accept() } }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig { if $0.push == 0 { $0.putAside() } else { $0.accept() } }
         rig.trust(0..<5)
         #expect(await rig.outcome(1).isAccepted)
         let task = Task { await rig.outcome(0) }
@@ -22,7 +21,6 @@ import Testing
         for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
         #expect(await rig.outcome(1).isAccepted)
         #expect(rig.server.seen.connectionCount == 1)
-        await rig.stop()
     }
 
     @Test("a push of a cancelled task is not sent") func cancelledBefore() async throws {
@@ -34,14 +32,11 @@ import Testing
         task.cancel()
         #expect(await task.value.error == .cancelled)
         #expect(rig.server.seen.requests.isEmpty)
-        await rig.stop()
     }
 
     @Test("a shutdown refuses what comes, finishes what was taken, and closes the connections")
     func shutdown() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { if $0.request.body == Rig.request(0).body { $0.accept() } else { $0.putAside() } }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig { if $0.push == 0 { $0.accept() } else { $0.putAside() } }
         rig.trust(0..<200)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<151)
@@ -55,7 +50,6 @@ import Testing
         await ended
         try await eventually("closed") { rig.server.seen.liveConnectionCount == 0 }
         #expect(await rig.outcome(0).error == .shuttingDown)
-        await rig.stop()
     }
 
     @Test("a service group runs it and shuts it down gracefully") func service() async throws {
@@ -67,7 +61,6 @@ import Testing
         await group.triggerGracefulShutdown()
         try await run
         #expect(await rig.outcome().error == .shuttingDown)
-        await rig.stop()
     }
 
     @Test("a transport that is let go of closes its connections") func letGo() async throws {
@@ -83,10 +76,8 @@ import Testing
 
     @Test("the log names events and public identifiers, and neither whole device tokens nor bodies nor provider tokens")
     func log() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { $0.refuse(410, "Unregistered", timestamp: 1_700_000_000_000) }
-        let log = LogHandlerOfTests()
-        let rig = try await Rig(behavior, log: log)
+        let log = CollectedLog()
+        let rig = try await Rig(log: log) { $0.refuse(410, "Unregistered", timestamp: 1_700_000_000_000) }
         let request = Rig.request(3)
         _ = try await rig.transport.deliver(request)
         #expect(log.text.contains("apns-id=\(request.apnsID)"))
@@ -95,19 +86,12 @@ import Testing
         #expect(!log.text.contains(request.address.hexadecimal))
         #expect(!log.text.contains("number"))
         #expect(!log.text.contains("bearer"))
-        await rig.stop()
     }
 
     @Test("the metrics count pushes by outcome, times, connections and token renewals") func metrics() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.request.body == Rig.request(1).body {
-                exchange.refuse(400, "BadTopic")
-            } else {
-                exchange.accept()
-            }
+        let rig = try await Rig {
+            if $0.push == 1 { $0.refuse(400, "BadTopic") } else { $0.accept() }
         }
-        let rig = try await Rig(behavior)
         _ = await rig.deliver(0..<2)
         _ = await rig.outcome(0)
         #expect(rig.metrics.counter("push_requests", "accepted") == 2)
@@ -118,6 +102,5 @@ import Testing
         await rig.transport.shutDown()
         #expect(await rig.outcome(0).error == .shuttingDown)
         #expect(rig.metrics.counter("push_requests", "shutting-down") == 1)
-        await rig.stop()
     }
 }

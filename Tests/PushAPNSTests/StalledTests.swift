@@ -1,4 +1,5 @@
 import Foundation
+import HostilePeers
 import MetricsTestKit
 import NIOCore
 import NIOHTTP2
@@ -13,11 +14,8 @@ import Testing
 struct StalledTests {
     @Test("one push without an answer does not hold up the others, and its late answer is taken")
     func firstAnswer() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { if $0.connection.number == 1 { $0.putAside() } else { $0.accept() } }
-        let rig = try await Rig(behavior) {
-            withoutDeadlines(&$0)
-            $0.deadlines.firstAnswer = .seconds(5)
+        let rig = try await Rig(configure: .withoutDeadlines(but: { $0.deadlines.firstAnswer = .seconds(5) })) {
+            if $0.connection.number == 1 { $0.putAside() } else { $0.accept() }
         }
         rig.trust(0..<5)
         async let outcomes = rig.deliver(0..<5)
@@ -30,22 +28,13 @@ struct StalledTests {
         try await rig.jumping { try await eventually("the others") { rig.server.seen.requests.count == 5 } }
         for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
         #expect(await outcomes.allSatisfy { $0.isAccepted })
-        await rig.stop()
     }
 
     @Test("a full connection that answers nothing any more is replaced") func fullAndSilent() async throws {
-        var behavior = ServerBehavior()
-        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
-        behavior.onRequest = { exchange in
-            if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
-                exchange.putAside()
-            } else {
-                exchange.accept()
-            }
-        }
-        let rig = try await Rig(behavior) {
-            withoutDeadlines(&$0)
-            $0.deadlines.firstAnswer = .seconds(5)
+        let rig = try await Rig(
+            streams: 5, configure: .withoutDeadlines(but: { $0.deadlines.firstAnswer = .seconds(5) })
+        ) {
+            if $0.connection.number == 1, $0.push != 0 { $0.putAside() } else { $0.accept() }
         }
         rig.trust(0..<10)
         #expect(await rig.outcome(0).isAccepted)
@@ -56,18 +45,13 @@ struct StalledTests {
         try await rig.jumping { try await eventually("they are sent") { rig.server.seen.requests.count == 8 } }
         for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
         #expect(await outcomes.allSatisfy { $0.isAccepted })
-        await rig.stop()
     }
 
     @Test("a server that allows no streams is waited for as long as for a connection, then counts as one that failed")
     func noStreams() async throws {
-        var behavior = ServerBehavior()
-        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0)]
-        let log = LogHandlerOfTests()
-        let rig = try await Rig(behavior, log: log) {
-            withoutDeadlines(&$0)
-            $0.deadlines.connect = .seconds(60)
-        }
+        let log = CollectedLog()
+        let rig = try await Rig(
+            streams: 0, log: log, configure: .withoutDeadlines(but: { $0.deadlines.connect = .seconds(60) }))
         async let outcome = rig.outcome()
         for count in 1...3 {
             try await rig.jumping {
@@ -81,37 +65,32 @@ struct StalledTests {
         #expect(await outcome.error == .unreachable("the server allows no streams"))
         #expect(rig.server.seen.connectionCount == 3)
         #expect(rig.server.seen.requests.isEmpty)
-        await rig.stop()
     }
 
     @Test("a stream limit of 0 that is raised lets the push go; of a huge one ten thousand are used")
     func raised() async throws {
-        var behavior = ServerBehavior()
-        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0)]
-        let log = LogHandlerOfTests()
-        let rig = try await Rig(behavior, log: log)
+        let log = CollectedLog()
+        let rig = try await Rig(streams: 0, log: log)
         async let outcome = rig.outcome()
         try await eventually("ready") { log.text.contains("stream-limit=0") }
         rig.server.seen.lastConnection?.allow(streams: 1)
         #expect(await outcome.isAccepted)
-        await rig.stop()
 
-        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0x7fff_ffff)]
-        let second = try await Rig(behavior, log: log)
+        let second = try await Rig(streams: 0x7fff_ffff, log: log)
         #expect(await second.outcome().isAccepted)
         #expect(log.text.contains("stream-limit=10000\n") || log.text.hasSuffix("stream-limit=10000"))
-        await second.stop()
     }
 
     @Test(
         "after a stall nothing is sent that nobody waits for any more, or that has expired", arguments: [false, true])
     func stale(isDeadline: Bool) async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { if $0.request.body == Rig.request(0).body { $0.putAside() } else { $0.accept() } }
         // No look at the clock between.
-        let rig = try await Rig(behavior, clock: ManualClock(tick: .hours(1))) {
-            $0.deadlines.request = isDeadline ? .seconds(30) : .seconds(1_000_000)
-        }
+        let rig = try await Rig(
+            clock: ManualClock(tick: .hours(1)),
+            configure: .changed {
+                $0.deadlines.request = isDeadline ? .seconds(30) : .seconds(1_000_000)
+            }
+        ) { if $0.push == 0 { $0.putAside() } else { $0.accept() } }
         async let first = rig.outcome(0)
         try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
         let expiration = isDeadline ? nil : Timestamp(secondsSince1970: 1_800_000_000 + 10)
@@ -125,13 +104,10 @@ struct StalledTests {
         #expect(await late.error == .unreachable(reason))
         #expect(await once.isAccepted != isDeadline)
         #expect(rig.server.seen.requests.count == (isDeadline ? 1 : 2))
-        await rig.stop()
     }
 
     @Test("cancelled pushes make room in the queue, wherever they stand") func cancelledInTheMiddle() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { $0.putAside() }
-        let rig = try await Rig(behavior) { $0.limits.waitingCount = 10 }
+        let rig = try await Rig(configure: .changed { $0.limits.waitingCount = 10 }) { $0.putAside() }
         let first = Task { await rig.outcome(0) }
         try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
         func waits(_ count: Int) async throws {
@@ -151,19 +127,14 @@ struct StalledTests {
         #expect(await rig.outcome(16).error == .overloaded)
         for task in tasks + [first] { task.cancel() }
         for task in tasks { #expect(await task.value.error == .cancelled) }
-        await rig.stop()
     }
 
     @Test("the last of a connection's stream IDs loses nothing: the next push opens another connection")
     func streamIDs() async throws {
-        let rig = try await Rig {
-            withoutDeadlines(&$0)
-            $0.limits.firstStreamID = Int32.max - 20
-        }
+        let rig = try await Rig(configure: .withoutDeadlines(but: { $0.limits.firstStreamID = Int32.max - 20 }))
         rig.trust(0..<100)
         #expect(await rig.deliver(0..<100).allSatisfy { $0.isAccepted })
         #expect(rig.server.seen.requests.count == 100)
         #expect(rig.server.seen.connectionCount == 10)
-        await rig.stop()
     }
 }

@@ -8,10 +8,7 @@ import Testing
 
 @Suite("Streams: never more than the peer allows") struct StreamTests {
     @Test("one stream until the first success, then as many as the settings say") func firstSuccess() async throws {
-        var behavior = ServerBehavior()
-        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 20)]
-        behavior.onRequest = { $0.putAside() }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig(streams: 20) { $0.putAside() }
         rig.trust(0..<50)
         async let outcomes = rig.deliver(0..<50)
 
@@ -28,14 +25,10 @@ import Testing
         await answers.end()
         #expect(rig.server.seen.mostOpen == 20)
         #expect(rig.server.seen.connectionCount == 1)
-        await rig.stop()
     }
 
     @Test("the stream limit is followed as it goes down to 1 and up again") func limitChanges() async throws {
-        var behavior = ServerBehavior()
-        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 10)]
-        behavior.onRequest = { $0.putAside() }
-        let rig = try await Rig(behavior)
+        let rig = try await Rig(streams: 10) { $0.putAside() }
         rig.trust(0..<100)
         // The first success, and what is answered after new settings have come.
         func one() async {
@@ -60,19 +53,12 @@ import Testing
             await one()
             try await fill(limit)
         }
-        await rig.stop()
     }
 
     @Test("another connection is opened when one stays full, and no more than allowed")
     func severalConnections() async throws {
-        var behavior = ServerBehavior()
-        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
-        behavior.onRequest = { exchange in
-            if exchange.request.body == Rig.request(0).body { exchange.accept() } else { exchange.putAside() }
-        }
-        let rig = try await Rig(behavior) {
-            withoutDeadlines(&$0)
-            $0.limits.connectionCount = 3
+        let rig = try await Rig(streams: 5, configure: .withoutDeadlines(but: { $0.limits.connectionCount = 3 })) {
+            if $0.push == 0 { $0.accept() } else { $0.putAside() }
         }
         rig.trust(0..<100)
         #expect(await rig.outcome(0).isAccepted)
@@ -101,7 +87,6 @@ import Testing
         let answers = rig.answering()
         #expect(await outcomes.allSatisfy { $0.isAccepted })
         await answers.end()
-        await rig.stop()
     }
 
     @Test("pushes from tasks on the transport's own thread are delivered like any others")
@@ -115,25 +100,17 @@ import Testing
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(acceptedCount == 1_000)
-        await rig.stop()
     }
 
     @Test("a thousand pushes at once are all answered, each with its own answer") func many() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            let number = Int(exchange.request.header("apns-collapse-id")?.dropFirst(9) ?? "") ?? 0
-            if number.isMultiple(of: 3) { exchange.refuse(400, "Number\(number)") } else { exchange.accept() }
+        let rig = try await Rig {
+            if $0.push.isMultiple(of: 3) { $0.refuse(400, "Number\($0.push)") } else { $0.accept() }
         }
-        let rig = try await Rig(behavior)
         rig.trust(0..<1_000)
         let outcomes = await rig.deliver(0..<1_000)
         for (number, outcome) in outcomes.enumerated() {
-            if number.isMultiple(of: 3) {
-                #expect(outcome.refusal?.reason == "Number\(number)")
-            } else {
-                #expect(outcome.isAccepted)
-            }
+            let isRefused = number.isMultiple(of: 3)
+            #expect(isRefused ? outcome.refusal?.reason == "Number\(number)" : outcome.isAccepted)
         }
-        await rig.stop()
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HostilePeers
 import JWTKit
 import NIOCore
 import PushSender
@@ -150,7 +151,6 @@ import Testing
         let claims = try await Self.claims(authorization)
         #expect(claims.iss == "FGHIJ67890")
         #expect(claims.iat == 1_800_000_000)
-        await rig.stop()
     }
 
     @Test("all connections share one token until it is 50 minutes old, then all have the next")
@@ -169,16 +169,13 @@ import Testing
         let last = rig.server.seen.requests.suffix(2).map { $0.header("authorization") }
         #expect(last[0] == last[1])
         #expect(try await Self.claims(last[0]).iat == 1_800_000_000 + 3_000)
-        await rig.stop()
     }
 
     @Test("an expired token is replaced together with its connection, and the push is delivered")
     func expired() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.number == 2 { exchange.refuse(403, "ExpiredProviderToken") } else { exchange.accept() }
+        let rig = try await Rig {
+            if $0.number == 2 { $0.refuse(403, "ExpiredProviderToken") } else { $0.accept() }
         }
-        let rig = try await Rig(behavior)
         rig.trust([1])
         #expect(await rig.outcome(1).isAccepted)
         rig.clock.advance(.seconds(21 * 60))
@@ -187,16 +184,13 @@ import Testing
         #expect(requests.map { $0.connection } == [1, 1, 2])
         #expect(requests[1].header("authorization") != requests[2].header("authorization"))
         try await eventually("the old connection is closed") { rig.server.seen.liveConnectionCount == 1 }
-        await rig.stop()
     }
 
     @Test("a young token that is called expired means a wrong clock: nothing more is sent until a new one is allowed")
     func wrongClock() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.number == 1 { exchange.refuse(403, "ExpiredProviderToken") } else { exchange.accept() }
+        let rig = try await Rig {
+            if $0.number == 1 { $0.refuse(403, "ExpiredProviderToken") } else { $0.accept() }
         }
-        let rig = try await Rig(behavior)
         #expect(await rig.outcome().error == .wrongClock)
         for _ in 0..<5 { #expect(await rig.outcome().error == .wrongClock) }
         rig.clock.advance(.seconds(19 * 60))
@@ -206,21 +200,14 @@ import Testing
         rig.clock.advance(.seconds(60))
         #expect(await rig.outcome().isAccepted)
         #expect(rig.metrics.counter("push_token_renewals", "signed") == 2)
-        await rig.stop()
     }
 
     @Test("a wrong clock is logged once for all that was in flight; once it is set, pushes go over a new connection")
     func clockIsSet() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.connection.number > 1 || exchange.request.body == Rig.request(0).body {
-                exchange.accept()
-            } else {
-                exchange.refuse(403, "ExpiredProviderToken")
-            }
+        let log = CollectedLog()
+        let rig = try await Rig(log: log) {
+            if $0.connection.number > 1 || $0.push == 0 { $0.accept() } else { $0.refuse(403, "ExpiredProviderToken") }
         }
-        let log = LogHandlerOfTests()
-        let rig = try await Rig(behavior, log: log)
         rig.trust(0..<30)
         #expect(await rig.outcome(0).isAccepted)
         #expect(await rig.deliver(1..<21).allSatisfy { $0.error == .wrongClock })
@@ -229,20 +216,13 @@ import Testing
         #expect(await rig.outcome(1).isAccepted)
         #expect(rig.server.seen.requests.last?.connection == 2)
         #expect(rig.metrics.counter("push_token_renewals", "signed") == 2)
-        await rig.stop()
     }
 
     @Test("TooManyProviderTokenUpdates reaches the caller, ends the connection and waits a minute")
     func tooManyUpdates() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            if exchange.connection.number == 1 {
-                exchange.refuse(429, "TooManyProviderTokenUpdates")
-            } else {
-                exchange.accept()
-            }
+        let rig = try await Rig(configure: .changed { $0.deadlines.request = .seconds(120) }) {
+            if $0.connection.number == 1 { $0.refuse(429, "TooManyProviderTokenUpdates") } else { $0.accept() }
         }
-        let rig = try await Rig(behavior) { $0.deadlines.request = .seconds(120) }
         #expect(await rig.outcome().refusal?.advice == .wait)
         async let next = rig.outcome()
         try await eventually("it waits") { try await rig.transport.waitsForClock }
@@ -251,7 +231,6 @@ import Testing
         rig.clock.advance(.seconds(6))
         #expect(await next.isAccepted)
         #expect(rig.metrics.counter("push_token_renewals", "signed") == 1)
-        await rig.stop()
     }
 
     @Test(

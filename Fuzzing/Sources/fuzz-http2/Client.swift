@@ -27,8 +27,7 @@ final class Client {
         let clock = clock
         let times = TransportClock(now: { clock.now }, wall: { Timestamp(clamping: clock.seconds) }, chance: { 0.5 })
         dispatcher = Dispatcher(
-            Self.configuration, tls: Self.tls, eventLoop: loop, clock: times, log: TransportLog(logger: Self.logger),
-            metrics: Self.metrics)
+            Self.configuration, tls: Self.tls, eventLoop: loop, clock: times, observer: Self.observer)
         // Signed at once: else it would be on another thread.
         dispatcher.tokens = TokenSource(clock: times) { _ in }
         _ = dispatcher.tokens.current(now: clock.now)
@@ -126,8 +125,8 @@ final class Client {
     private static let tls: TLSClient = {
         do { return try TLSClient(endpoint: .production, roots: .system) } catch { fatalError("no TLS: \(error)") }
     }()
-    private static let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
-    private static let metrics = TransportMetrics(NOOPMetricsHandler.instance)
+    private static let observer = TransportObserver(
+        Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }, NOOPMetricsHandler.instance)
 }
 
 /// Unchecked: libFuzzer calls on one thread, and everything is done on it.

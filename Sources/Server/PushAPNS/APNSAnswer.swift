@@ -46,73 +46,73 @@ package enum APNSAdvice: String, Hashable, Sendable, CaseIterable {
 }
 
 extension APNSRefusal {
-    /// Source: the table of Apple's page; Docs/Operations.md repeats it in words.
-    package var advice: APNSAdvice {
-        if status == 410 { return isTokenGone ? .drop : .unknown }
-        return switch reason {
-        case "BadDeviceToken", "DeviceTokenNotForTopic": .drop
-        case "IdleTimeout", "TooManyProviderTokenUpdates", "TooManyRequests", "InternalServerError",
-            "ServiceUnavailable", "Shutdown", "ExpiredProviderToken", "UnrelatedKeyIdInToken":
-            .wait
-        case "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic", "DuplicateHeaders",
-            "InvalidPushType", "MissingDeviceToken", "MissingTopic", "PayloadEmpty", "PayloadTooLarge", "BadPath",
-            "BadRequestPayload", "MethodNotAllowed":
-            .change
-        case "BadCertificate", "BadCertificateEnvironment", "Forbidden", "InvalidProviderToken",
-            "MissingProviderToken", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken", "TopicDisallowed":
-            .fixKeys
-        default: Self.advice(status: status)
-        }
-    }
-
-    /// A device is too much to lose by an answer that is not quite as Apple describes it.
-    private var isTokenGone: Bool { (reason == "Unregistered" || reason == "ExpiredToken") && timestamp != nil }
-
-    /// Where the reason says nothing.
-    private static func advice(status: Int) -> APNSAdvice {
-        switch status {
-        case 401, 403: .fixKeys
-        case 404, 405, 413: .change
-        case 429, 500...599: .wait
-        default: .unknown
-        }
-    }
-
-    /// The same for whoever sends.
+    /// What it means to any sender. Source: the table of Apple's page; Docs/Operations.md repeats it in words.
     package var outcome: PushOutcome {
-        let reason = PushReason(reason ?? "status \(status)", problem: problem)
-        switch advice {
-        case .drop:
-            guard status == 410, let timestamp else { return .refused(reason) }
-            return .gone(since: timestamp, reason)
-        case .wait: return .later(delay, reason)
-        case .change: return .change(reason)
-        // About one app of several, perhaps: the others go on. Many in a row end the run.
-        case .fixKeys: return self.reason == "TopicDisallowed" ? .later(.service, reason) : .stop(reason)
-        case .unknown: return .later(.doubtful, reason)
+        let plain = PushReason(reason ?? "status \(status)")
+        if status == 410 {
+            // A device is too much to lose by an answer that is not quite as Apple describes it.
+            guard reason == "Unregistered" || reason == "ExpiredToken", let timestamp else {
+                return .later(.doubtful, plain)
+            }
+            return .gone(since: timestamp, plain)
         }
-    }
-
-    private var delay: PushDelay {
         switch reason {
-        case "TooManyRequests": .device
-        case "TooManyProviderTokenUpdates": .everything
+        case "BadDeviceToken", "DeviceTokenNotForTopic": return .refused(suspicious)
         // About the connection or its token, and so not about this push: another one helps.
-        case "IdleTimeout", "Shutdown", "ExpiredProviderToken", "UnrelatedKeyIdInToken": .connection
-        default: status == 429 ? .device : .service
+        case "IdleTimeout", "Shutdown", "ExpiredProviderToken", "UnrelatedKeyIdInToken":
+            return .later(.connection, plain)
+        case "TooManyProviderTokenUpdates": return .later(.everything, plain)
+        case "TooManyRequests": return .later(.device, plain)
+        case "InternalServerError", "ServiceUnavailable": return .later(.service, plain)
+        // About one app of several, perhaps: the others go on. Many in a row end the run.
+        case "TopicDisallowed": return .later(.service, suspicious)
+        case "BadTopic", "MissingTopic": return .change(suspicious)
+        case "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "DuplicateHeaders",
+            "InvalidPushType", "MissingDeviceToken", "PayloadEmpty", "PayloadTooLarge", "BadPath",
+            "BadRequestPayload", "MethodNotAllowed":
+            return .change(plain)
+        case "BadCertificate", "BadCertificateEnvironment", "Forbidden", "InvalidProviderToken",
+            "MissingProviderToken", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken":
+            return .stop(wrongProvider)
+        default: break
+        }
+        // Where the reason says nothing.
+        return switch status {
+        case 401, 403: .stop(wrongProvider)
+        case 404, 405, 413: .change(plain)
+        case 429: .later(.device, plain)
+        case 500...599: .later(.service, plain)
+        default: .later(.doubtful, plain)
         }
     }
 
-    private var problem: String? {
-        switch (advice, reason) {
-        case (_, "BadDeviceToken"?), (_, "DeviceTokenNotForTopic"?), (_, "BadTopic"?), (_, "MissingTopic"?),
-            (_, "TopicDisallowed"?):
-            "APNs refuses one device after another (\(reason ?? "")): is this the environment, production or sandbox, and the app that the tokens are of?"
-        case (.fixKeys, "InvalidProviderToken"?):
-            "APNs refuses this provider (\(status) InvalidProviderToken): the key, its ID and the team don't belong together, the key was revoked, or this machine's clock is ahead"
-        case (.fixKeys, _):
-            "APNs refuses this provider (\(status) \(reason ?? "without a reason")): correct the key, the team or the topic"
-        default: nil
+    /// The same in a word.
+    package var advice: APNSAdvice {
+        switch outcome {
+        case .gone, .refused: .drop
+        case .accepted, .later(.doubtful, _): .unknown
+        case .later: reason == "TopicDisallowed" ? .fixKeys : .wait
+        case .change: .change
+        case .stop: .fixKeys
         }
+    }
+
+    /// Where one device after another is refused for it, something else is wrong.
+    private var suspicious: PushReason {
+        let reason = reason ?? ""
+        return PushReason(
+            reason,
+            problem:
+                "APNs refuses one device after another (\(reason)): is this the environment, production or sandbox, and the app that the tokens are of?"
+        )
+    }
+
+    private var wrongProvider: PushReason {
+        let refusal = "APNs refuses this provider (\(status) \(reason ?? "without a reason"))"
+        return PushReason(
+            reason ?? "status \(status)",
+            problem: reason == "InvalidProviderToken"
+                ? "\(refusal): the key, its ID and the team don't belong together, the key was revoked, or this machine's clock is ahead"
+                : "\(refusal): correct the key, the team or the topic")
     }
 }

@@ -47,7 +47,7 @@ public final class APNSTransport: PushTransport, Service {
     ) throws(APNSConfigurationError) {
         dispatcher = Dispatcher(
             configuration, tls: try TLSClient(endpoint: configuration.endpoint, roots: configuration.trustRoots),
-            eventLoop: eventLoop, clock: clock, log: TransportLog(logger: logger), metrics: TransportMetrics(metrics))
+            eventLoop: eventLoop, clock: clock, observer: TransportObserver(logger, metrics))
     }
 
     deinit { dispatcher.closeNow() }

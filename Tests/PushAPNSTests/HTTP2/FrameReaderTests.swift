@@ -17,7 +17,8 @@ import Testing
             + Self.frame(8, 0, 7, [0x80, 0, 0, 1]) + Self.frame(2, 0, 7, [0, 0, 0, 0, 1])
             + Self.frame(0xab, 0xff, 9, [1])
         let expected: [IncomingFrame] = [
-            .settings([.headerTableByteCount(7), .streamLimit(10), .initialWindow(65_536)], sentCount: 4),
+            .settings(
+                PeerSettings(headerTableByteCounts: [7], streamLimit: 10, initialWindow: 65_536, sentCount: 4)),
             .settingsAcknowledged, .headers(1, block: ByteBuffer(bytes: [0x88]), isLast: true),
             .headers(3, block: ByteBuffer(bytes: [0x88, 0x87]), isLast: false),
             .headers(5, block: ByteBuffer(bytes: [0x88, 0x87]), isLast: false),
@@ -47,7 +48,7 @@ import Testing
         #expect(error?.code == violation.code)
     }
 
-    @Test("of a frame's settings the last of each is followed once, and no frame has more than 32")
+    @Test("Of a frame's settings the last of each holds, and of table sizes each counts; no frame has more than 32")
     func manySettings() throws {
         func settings(_ pairs: [(UInt8, UInt8)]) -> [UInt8] {
             Self.frame(4, 0, 0, pairs.flatMap { [0, $0, 0, 0, 0, $1] })
@@ -58,13 +59,12 @@ import Testing
             return try reader.next()
         }
         let windows = (0..<32).map { (UInt8(4), UInt8($0)) }
-        #expect(try read(settings(windows)) == .settings([.initialWindow(31)], sentCount: 32))
+        #expect(try read(settings(windows)) == .settings(PeerSettings(initialWindow: 31, sentCount: 32)))
         // A smaller table in between has cost the peer its entries.
         #expect(
             try read(settings([(1, 9), (3, 5), (1, 2), (4, 7), (3, 6), (1, 8)]))
                 == .settings(
-                    [.headerTableByteCount(2), .headerTableByteCount(8), .streamLimit(6), .initialWindow(7)],
-                    sentCount: 6))
+                    PeerSettings(headerTableByteCounts: [9, 2, 8], streamLimit: 6, initialWindow: 7, sentCount: 6)))
         let error = #expect(throws: ProtocolViolation.self) { try read(settings(windows + [(99, 0)])) }
         #expect(error?.code == .enhanceYourCalm)
     }

@@ -1,4 +1,5 @@
 import Crypto
+import HostilePeers
 import Logging
 import MetricsTestKit
 import NIOCore
@@ -21,28 +22,38 @@ struct Rig: Sendable {
     static let topic: Topic = "com.example.app"
 
     init(
-        _ behavior: ServerBehavior = ServerBehavior(), certificate: TestCertificate = .shared,
-        trusting: TestCertificate = .shared, host: String = "localhost", log: LogHandlerOfTests? = nil,
-        clock: ManualClock = ManualClock(), configure: (inout APNSConfiguration) -> Void = { _ in }
+        _ behavior: ServerBehavior, certificate: TestCertificate = .shared, trusting: TestCertificate = .shared,
+        log: CollectedLog? = nil, clock: ManualClock = ManualClock(),
+        configure: ConfigurationChange = .none
     ) async throws {
         self.clock = clock
         server = try await TestServer(behavior, certificate: certificate)
         transport = try Self.transport(
-            to: server.port, host: host, clock: clock, metrics: metrics, trusting: trusting, log: log,
-            configure: configure)
+            to: server.port, clock: clock, metrics: metrics, trusting: trusting, log: log, configure: configure)
+    }
+
+    /// - Parameter streams: how many the server allows at once.
+    init(
+        streams: Int = 100, log: CollectedLog? = nil, clock: ManualClock = ManualClock(),
+        configure: ConfigurationChange = .none,
+        onRequest: @escaping @Sendable (Exchange) -> Void = { $0.accept() }
+    ) async throws {
+        try await self.init(
+            ServerBehavior(streams: streams, onRequest: onRequest), log: log, clock: clock, configure: configure)
     }
 
     static func transport(
-        to port: Int, host: String = "localhost", clock: ManualClock, metrics: TestMetrics = TestMetrics(),
-        trusting: TestCertificate = .shared, log: LogHandlerOfTests? = nil,
-        configure: (inout APNSConfiguration) -> Void = { _ in }
+        to port: Int, clock: ManualClock, metrics: TestMetrics = TestMetrics(),
+        trusting: TestCertificate = .shared, log: CollectedLog? = nil,
+        configure: ConfigurationChange = .none
     ) throws -> APNSTransport {
         let key = try ProviderKey(
             pem: Array(signingKey.pemRepresentation.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
         var configuration = APNSConfiguration(
-            endpoint: APNSEndpoint(host: host, port: port), key: key, trustRoots: try TrustRoots(pem: trusting.rootPEM))
+            endpoint: APNSEndpoint(host: "localhost", port: port), key: key,
+            trustRoots: try TrustRoots(pem: trusting.rootPEM))
         configuration.limits.connectionCount = 1
-        configure(&configuration)
+        configure.apply(&configuration)
         let logger = log.map { log in Logger(label: "test") { _ in log } }
         return try APNSTransport(
             configuration, logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, metrics: metrics,
@@ -71,7 +82,7 @@ struct Rig: Sendable {
     func deliver(_ numbers: Range<Int>) async -> [Outcome] {
         let outcomes = await ended("the outcomes of pushes \(numbers)") {
             await withTaskGroup(of: (Int, Outcome).self) { group in
-                for number in numbers { group.addTask { (number, await deliver(Self.request(number))) } }
+                for number in numbers { group.addTask { (number, await transport.outcome(of: Self.request(number))) } }
                 return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map { $0.1 }
             }
         }
@@ -81,15 +92,8 @@ struct Rig: Sendable {
     func outcome(_ number: Int = 0) async -> Outcome { await outcome(of: Self.request(number)) }
 
     func outcome(of request: PushRequest) async -> Outcome {
-        await ended("the outcome of push \(request.apnsID)") { await deliver(request) } ?? .failure(.cancelled)
-    }
-
-    private func deliver(_ request: PushRequest) async -> Outcome {
-        do {
-            return .success(try await transport.answer(to: request))
-        } catch {
-            return .failure(error)
-        }
+        await ended("the outcome of push \(request.apnsID)") { await transport.outcome(of: request) }
+            ?? .failure(.cancelled)
     }
 
     /// Nil where it never ended: then the clock stands still, and no deadline helps.
@@ -101,10 +105,11 @@ struct Rig: Sendable {
             return nil
         }
     }
+}
 
-    func stop() async {
-        await server.stop()
-        await transport.shutDown()
+extension APNSTransport {
+    func outcome(of request: PushRequest) async -> Rig.Outcome {
+        do { return .success(try await answer(to: request)) } catch { return .failure(error) }
     }
 }
 
@@ -114,12 +119,27 @@ extension Result where Success == APNSAnswer, Failure == PushTransportError {
     var refusal: APNSRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
 }
 
-/// For tests that let time pass without wanting these deadlines.
-func withoutDeadlines(_ configuration: inout APNSConfiguration) {
-    configuration.deadlines.connect = .seconds(1_000_000)
-    configuration.deadlines.request = .seconds(1_000_000)
-    configuration.deadlines.pingWhileBusy = .seconds(1_000_000)
-    configuration.deadlines.firstAnswer = .seconds(1_000_000)
+/// How a test's transport differs from the usual one.
+struct ConfigurationChange {
+    let apply: (inout APNSConfiguration) -> Void
+
+    static var none: ConfigurationChange { changed { _ in } }
+    /// For tests that let time pass without wanting these deadlines.
+    static var withoutDeadlines: ConfigurationChange { withoutDeadlines { _ in } }
+
+    static func changed(_ apply: @escaping (inout APNSConfiguration) -> Void) -> ConfigurationChange {
+        ConfigurationChange(apply: apply)
+    }
+
+    static func withoutDeadlines(but change: @escaping (inout APNSConfiguration) -> Void) -> ConfigurationChange {
+        changed { configuration in
+            configuration.deadlines.connect = .seconds(1_000_000)
+            configuration.deadlines.request = .seconds(1_000_000)
+            configuration.deadlines.pingWhileBusy = .seconds(1_000_000)
+            configuration.deadlines.firstAnswer = .seconds(1_000_000)
+            change(&configuration)
+        }
+    }
 }
 
 extension TestMetrics {
@@ -160,24 +180,5 @@ final class ManualClock: Sendable {
             wall: {
                 self.start.advanced(bySeconds: Int64(self.seconds.withLock { $0 }) + self.wallOffset.withLock { $0 })
             }, chance: { 0.5 }, tick: tick)
-    }
-}
-
-/// Keeps what is logged, as text.
-struct LogHandlerOfTests: LogHandler {
-    private let lines: Locked<[String]> = Locked([])
-    var logLevel = Logger.Level.trace
-    var metadata: Logger.Metadata = [:]
-
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let details = (event.metadata ?? [:]).map { "\($0)=\($1)" }.sorted().joined(separator: " ")
-        lines.withLock { $0.append("\(event.level) \(event.message) \(details)") }
     }
 }

@@ -11,15 +11,27 @@ import X509
 
 /// What a test's server does. Everything is called on the server's event loop.
 struct ServerBehavior: Sendable {
-    var settings: HTTP2Settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 100)]
-    var protocols = ["h2"]
+    let settings: HTTP2Settings
+    let protocols: [String]
     /// After TLS: nil speaks HTTP/2, anything else is sent instead of it.
-    var insteadOfHTTP2: [UInt8]?
+    let insteadOfHTTP2: [UInt8]?
     var onConnect: @Sendable (ServerConnection) -> Void = { _ in }
-    var onRequest: @Sendable (Exchange) -> Void = { $0.accept() }
+    let onRequest: @Sendable (Exchange) -> Void
     /// A request's headers, before its body.
     var onHeaders: @Sendable (ServerConnection, HTTP2StreamID) -> Void = { _, _ in }
-    var onPing: @Sendable (ServerConnection) -> Void = { _ in }
+
+    init(
+        streams: Int = 100, window: Int = 65_535, protocols: [String] = ["h2"], insteadOfHTTP2: [UInt8]? = nil,
+        onRequest: @escaping @Sendable (Exchange) -> Void = { $0.accept() }
+    ) {
+        self.protocols = protocols
+        self.insteadOfHTTP2 = insteadOfHTTP2
+        settings = [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: streams),
+            HTTP2Setting(parameter: .initialWindowSize, value: window),
+        ]
+        self.onRequest = onRequest
+    }
 }
 
 /// A small HTTP/2 server over TLS, on localhost, that does as it is told.
@@ -56,75 +68,57 @@ final class TestServer: Sendable {
         try? await channel.close()
         seen.cutAll()
     }
+
+    deinit {
+        channel.close(promise: nil)
+        seen.cutAll()
+    }
 }
 
 /// What a server saw.
-final class ServerRecord: Sendable {
+@dynamicMemberLookup final class ServerRecord: Sendable {
     struct Request: Sendable {
         let connection: Int
         let headers: HPACKHeaders
         let body: [UInt8]
         func header(_ name: String) -> String? { headers.first(name: name) }
+        var push: Int { Int(header("apns-collapse-id")?.dropFirst("collapse-".count) ?? "") ?? 0 }
     }
 
-    private struct State {
+    struct State {
         var connections: [any Channel] = []
-        var last: ServerConnection?
+        var lastConnection: ServerConnection?
         var requests: [Request] = []
         var requestCount = 0
         var resetCount = 0
         var pingCount = 0
+        /// Requests begun and not answered, now and at any one time.
         var open = 0
         var mostOpen = 0
+        /// Requests that the behavior put aside.
         var waiting: [Exchange] = []
+
+        var connectionCount: Int { connections.count }
+        var liveConnectionCount: Int { connections.filter { $0.isActive }.count }
     }
 
     private let state = Locked(State())
 
-    var connectionCount: Int { state.withLock { $0.connections.count } }
-    var liveConnectionCount: Int { state.withLock { state in state.connections.filter { $0.isActive }.count } }
-    var requests: [Request] { state.withLock { $0.requests } }
-    var resetCount: Int { state.withLock { $0.resetCount } }
-    var pingCount: Int { state.withLock { $0.pingCount } }
-    /// Requests begun and not answered, at any one time.
-    var mostOpen: Int { state.withLock { $0.mostOpen } }
-    var open: Int { state.withLock { $0.open } }
-    /// Requests that the behavior put aside.
-    var waiting: [Exchange] { state.withLock { $0.waiting } }
+    subscript<Value: Sendable>(dynamicMember path: KeyPath<State, Value>) -> Value {
+        state.withLock { $0[keyPath: path] }
+    }
 
-    func connected(_ channel: any Channel) -> Int {
-        state.withLock { state in
-            state.connections.append(channel)
-            return state.connections.count
-        }
-    }
-    var lastConnection: ServerConnection? { state.withLock { $0.last } }
-    func connected(_ connection: ServerConnection) { state.withLock { $0.last = connection } }
-    func nextRequestNumber() -> Int {
-        state.withLock { state in
-            state.requestCount += 1
-            return state.requestCount
-        }
-    }
-    func took(_ request: Request) { state.withLock { $0.requests.append(request) } }
-    func putAside(_ exchange: Exchange) { state.withLock { $0.waiting.append(exchange) } }
+    func note<Value: Sendable>(_ change: @Sendable (inout State) -> Value) -> Value { state.withLock { change(&$0) } }
+
     func takeWaiting() -> [Exchange] {
-        state.withLock { state in
+        note { state in
             defer { state.waiting = [] }
             return state.waiting
         }
     }
-    func opened() {
-        state.withLock { state in
-            state.open += 1
-            state.mostOpen = max(state.mostOpen, state.open)
-        }
-    }
-    func closed() { state.withLock { $0.open -= 1 } }
-    func forgetMostOpen() { state.withLock { $0.mostOpen = $0.open } }
-    func wasReset() { state.withLock { $0.resetCount += 1 } }
-    func pinged() { state.withLock { $0.pingCount += 1 } }
-    func cutAll() { for channel in state.withLock({ $0.connections }) { channel.close(promise: nil) } }
+
+    func forgetMostOpen() { note { $0.mostOpen = $0.open } }
+    func cutAll() { for channel in self.connections { channel.close(promise: nil) } }
 }
 
 private final class RawServer: ChannelInboundHandler {
@@ -197,11 +191,14 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         self.behavior = behavior
         self.seen = seen
         self.channel = channel
-        number = seen.connected(channel)
+        number = seen.note { state in
+            state.connections.append(channel)
+            return state.connections.count
+        }
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        seen.connected(self)
+        seen.note { $0.lastConnection = self }
         behavior.onConnect(self)
     }
 
@@ -209,7 +206,10 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         let frame = unwrapInboundIn(data)
         switch frame.payload {
         case .headers(let content):
-            seen.opened()
+            seen.note { state in
+                state.open += 1
+                state.mostOpen = max(state.mostOpen, state.open)
+            }
             requests[frame.streamID] = (content.headers, [])
             behavior.onHeaders(self, frame.streamID)
             if content.endStream { took(frame.streamID) }
@@ -219,10 +219,8 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
                 giveBack(bytes.readableBytes, to: frame.streamID, isLast: content.endStream)
             }
             if content.endStream { took(frame.streamID) }
-        case .rstStream: seen.wasReset()
-        case .ping(_, ack: false):
-            seen.pinged()
-            behavior.onPing(self)
+        case .rstStream: seen.note { $0.resetCount += 1 }
+        case .ping(_, ack: false): seen.note { $0.pingCount += 1 }
         default: break
         }
     }
@@ -237,13 +235,16 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         guard let request = requests.removeValue(forKey: streamID) else { return }
         let record = ServerRecord.Request(connection: number, headers: request.headers, body: request.body)
         // Whoever sees it counted finds it put aside, too; an answer goes out only after this turn of the event loop.
-        behavior.onRequest(
-            Exchange(connection: self, streamID: streamID, request: record, number: seen.nextRequestNumber()))
-        seen.took(record)
+        let count = seen.note { state in
+            state.requestCount += 1
+            return state.requestCount
+        }
+        behavior.onRequest(Exchange(connection: self, streamID: streamID, request: record, number: count))
+        seen.note { $0.requests.append(record) }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is StreamClosedEvent { seen.closed() }
+        if event is StreamClosedEvent { seen.note { $0.open -= 1 } }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -291,6 +292,9 @@ struct Exchange: Sendable {
     /// Of all the server's requests: 1 is the first.
     let number: Int
 
+    /// The number of the push, as ``Rig/request(_:expiration:)`` takes it.
+    var push: Int { request.push }
+
     func accept(uniqueID: String? = nil) {
         var headers: HPACKHeaders = [":status": "200", "apns-id": request.header("apns-id") ?? ""]
         if let uniqueID { headers.add(name: "apns-unique-id", value: uniqueID) }
@@ -309,5 +313,5 @@ struct Exchange: Sendable {
 
     func reset(_ code: HTTP2ErrorCode) { connection.send(.rstStream(code), on: streamID) }
 
-    func putAside() { connection.seen.putAside(self) }
+    func putAside() { connection.seen.note { $0.waiting.append(self) } }
 }

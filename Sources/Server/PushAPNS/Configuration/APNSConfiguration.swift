@@ -21,12 +21,8 @@ public struct APNSConfiguration: Sendable {
         /// Connections for device tokens that APNs has accepted a push for: 1 or more. The second and later ones are opened
         /// when all others are full.
         public var connectionCount = 4
-        /// Connections for device tokens not yet accepted: 1 or more.
-        package var unprovenConnectionCount = 1
         /// Pushes that wait for a free stream. The next one fails with `overloaded`: 1 or more.
         public var waitingCount = 100_000
-        /// How many proven device tokens are remembered, at about 40 bytes each: 2 or more.
-        package var provenTokenCount = 1_000_000
         /// The number of a connection's first stream: for tests of the last.
         var firstStreamID: Int32 = 1
 

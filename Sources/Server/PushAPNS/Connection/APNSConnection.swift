@@ -27,11 +27,8 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     private(set) var phase = Phase.connecting
     /// Whether APNs has accepted a push on it: until then it takes one stream at a time.
     var hasSucceeded = false
-    /// The lane's to keep.
-    var health = ConnectionHealth()
 
     private(set) var streams: [Int32: Delivery] = [:]
-    var resetStreams = ResetStreams()
     var peerStreamLimit = 0
     private(set) var nextStreamID: Int32
     private var isClosing = false
@@ -46,7 +43,6 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     /// What the peer may still send on the whole connection.
     var receiveWindow = HTTP2Size.initialWindow
     var floodGuard = FloodGuard()
-    var answers = UntakenAnswers()
     var goAwayCount = 0
     var awaitsSettingsAcknowledgement = false
 
@@ -54,6 +50,20 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     var lastReceivedAt: NIODeadline
     var lastUsedAt: NIODeadline
     var pingSentAt: NIODeadline?
+    // What its lane notes about it.
+    /// When it became ready.
+    var readyAt: NIODeadline
+    /// When it last allowed streams at all.
+    var allowedAt: NIODeadline
+    /// When it last answered, or owed no answer.
+    var answeredAt: NIODeadline
+    /// Whether it has worked for so long that the doubling of waits has ended.
+    var isSettled = false
+    /// Whether its end has been reported to the lane.
+    var isRetired = false
+    var isEndedByUs = false
+    /// Whether the peer's wish for fewer of us has been noted.
+    var isSlowedDown = false
     /// Why it ends, once it is known: what the peer's last GOAWAY says, or else the first reason.
     var endReason: String?
     var context: ChannelHandlerContext?
@@ -66,6 +76,9 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         openedAt = now
         lastReceivedAt = now
         lastUsedAt = now
+        readyAt = now
+        allowedAt = now
+        answeredAt = now
     }
 
     /// How many more pushes it takes now.
@@ -109,7 +122,6 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     func abandon(_ streamID: Int32) -> Delivery? {
         guard let delivery = removeStream(streamID) else { return nil }
         delivery.connection = nil
-        resetStreams.insert(streamID)
         floodGuard.gaveUp()
         writer.reset(streamID, .cancel)
         return delivery
@@ -126,8 +138,6 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         closeIfDrained()
         flush()
     }
-
-    func limitHeaderTable(to byteCount: Int) { headerEncoder.limitTable(to: byteCount) }
 
     // MARK: Phases
 
@@ -157,17 +167,9 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         context.close(promise: nil)
     }
 
-    /// Closes at once; what is in flight fails.
+    /// Closes at once, and what is in flight fails. Without TLS's farewell: its silence may be the reason, and until the peer
+    /// answers, what it goes on sending would be read and decrypted.
     func close(because reason: String) {
-        guard phase != .closed else { return }
-        if endReason == nil { endReason = reason }
-        if let context { context.close(mode: .all, promise: nil) }
-        // Not waiting for the peer's side of the farewell: its silence may be the reason.
-        end()
-    }
-
-    /// The same without TLS's farewell: until the peer answers that, what it goes on sending would be read and decrypted.
-    func cut(because reason: String) {
         guard phase != .closed else { return }
         if endReason == nil { endReason = reason }
         if let context {
@@ -254,7 +256,7 @@ extension APNSConnection {
     private func violated(_ violation: ProtocolViolation) {
         writer.goAway(violation.code)
         flush()
-        cut(because: "HTTP/2: " + violation.what)
+        close(because: "HTTP/2: " + violation.what)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -281,7 +283,7 @@ extension APNSConnection {
         case .data(let streamID, let bytes, let byteCount, let isLast):
             try data(streamID, bytes, byteCount: byteCount, isLast: isLast)
         case .reset(let streamID, let code): try reset(streamID, code)
-        case .settings(let settings, let sentCount): try follow(settings, sentCount: sentCount)
+        case .settings(let settings): try follow(settings)
         case .settingsAcknowledged:
             guard awaitsSettingsAcknowledgement else {
                 throw ProtocolViolation(.protocolError, "an acknowledgement of nothing")
@@ -289,7 +291,7 @@ extension APNSConnection {
             awaitsSettingsAcknowledgement = false
         case .ping(let number):
             try floodGuard.took(isQuestion: true, now: lane.clock.now())
-            try answers.wrote(isTaken: isTaking)
+            try floodGuard.answered(isTaken: isTaking)
             writer.ping(number, isAnswer: true)
         case .pingAnswer(let number):
             try floodGuard.took(now: lane.clock.now())
@@ -302,15 +304,12 @@ extension APNSConnection {
         }
     }
 
-    /// The push on a stream; nil where it was given up. A stream that this connection never opened is a violation.
-    private func openStream(_ streamID: Int32, isLast: Bool) throws(ProtocolViolation) -> Delivery? {
-        if let delivery = streams[streamID] { return delivery }
-        try requireOurs(streamID)
-        guard resetStreams.contains(streamID) else {
-            throw ProtocolViolation(.streamClosed, "a frame on a closed stream")
-        }
-        if isLast { resetStreams.ended(streamID) }
-        return nil
+    /// The push on a stream; nil if it has its answer or was given up, whose answer may still be on its way: that is no fault of the
+    /// peer's, and a frame of no use. A stream that this connection never opened is a violation.
+    private func push(on streamID: Int32) throws(ProtocolViolation) -> Delivery? {
+        let delivery = streams[streamID]
+        if delivery == nil { try requireOurs(streamID) }
+        return delivery
     }
 
     private func requireOurs(_ streamID: Int32) throws(ProtocolViolation) {
@@ -328,13 +327,15 @@ extension APNSConnection {
         guard let headers = try? headerDecoder.decodeHeaders(from: &block) else {
             throw ProtocolViolation(.compressionError, "headers that cannot be read or are too long")
         }
-        let delivery = try openStream(streamID, isLast: isLast)
-        let wasBegun = delivery?.response.isBegun ?? true
-        try delivery?.response.take(headers, isLast: isLast)
+        guard let delivery = try push(on: streamID) else {
+            return try floodGuard.took(byteCount, fieldCount: headers.count, now: lane.clock.now())
+        }
+        let wasBegun = delivery.response.isBegun
+        try delivery.response.take(headers, isLast: isLast)
         if isLast {
-            if let delivery { complete(delivery) }
-        } else if wasBegun == delivery?.response.isBegun ?? true {
-            // 1xx, of which there may be any number, or what nobody waits for any more.
+            complete(delivery)
+        } else if wasBegun == delivery.response.isBegun {
+            // 1xx, of which there may be any number.
             try floodGuard.took(byteCount, fieldCount: headers.count, now: lane.clock.now())
         }
     }
@@ -342,10 +343,9 @@ extension APNSConnection {
     private func data(_ streamID: Int32, _ bytes: ByteBuffer, byteCount: Int, isLast: Bool) throws(ProtocolViolation) {
         try took(byteCount)
         if byteCount == 0, !isLast { try floodGuard.took(now: lane.clock.now()) }
-        guard let delivery = try openStream(streamID, isLast: isLast) else {
+        guard let delivery = try push(on: streamID) else {
             // Its bytes are given back to the peer's window: they alone would never end.
-            if byteCount > 0, !isLast { try floodGuard.took(byteCount, now: lane.clock.now()) }
-            return
+            return try floodGuard.took(byteCount, now: lane.clock.now())
         }
         let isWanted = try delivery.response.take(bytes, flowControlledByteCount: byteCount, isLast: isLast)
         if isLast { complete(delivery) } else if !isWanted { finish(abandon(streamID)) }
@@ -381,8 +381,7 @@ extension APNSConnection {
     private func reset(_ streamID: Int32, _ code: ErrorCode) throws(ProtocolViolation) {
         guard let delivery = removeStream(streamID) else {
             try requireOurs(streamID)
-            try floodGuard.took(now: lane.clock.now())
-            return resetStreams.ended(streamID)
+            return try floodGuard.took(now: lane.clock.now())
         }
         if delivery.response.isRefusal || code == .noError && delivery.response.answer != nil {
             finish(delivery)
@@ -395,20 +394,16 @@ extension APNSConnection {
 
     // MARK: The connection
 
-    private func follow(_ settings: [PeerSetting], sentCount: Int) throws(ProtocolViolation) {
-        try floodGuard.took(fieldCount: sentCount, isQuestion: true, now: lane.clock.now())
-        try answers.wrote(isTaken: isTaking)
+    private func follow(_ settings: PeerSettings) throws(ProtocolViolation) {
+        try floodGuard.took(fieldCount: settings.sentCount, isQuestion: true, now: lane.clock.now())
+        try floodGuard.answered(isTaken: isTaking)
         // Before any data that the new settings let through.
         writer.acknowledgeSettings()
         // RFC 9113, 6.5.2: no limit where none is named.
         if phase == .connecting { peerStreamLimit = Self.streamLimitWhereNoneIsNamed }
-        for setting in settings {
-            switch setting {
-            case .headerTableByteCount(let byteCount): limitHeaderTable(to: byteCount)
-            case .streamLimit(let limit): peerStreamLimit = min(limit, Self.maximumStreamLimit)
-            case .initialWindow(let window): try bodies.beginWith(window, open: streams.values, &writer)
-            }
-        }
+        for byteCount in settings.headerTableByteCounts { headerEncoder.limitTable(to: byteCount) }
+        if let limit = settings.streamLimit { peerStreamLimit = min(limit, Self.maximumStreamLimit) }
+        if let window = settings.initialWindow { try bodies.beginWith(window, open: streams.values, &writer) }
         becomeReady()
     }
 
@@ -430,14 +425,13 @@ extension APNSConnection {
         }
         let reason = ErrorBody(Array(data.readableBytesView)).reason ?? code.name
         endReason = "APNs ended the connection: \(reason)"
-        lane.log.wentAway(connection: number, reason: reason)
+        lane.observer.wentAway(connection: number, reason: reason)
         if code == .enhanceYourCalm || reason.hasPrefix("TooMany") { lane.slowDown(self, because: reason) }
         retire(because: reason)
         // RFC 9113, 6.8: streams above the last were not and will not be processed.
         let unsent = streams.keys.filter { $0 > lastStreamID }.sorted()
         for streamID in unsent.reversed() {
             guard let delivery = removeStream(streamID) else { continue }
-            resetStreams.insert(streamID)
             lane.lost(delivery, endReason ?? reason, surelyUnsent: true)
         }
         closeIfDrained()

@@ -11,7 +11,7 @@ enum ConnectionFault {
         case let error as NIOConnectionError: connection(error, at: endpoint)
         case ChannelError.connectTimeout: "no TCP connection in time"
         case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: "closed"
-        case let error as IOError: system(error.errnoCode, at: endpoint)
+        case let error as IOError: "\(endpoint): \(String(cString: strerror(error.errnoCode)))"
         case NIOSSLError.uncleanShutdown: "cut without a farewell"
         case let error as NIOSSLError: tls(error)
         case is NIOSSLExtraError: "the server's certificate is for another name"
@@ -23,21 +23,6 @@ enum ConnectionFault {
         if let first = error.connectionErrors.first { return text(first.error, at: endpoint) }
         if error.dnsAError != nil || error.dnsAAAAError != nil { return "the name \(endpoint.host) was not found" }
         return "no address to connect to for \(endpoint.host)"
-    }
-
-    private static func system(_ code: CInt, at endpoint: APNSEndpoint) -> String {
-        switch code {
-        case ECONNREFUSED: "connection refused by \(endpoint)"
-        case ECONNRESET, EPIPE: "connection reset by \(endpoint)"
-        case ECONNABORTED: "connection aborted"
-        case ETIMEDOUT: "no answer from \(endpoint)"
-        case EHOSTUNREACH, ENETUNREACH, EHOSTDOWN, ENETDOWN: "no route to \(endpoint)"
-        case EADDRNOTAVAIL: "no free local port or no such address for \(endpoint)"
-        case EACCES, EPERM: "this machine does not allow connections to \(endpoint)"
-        case EMFILE, ENFILE: "too many open files"
-        case ENOBUFS, ENOMEM: "not enough memory for the network"
-        default: "network error \(code) at \(endpoint)"
-        }
     }
 
     private static func tls(_ error: NIOSSLError) -> String {

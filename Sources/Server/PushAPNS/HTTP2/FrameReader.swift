@@ -153,49 +153,24 @@ struct FrameReader {
         guard header.byteCount <= 6 * maximumSettingCount else {
             throw ProtocolViolation(.enhanceYourCalm, "too many settings in a frame")
         }
-        var settings: [PeerSetting] = []
+        var settings = PeerSettings(sentCount: header.byteCount / 6)
         while let name = payload.readInteger(as: UInt16.self), let value = payload.readInteger(as: UInt32.self) {
-            if let setting = try setting(name, Int(value)) { settings.append(setting) }
-        }
-        return .settings(lastOfEach(settings), sentCount: header.byteCount / 6)
-    }
-
-    /// The values are followed in their order, so that the last of each is what holds. Only of the header table's sizes the
-    /// smallest counts, too: the peer may have thrown out what does not fit. Source: RFC 9113, 6.5.3; RFC 7541, 4.2.
-    private static func lastOfEach(_ settings: [PeerSetting]) -> [PeerSetting] {
-        var tables: [Int] = []
-        var streamLimit: PeerSetting?
-        var window: PeerSetting?
-        for setting in settings {
-            switch setting {
-            case .headerTableByteCount(let byteCount): tables.append(byteCount)
-            case .streamLimit: streamLimit = setting
-            case .initialWindow: window = setting
+            // RFC 9113, 6.5.2.
+            switch name {
+            case 1: settings.headerTableByteCounts.append(Int(value))
+            case 2 where value != 0: throw ProtocolViolation(.protocolError, "a server that wants to be pushed to")
+            case 3: settings.streamLimit = Int(value)
+            case 4:
+                guard value <= HTTP2Size.maximumWindow else {
+                    throw ProtocolViolation(.flowControlError, "a window that is too large")
+                }
+                settings.initialWindow = Int(value)
+            case 5 where !(HTTP2Size.maximumPayload...0xff_ffff).contains(Int(value)):
+                throw ProtocolViolation(.protocolError, "a frame size out of bounds")
+            default: break
             }
         }
-        var last: [PeerSetting] = []
-        if let smallest = tables.min(), let final = tables.last {
-            if smallest < final { last.append(.headerTableByteCount(smallest)) }
-            last.append(.headerTableByteCount(final))
-        }
-        return last + [streamLimit, window].compactMap { $0 }
-    }
-
-    /// Nil for one that does not concern us. Source: RFC 9113, 6.5.2.
-    private static func setting(_ name: UInt16, _ value: Int) throws(ProtocolViolation) -> PeerSetting? {
-        switch name {
-        case 1: return .headerTableByteCount(value)
-        case 2 where value != 0: throw ProtocolViolation(.protocolError, "a server that wants to be pushed to")
-        case 3: return .streamLimit(value)
-        case 4:
-            guard value <= HTTP2Size.maximumWindow else {
-                throw ProtocolViolation(.flowControlError, "a window that is too large")
-            }
-            return .initialWindow(value)
-        case 5 where !(HTTP2Size.maximumPayload...0xff_ffff).contains(value):
-            throw ProtocolViolation(.protocolError, "a frame size out of bounds")
-        default: return nil
-        }
+        return .settings(settings)
     }
 
     private static func require(onStream: Bool, _ header: Header) throws(ProtocolViolation) {
@@ -226,4 +201,89 @@ struct FrameReader {
     private static let maximumBlockFrameCount = 8
     /// Apple sends a few.
     private static let maximumSettingCount = 32
+}
+
+/// What a server may send to a client, checked as far as one frame by itself can be. Source: RFC 9113, 6.
+enum IncomingFrame: Equatable {
+    /// A whole header block, its CONTINUATION frames joined.
+    case headers(Int32, block: ByteBuffer, isLast: Bool)
+    /// `flowControlledByteCount` counts the padding too, which is gone from `bytes`.
+    case data(Int32, bytes: ByteBuffer, flowControlledByteCount: Int, isLast: Bool)
+    case reset(Int32, ErrorCode)
+    case settings(PeerSettings)
+    case settingsAcknowledged
+    case ping(UInt64)
+    case pingAnswer(UInt64)
+    case goAway(lastStreamID: Int32, ErrorCode, data: ByteBuffer)
+    /// Of a stream, or of the connection where the ID is 0.
+    case windowUpdate(Int32, increment: Int)
+    /// Says nothing to us: PRIORITY, and types that we do not know.
+    case other(byteCount: Int)
+}
+
+/// What a SETTINGS frame says about what we send: of each setting, the last value holds.
+struct PeerSettings: Equatable {
+    /// All of them, as the smallest counts, too: the peer may have thrown out what does not fit. Source: RFC 7541, 4.2.
+    var headerTableByteCounts: [Int] = []
+    var streamLimit: Int?
+    var initialWindow: Int?
+    /// How many settings the frame has, of all kinds.
+    var sentCount = 0
+}
+
+enum FrameType: UInt8 {
+    case data = 0
+    case headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation
+}
+
+enum FrameFlag {
+    static let acknowledgement: UInt8 = 0x1
+    static let endStream: UInt8 = 0x1
+    static let endHeaders: UInt8 = 0x4
+    static let padded: UInt8 = 0x8
+    static let priority: UInt8 = 0x20
+}
+
+/// Sizes that RFC 9113 fixes, or that hold because we announce nothing else.
+enum HTTP2Size {
+    static let frameHeader = 9
+    static let maximumPayload = 16_384
+    static let initialWindow = 65_535
+    static let maximumWindow = 0x7fff_ffff
+    static let headerTable = 4_096
+}
+
+/// Why an HTTP/2 stream or connection ends, as it is sent. Source: RFC 9113, 7.
+struct ErrorCode: RawRepresentable, Hashable {
+    let rawValue: UInt32
+
+    static let noError = ErrorCode(rawValue: 0)
+    static let protocolError = ErrorCode(rawValue: 1)
+    static let flowControlError = ErrorCode(rawValue: 3)
+    static let frameSizeError = ErrorCode(rawValue: 6)
+    static let refusedStream = ErrorCode(rawValue: 7)
+    static let cancel = ErrorCode(rawValue: 8)
+    static let compressionError = ErrorCode(rawValue: 9)
+    static let enhanceYourCalm = ErrorCode(rawValue: 11)
+
+    /// As in the RFC.
+    var name: String { rawValue < Self.names.count ? Self.names[Int(rawValue)] : "error \(rawValue)" }
+
+    private static let names = [
+        "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+        "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+        "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+    ]
+}
+
+/// The peer has broken HTTP/2's rules: its connection ends with this code.
+struct ProtocolViolation: Error, Equatable {
+    let code: ErrorCode
+    /// What it did, in words of ours.
+    let what: String
+
+    init(_ code: ErrorCode, _ what: StaticString) {
+        self.code = code
+        self.what = "\(what)"
+    }
 }

@@ -70,6 +70,7 @@ struct FrameWriter {
 struct FloodGuard {
     private var count = 0
     private var since = NIODeadline.uptimeNanoseconds(0)
+    private var untakenAnswerCount = 0
 
     /// A push is a reason for some.
     mutating func pushed() { count = max(0, count - Self.framesForPush) }
@@ -94,24 +95,22 @@ struct FloodGuard {
         guard count <= Self.limit else { throw ProtocolViolation(.enhanceYourCalm, "a flood of frames") }
     }
 
+    /// We have answered a question. A peer that takes nothing may ask slowly, so that nothing else is a flood, and for ever, and
+    /// each answer would wait in memory.
+    ///
+    /// - Parameter isTaken: whether what was written before has left, but for what a network holds up.
+    mutating func answered(isTaken: Bool) throws(ProtocolViolation) {
+        untakenAnswerCount = isTaken ? 0 : untakenAnswerCount + 1
+        guard untakenAnswerCount <= Self.untakenAnswerLimit else {
+            throw ProtocolViolation(.enhanceYourCalm, "questions, and no answer is read")
+        }
+    }
+
     private static let framesForPush = 8
     private static let window: TimeAmount = .seconds(30)
     private static let limit = 10_000
     private static let unitByteCount = 256
     private static let unitFieldCount = 4
     private static let unitsForAnswer = 3
-}
-
-/// Counts answers to a peer that takes nothing: it may ask slowly, so that nothing else is a flood, and for ever, and each
-/// answer would wait in memory.
-struct UntakenAnswers {
-    private var count = 0
-
-    /// - Parameter isTaken: whether what was written before has left, but for what a network holds up.
-    mutating func wrote(isTaken: Bool) throws(ProtocolViolation) {
-        count = isTaken ? 0 : count + 1
-        guard count <= Self.limit else { throw ProtocolViolation(.enhanceYourCalm, "questions, and no answer is read") }
-    }
-
-    private static let limit = 1_000
+    private static let untakenAnswerLimit = 1_000
 }

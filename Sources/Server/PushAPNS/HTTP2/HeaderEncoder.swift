@@ -16,8 +16,8 @@ struct HeaderEncoder {
     private var templatesGeneration = 0
 
     init(endpoint: APNSEndpoint) {
-        let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
-        authority = endpoint.port == 443 ? host : "\(host):\(endpoint.port)"
+        let hostAndPort = endpoint.description
+        authority = endpoint.port == 443 ? String(hostAndPort.dropLast(":443".count)) : hostAndPort
     }
 
     mutating func limitTable(to byteCount: Int) {

@@ -14,8 +14,7 @@ final class Dispatcher: @unchecked Sendable {
     let endpoint: APNSEndpoint
     let deadlines: DeadlineAmounts
     let tls: TLSClient
-    let log: TransportLog
-    let metrics: TransportMetrics
+    let observer: TransportObserver
     let limits: APNSConfiguration.Limits
     private let key: ProviderKey
     private let submissions = Inbox<Submission>()
@@ -23,7 +22,6 @@ final class Dispatcher: @unchecked Sendable {
     var proven: ProvenTokens
     var tokens: TokenSource
     private(set) var lanes: [Lane] = []
-    private var spareEntries: [Submission] = []
     private var ticker: RepeatedTask?
     private var connectionCount = 0
     private var outstandingCount = 0
@@ -35,24 +33,23 @@ final class Dispatcher: @unchecked Sendable {
 
     init(
         _ configuration: APNSConfiguration, tls: TLSClient, eventLoop: any EventLoop, clock: TransportClock,
-        log: TransportLog, metrics: TransportMetrics
+        observer: TransportObserver
     ) {
         self.eventLoop = eventLoop
         self.clock = clock
         executor = EventLoopExecutor(eventLoop)
         self.tls = tls
-        self.log = log
-        self.metrics = metrics
+        self.observer = observer
         endpoint = configuration.endpoint
         deadlines = DeadlineAmounts(deadlines: configuration.deadlines)
         limits = configuration.limits
         key = configuration.key
-        proven = ProvenTokens(limit: configuration.limits.provenTokenCount)
+        proven = ProvenTokens(limit: 1_000_000)
         tokens = TokenSource(clock: clock) { _ in }
         tokens = TokenSource(clock: clock) { [unowned self] in startSigning(issuedAt: $0) }
         lanes = [
             Lane(.proven, connectionLimit: limits.connectionCount, dispatcher: self),
-            Lane(.unproven, connectionLimit: limits.unprovenConnectionCount, dispatcher: self),
+            Lane(.unproven, connectionLimit: 1, dispatcher: self),
         ]
     }
 
@@ -89,10 +86,8 @@ final class Dispatcher: @unchecked Sendable {
     // MARK: In the event loop
 
     private func drainSubmissions() {
-        submissions.drain(into: &spareEntries)
-        let entries = spareEntries
         let now = clock.now()
-        for entry in entries {
+        for entry in submissions.drain() {
             switch entry {
             case .deliver(let delivery): accept(delivery)
             case .cancel(let delivery): cancel(delivery)
@@ -133,7 +128,7 @@ final class Dispatcher: @unchecked Sendable {
     func finish(_ delivery: Delivery, _ outcome: Delivery.Outcome) {
         guard !delivery.isFinished else { return }
         outstandingCount -= 1
-        metrics.finished(outcome, nanoseconds: (clock.now() - delivery.startedAt).nanoseconds)
+        observer.finished(outcome, nanoseconds: (clock.now() - delivery.startedAt).nanoseconds)
         delivery.finish(outcome)
         if isShuttingDown { endIfDrained() }
     }
@@ -153,20 +148,19 @@ final class Dispatcher: @unchecked Sendable {
 
     private func signed(_ text: String?) {
         let result = tokens.signed(text)
-        metrics.tokenRenewed(isSuccess: result != .failed)
-        log.tokenRenewed(isSuccess: result != .failed)
+        observer.tokenRenewed(isSuccess: result != .failed)
         let now = clock.now()
         // Apple counts the tokens of a connection.
         if result == .early { for lane in lanes { lane.retireAll(because: "the clock was set") } }
         for lane in lanes {
-            if !tokens.hasToken(now: now) { lane.failWaiting(.unreachable(TokenSource.Wait.failed.rawValue)) }
+            if case .waiting(let wait) = tokens.current(now: now) { lane.failWaiting(.unreachable(wait.rawValue)) }
             lane.dispatch(now: now)
         }
     }
 
     /// What a lane has to wait for before it has a provider token; nil where it has one.
     func note(_ wait: TokenSource.Wait?) {
-        if wait == .notYet, !isTokenFrozen { log.tokenFrozen() }
+        if wait == .notYet, !isTokenFrozen { observer.tokenFrozen() }
         isTokenFrozen = wait == .notYet
     }
 
@@ -184,7 +178,7 @@ final class Dispatcher: @unchecked Sendable {
         let connections = lanes.flatMap { $0.connections }
         // So that the first push after a quiet hour need not wait for it.
         if !connections.isEmpty { _ = tokens.current(now: now) }
-        metrics.state(
+        observer.state(
             connectionCount: connections.count, streamCount: connections.reduce(0) { $0 + $1.streams.count },
             waitingCount: waitingCount)
         if connections.isEmpty, outstandingCount == 0 { stopTicking() }
@@ -232,14 +226,13 @@ final class Inbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// Takes all values; `spare` becomes the new, empty store, so that two arrays serve for ever.
-    func drain(into spare: inout [Element]) {
-        spare.removeAll(keepingCapacity: true)
-        let empty = spare
-        spare = []
-        spare = state.withLock { state in
+    /// Takes all values.
+    func drain() -> [Element] {
+        state.withLock { state in
             let elements = state.elements
-            state.elements = empty
+            state.elements = []
+            // As many come again, most often.
+            state.elements.reserveCapacity(elements.count)
             state.isDraining = false
             return elements
         }
@@ -259,9 +252,7 @@ final class EventLoopExecutor: TaskExecutor {
 
     /// What these jobs bring about waits for the next turn, so that the network gets its own.
     private func run() {
-        var due: [UnownedJob] = []
-        jobs.drain(into: &due)
-        for job in due { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        for job in jobs.drain() { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
 
@@ -345,7 +336,7 @@ struct ProvenTokens {
     private var old: Set<Int> = []
     private let halfCount: Int
 
-    /// - Parameter limit: how many are remembered at most; at least half as many always are.
+    /// - Parameter limit: how many are remembered at most, at about 40 bytes each; at least half as many always are.
     init(limit: Int) { halfCount = max(1, limit / 2) }
 
     mutating func contains(_ fingerprint: Int) -> Bool {

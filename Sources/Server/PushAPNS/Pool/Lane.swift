@@ -146,7 +146,7 @@ extension Lane {
     var deadlines: DeadlineAmounts { dispatcher.deadlines }
     var endpoint: APNSEndpoint { dispatcher.endpoint }
     var tls: TLSClient { dispatcher.tls }
-    var log: TransportLog { dispatcher.log }
+    var observer: TransportObserver { dispatcher.observer }
 }
 
 /// What a look at the clock brings, ten times a second.
@@ -174,13 +174,16 @@ extension Lane {
     /// Gives up a connection that is of no use to what waits.
     private func look(at connection: APNSConnection, now: NIODeadline) {
         guard connection.phase == .ready else { return }
-        connection.health.look(
-            now: now, owesAnswer: !connection.streams.isEmpty, streamLimit: connection.peerStreamLimit)
-        if connection.health.settles(now: now, hasSucceeded: connection.hasSucceeded) { backoff.succeeded() }
-        if connection.health.refusal(now: now) >= deadlines.connect {
+        if connection.peerStreamLimit > 0 { connection.allowedAt = now }
+        if connection.streams.isEmpty { connection.answeredAt = now }
+        if !connection.isSettled, hasLasted(connection, now: now) {
+            connection.isSettled = true
+            backoff.succeeded()
+        }
+        if now - connection.allowedAt >= deadlines.connect {
             connection.retire(because: "the server allows no streams")
         } else if !waiting.isEmpty, !connection.hasSucceeded || connection.isFull,
-            connection.health.silence(now: now) >= deadlines.firstAnswer
+            now - connection.answeredAt >= deadlines.firstAnswer
         {
             connection.retire(because: "no answer within \(deadlines.firstAnswer.nanoseconds / 1_000_000) ms")
         }
@@ -190,30 +193,35 @@ extension Lane {
 /// What connections report.
 extension Lane {
     func connectionIsReady(_ connection: APNSConnection) {
-        connection.health.becameReady(now: clock.now())
+        let now = clock.now()
+        (connection.readyAt, connection.allowedAt, connection.answeredAt) = (now, now, now)
         lastProblem = nil
-        log.opened(connection: connection.number, lane: kind, streamLimit: connection.peerStreamLimit)
+        observer.opened(connection: connection.number, lane: kind, streamLimit: connection.peerStreamLimit)
     }
 
     /// It takes no new pushes: another one may be opened, after a while where it was not we who ended this one.
     func connectionRetired(_ connection: APNSConnection, isOurs: Bool) {
-        guard !connection.health.isRetired else { return }
-        connection.health.isRetired = true
-        connection.health.isEndedByUs = isOurs
+        guard !connection.isRetired else { return }
+        connection.isRetired = true
+        connection.isEndedByUs = isOurs
         guard !isOurs else { return }
         let now = clock.now()
-        if connection.health.hasLasted(now: now, hasSucceeded: connection.hasSucceeded) {
+        if hasLasted(connection, now: now) {
             backoff.rest(now: now, chance: clock.chance())
         } else {
             backoff.failed(now: now, chance: clock.chance())
         }
     }
 
+    private func hasLasted(_ connection: APNSConnection, now: NIODeadline) -> Bool {
+        connection.hasSucceeded && now - connection.readyAt >= Self.settlingTime
+    }
+
     /// The peer asks for less of us, in an answer or as it ends the connection: that counts once.
     func slowDown(_ connection: APNSConnection, because reason: String) {
-        guard !connection.health.isSlowedDown else { return }
-        connection.health.isSlowedDown = true
-        connection.health.isRetired = true
+        guard !connection.isSlowedDown else { return }
+        connection.isSlowedDown = true
+        connection.isRetired = true
         let now = clock.now()
         let isAboutTokens = reason == "TooManyProviderTokenUpdates"
         if isAboutTokens { dispatcher.tokens.tooManyUpdates(now: now) }
@@ -224,10 +232,10 @@ extension Lane {
 
     func connectionEnded(_ connection: APNSConnection, wasConnecting: Bool, reason: String, lost: [Delivery]) {
         connections.removeAll { $0 === connection }
-        log.closed(connection: connection.number, lane: kind, reason: reason)
+        observer.closed(connection: connection.number, lane: kind, reason: reason)
         connectionRetired(connection, isOurs: false)
         for delivery in lost { self.lost(delivery, reason, surelyUnsent: false) }
-        if !connection.health.isEndedByUs { lastProblem = reason }
+        if !connection.isEndedByUs { lastProblem = reason }
         let wasOfUse = !wasConnecting && (connection.hasSucceeded || connection.peerStreamLimit > 0)
         if !wasOfUse, backoff.failureCount >= Self.patientFailureCount,
             !connections.contains(where: { $0.phase == .ready })
@@ -240,6 +248,7 @@ extension Lane {
 
     /// After so many connections in a row that failed, those who wait are told, unless another one works.
     private static let patientFailureCount = 3
+    private static let settlingTime: TimeAmount = .seconds(10)
     private static let calmBackoff: TimeAmount = .seconds(5)
     private static let tokenUpdateBackoff: TimeAmount = .seconds(60)
 }
@@ -278,7 +287,7 @@ extension Lane {
     }
 
     func answered(_ delivery: Delivery, _ answer: APNSAnswer, on connection: APNSConnection) {
-        connection.health.answered()
+        connection.answeredAt = clock.now()
         note(answer, to: delivery)
         switch answer {
         case .accepted: connection.hasSucceeded = true
@@ -301,7 +310,7 @@ extension Lane {
         case .accepted: if kind == .unproven { dispatcher.proven.insert(delivery.fingerprint) }
         case .refused(let refusal):
             if refusal.advice == .drop { dispatcher.proven.remove(delivery.fingerprint) }
-            log.refused(delivery.request, refusal)
+            observer.refused(delivery.request, refusal)
         }
     }
 
@@ -311,54 +320,12 @@ extension Lane {
             connection.retire(because: "ExpiredProviderToken", isOurs: true)
             sendAgain(delivery, because: "ExpiredProviderToken")
         case .wrongClock(let isNew):
-            if isNew { log.wrongClock() }
+            if isNew { observer.wrongClock() }
             dispatcher.finish(delivery, .failure(.wrongClock))
         }
     }
 
     private static let attemptLimit = 3
-}
-
-/// How a connection has behaved, as its lane sees it ten times a second.
-struct ConnectionHealth {
-    private var readyAt: NIODeadline = .uptimeNanoseconds(0)
-    private var allowedAt: NIODeadline = .uptimeNanoseconds(0)
-    private var answeredAt: NIODeadline = .uptimeNanoseconds(0)
-    private var hasAnswered = false
-    private var isSettled = false
-    /// Whether its end has been reported to the lane.
-    var isRetired = false
-    var isEndedByUs = false
-    /// Whether the peer's wish for fewer of us has been noted.
-    var isSlowedDown = false
-
-    mutating func becameReady(now: NIODeadline) {
-        readyAt = now
-        allowedAt = now
-        answeredAt = now
-    }
-
-    mutating func answered() { hasAnswered = true }
-
-    mutating func look(now: NIODeadline, owesAnswer: Bool, streamLimit: Int) {
-        if streamLimit > 0 { allowedAt = now }
-        if hasAnswered || !owesAnswer { answeredAt = now }
-        hasAnswered = false
-    }
-
-    func silence(now: NIODeadline) -> TimeAmount { now - answeredAt }
-
-    func refusal(now: NIODeadline) -> TimeAmount { now - allowedAt }
-
-    func hasLasted(now: NIODeadline, hasSucceeded: Bool) -> Bool { hasSucceeded && now - readyAt >= Self.settlingTime }
-
-    mutating func settles(now: NIODeadline, hasSucceeded: Bool) -> Bool {
-        guard !isSettled, hasLasted(now: now, hasSucceeded: hasSucceeded) else { return false }
-        isSettled = true
-        return true
-    }
-
-    private static let settlingTime: TimeAmount = .seconds(10)
 }
 
 /// How long to wait before the next connection: doubled with each failure, half of it by chance, so that many servers

@@ -76,11 +76,6 @@ final class TokenSource {
         isExpired = true
     }
 
-    func hasToken(now: NIODeadline) -> Bool {
-        guard let token, !isExpired else { return false }
-        return Moment(uptime: now, wall: clock.wall()).age(since: token.issued) < Self.usableSeconds
-    }
-
     enum Signed {
         case failed
         case renewed

@@ -1,0 +1,29 @@
+package import Logging
+internal import PushCore
+
+/// Keeps what a transport logs, as text.
+package struct CollectedLog: LogHandler {
+    private let lines: Locked<[String]> = Locked([])
+    package var logLevel = Logger.Level.trace
+    package var metadata: Logger.Metadata = [:]
+
+    package init() {}
+
+    package var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+    /// Why the first connection that is closed was closed.
+    package var closingReason: String? {
+        let line = lines.withLock { $0.first { $0.contains("connection to APNs closed") } }
+        return line.map { String($0.replacing(/^.*reason=/, with: "")) }
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        let details = (event.metadata ?? [:]).map { "\($0)=\($1)" }.sorted().joined(separator: " ")
+        lines.withLock { $0.append("\(event.level) \(event.message) \(details)") }
+    }
+}
