@@ -17,11 +17,10 @@ package final class PostgresServer: Sendable {
     private struct State: Sendable {
         var free: [String] = []
         var count = 0
-        var waiters: [CheckedContinuation<String, Never>] = []
     }
 
     /// Databases at once; further tests wait. To make one takes a lock, and writes 7 MB.
-    private static let maximumCount = 12
+    private let gate = Gate(width: 12)
 
     /// Where Debian's package puts the newest version's programs; nil where it is not installed.
     package static let programs: URL? = {
@@ -108,40 +107,26 @@ package final class PostgresServer: Sendable {
         } else {
             let pool = PostgresPool(try PostgresAddress(parsing: address(of: name)), patience: .seconds(300))
             try await pool.connected { connection throws(OutboxError) in
-                try connection.script(
-                    "DROP SCHEMA public CASCADE; CREATE SCHEMA public; DROP TABLE IF EXISTS sealed_push.move")
+                try connection.script("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
                 try connection.script(Self.emptying)
             }
         }
         return try Database(name: name, server: self)
     }
 
-    /// One that is free or new, or the next that somebody leaves.
+    /// One that is free or new; waits until somebody leaves one.
     private func take() async -> (name: String, isNew: Bool) {
-        let new: String? = state.withLock { state in
-            guard state.free.isEmpty, state.count < Self.maximumCount else { return nil }
+        await gate.enter()
+        return state.withLock { state in
+            if let free = state.free.popLast() { return (free, false) }
             state.count += 1
-            return "test\(state.count)"
+            return ("test\(state.count)", true)
         }
-        if let new { return (new, true) }
-        let name = await withCheckedContinuation { continuation in
-            let free: String? = state.withLock { state in
-                if let free = state.free.popLast() { return free }
-                state.waiters.append(continuation)
-                return nil
-            }
-            if let free { continuation.resume(returning: free) }
-        }
-        return (name, false)
     }
 
     private func leave(_ name: String) {
-        let waiter: CheckedContinuation<String, Never>? = state.withLock { state in
-            guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-            state.free.append(name)
-            return nil
-        }
-        waiter?.resume(returning: name)
+        state.withLock { $0.free.append(name) }
+        gate.leave()
     }
 
     /// A table that is truncated gets new files, and so do its indices: for a few rows that is slow.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import PushCore
 
 #if canImport(Darwin)
     import Darwin
@@ -7,15 +8,14 @@ public import Foundation
 #endif
 
 /// Values that several threads put together.
-public final class Collected<Value: Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var values: [Value] = []
+public final class Collected<Value: Sendable>: Sendable {
+    private let values = Locked<[Value]>([])
 
     public init() {}
 
-    public func add(_ value: Value) { lock.withLock { values.append(value) } }
+    public func add(_ value: Value) { values.withLock { $0.append(value) } }
 
-    public var all: [Value] { lock.withLock { values } }
+    public var all: [Value] { values.withLock { $0 } }
 }
 
 /// Lets this process die at once where it traps, without a backtrace that takes seconds; for exit tests.

@@ -47,7 +47,7 @@ final class BlockingThreads: TaskExecutor {
 }
 
 /// Lets so many in at a time, in the order in which they came.
-final class Gate: Sendable {
+package final class Gate: Sendable {
     private let state: Locked<State>
 
     private struct State {
@@ -55,9 +55,9 @@ final class Gate: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    init(width: Int) { state = Locked(State(freeCount: width)) }
+    package init(width: Int) { state = Locked(State(freeCount: width)) }
 
-    func enter() async {
+    package func enter() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 if state.freeCount == 0 {
@@ -72,7 +72,7 @@ final class Gate: Sendable {
     }
 
     /// Passes the place on to the next one.
-    func leave() {
+    package func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if state.waiting.isEmpty {
                 state.freeCount += 1

@@ -1,0 +1,227 @@
+public import Foundation
+import PushCore
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A real HTTP/1.1 server on loopback that takes a request on each connection and lets a subclass answer. One thread a connection.
+///
+/// Unchecked, because it is not final: what changes in it stands behind locks.
+public class LoopbackServer: @unchecked Sendable {
+    public let port: UInt16
+    private let listener: Int32
+    private let taken = Locked<[(head: String, body: [UInt8])]>([])
+    private let open = Locked<Set<Int32>>([])
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        listener = Self.streamSocket()
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { [listener] pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                let status = bind(listener, pointer, length) | listen(listener, 64)
+                getsockname(listener, pointer, &length)
+                return status
+            }
+        }
+        guard status == 0 else { throw POSIXError(.EADDRINUSE) }
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread { [weak self, listener] in
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0, let server = self else { return }
+                server.open.withLock { _ = $0.insert(connection) }
+                Thread.detachNewThread {
+                    server.serve(connection)
+                    server.open.withLock { _ = $0.remove(connection) }
+                    close(connection)
+                }
+            }
+        }
+    }
+
+    /// One that child processes don't get.
+    private static func streamSocket() -> Int32 {
+        #if canImport(Darwin)
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            return descriptor
+        #else
+            socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #endif
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    /// What was asked for, each with its headers.
+    public var heads: [String] { taken.withLock { $0.map(\.head) } }
+    /// The paths that were asked for.
+    public var requests: [String] { heads.map(Self.path) }
+    public var bodies: [[UInt8]] { taken.withLock { $0.map(\.body) } }
+    /// How many connections are open now.
+    public var connectionCount: Int { open.withLock { $0.count } }
+
+    /// Answers the request for a path; the connection is closed afterwards.
+    func answer(_ path: String, on connection: Int32) {}
+
+    private func serve(_ connection: Int32) {
+        var request: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while request.count < 1 << 20 {
+            let count = read(connection, &buffer, buffer.count)
+            guard count > 0 else { return }
+            request += buffer[..<count]
+            guard let end = request.firstRange(of: Array("\r\n\r\n".utf8)) else { continue }
+            let head = String(decoding: request[..<end.lowerBound], as: UTF8.self)
+            let lengthLine = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
+            let length = lengthLine.flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) } ?? 0
+            guard request.count - end.upperBound >= length else { continue }
+            taken.withLock { [body = Array(request[end.upperBound...])] in $0.append((head, body)) }
+            return answer(Self.path(of: head), on: connection)
+        }
+    }
+
+    private static func path(of head: String) -> String {
+        head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+    }
+
+    // MARK: For subclasses
+
+    func head(_ status: Int, _ length: Int, _ headers: [String] = []) -> [UInt8] {
+        // RFC 9110, 8.6: no length with a 204.
+        let length = status == 204 ? [] : ["Content-Length: \(length)"]
+        let lines = ["HTTP/1.1 \(status) X"] + length + ["Connection: close"] + headers
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+
+    func waitForEnd(_ connection: Int32) {
+        var byte: UInt8 = 0
+        while read(connection, &byte, 1) > 0 {}
+    }
+
+    /// Returns false if the client takes no more.
+    @discardableResult func send(_ connection: Int32, _ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    @discardableResult func send(_ connection: Int32, _ text: String) -> Bool { send(connection, Array(text.utf8)) }
+
+    /// Sends `start`, and then this without end.
+    func flood(_ connection: Int32, after start: String, _ piece: [UInt8]) {
+        guard send(connection, start), !piece.isEmpty else { return }
+        while send(connection, piece) {}
+    }
+}
+
+/// Serves files, and does with each what a test wants: the best and the worst of the web.
+public final class MisbehavingServer: LoopbackServer, @unchecked Sendable {
+    public enum Manner: Sendable {
+        case serves([UInt8])
+        /// With a header of the test's own.
+        case servesWith([UInt8], header: String)
+        /// A byte now and then; the first ones at once.
+        case drips([UInt8], after: Int, every: Duration)
+        /// Takes the request and never answers.
+        case hangs
+        /// Says another length than it sends, then goes on until the client has enough.
+        case lies([UInt8], contentLength: Int)
+        /// Says no length and sends this again and again, without end.
+        case floods([UInt8])
+        /// Closes in the middle.
+        case cuts([UInt8], after: Int)
+        case redirects(to: String)
+        case answers(status: Int)
+        /// Sends no HTTP.
+        case babbles
+        /// Sends this, then the other again and again until the client has enough; ends where there is none.
+        case sends(String, again: String = "")
+    }
+
+    private let manners = Locked<[String: Manner]>([:])
+
+    public override init() throws { try super.init() }
+
+    /// The address of a path, which gets this manner.
+    public func url(_ path: String, _ manner: Manner) -> URL {
+        manners.withLock { $0["/" + path] = manner }
+        return URL(string: "http://127.0.0.1:\(port)/\(path)")!
+    }
+
+    override func answer(_ path: String, on connection: Int32) {
+        switch manners.withLock({ $0[path] }) {
+        case .serves(let body)?: send(connection, head(200, body.count) + body)
+        case .servesWith(let body, let header)?: send(connection, head(200, body.count, [header]) + body)
+        case .drips(let body, let count, let pause)?:
+            guard send(connection, head(200, body.count) + body.prefix(count)) else { return }
+            for byte in body.dropFirst(count) {
+                usleep(UInt32(pause / .microseconds(1)))
+                guard send(connection, [byte]) else { return }
+            }
+        case .hangs?: waitForEnd(connection)
+        case .lies(let body, let length)?: if send(connection, head(200, length) + body) { waitForEnd(connection) }
+        case .floods(let piece)?: flood(connection, after: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", piece)
+        case .cuts(let body, let count)?: send(connection, head(200, body.count) + body.prefix(count))
+        case .redirects(let target)?: send(connection, head(302, 0, ["Location: \(target)"]))
+        case .answers(let status)?: send(connection, head(status, 0))
+        case .babbles?: send(connection, "this is not HTTP\n\n\n")
+        case .sends(let start, let rest)?: flood(connection, after: start, Array(rest.utf8))
+        case nil: send(connection, head(404, 0))
+        }
+    }
+}
+
+/// Takes what is posted as it is told.
+public final class PostServer: LoopbackServer, @unchecked Sendable {
+    public enum Manner: Sendable {
+        case answers(Int)
+        /// With this whole answer to a path.
+        case replies(@Sendable (_ path: String) -> String)
+        /// Takes the request and never answers.
+        case hangs
+        /// A body without an end.
+        case floods
+        /// Elsewhere, to the path `/other`.
+        case redirects
+        case closes
+    }
+
+    private let manner: Locked<Manner>
+
+    public init(_ manner: Manner = .answers(204)) throws {
+        self.manner = Locked(manner)
+        try super.init()
+    }
+
+    public var url: String { "http://127.0.0.1:\(port)/r" }
+
+    public func behave(_ manner: Manner) { self.manner.withLock { $0 = manner } }
+
+    override func answer(_ path: String, on connection: Int32) {
+        switch manner.withLock({ $0 }) {
+        case .answers(let status): send(connection, head(status, 0))
+        case .replies(let reply): send(connection, reply(path))
+        case .hangs: waitForEnd(connection)
+        case .floods:
+            flood(
+                connection, after: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", Array(repeating: 0x78, count: 65_536)
+            )
+        case .redirects: send(connection, head(307, 0, ["Location: /other"]))
+        case .closes: break
+        }
+    }
+}
