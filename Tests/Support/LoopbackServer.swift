@@ -7,7 +7,8 @@ import PushCore
     import Glibc
 #endif
 
-/// A real HTTP/1.1 server on loopback that takes a request on each connection and lets a subclass answer. One thread a connection.
+/// A real HTTP/1.1 server on loopback that takes a request on each connection and lets a subclass answer. One thread a
+/// connection.
 ///
 /// Unchecked, because it is not final: what changes in it stands behind locks.
 public class LoopbackServer: @unchecked Sendable {

@@ -46,7 +46,8 @@ package enum TokenError: Error, CustomStringConvertible {
     }
 }
 
-/// Texts that only a process with the sender's key can make or change: a MAC behind each binds it to its purpose and to a name.
+/// Texts that only a process with the sender's key can make or change: a MAC behind each binds it to its purpose and to
+/// a name.
 final class AuthenticatedTexts: Sendable {
     private let key: GuardedSecret
 
@@ -198,9 +199,11 @@ package struct SenderKeys: Sendable {
         challenges = AuthenticatedTexts(of: sender, for: "sealedpush/v1 challenge states")
     }
 
-    /// Returns what an app shows for its account: a back end asks for one inside the account's login, and hands it to the app.
+    /// Returns what an app shows for its account: a back end asks for one inside the account's login, and hands it to
+    /// the app.
     ///
-    /// Made and checked without a store, by every process that has the sender's key; worth nothing elsewhere, nor after its end.
+    /// Made and checked without a store, by every process that has the sender's key; worth nothing elsewhere, nor after
+    /// its end.
     func login(of user: UserName, until end: Timestamp) -> String {
         logins.seal("pushlogin.\(end.secondsSince1970).\(Base64URL.encode(Array(user.description.utf8)))")
     }

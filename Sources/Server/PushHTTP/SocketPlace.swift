@@ -4,8 +4,8 @@ internal import PushCore
 
 /// A Unix socket's place, which one service has for as long as it keeps this.
 ///
-/// NIO removes any socket that it finds where it binds, even one in use, and its own when it closes. So a lock beside the
-/// place says that a service has it. The lock's file stays.
+/// NIO removes any socket that it finds where it binds, even one in use, and its own when it closes. So a lock beside
+/// the place says that a service has it. The lock's file stays.
 final class SocketPlace: Sendable {
     private let lock: Int32
 

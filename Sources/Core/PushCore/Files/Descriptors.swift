@@ -12,7 +12,8 @@ package enum Descriptors {
         return getrlimit(openFiles, &limits) == 0 ? Int(clamping: limits.rlim_cur) : 1_024
     }
 
-    /// Allows as many as the system lets a process have without being asked, up to so many: for one that serves many callers.
+    /// Allows as many as the system lets a process have without being asked, up to so many: for one that serves many
+    /// callers.
     package static func raise(to count: Int) {
         var limits = rlimit()
         guard getrlimit(openFiles, &limits) == 0 else { return }

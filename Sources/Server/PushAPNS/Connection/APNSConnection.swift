@@ -167,8 +167,8 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         context.close(promise: nil)
     }
 
-    /// Closes at once, and what is in flight fails. Without TLS's farewell: its silence may be the reason, and until the peer
-    /// answers, what it goes on sending would be read and decrypted.
+    /// Closes at once, and what is in flight fails. Without TLS's farewell: its silence may be the reason, and until
+    /// the peer answers, what it goes on sending would be read and decrypted.
     func close(because reason: String) {
         guard phase != .closed else { return }
         if endReason == nil { endReason = reason }
@@ -304,8 +304,8 @@ extension APNSConnection {
         }
     }
 
-    /// The push on a stream; nil if it has its answer or was given up, whose answer may still be on its way: that is no fault of the
-    /// peer's, and a frame of no use. A stream that this connection never opened is a violation.
+    /// The push on a stream; nil if it has its answer or was given up, whose answer may still be on its way: that is no
+    /// fault of the peer's, and a frame of no use. A stream that this connection never opened is a violation.
     private func push(on streamID: Int32) throws(ProtocolViolation) -> Delivery? {
         let delivery = streams[streamID]
         if delivery == nil { try requireOurs(streamID) }

@@ -95,8 +95,8 @@ struct FloodGuard {
         guard count <= Self.limit else { throw ProtocolViolation(.enhanceYourCalm, "a flood of frames") }
     }
 
-    /// We have answered a question. A peer that takes nothing may ask slowly, so that nothing else is a flood, and for ever, and
-    /// each answer would wait in memory.
+    /// We have answered a question. A peer that takes nothing may ask slowly, so that nothing else is a flood, and for
+    /// ever, and each answer would wait in memory.
     ///
     /// - Parameter isTaken: whether what was written before has left, but for what a network holds up.
     mutating func answered(isTaken: Bool) throws(ProtocolViolation) {

@@ -253,7 +253,8 @@ final class ForkMark {
         private static let wipeOnFork: Int32 = 18
     #endif
 
-    /// How many forks have led to this process since it was first asked. Written by a child alone, before it has a second thread.
+    /// How many forks have led to this process since it was first asked. Written by a child alone, before it has a
+    /// second thread.
     nonisolated(unsafe) private static var forkCount = 0
     private static let isCounting: Bool = pthread_atfork(nil, nil, { ForkMark.forkCount += 1 }) == 0
 }
