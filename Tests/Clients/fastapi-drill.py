@@ -169,7 +169,7 @@ class Drill:
         status, said = self.insist("/devices", {"token": self.tokens[name], "record": record}, account)
         if status != 200 or said["challenge"] is None:
             return status, said
-        answer = self.keys("confirm", name, "--reply", said["challenge"], "--trust", "newsroom")
+        answer = self.keys("challenge", name, "--reply", said["challenge"], "--trust", "newsroom")
         return self.insist("/devices/answer", {"enrollment": said["enrollment"], "answer": answer}, account)
 
 

@@ -106,7 +106,7 @@ import Testing
         func proven() throws -> String {
             let question = try server(language, "challenge")
             #expect(question.status == 0, "\(question.errors)")
-            let answer = try keys("confirm", "tablet", "--reply", question.trimmed, "--trust", "newsroom")
+            let answer = try keys("challenge", "tablet", "--reply", question.trimmed, "--trust", "newsroom")
             #expect(answer.status == 0, "\(answer.errors)")
             return try server(language, "check", answer.trimmed).trimmed
         }
@@ -140,7 +140,7 @@ import Testing
         _ = try keys("generate", "device", "tablet", "--topic", "com.example.app")
         #expect(try server(.python3, "enroll", keys("export", "tablet", "--record").trimmed).status == 0)
         let question = try server(.node, "challenge").trimmed
-        let answer = try keys("confirm", "tablet", "--reply", question, "--trust", "newsroom")
+        let answer = try keys("challenge", "tablet", "--reply", question, "--trust", "newsroom")
         #expect(try server(.python3, "check", answer.trimmed).status == 0)
         // With one message's ID, both name the push to Apple alike.
         let content = try folder.write(

@@ -136,13 +136,13 @@ import Testing
             ["keys", "list", "--unlock", secret], ["keys", "show", "nobody"], ["keys", "show", "bob-phone"],
             ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("new-key").path],
             ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("passphrase").path],
-            ["keys", "passphrase", "--new-unlock", secret], ["keys", "confirm", "alice-phone", "--reply", "x"],
+            ["keys", "passphrase", "--new-unlock", secret], ["keys", "challenge", "alice-phone", "--reply", "x"],
             ["keys", "passphrase", "--new-unlock", secret, "--new-unlock", secret],
         ]
             + names.flatMap { name in
                 [
                     ["keys", "show", name], ["keys", "export", name], ["keys", "export", name, "--record"],
-                    ["keys", "confirm", name], ["keys", "rotate", name],
+                    ["keys", "rotate", name, "--confirm"], ["keys", "rotate", name],
                     ["seal", "/dev/null", "--from", name, "--to", name] + topic,
                 ]
             }

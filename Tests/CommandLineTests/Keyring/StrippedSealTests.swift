@@ -52,7 +52,7 @@ import Testing
         "keys list", "keys show alice-phone", "keys export alice-phone",
         "keys export alice-phone --record",
         "keys export newsroom --secret --yes", "keys rotate --older-than 30d --dry-run",
-        "keys rotate newsroom", "keys confirm alice-phone --from newsroom",
+        "keys rotate newsroom", "keys challenge alice-phone --from newsroom",
         "keys revoke alice-phone --yes", "keys backup new.backup --backup-secret pass",
         "keys import bob pushsender1", "keys generate sender radio", "keys passphrase --new-unlock pass",
         "keys passphrase --clear --yes",
@@ -131,13 +131,13 @@ import Testing
             "seal content.json --anonymous --to alice-phone --topic com.example.app",
             "device enroll alice-phone --token ab12 --outbox warned.sqlite",
             "send content.json --all --queue-only --from newsroom --topic com.example.app --outbox warned.sqlite",
-            "keys confirm alice-phone --from newsroom", "trust add newsroom --topic com.example.app",
+            "keys challenge alice-phone --from newsroom", "trust add newsroom --topic com.example.app",
             "keys generate sender radio",
         ]
         for words in commands {
             let result = try program.run(words.split(separator: " ").map(String.init) + ["--keyring", "Evil"])
             // Its key is proven already; the sender was chosen all the same.
-            let status: Int32 = words.hasPrefix("keys confirm") ? 65 : 0
+            let status: Int32 = words.hasPrefix("keys challenge") ? 65 : 0
             #expect(result.status == status, "\(words): \(result.errors)")
             #expect(result.errors.components(separatedBy: "is not sealed").count == 2, "\(words): \(result.errors)")
         }

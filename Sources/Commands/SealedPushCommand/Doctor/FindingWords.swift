@@ -47,12 +47,12 @@ extension Finding {
         case .inconsistent: "restore a backup, and find out who changed the keyring"
         case .old(let name, _, _): "`sealedpush keys rotate \(name)`"
         case .unconfirmed(let name, _, _, isOwn: true):
-            "make sure that the other end knows it, then `sealedpush keys confirm \(name)`"
+            "make sure that the other end knows it, then `sealedpush keys rotate \(name) --confirm`"
         case .unconfirmed(let name, _, _, isOwn: false):
-            "`sealedpush keys confirm \(name) --from SENDER` asks the device to prove it"
+            "`sealedpush keys challenge \(name) --from SENDER` asks the device to prove it"
         case .erasureDue: "`sealedpush keys rotate` erases what is due; run it daily"
         case .unproven(let name, hasRecord: true):
-            "`sealedpush keys confirm \(name) --from SENDER` asks it; until then nothing is sealed to it"
+            "`sealedpush keys challenge \(name) --from SENDER` asks it; until then nothing is sealed to it"
         case .unproven(_, hasRecord: false):
             "import the device's record, or compare fingerprints and seal with --unverified"
         case .recordExpires(_, _, _, isOwn: true):

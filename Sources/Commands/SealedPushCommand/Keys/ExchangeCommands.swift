@@ -143,7 +143,7 @@ struct ExportCommand: ParsableCommand {
             let current = entry.current
             guard current.life.state == .active else { throw KeyringError.notUsable(name, current.life.state) }
             if entry.isOwn, current.life.confirmed == nil {
-                Failure.report("warning: this key of \(name) waits to be used: keys confirm")
+                Failure.report("warning: this key of \(name) waits to be used: keys rotate --confirm")
             }
             return try Output.line(entry.key.description)
         }

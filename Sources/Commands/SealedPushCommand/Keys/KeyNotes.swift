@@ -32,10 +32,10 @@ extension KeyringEntry {
     private func waitingNote(on life: KeyLife, at now: Timestamp) -> String {
         let days = now.seconds(since: life.created) / 86_400
         let since = days > RotationRules.confirmationWarning / 86_400 ? " since \(days) days!" : ""
-        guard kind == .device else { return "new, not used yet\(since): keys confirm, once devices trust it" }
+        guard kind == .device else { return "new, not used yet\(since): keys rotate --confirm, once devices trust it" }
         if isOwn { return "new: waits for its first message\(since)" }
         return recordText == nil
-            ? "nobody vouches for it: no signed record" : "not sealed to yet: keys confirm"
+            ? "nobody vouches for it: no signed record" : "not sealed to yet: keys challenge"
     }
 
     private func activeNote(on key: Key, at now: Timestamp) -> String? {

@@ -16,7 +16,7 @@ struct KeysCommand: ParsableCommand {
             """,
         subcommands: [
             GenerateCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self, ImportCommand.self,
-            RotateCommand.self, ConfirmCommand.self, RevokeCommand.self, EraseCommand.self, PassphraseCommand.self,
+            RotateCommand.self, ChallengeCommand.self, RevokeCommand.self, EraseCommand.self, PassphraseCommand.self,
             BackupCommand.self, RestoreCommand.self,
         ])
 }

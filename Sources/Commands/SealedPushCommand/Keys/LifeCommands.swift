@@ -16,8 +16,10 @@ struct RotateCommand: ParsableCommand {
               sealedpush keys rotate --older-than 30d --keyring Keys
               sealedpush keys rotate --older-than 30d --dry-run --keyring Keys
 
-            A new key takes the old one's place once it is confirmed (`keys confirm`); until then the old one stays in \
-            use, and there is no further rotation. A retired key is erased 31 days later.
+            A new key takes the old one's place once it is confirmed; until then the old one stays in use, and there is \
+            no further rotation. Confirm a sender's key once devices trust it, and your own device's once a message has \
+            opened under it. The old key retires, and is erased 31 days later.
+              sealedpush keys rotate newsroom --confirm --keyring Keys
             """)
 
     @Argument(help: "The key's name; all devices and senders without it.") var name: KeyName?
@@ -25,6 +27,8 @@ struct RotateCommand: ParsableCommand {
     @Option(help: "Rotate only keys that are older, such as 30d (\(TimeSpan.help)).") var olderThan: TimeSpan?
 
     @Flag(help: "With --older-than: say what would be done, and do nothing.") var dryRun = false
+
+    @Flag(help: "Take the new key that waits into use.") var confirm = false
 
     @Flag(help: "Print one JSON object.") var json = false
 
@@ -37,10 +41,14 @@ struct RotateCommand: ParsableCommand {
             throw ValidationError("Name a key, or say --older-than, such as --older-than 30d.")
         }
         guard !dryRun || olderThan != nil else { throw ValidationError("--dry-run goes with --older-than.") }
+        guard !confirm || (name != nil && olderThan == nil && !json) else {
+            throw ValidationError("--confirm goes with a name alone.")
+        }
     }
 
     func run() throws {
         let keys = try keyring.keys("keys rotate")
+        if confirm, let name { return try Output.line("\(name): \(keys.confirm(name).keyID) is in use now") }
         let steps = try steps(keys)
         if json {
             try Output.json(["done": .bool(!dryRun), "steps": .array(try steps.map { try json($0, keys) })])
@@ -98,25 +106,20 @@ struct RotateCommand: ParsableCommand {
     }
 }
 
-/// `sealedpush keys confirm`
-struct ConfirmCommand: ParsableCommand {
+/// `sealedpush keys challenge`
+struct ChallengeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "confirm",
-        abstract: "Take a key into use: a new one of your own, or a device's that proves it.",
-        usage: "sealedpush keys confirm [<options>] <name>",
+        commandName: "challenge", abstract: "Have a device prove that it has its key.",
+        usage: "sealedpush keys challenge [<options>] <name>",
         discussion: """
-            Confirm a sender's new key once devices trust it, and your own device's once a message has opened under it. \
-            The key before it retires.
-              sealedpush keys confirm newsroom --keyring Keys
-
-            Somebody else's device proves its key within ten minutes: the server asks, the device replies, and the server \
-            takes the answer. From then on it seals to the device.
-              sealedpush keys confirm bob-phone --from newsroom --keyring Keys
-              sealedpush keys confirm bob-phone --reply pushchallenge.Af... --keyring Phone
-              sealedpush keys confirm bob-phone --answer pushanswer.mV... --keyring Keys
+            Within ten minutes the server asks, the device replies, and the server takes the answer. From then on it \
+            seals to the device.
+              sealedpush keys challenge phone --from newsroom --keyring Keys
+              sealedpush keys challenge phone --reply pushchallenge.Af... --keyring Phone
+              sealedpush keys challenge phone --answer pushanswer.mV... --keyring Keys
             """)
 
-    @Argument(help: "The key's name in this keyring.") var name: KeyName
+    @Argument(help: "The device's name in this keyring.") var name: KeyName
 
     @Option(help: .value("sender", "Ask a device, as this sender: prints a challenge.")) var from: KeyName?
 
@@ -130,22 +133,21 @@ struct ConfirmCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
-        guard [from != nil, reply != nil, answer != nil].count(where: { $0 }) <= 1 else {
+        guard [from != nil, reply != nil, answer != nil].count(where: { $0 }) == 1 else {
             throw ValidationError("Give one of --from, --reply and --answer.")
         }
         guard trust.isEmpty || reply != nil else { throw ValidationError("--trust goes with --reply.") }
     }
 
     func run() throws {
-        let keys = try keyring.keys("keys confirm")
+        let keys = try keyring.keys("keys challenge")
         if let from {
             try keyring.warnIfInTheClear(keys)
             try Output.line(try keys.challenge(name, from: from).text)
         } else if let reply {
             try Output.line(try keys.answer(reply, for: name, trusting: senders(keys)))
-        } else {
-            let id = try answer.map { try keys.acceptAnswer($0, of: name).keyID } ?? keys.confirm(name).keyID
-            try Output.line("\(name): \(id) is in use now")
+        } else if let answer {
+            try Output.line("\(name): \(keys.acceptAnswer(answer, of: name).keyID) is in use now")
         }
     }
 
