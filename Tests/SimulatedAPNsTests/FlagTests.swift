@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TestPrograms
 import TestSupport
@@ -66,6 +67,34 @@ struct FlagTests {
         #expect(request["payload"] as? String == (detail == .payloads ? body : nil))
     }
 
+    @Test(
+        "apns --key accepts a provider's key: a private one that nobody else may read, or a public one that all may")
+    func key() async throws {
+        let folder = try TemporaryFolder()
+        let (key, p8) = ProviderKey.make()
+        let (other, otherP8) = ProviderKey.make()
+        let files = [try folder.write(p8, to: "own.p8"), try folder.write(other.publicKey, to: "public.pem")]
+        chmod(files[1], 0o644)
+        func given(_ key: ProviderKey, _ file: String) -> String { "\(key.keyID),\(key.teamID),\(file)" }
+        let apns = try await RunningCommand("--key", given(key, files[0]), "--key", given(other, files[1]), in: folder)
+        for (key, p8) in [(key, p8), (other, otherP8)] {
+            let authorization = try ProviderTokenMaker(key: key, secret: .init(pemRepresentation: p8)).authorization(
+                issued: Int64(Date().timeIntervalSince1970))
+            let client = try await WireClient(apns.address)
+            let stream = client.send(apns.headers(authorization: authorization), body: #"{"aps":{"alert":"x"}}"#)
+            #expect(await client.wait { $0.ended.contains(stream) }.status[stream] == 200)
+        }
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == 200, "the folder's own key is good, too")
+        apns.stop()
+        chmod(files[0], 0o644)
+        let again = ["apns", "--folder", folder.appending("Other").path, "--key"]
+        #expect(try Program("device-simulator").run(again + [given(key, files[0])]).status == 77)
+        let text = try folder.write("no key", to: "text.pem")
+        #expect(try Program("device-simulator").run(again + [given(key, text)]).status == 65)
+        #expect(!FileManager.default.fileExists(atPath: folder.appending("Other").path))
+    }
+
     @Test("apns --json prints one object, plain output says the same, and Ctrl-C ends it with a GOAWAY")
     func output() async throws {
         let apns = try await RunningCommand("--json")
@@ -87,6 +116,7 @@ struct FlagTests {
             ["--faults", #"{"latencyMillisecondsMinimum":40}"#],
             ["--faults", #"{"tooManyRequests":0.6,"serverErrors":0.6}"#], ["--faults", #"{"goAwayEvery":-1}"#],
             ["--environment", "moon"], ["--log", "loud"], ["--port", "65536"], ["--page", "0.0.0.0:0"],
+            ["--key", "ID,TEAM"],
         ])
     func mistakes(_ flags: [String]) throws {
         let folder = try TemporaryFolder()

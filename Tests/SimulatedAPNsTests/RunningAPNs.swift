@@ -51,10 +51,13 @@ protocol PushTarget {
 }
 
 extension PushTarget {
-    func headers(path: String? = nil, _ more: [(String, String)] = []) -> [(String, String)] {
+    func headers(
+        path: String? = nil, authorization: String? = nil, _ more: [(String, String)] = []
+    ) -> [(String, String)] {
         [
             (":method", "POST"), (":scheme", "https"), (":path", path ?? "/3/device/\(token)"),
-            (":authority", "localhost"), ("authorization", authorization), ("apns-topic", APNsFixture.topic),
+            (":authority", "localhost"), ("authorization", authorization ?? self.authorization),
+            ("apns-topic", APNsFixture.topic),
             ("apns-push-type", "alert"),
         ] + more
     }

@@ -33,6 +33,11 @@ struct APNsCommand: ParsableCommand {
 
     @Option(help: "sandbox or production.") var environment = APNsEnvironment.production
 
+    @Option(
+        help: ArgumentHelp(
+            "Accept this provider's key, too: a .p8 file, or a public key in PEM.", valueName: "id,team,file"))
+    var key: [String] = []
+
     @Option(help: ArgumentHelp("What goes wrong on purpose.", valueName: "json")) var faults = APNsFaults()
 
     @Option(help: "The seed of the faults; it is printed, so that a run can be repeated.") var seed: UInt64?
@@ -52,8 +57,8 @@ struct APNsCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = configuration
         try runUntilDone { ended in
+            let configuration = try configuration()
             let server: LocalAPNs
             do throws(LocalAPNsError) {
                 server = try await LocalAPNs.start(folder: URL(filePath: folder), configuration: configuration)
@@ -64,7 +69,7 @@ struct APNsCommand: ParsableCommand {
         }
     }
 
-    private var configuration: LocalAPNsConfiguration {
+    private func configuration() throws(Failure) -> LocalAPNsConfiguration {
         var configuration = LocalAPNsConfiguration()
         configuration.port = port
         configuration.environment = environment
@@ -72,7 +77,20 @@ struct APNsCommand: ParsableCommand {
         if let seed { configuration.seed = seed }
         configuration.faults = faults
         configuration.page = page
+        configuration.providerKeys = try key.map(Self.providerKey)
         return configuration
+    }
+
+    private static func providerKey(_ text: String) throws(Failure) -> ProviderKey {
+        let parts = text.split(separator: ",", maxSplits: 2).map(String.init)
+        guard parts.count == 3 else { throw Failure(status: 64, message: "--key takes ID,TEAM,FILE") }
+        let pem = String(decoding: try SecretFile.read(parts[2], limit: 16_384, isExposedAllowed: true), as: UTF8.self)
+        // A public key may be read by anyone.
+        if pem.contains("PRIVATE KEY") { _ = try SecretFile.read(parts[2], limit: 16_384) }
+        guard let publicKey = ProviderKey.publicKey(pem: pem) else {
+            throw Failure.input("\(parts[2]) does not hold a P-256 key in PEM")
+        }
+        return ProviderKey(keyID: parts[0], teamID: parts[1], publicKey: publicKey)
     }
 
     private func announce(_ server: LocalAPNs) throws {

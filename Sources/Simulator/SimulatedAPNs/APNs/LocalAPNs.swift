@@ -47,7 +47,8 @@ package final class LocalAPNs: Sendable {
         }
         registry.restore(folder.takeWaiting())
         let log = try APNsLog(folder.url.appending(path: "log.jsonl"), detail: configuration.log)
-        let core = LocalAPNsCore(configuration, tokens: ProviderTokens(keys), registry: registry, log: log)
+        let core = LocalAPNsCore(
+            configuration, tokens: ProviderTokens(keys + configuration.providerKeys), registry: registry, log: log)
         self.core = core
         var listeners: [any Channel] = []
         do throws(LocalAPNsError) {

@@ -13,6 +13,9 @@ package struct LocalAPNsConfiguration: Sendable {
     package var seed: UInt64 = .random(in: 0...UInt64(UInt32.max))
     package var log = APNsLogDetail.headers
 
+    /// They count beside those in the folder.
+    package var providerKeys: [ProviderKey] = []
+
     /// Notifications that one online device may leave unacknowledged before `TooManyRequests`.
     package var unacknowledgedLimit = 1_000
 

@@ -113,5 +113,11 @@ package struct ProviderKey: Codable, Hashable, Sendable {
         String((0..<10).map { _ in "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789".randomElement() ?? "A" })
     }
 
+    /// The public half of what a file holds: a public key in PEM, or a `.p8`.
+    package static func publicKey(pem: String) -> String? {
+        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return key.pemRepresentation }
+        return (try? P256.Signing.PrivateKey(pemRepresentation: pem))?.publicKey.pemRepresentation
+    }
+
     var verifyingKey: P256.Signing.PublicKey? { try? P256.Signing.PublicKey(pemRepresentation: publicKey) }
 }
