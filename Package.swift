@@ -37,13 +37,15 @@ typealias Dependencies = [Target.Dependency]
 
 /// A library module in `Sources/PATH`, named after its folder.
 func module(
-    _ path: String, _ dependencies: Dependencies = [], privacy: Bool = false, settings: [SwiftSetting] = settings
+    _ path: String, _ dependencies: Dependencies = [], privacy: Bool = false, embedding files: [String] = [],
+    settings: [SwiftSetting] = settings
 ) -> Target {
     // An app's upload wants this file from each module that asks for a file's times or size (stat(2) and its kin).
     let manifest = "PrivacyInfo.xcprivacy"
     return .target(
         name: path.lastPart, dependencies: dependencies, path: "Sources/\(path)",
-        exclude: privacy && onLinux ? [manifest] : [], resources: privacy && !onLinux ? [.process(manifest)] : [],
+        exclude: privacy && onLinux ? [manifest] : [],
+        resources: (privacy && !onLinux ? [.process(manifest)] : []) + files.map { .embedInCode($0) },
         swiftSettings: settings)
 }
 
@@ -113,21 +115,19 @@ let logging = server("Logging", "swift-log")
 let metrics = server("Metrics", "swift-metrics")
 let coreMetrics = server("CoreMetrics", "swift-metrics")
 let lifecycle = server("ServiceLifecycle", "swift-service-lifecycle")
-let hummingbird = [
-    server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
-    server("HummingbirdTLS", "hummingbird"), server("HTTPTypes", "swift-http-types"),
-    server("NIOHTTPTypes", "swift-nio-extras"),
-]
+let web = [server("Hummingbird", "hummingbird"), server("HTTPTypes", "swift-http-types")]
+let hummingbird =
+    web + [server("NIOHTTPTypes", "swift-nio-extras"), server("NIOHTTP1", "swift-nio")]
+    + ["HummingbirdCore", "HummingbirdTLS"].map { server($0, "hummingbird") }
 let nioCore = [server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio")]
 let tls = [server("NIOTLS", "swift-nio"), server("NIOSSL", "swift-nio-ssl")]
-let http1 = server("NIOHTTP1", "swift-nio")
 let http2 = server("NIOHTTP2", "swift-nio-http2")
 let transport =
     nioCore + tls + [
         server("NIOHPACK", "swift-nio-http2"), server("JWTKit", "jwt-kit"), crypto, logging, metrics, lifecycle,
     ]
 let certificates = [server("X509", "swift-certificates"), server("SwiftASN1", "swift-asn1")]
-let localAPNs = transport + certificates + [http1, http2]
+let localAPNs = transport + certificates + web + [http2]
 
 // MARK: - Core, device and sender: libsodium and nothing else
 
@@ -155,7 +155,7 @@ let serverTargets: [Target] = [
     module("Server/PushAPNS", ["PushSender"] + core + transport),
     module(
         "Server/PushHTTP",
-        ["PushOutbox", "PushSender"] + core + hummingbird + nioCore + tls + [logging, lifecycle, coreMetrics, http1]),
+        ["PushOutbox", "PushSender"] + core + hummingbird + nioCore + tls + [logging, lifecycle, coreMetrics]),
     module("Commands/CommandSupport", ["PushKeyring"] + core + [argumentParser]),
     library("Clibqrencode", "libqrencode", apt: "libqrencode-dev", brew: "qrencode"),
     // Not named after its product: a Mac's disk can't tell `sealedpush` from `SealedPush`.
@@ -179,7 +179,9 @@ let simulator: [Target] = [
     library("Cpangocairo", "pangocairo", apt: "libpango1.0-dev"),
     module("Simulator/UserNotifications"),
     module("Simulator/PushSimulator", ["PushService", "UserNotifications", "Ccurl"] + core),
-    module("Simulator/SimulatedAPNs", ["PushSimulator", "PushService", "UserNotifications"] + core + localAPNs),
+    module(
+        "Simulator/SimulatedAPNs", ["PushSimulator", "PushService", "UserNotifications"] + core + localAPNs,
+        embedding: ["APNs/page.html", "APNs/page.css"]),
     program(
         "Commands/device-simulator",
         ["CommandSupport", "SimulatedAPNs", "PushSimulator", "PushService", "PushKeyring", "Cpangocairo"] + core

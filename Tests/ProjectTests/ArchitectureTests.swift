@@ -22,7 +22,7 @@ import Testing
         "Simulator/PushSimulator": ["PushService", "UserNotifications", "Dispatch", "Ccurl"],
         "Simulator/SimulatedAPNs": [
             "PushService", "PushSimulator", "UserNotifications", "Dispatch", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL",
-            "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1", "Crypto",
+            "NIOHTTP2", "NIOHPACK", "Hummingbird", "HTTPTypes", "Logging", "X509", "SwiftASN1", "Crypto",
         ], "Commands/CommandSupport": ["PushKeyring", "ArgumentParser"],
         "Commands/SealedPushCommand": [
             "CommandSupport", "PushSender", "PushKeyring", "PushOutbox", "PushPostgres", "PushAPNS", "PushHTTP",

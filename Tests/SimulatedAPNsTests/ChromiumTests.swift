@@ -61,9 +61,10 @@ struct ChromiumTests {
         }
         page.requested(device: "the last line", reason: nil)
         let seen = try await browser.seen()
-        #expect(seen["headings"] as? [String] == Self.titles)
+        // 500 bytes of each.
+        #expect(seen["headings"] as? [String] == Self.titles.map { String($0.prefix(125)) })
         let elements = [
-            "body", "div", "h1", "h2", "head", "html", "li", "meta", "ol", "p", "section", "style", "table", "tbody",
+            "body", "div", "h1", "h2", "head", "html", "li", "link", "meta", "ol", "p", "section", "table", "tbody",
             "td", "title", "tr",
         ]
         #expect(Set(seen["elements"] as? [String] ?? []) == Set(elements))

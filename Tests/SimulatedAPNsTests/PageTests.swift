@@ -29,22 +29,26 @@ import Testing
         ] { #expect(PagePlace(parsing: place) == nil, "\(place)") }
     }
 
-    @Test("each answer of the page forbids whatever is not in it, and its style changes its name each time")
+    @Test("each answer of the page forbids whatever is not in it, and its style is a file of its own")
     func headers() async throws {
         let (apns, address) = try await started()
-        var nonces: Set<Substring> = []
-        for path in ["", "", "nothing"] {
-            let answer = try ask(address + path).text.lowercased()
-            let policy = try #require(answer.firstMatch(of: /content-security-policy: ([^\r]*)/)).1
-            let parts = try #require(
-                policy.wholeMatch(of: /default-src 'none'; style-src 'nonce-([0-9a-f]{32})'; (.*)/))
-            #expect(parts.2 == "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-            #expect(nonces.insert(parts.1).inserted)
+        #expect(try ask(address).text.contains("<link rel=\"stylesheet\" href=\"page.css\">"))
+        let style = try ask(address + "page.css").text
+        #expect(style.lowercased().contains("content-type: text/css") && style.contains("unicode-bidi: isolate"))
+        for (path, status) in [("", 200), ("page.css", 200), ("nothing", 404)] {
+            let answer = try ask(address + path)
+            #expect(answer.status == status)
+            let text = answer.text.lowercased()
+            let policy = try #require(text.firstMatch(of: /content-security-policy: ([^\r]*)/)).1
+            #expect(
+                policy == "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
+                    + "frame-ancestors 'none'")
             for header in [
                 "cache-control: no-store", "x-content-type-options: nosniff", "referrer-policy: no-referrer",
-                "cross-origin-resource-policy: same-origin", "x-frame-options: deny",
-            ] { #expect(answer.contains(header), "\(header)") }
-            #expect(!answer.contains("access-control-"))
+                "cross-origin-opener-policy: same-origin", "cross-origin-resource-policy: same-origin",
+                "x-frame-options: deny",
+            ] { #expect(text.contains(header), "\(header)") }
+            #expect(!text.contains("access-control-"))
         }
         await apns.server.stop()
     }
@@ -64,8 +68,9 @@ import Testing
             // A link that a person has followed, and the same page in a frame.
             #expect(try ask(address, "-H", foreign, "-H", "Sec-Fetch-Dest: document").status == 200)
             #expect(try ask(address, "-H", foreign, "-H", "Sec-Fetch-Dest: iframe").status == 403)
+            #expect(try ask("\(address)page.css", "-H", foreign, "-H", "Sec-Fetch-Dest: document").status == 403)
         }
-        for path in ["", String(repeating: "0", count: 32) + "/"] {
+        for path in ["", String(repeating: "0", count: 32) + "/", "page.css", "/page.css"] {
             #expect(try ask("\(root.0)\(path)").status == 404, "\(path)")
         }
         #expect(try ask(address, "-X", "PUT").status == 405)
@@ -104,8 +109,23 @@ import Testing
         let text = apns.pageText
         #expect(text.split(separator: "class=\"phone\"").count == 21)
         #expect(text.split(separator: "<li>").count == 201 && text.split(separator: "<li class=").count == 201)
-        let long = DeliveredPush(notShownBecause: String(repeating: "x", count: 20_000))
-        #expect(ShownOnDevice(long, identifier: "1").reason?.utf8.count == 4_000)
+        await apns.server.stop()
+    }
+
+    @Test("a text has 500 bytes at most on the page, however long it is as a phone tells it", arguments: ["x", "&"])
+    func longTexts(_ character: String) async throws {
+        let (apns, _) = try await started()
+        let page = try #require(apns.server.core.page)
+        let long = String(repeating: character, count: 20_000)
+        for number in 0..<200 {
+            page.showed(try .titled(long, subtitle: long, identifier: "\(number)"), on: "phone-\(number % 20)")
+        }
+        let text = apns.pageText
+        let escaped = character == "x" ? "x" : "&amp;"
+        #expect(text.contains(">\(String(repeating: escaped, count: 500))</p>"))
+        #expect(text.utf8.count < (character == "x" ? 400_000 : 1_200_000), "\(text.utf8.count)")
+        let told = ShownOnDevice(DeliveredPush(notShownBecause: long), identifier: "1")
+        #expect(told.reason?.utf8.count == 500)
         await apns.server.stop()
     }
 }
@@ -115,9 +135,9 @@ extension RunningAPNs {
 }
 
 extension ShownOnDevice {
-    static func titled(_ title: String, identifier: String) throws -> ShownOnDevice {
+    static func titled(_ title: String, subtitle: String = "", identifier: String) throws -> ShownOnDevice {
         let members = [
-            "identifier": identifier, "outcome": "opened", "title": title, "subtitle": "", "body": "Lunch?",
+            "identifier": identifier, "outcome": "opened", "title": title, "subtitle": subtitle, "body": "Lunch?",
         ]
         return try JSONDecoder().decode(ShownOnDevice.self, from: JSONEncoder().encode(members))
     }

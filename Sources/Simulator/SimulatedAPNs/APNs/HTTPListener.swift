@@ -1,81 +1,52 @@
 internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
 internal import NIOCore
-internal import NIOHTTP1
-internal import NIOPosix
 internal import PushCore
 
-/// Answers HTTP/1.1 requests, one on each connection: those of the control endpoint, and those of the page.
-final class HTTPConnection: ChannelInboundHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundOut = HTTPServerResponsePart
-    typealias Answering = @Sendable (HTTPRequestHead, Data) -> HTTPAnswer
+/// Answers HTTP/1.1 requests until it is stopped: those of the control endpoint, or those of the page.
+struct HTTPListener: Sendable {
+    /// The port that it got; nil for a Unix socket.
+    let port: Int?
+    private let running: Task<Void, Never>
 
-    private let answering: Answering
-    private var head: HTTPRequestHead?
-    private var body = ByteBuffer()
-    private static let maximumByteCount = 1 << 20
-    /// A connection that is silent for longer is closed.
-    private static let patience = TimeAmount.seconds(30)
-
-    static func bootstrap(_ group: any EventLoopGroup, _ answering: @escaping Answering) -> ServerBootstrap {
-        ServerBootstrap(group: group).childChannelInitializer { channel in
-            channel.eventLoop.makeCompletedFuture {
-                let pipeline = channel.pipeline.syncOperations
-                try pipeline.addHandler(IdleStateHandler(allTimeout: patience))
-                try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
-                try pipeline.addHandler(HTTPConnection(answering))
-            }
+    /// Returns when it listens.
+    static func start(
+        at address: BindAddress, _ group: any EventLoopGroup,
+        _ answering: @escaping @Sendable (Request) async -> Response
+    ) async throws -> HTTPListener {
+        let (bound, told) = AsyncThrowingStream<Int?, any Error>.makeStream()
+        let application = Application(
+            responder: CallbackResponder<BasicRequestContext> { request, _ in await answering(request) },
+            server: .http1(configuration: .init(idleTimeout: .seconds(30))),
+            configuration: .init(address: address), onServerRunning: { told.yield($0.localAddress?.port) },
+            eventLoopGroupProvider: .shared(group),
+            logger: Logger(label: "http") { _ in SwiftLogNoOpLogHandler() })
+        let running = Task {
+            do { try await application.run() } catch { told.finish(throwing: error) }
+            told.finish()
         }
+        for try await port in bound { return HTTPListener(port: port, running: running) }
+        running.cancel()
+        throw CancellationError()
     }
 
-    private init(_ answering: @escaping Answering) { self.answering = answering }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head):
-            self.head = head
-            body.clear()
-        case .body(var bytes):
-            guard body.readableBytes + bytes.readableBytes <= Self.maximumByteCount else {
-                context.close(promise: nil)
-                return
-            }
-            body.writeBuffer(&bytes)
-        case .end:
-            guard let head else { return }
-            self.head = nil
-            write(answering(head, Data(body.readableBytesView)), context)
-        }
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
-        context.close(promise: nil)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-
-    private func write(_ answer: HTTPAnswer, _ context: ChannelHandlerContext) {
-        var headers = HTTPHeaders([("content-length", "\(answer.body.count)"), ("connection", "close")])
-        headers.add(contentsOf: answer.headers)
-        let head = HTTPResponseHead(version: .http1_1, status: answer.status, headers: headers)
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+    /// Closes its connections, too.
+    func stop() async {
+        running.cancel()
+        await running.value
     }
 }
 
-struct HTTPAnswer {
-    var status = HTTPResponseStatus.ok
-    var headers: HTTPHeaders = [:]
-    var body: Data
-
-    static func json(_ value: some Encodable, _ status: HTTPResponseStatus = .ok) -> HTTPAnswer {
+extension Response {
+    fileprivate static func json(_ value: some Encodable, _ status: HTTPResponse.Status = .ok) -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body = ((try? encoder.encode(value)) ?? Data("{}".utf8)) + Data("\n".utf8)
-        return HTTPAnswer(status: status, headers: ["content-type": "application/json"], body: body)
+        return Response(
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 }
 
@@ -90,11 +61,20 @@ extension LocalAPNsCore {
 
     func listenForControl(
         _ folder: LocalAPNsFolder, _ group: any EventLoopGroup
-    ) async throws(LocalAPNsError) -> any Channel {
+    ) async throws(LocalAPNsError) -> HTTPListener {
         let path = folder.path(Self.controlSocketName)
-        let listener = try await DeviceSocket.bind(HTTPConnection.bootstrap(group, control), to: path)
+        let listener: HTTPListener
+        do {
+            listener = try await DeviceSocket.withShortPath(path) { path in
+                try await HTTPListener.start(at: .unixDomainSocket(path: path), group, control)
+            }
+        } catch { throw .notBound("\(path): \(error)") }
         // Who can reach it can change how the server behaves: to connect is to write, unix(7).
-        guard chmod(path, 0o600) == 0 else { throw .notBound("\(path): \(String(cString: strerror(errno)))") }
+        guard chmod(path, 0o600) == 0 else {
+            let message = String(cString: strerror(errno))
+            await listener.stop()
+            throw .notBound("\(path): \(message)")
+        }
         return listener
     }
 
@@ -103,14 +83,19 @@ extension LocalAPNsCore {
         let devices: DeviceCounts
     }
 
-    @Sendable private func control(_ head: HTTPRequestHead, _ body: Data) -> HTTPAnswer {
-        switch (head.method, head.uri) {
-        case (.GET, "/status"): return .json(Status(requests: counts, devices: registry.counts))
-        case (.PUT, "/faults"):
-            guard let faults = APNsFaults(parsing: body) else { return .json(["error": APNsFaults.rule], .badRequest) }
+    @Sendable private func control(_ request: Request) async -> Response {
+        switch (request.method, request.head.path) {
+        case (.get, "/status"): return .json(Status(requests: counts, devices: registry.counts))
+        case (.put, "/faults"):
+            guard let body = try? await request.body.collect(upTo: 1 << 20) else {
+                return .json(["error": "a body has 1 MB at most"], .contentTooLarge)
+            }
+            guard let faults = APNsFaults(parsing: Data(body.readableBytesView)) else {
+                return .json(["error": APNsFaults.rule], .badRequest)
+            }
             self.faults = faults
             return .json(faults)
-        default: return .json(["error": "there is no \(head.method) of this path"], .notFound)
+        default: return .json(["error": "there is no \(request.method) of this path"], .notFound)
         }
     }
 }

@@ -13,6 +13,7 @@ package final class LocalAPNs: Sendable {
     let core: LocalAPNsCore
     private let folder: LocalAPNsFolder
     private let listeners: [any Channel]
+    private let webListeners: [HTTPListener]
     private let group: MultiThreadedEventLoopGroup
     private let ticking: RepeatedTask
 
@@ -51,14 +52,15 @@ package final class LocalAPNs: Sendable {
             configuration, tokens: ProviderTokens(keys + configuration.providerKeys), registry: registry, log: log)
         self.core = core
         var listeners: [any Channel] = []
+        var webListeners: [HTTPListener] = []
         do throws(LocalAPNsError) {
             let providers = try await ProviderListener(core: core, certificate: certificate).bind(group)
             listeners.append(providers)
             listeners.append(try await DeviceSocket.listen(folder.path(DeviceSocket.name), core: core, group))
-            listeners.append(try await core.listenForControl(folder, group))
+            webListeners.append(try await core.listenForControl(folder, group))
             if let page = core.page, let place = configuration.page {
                 let shown = try await page.listen(at: place, of: core, group)
-                listeners.append(shown.listener)
+                webListeners.append(shown.listener)
                 pageAddress = shown.address
             } else {
                 pageAddress = nil
@@ -69,9 +71,11 @@ package final class LocalAPNs: Sendable {
             try folder.save(address)
         } catch {
             for listener in listeners { try? await listener.close() }
+            for listener in webListeners { await listener.stop() }
             throw error
         }
         self.listeners = listeners
+        self.webListeners = webListeners
         ticking = group.next().scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(100)) { _ in
             log.flush()
         }
@@ -81,6 +85,7 @@ package final class LocalAPNs: Sendable {
     /// back, and keeps what waits for devices. Once only.
     package func stop() async {
         for listener in listeners { try? await listener.close() }
+        for listener in webListeners { await listener.stop() }
         core.goAway(.shutdown)
         // A connection ends by itself; the half second is for the end of TLS.
         let latency = Duration.milliseconds(core.faults.latencyMillisecondsMaximum)

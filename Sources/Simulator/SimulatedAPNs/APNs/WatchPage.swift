@@ -1,7 +1,7 @@
 internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
 internal import NIOCore
-internal import NIOHTTP1
-internal import NIOPosix
 internal import PushCore
 internal import PushSimulator
 internal import SealedPush
@@ -27,15 +27,13 @@ final class WatchPage: Sendable {
     /// Returns the listener, and the address to type into a browser.
     func listen(
         at place: PagePlace, of core: LocalAPNsCore, _ group: any EventLoopGroup
-    ) async throws(LocalAPNsError) -> (listener: any Channel, address: String) {
-        let bootstrap = HTTPConnection.bootstrap(group) { head, _ in
-            self.answer(head) { self.html(core.counts, core.registry.counts) }
-        }
+    ) async throws(LocalAPNsError) -> (listener: HTTPListener, address: String) {
         do {
             let host = place.host.filter { $0 != "[" && $0 != "]" }
-            let listener = try await bootstrap.bind(host: host, port: place.port).get()
-            let port = listener.localAddress?.port ?? place.port
-            return (listener, "http://\(place.host):\(port)/\(secret)/")
+            let listener = try await HTTPListener.start(at: .hostname(host, port: place.port), group) { request in
+                self.answer(request) { self.html(core.counts, core.registry.counts) }
+            }
+            return (listener, "http://\(place.host):\(listener.port ?? place.port)/\(secret)/")
         } catch { throw .notBound("the page can't be shown at \(place.host):\(place.port): \(error)") }
     }
 
@@ -46,7 +44,9 @@ final class WatchPage: Sendable {
         }
     }
 
+    /// A device may say anything: its texts are cut here, whoever has cut them before.
     func showed(_ shown: ShownOnDevice, on device: String) {
+        let shown = shown.cut
         state.withLock { state in
             Self.add("\(device): \(shown.summary)", Self.tone(of: shown), &state)
             guard shown.outcome != .notShown else { return }
@@ -67,37 +67,50 @@ final class WatchPage: Sendable {
 
     private static func tone(of shown: ShownOnDevice) -> Tone { shown.outcome == .opened ? .good : .bad }
 
-    /// Nothing may be run, loaded, or asked for, and no other site may show or read the page.
-    private static func rules(nonce: String) -> HTTPHeaders {
+    /// Nothing may be run, loaded, or asked for but the page's own style, and no other site may show or read the page.
+    private static let rules = HTTPFields(
         [
-            "content-security-policy":
-                "default-src 'none'; style-src 'nonce-\(nonce)'; base-uri 'none'; form-action 'none'; "
-                + "frame-ancestors 'none'",
-            "cache-control": "no-store", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer",
-            "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin",
-            "x-frame-options": "DENY",
-        ]
+            "Content-Security-Policy":
+                "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+            "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+            "X-Frame-Options": "DENY",
+        ].compactMap { name, value in HTTPField.Name(name).map { HTTPField(name: $0, value: value) } })
+
+    private static func fetch(of request: Request, _ name: String) -> String? {
+        HTTPField.Name("Sec-Fetch-\(name)").flatMap { request.headers[$0] }
     }
 
-    private func answer(_ head: HTTPRequestHead, _ html: () -> String) -> HTTPAnswer {
-        let nonce = Hex.encode(SecureRandom.bytes(count: 16))
-        func answer(_ type: String, _ text: String, _ status: HTTPResponseStatus = .ok) -> HTTPAnswer {
-            var headers = Self.rules(nonce: nonce)
-            headers.add(name: "content-type", value: "text/\(type); charset=utf-8")
-            return HTTPAnswer(status: status, headers: headers, body: Data(text.utf8))
+    private func answer(_ request: Request, _ html: () -> String) -> Response {
+        func answer(_ type: String, _ bytes: some Sequence<UInt8>, _ status: HTTPResponse.Status = .ok) -> Response {
+            var headers = Self.rules
+            headers[.contentType] = "text/\(type); charset=utf-8"
+            if status == .methodNotAllowed { headers[.allow] = "GET" }
+            return Response(
+                status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
         }
-        func refuse(_ status: HTTPResponseStatus) -> HTTPAnswer { answer("plain", status.reasonPhrase + "\n", status) }
+        func refuse(_ status: HTTPResponse.Status) -> Response {
+            answer("plain", "\(status.reasonPhrase)\n".utf8, status)
+        }
 
         // A name that somebody else has pointed at this machine is not one of its own. A tunnel has another port.
-        let host = head.headers.first(name: "host")?.replacing(/:[0-9]+$/, with: "")
+        let host = request.head.authority?.replacing(/:[0-9]+$/, with: "")
         guard PagePlace.hosts.contains(where: { $0 == host }) else { return refuse(.misdirectedRequest) }
-        guard ConstantTime.areEqual(Array(head.uri.utf8), Array("/\(secret)/".utf8)) else { return refuse(.notFound) }
+        let (path, prefix) = (Array((request.head.path ?? "").utf8), Array("/\(secret)/".utf8))
+        guard ConstantTime.areEqual(Array(path.prefix(prefix.count)), prefix) else { return refuse(.notFound) }
+        let file = String(decoding: path.dropFirst(prefix.count), as: UTF8.self)
         // A link to the page may stand anywhere; a part of another site's page may not ask for it.
-        let site = head.headers.first(name: "sec-fetch-site")
-        let isOpened = head.headers.first(name: "sec-fetch-dest") == "document"
+        let site = Self.fetch(of: request, "Site")
+        let isOpened = file.isEmpty && Self.fetch(of: request, "Dest") == "document"
         guard isOpened || site == nil || site == "none" || site == "same-origin" else { return refuse(.forbidden) }
-        guard head.method == .GET else { return refuse(.methodNotAllowed) }
-        return answer("html", Self.document(html(), nonce: nonce))
+        guard request.method == .get else { return refuse(.methodNotAllowed) }
+        switch file {
+        case "":
+            let frame = String(decoding: PackageResources.page_html, as: UTF8.self)
+            return answer("html", frame.replacing("<!-- contents -->", with: html()).utf8)
+        case "page.css": return answer("css", PackageResources.page_css)
+        default: return refuse(.notFound)
+        }
     }
 
     func html(_ requests: LocalAPNsCore.Counts, _ devices: DeviceCounts) -> String {
@@ -135,40 +148,6 @@ final class WatchPage: Sendable {
         let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
         return "<\(name) class=\"text \(classes)\" dir=\"auto\">\(escaped)</\(name)>"
     }
-
-    private static func document(_ body: String, nonce: String) -> String {
-        """
-        <!DOCTYPE html>
-        <html lang="en">
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width">
-        <meta http-equiv="refresh" content="1">
-        <title>A local APNs and its phones</title>
-        <style nonce="\(nonce)">
-        :root { color-scheme: light dark; font: 15px/1.4 system-ui, sans-serif; }
-        body { margin: 1.5rem; max-width: 80rem; }
-        h1 { font-size: 1.3rem; }
-        h2 { font-size: 1rem; margin: 0 0 .5rem; }
-        section { display: flex; flex-wrap: wrap; gap: 1.5rem; align-items: flex-start; margin-bottom: 1.5rem; }
-        td:last-child { text-align: right; padding-left: 1.5rem; }
-        ol { list-style: none; margin: 0; padding: 0; }
-        p { margin: 0; }
-        .phone { width: 20rem; padding: 1rem; border-radius: 1.5rem; background: #223; color: #fff; }
-        .phone li { background: #ffffff26; border-radius: 1rem; padding: .6rem .8rem; margin-top: .5rem; }
-        /* A text stays in its own box, whatever it is made of. */
-        .text { unicode-bidi: isolate; overflow-wrap: anywhere; white-space: pre-line; }
-        .text { overflow: hidden; max-height: 8.4em; }
-        .subtitle, .heading { font-weight: 600; }
-        .note { font-size: .8rem; opacity: .8; }
-        #lines { font-family: ui-monospace, monospace; font-size: .85rem; }
-        .good { color: #2a9d4b; } .bad { color: #d9483b; }
-        .phone .good { color: #7fe0a0; } .phone .bad { color: #ffa59b; }
-        </style>
-        <h1>A local APNs and its phones</h1>
-        \(body)
-        </html>
-        """
-    }
 }
 
 /// Where a page is shown: a port of this machine.
@@ -191,21 +170,32 @@ package struct PagePlace: Sendable, Equatable {
 
 /// What a person sees of one push, on its way from the device's process to the page.
 struct ShownOnDevice: Codable, Equatable {
-    let identifier: String
-    let outcome: DeliveredPush.Outcome
+    private(set) var identifier: String
+    private(set) var outcome: DeliveredPush.Outcome
     /// Why it did not open, or was not shown.
-    let reason: String?
-    let title: String
-    let subtitle: String
-    let body: String
+    private(set) var reason: String?
+    private(set) var title: String
+    private(set) var subtitle: String
+    private(set) var body: String
 
     init(_ push: DeliveredPush, identifier: String) {
         self.identifier = identifier
         outcome = push.outcome
-        reason = (push.reason ?? push.note).map(Self.cut)
-        title = Self.cut(push.shown?.title ?? "")
-        subtitle = Self.cut(push.shown?.subtitle ?? "")
-        body = Self.cut(push.shown?.body ?? "")
+        reason = push.reason ?? push.note
+        title = push.shown?.title ?? ""
+        subtitle = push.shown?.subtitle ?? ""
+        body = push.shown?.body ?? ""
+        self = cut
+    }
+
+    /// With no more of each text than a page shows.
+    var cut: ShownOnDevice {
+        func cut(_ text: String) -> String { String(decoding: text.utf8.prefix(500), as: UTF8.self) }
+        var shown = self
+        shown.identifier = cut(identifier)
+        shown.reason = reason.map(cut)
+        (shown.title, shown.subtitle, shown.body) = (cut(title), cut(subtitle), cut(body))
+        return shown
     }
 
     var summary: String {
@@ -217,7 +207,4 @@ struct ShownOnDevice: Codable, Equatable {
         case .notShown: "not shown: \(reason ?? "unknown")"
         }
     }
-
-    /// No more than a page shows.
-    private static func cut(_ text: String) -> String { String(decoding: text.utf8.prefix(4_000), as: UTF8.self) }
 }

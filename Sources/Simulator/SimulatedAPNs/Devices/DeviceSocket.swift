@@ -65,10 +65,6 @@ enum DeviceSocket {
                 try channel.pipeline.syncOperations.addHandler(DeviceConnection(channel, core))
             }
         }
-        return try await bind(bootstrap, to: path)
-    }
-
-    static func bind(_ bootstrap: ServerBootstrap, to path: String) async throws(LocalAPNsError) -> any Channel {
         do {
             return try await withShortPath(path) { path in
                 try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
@@ -87,7 +83,7 @@ enum DeviceSocket {
     }
 
     /// A socket's path has 107 bytes at most: a longer one is reached through an open descriptor of its folder.
-    private static func withShortPath<Result>(_ path: String, _ body: (String) async throws -> Result) async throws
+    static func withShortPath<Result>(_ path: String, _ body: (String) async throws -> Result) async throws
         -> Result
     {
         guard path.utf8.count > 100 else { return try await body(path) }
