@@ -78,7 +78,7 @@ import Testing
             try post(new.bytes("a", at: .now()), to: url, in: fixture.folder) == "204"
         }
         #expect(try post(old.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
-        for words in ["confirm newsroom", "revoke newsroom --key \(inUse.keyID) --yes"] {
+        for words in ["rotate newsroom --confirm", "revoke newsroom --key \(inUse.keyID) --yes"] {
             let done = try fixture.run("keys \(words) --keyring Keys".split(separator: " ").map(String.init))
             #expect(done.status == 0, "\(done.errors)")
         }
