@@ -78,8 +78,7 @@ import Testing
 
     @Test("nothing is sealed to a device that was altered in any column, and its name is told; the others get theirs")
     func pins() async throws {
-        let key = DevicePrivateKey().recipient
-        let stranger = StoreKind.current == .postgres ? "'\(key)'" : "x'\(Hex.encode(key.bytes))'"
+        let stranger = "x'\(Hex.encode(DevicePrivateKey().recipient.bytes))'"
         for alteration in [
             "recipient = \(stranger)", "recipient = (SELECT recipient FROM devices WHERE name = 'd1')",
             "user = 'berta'",

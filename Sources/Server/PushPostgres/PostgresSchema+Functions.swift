@@ -3,7 +3,7 @@
 
     extension PostgresSchema {
         static let functions =
-            wake + generation + turn + moment + lineUp + store + enqueue + request + nextRange
+            wake + generation + turn + moment + lineUp + store + keyBytes + enqueue + request + nextRange
 
         /// Wakes a courier that sleeps: it holds the lock. NOTIFY puts the commits of the whole instance in a row, so
         /// it is said only then. The shared lock is held until the transaction's end, so that no courier falls asleep
@@ -194,6 +194,27 @@
 
             """
 
+        /// The 32 bytes in `push1` and 52 characters of Bech32's, whatever the checksum behind them says: they are only
+        /// compared. NULL for anything else.
+        private static let keyBytes = """
+            CREATE FUNCTION sealed_push.key_bytes(key text) RETURNS bytea
+            LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+            DECLARE
+                bits bit varying := B'';
+                bytes bytea := '';
+            BEGIN
+                IF (key_bytes.key COLLATE "C" ~ '^push1[02-9ac-hj-np-z]{58}$') IS NOT TRUE THEN RETURN NULL; END IF;
+                FOR n IN 6..57 LOOP
+                    bits := bits || (strpos('qpzry9x8gf2tvdw0s3jn54khce6mua7l', substr(key_bytes.key, n, 1)) - 1)::bit(5);
+                END LOOP;
+                FOR n IN 0..31 LOOP
+                    bytes := bytes || set_byte('\\x00', 0, substring(bits FROM 8 * n + 1 FOR 8)::bit(8)::integer);
+                END LOOP;
+                RETURN bytes;
+            END $$;
+
+            """
+
         /// For back ends in any language, in the transaction that stores the message. Docs/Operations.md 9.1.
         ///
         /// It runs as the schema's owner. `pg_temp` stands last in its search path: where it is not named, it comes
@@ -228,7 +249,7 @@
                     INTO found_device FROM sealed_push.devices d WHERE d.name = enqueue.device FOR NO KEY UPDATE;
                     IF NOT FOUND THEN RETURN 'unknown-device'; END IF;
                     IF NOT found_device.has_token THEN RETURN 'no-token'; END IF;
-                    IF (found_device.recipient = enqueue.recipient) IS NOT TRUE THEN
+                    IF (found_device.recipient = sealed_push.key_bytes(enqueue.recipient)) IS NOT TRUE THEN
                         RETURN 'other-recipient';
                     END IF;
                     IF sealed_push.store(digest, wanted, NULL, now, enqueue.priority, enqueue.sender,

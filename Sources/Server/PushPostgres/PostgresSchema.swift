@@ -61,8 +61,8 @@
                 token_refusal text COLLATE "C",
                 -- Whether the carrier has taken a push for this token: what has not must not slow down what has.
                 is_proven boolean NOT NULL DEFAULT false,
-                -- push1...
-                recipient text COLLATE "C",
+                -- The 32 bytes of the key.
+                recipient bytea,
                 is_verified boolean NOT NULL,
                 valid_from bigint NOT NULL,
                 valid_until bigint NOT NULL,

@@ -150,7 +150,7 @@
                 """,
                 [
                     .text(row.name), .text(row.user), .text(row.topic), .text(row.carrier), .bytes(row.address),
-                    .int(row.registered), .text(row.refusal), .text(row.key.recipient?.description),
+                    .int(row.registered), .text(row.refusal), .bytes(row.key.recipient?.bytes),
                     .bool(row.key.isVerified), .int(row.key.validFrom), .int(row.key.validUntil), .bytes(new.codes.pin),
                     .bytes(new.codes.address),
                 ]

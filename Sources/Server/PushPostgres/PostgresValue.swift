@@ -115,12 +115,6 @@
             func optionalBool(_ column: String) throws(OutboxError) -> Bool? {
                 try cell(column, PostgresValue.bool).map { $0 == [1] }
             }
-
-            /// It is kept as text.
-            func recipient() throws(OutboxError) -> DevicePublicKey? {
-                guard let text = try optionalText("recipient") else { return nil }
-                do { return try DevicePublicKey(parsing: text) } catch { throw .damaged }
-            }
         }
     }
 #endif
