@@ -26,26 +26,6 @@ package enum Sodium {
     static func isRecent(_ major: Int32, _ minor: Int32) -> Bool { (major, minor) >= (10, 3) }
 }
 
-extension Sodium {
-    /// The bytes that a text in base64url without padding stands for; nil for any character outside the alphabet, an
-    /// impossible length, or a last character whose unused bits are not zero.
-    ///
-    /// Source: libsodium, "Helpers", `sodium_base642bin`.
-    package static func bytes(fromBase64URL text: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard let start = text.baseAddress, !text.isEmpty else { return [] }
-        // libsodium 1.0.18 takes bytes beyond ASCII for characters of the alphabet.
-        guard text.reduce(0, |) < 0x80 else { return nil }
-        let characters = start.assumingMemoryBound(to: CChar.self)
-        let variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING
-        var status: Int32 = -1
-        let bytes = [UInt8](unsafeUninitializedCapacity: text.count * 3 / 4) { bytes, count in
-            status = sodium_base642bin(
-                bytes.baseAddress!, bytes.count, characters, text.count, nil, &count, nil, variant)
-        }
-        return status == 0 ? bytes : nil
-    }
-}
-
 /// The system's C library, for all that import this module: its name is the one thing in it that differs everywhere.
 #if canImport(Darwin)
     @_exported public import Darwin

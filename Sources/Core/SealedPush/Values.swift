@@ -24,13 +24,20 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
         let bytes = Array(text.utf8)
         guard bytes.count == Self.textByteCount else { return nil }
         var value: (high: UInt64, low: UInt64) = (0, 0)
-        for (place, byte) in bytes.enumerated() {
-            switch place {
-            case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return nil }
-            default:
-                guard let digit = Hex.value(byte), !byte.isCapital else { return nil }
-                value = (value.high << 4 | value.low >> 60, value.low << 4 | UInt64(digit))
+        var digitCount = 0
+        for (index, byte) in bytes.enumerated() {
+            switch index {
+            case 8, 13, 18, 23:
+                guard byte == UInt8(ascii: "-") else { return nil }
+                continue
+            default: break
             }
+            guard let digit = Hex.value(byte), !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) else {
+                return nil
+            }
+            if digitCount < 16 { value.high = value.high << 4 | UInt64(digit) }
+            if digitCount >= 16 { value.low = value.low << 4 | UInt64(digit) }
+            digitCount += 1
         }
         (high, low) = value
     }
@@ -54,16 +61,29 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     /// Writes the 36 characters, as ASCII.
     package func write(to text: UnsafeMutableRawBufferPointer) {
         precondition(text.count == Self.textByteCount)
-        var (rest, next) = (high, low)
-        for place in text.indices {
-            switch place {
-            case 8, 13, 18, 23: text[place] = UInt8(ascii: "-")
-            default:
-                let digit = UInt8(rest >> 60)
-                text[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-                (rest, next) = (rest << 4 | next >> 60, next << 4)
-            }
+        for place in [8, 13, 18, 23] { text[place] = UInt8(ascii: "-") }
+        func write(_ digits: UInt64, at place: Int) {
+            text.storeBytes(of: digits.bigEndian, toByteOffset: place, as: UInt64.self)
         }
+        func write(_ digits: UInt64, at places: (Int, Int)) {
+            text.storeBytes(of: UInt32(digits >> 32).bigEndian, toByteOffset: places.0, as: UInt32.self)
+            text.storeBytes(of: UInt32(truncatingIfNeeded: digits).bigEndian, toByteOffset: places.1, as: UInt32.self)
+        }
+        write(Self.digits(of: high >> 32), at: 0)
+        write(Self.digits(of: high & 0xffff_ffff), at: (9, 14))
+        write(Self.digits(of: low >> 32), at: (19, 24))
+        write(Self.digits(of: low & 0xffff_ffff), at: 28)
+    }
+
+    /// The eight hexadecimal digits of 32 bits, one in each byte.
+    private static func digits(of bits: UInt64) -> UInt64 {
+        var nibbles = (bits | bits << 16) & 0x0000_ffff_0000_ffff
+        nibbles = (nibbles | nibbles << 8) & 0x00ff_00ff_00ff_00ff
+        nibbles = (nibbles | nibbles << 4) & 0x0f0f_0f0f_0f0f_0f0f
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // 1 in each byte that is ten or more.
+        let letters = (nibbles &+ 118 &* ones) >> 7 & ones
+        return nibbles &+ UInt64(UInt8(ascii: "0")) &* ones &+ 39 &* letters
     }
 
     private static let byteCount = 16

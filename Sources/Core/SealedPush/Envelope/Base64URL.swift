@@ -1,10 +1,7 @@
-internal import PushCore
-
 /// base64url without padding (RFC 4648 section 5), strictly: one text for each byte string.
 ///
-/// Keys of files and receipts are written so: neither branches nor indexes depend on what they are, but for whether a
-/// text is base64url at all. libsodium reads it. To write a payload's would take it too long: that is done here, eight
-/// characters at once, one in each byte of a word, by arithmetic alone.
+/// Eight characters at once, one in each byte of a word, by arithmetic alone: keys of files and receipts are written so,
+/// and neither branches nor indexes depend on what they are, but for one branch on whether a text is base64url at all.
 package enum Base64URL {
     /// How many characters `byteCount` bytes take.
     package static func textByteCount(of byteCount: Int) -> Int { (byteCount * 4 + 2) / 3 }
@@ -42,12 +39,8 @@ package enum Base64URL {
         }
         while index < bytes.count {
             let count = min(6, bytes.count - index)
-            var group: UInt64 = 0
-            for offset in 0..<count { group |= UInt64(bytes[index + offset]) << (40 - 8 * UInt64(offset)) }
-            let characters = letters(of: group)
-            for offset in 0..<textByteCount(of: count) {
-                text[place + offset] = UInt8(truncatingIfNeeded: characters >> (56 - 8 * UInt64(offset)))
-            }
+            let group = word(bytes, at: index, count: count) >> 16
+            put(letters(of: group), into: text, at: place, count: textByteCount(of: count))
             index += 6
             place += 8
         }
@@ -56,9 +49,32 @@ package enum Base64URL {
     /// Nil for any character outside the alphabet, padding, white space, an impossible length, or a last character
     /// whose unused bits are not zero.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
-        let read = { (text: UnsafeBufferPointer<UInt8>) in Sodium.bytes(fromBase64URL: UnsafeRawBufferPointer(text)) }
-        if let bytes = text.withContiguousStorageIfAvailable(read) { return bytes }
-        return Array(text).withUnsafeBufferPointer(read)
+        if let bytes = text.withContiguousStorageIfAvailable({ decode(UnsafeRawBufferPointer($0)) }) { return bytes }
+        return Array(text).withUnsafeBytes { decode($0) }
+    }
+
+    private static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard text.count % 4 != 1 else { return nil }
+        // All empty arrays are one, to which the lines below would write.
+        guard !text.isEmpty else { return [] }
+        var wrong: UInt64 = 0
+        let byteCount = byteCount(fitting: text.count)
+        let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { bytes, filledCount in
+            var place = 0
+            for index in stride(from: 0, to: text.count, by: 8) {
+                let count = min(8, text.count - index)
+                // `A` stands for zeros behind the end.
+                let characters =
+                    word(text, at: index, count: count) | (0x41 * ones) & (count < 8 ? .max >> (8 * UInt64(count)) : 0)
+                let (group, unknown) = group(of: characters)
+                let used = Self.byteCount(fitting: count)
+                wrong |= unknown | group & (.max >> (16 + 8 * UInt64(used)))
+                put(group << 16, into: UnsafeMutableRawBufferPointer(bytes), at: place, count: used)
+                place += used
+            }
+            filledCount = byteCount
+        }
+        return wrong == 0 ? bytes : nil
     }
 
     /// The characters for eight times six bits.
@@ -71,10 +87,45 @@ package enum Base64URL {
         return values &+ 0x41 &* ones &+ later &- earlier
     }
 
+    /// Eight times six bits for eight characters; and not zero where one of those is not in the alphabet.
+    private static func group(of characters: UInt64) -> (UInt64, unknown: UInt64) {
+        let ascii = characters & (0x7f &* ones)
+        func isIn(_ first: UInt8, _ last: UInt8) -> UInt64 { atLeast(first, ascii) &- atLeast(last + 1, ascii) }
+        let (capital, small, digit) = (isIn(0x41, 0x5a), isIn(0x61, 0x7a), isIn(0x30, 0x39))
+        let (hyphen, underscore) = (isIn(0x2d, 0x2d), isIn(0x5f, 0x5f))
+        let known = capital &+ small &+ digit &+ hyphen &+ underscore
+        let down = 65 &* capital &+ 71 &* small &+ 32 &* underscore
+        var values = ascii &+ 4 &* digit &+ 17 &* hyphen &- down
+        values = values >> 2 & 0x0fc0_0fc0_0fc0_0fc0 | values & 0x003f_003f_003f_003f
+        values = values >> 4 & 0x00ff_f000_00ff_f000 | values & 0x0000_0fff_0000_0fff
+        values = values >> 8 & 0xffff_ff00_0000 | values & 0x0000_00ff_ffff
+        return (values, (known ^ ones) | (characters ^ ascii))
+    }
+
     /// 1 in each byte that is so much or more. None is above 127.
     private static func atLeast(_ limit: UInt8, _ bytes: UInt64) -> UInt64 {
         (bytes &+ UInt64(128 - limit) &* ones) >> 7 & ones
     }
 
     private static let ones: UInt64 = 0x0101_0101_0101_0101
+
+    /// The bytes from here on, the first one on top; zeros behind the last.
+    private static func word(_ bytes: UnsafeRawBufferPointer, at index: Int, count: Int) -> UInt64 {
+        if index + 8 <= bytes.count {
+            let word = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            return count == 8 ? word : word & ~(.max >> (8 * UInt64(count)))
+        }
+        var word: UInt64 = 0
+        for offset in 0..<count { word |= UInt64(bytes[index + offset]) << (56 - 8 * UInt64(offset)) }
+        return word
+    }
+
+    /// Writes the first bytes of a word.
+    private static func put(_ word: UInt64, into bytes: UnsafeMutableRawBufferPointer, at place: Int, count: Int) {
+        if place + 8 <= bytes.count {
+            // What lies behind them is written over by the next word.
+            return bytes.storeBytes(of: word.bigEndian, toByteOffset: place, as: UInt64.self)
+        }
+        for offset in 0..<count { bytes[place + offset] = UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64(offset))) }
+    }
 }
