@@ -20,7 +20,7 @@ struct DiagnosisWords {
     /// One sentence about the step that fails.
     var failure: String { explanation?.words ?? "passed" }
 
-    /// What to do about it.
+    /// Says what to do about that step.
     var advice: String {
         explanation?.advice
             ?? "if a device shows the safe default all the same, look for replayed or out-of-time in its log"
@@ -134,7 +134,7 @@ extension DiagnosisWords {
         }
     }
 
-    /// Of what needs no more than the message.
+    /// Explains a refusal that needs no more than the message.
     private func explanation(_ refusal: OpenError) -> Explanation {
         let sent = moment(diagnosis.message?.sent ?? diagnosis.now)
         switch refusal {
@@ -193,7 +193,7 @@ extension DiagnosisWords {
             ?? "taken out of use"
     }
 
-    /// What opening would end with, if the sender were trusted.
+    /// Says how opening would end if the sender were trusted.
     private static func words(_ verdict: OpenError?) -> String {
         switch verdict {
         case nil: "trusted, it would open"

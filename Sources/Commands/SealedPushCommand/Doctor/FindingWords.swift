@@ -4,7 +4,7 @@ internal import SealedPush
 
 /// A finding as a person and a script read it.
 extension Finding {
-    /// What is wrong, without the name that it is about.
+    /// Says what is wrong; the finding's name is not repeated.
     var sentence: String {
         switch self {
         case .refused(let error): error.shown
@@ -32,7 +32,7 @@ extension Finding {
         }
     }
 
-    /// What to do.
+    /// Says what to do about it.
     var advice: String {
         switch self {
         case .refused(.altered), .refused(.damaged): "restore a backup, and find out who changed it"
@@ -50,13 +50,13 @@ extension Finding {
             "make sure that the other end knows it, then `sealedpush keys rotate \(name) --confirm`"
         case .unconfirmed(let name, _, _, isOwn: false):
             "`sealedpush keys challenge \(name) --from SENDER` asks the device to prove it"
-        case .erasureDue: "`sealedpush keys rotate` erases what is due; run it daily"
+        case .erasureDue: "`sealedpush keys rotate --older-than 30d` erases it; run that daily"
         case .unproven(let name, hasRecord: true):
             "`sealedpush keys challenge \(name) --from SENDER` asks it; until then nothing is sealed to it"
         case .unproven(_, hasRecord: false):
             "import the device's record, or compare fingerprints and seal with --unverified"
         case .recordExpires(_, _, _, isOwn: true):
-            "`sealedpush keys rotate` signs a new one: send it to the server"
+            "`sealedpush keys rotate --older-than 30d` signs a new one: send it to the server"
         case .recordExpires(_, _, _, isOwn: false): "ask the device's owner for a new one"
         case .senderSetExpires: "have the authority sign a new one, and take it with `sealedpush trust add`"
         case .authorityOnline: "keep it offline, in a keyring of its own"

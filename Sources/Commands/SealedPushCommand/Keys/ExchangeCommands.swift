@@ -125,7 +125,7 @@ struct ExportCommand: ParsableCommand {
 
     @Flag(help: "Print the device's newest signed record.") var record = false
 
-    @Flag(help: "Print the secret half: whoever reads it has the key. Noted in the audit log.") var secret = false
+    @Flag(help: "Print the secret half: anyone who reads it has the key. The audit log notes it.") var secret = false
 
     @Flag(help: "Do not ask.") var yes = false
 

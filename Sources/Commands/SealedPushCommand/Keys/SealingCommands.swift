@@ -37,7 +37,7 @@ struct PassphraseCommand: ParsableCommand {
         let keys = try keyring.keysToSeal("keys passphrase")
         if clear {
             try Prompt.confirm(
-                "The secrets in \(keyring.keyring) will be in the clear: whoever reads the files has the keys.",
+                "The secrets in \(keyring.keyring) will be in the clear: anyone who reads the files has the keys.",
                 isConfirmed: yes)
             try keys.seal(with: nil)
             return try Output.line("The secrets in \(keyring.keyring) are in the clear.")

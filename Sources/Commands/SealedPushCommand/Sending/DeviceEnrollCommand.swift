@@ -174,7 +174,7 @@ private struct CheckedDevice {
         let known = user == nil || environment == nil ? try await outbox.device(name) : nil
         let environment = environment ?? known?.address.carrier.environment ?? .production
         guard let user = user ?? known?.user ?? UserName(parsing: name.description) else {
-            throw Failure.usage("\(name) is no user's name: say --user")
+            throw Failure.usage("\(name) is not a valid user name: give one with --user")
         }
         return RegisteredDevice(
             name: name, user: user, topic: topic, keys: keys,
