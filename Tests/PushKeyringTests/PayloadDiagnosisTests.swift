@@ -341,9 +341,9 @@ import Testing
         let object = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any]
         guard let field = object?["custom-encrypted-message"] as? String, let envelope = try? Envelope(parsing: field)
         else { return .malformed }
-        do throws(OpenError) {
+        do throws(Opener.Refusal) {
             _ = try opener.open(envelope, at: now)
             return nil
-        } catch { return error }
+        } catch { return OpenError(error) }
     }
 }

@@ -57,7 +57,7 @@ import Testing
         for recipient in record.recipients + [DevicePrivateKey().recipient] {
             #expect(throws: KeyStoreError.locked) { try keys.keys(for: recipient.keyID) }
             let envelope = try phone.seal(to: recipient, sent: Phone.start)
-            #expect(throws: OpenError.locked) { try hidden.open(envelope, at: Phone.start) }
+            #expect(throws: Opener.Refusal.locked) { try hidden.open(envelope, at: Phone.start) }
         }
         #expect(throws: KeyStoreError.locked) { try keys.senderSet(for: Phone.topic) }
         #expect(throws: DeviceError.locked) { try hidden.device.enroll(at: Phone.start) }

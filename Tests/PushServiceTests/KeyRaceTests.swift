@@ -230,7 +230,9 @@ import Testing
         for lives in [[active, retired], [retired, active]] {
             let phone = try Phone(lives.map { StoredKey.item(identity, life: $0) })
             let late = try phone.seal(to: identity.recipient, sent: Phone.start.advanced(bySeconds: 7_201))
-            #expect(throws: OpenError.keyRetired) { try phone.open(late, at: Phone.start.advanced(bySeconds: 7_201)) }
+            #expect(throws: Opener.Refusal.keyRetired) {
+                try phone.open(late, at: Phone.start.advanced(bySeconds: 7_201))
+            }
             let inTime = try phone.seal(to: identity.recipient, sent: Phone.start)
             _ = try phone.open(inTime, at: Phone.start)
             let record = try phone.device.enroll(at: Phone.start)

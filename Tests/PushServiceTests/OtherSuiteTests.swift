@@ -203,10 +203,10 @@ private func whereKnown<Answer>(_ body: () throws -> Answer) rethrows -> Answer 
         let plain = DevicePrivateKey()
         try whereKnown {
             let identity = DevicePrivateKey()
-            func open(_ envelope: Envelope, _ identity: DevicePrivateKey) -> OpenError? {
+            func open(_ envelope: Envelope, _ identity: DevicePrivateKey) -> Opener.Refusal? {
                 let keys = CarelessKeys(key: DeviceKey(identity, created: start))
                 let opener = Opener(topic: Phone.topic, keys: keys, trusting: [phone.sender.sender])
-                do throws(OpenError) { _ = try opener.open(envelope, at: start) } catch { return error }
+                do throws(Opener.Refusal) { _ = try opener.open(envelope, at: start) } catch { return error }
                 return nil
             }
             let (new, old) = (

@@ -60,7 +60,7 @@ struct Phone {
     }
 
     /// As the extension does, without a ledger.
-    func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedContent {
+    func open(_ envelope: Envelope, at now: Timestamp) throws(Opener.Refusal) -> OpenedContent {
         try Opener(topic: Self.topic, keys: DeviceKeys(items), trusting: configuration.trusted).open(envelope, at: now)
     }
 

@@ -29,7 +29,7 @@ private func checkRefusal(of envelope: Envelope) {
         _ = try Parties.opener.open(envelope, at: Parties.now)
         fatalError("an envelope opens that nobody sealed")
     } catch {
-        let reasons: [OpenError] = [.unknownRecipient, .unknownSender, .rejected]
+        let reasons: [Opener.Refusal] = [.unknownRecipient, .unknownSender, .rejected]
         demand(reasons.contains(error), "\(error), where the tag can't hold")
     }
 }

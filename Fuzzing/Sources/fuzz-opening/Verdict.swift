@@ -31,9 +31,9 @@ struct Verdict {
     func check(_ envelope: Envelope) {
         do {
             let opened = try Parties.opener.open(envelope, at: now)
-            demand(error == nil, "it opens, where \(error?.description ?? "") is due")
+            demand(error == nil, "it opens, where \(error.map { "\($0)" } ?? "") is due")
             check(opened)
-        } catch { demand(error == self.error, "\(error), where \(self.error?.description ?? "opening") is due") }
+        } catch { demand(error == self.error, "\(error), where \(self.error.map { "\($0)" } ?? "opening") is due") }
     }
 
     private func check(_ opened: OpenedContent) {
@@ -54,7 +54,7 @@ struct Verdict {
         demand(opened.content.alert.title == content.alert.title, "another title")
     }
 
-    private var error: OpenError? {
+    private var error: Opener.Refusal? {
         guard let content, content.id != nil, let topic = content.topic, let sent = content.sent else {
             return .malformedContent
         }

@@ -49,7 +49,7 @@ struct PushOpening: Sendable {
     ) throws(OpenError) -> (OpenedContent, LedgerAnswer) {
         do throws(OpenError) {
             guard let envelope else { throw .malformed }
-            let opened = try opener.open(envelope, at: now)
+            let opened = try unseal(envelope, at: now)
             let answer = try record(opened, requestIdentifier: requestIdentifier, within: writeTime, at: now)
             writeLog(nil, envelope, at: now)
             return (opened, answer)
@@ -57,6 +57,10 @@ struct PushOpening: Sendable {
             writeLog(error, envelope, at: now)
             throw error
         }
+    }
+
+    private func unseal(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedContent {
+        do { return try opener.open(envelope, at: now) } catch { throw OpenError(error) }
     }
 
     /// For the app, later: the same steps on an envelope that was kept.

@@ -154,10 +154,13 @@ private struct PayloadWalk {
                 id: content?.id, topic: content?.topic, sent: content?.sent, expires: content?.expires,
                 recipient: unsealed.key.identity.recipient, sender: unsealed.sender, life: unsealed.key.life)
         }
-        do throws(OpenError) {
+        do throws(Opener.Refusal) {
             _ = try opener.open(envelope, at: now)
             return diagnosis(nil, nil, envelope, message)
-        } catch { return diagnosis(error, cause(of: error, envelope, content), envelope, message) }
+        } catch {
+            let refusal = OpenError(error)
+            return diagnosis(refusal, cause(of: refusal, envelope, content), envelope, message)
+        }
     }
 
     private func diagnosis(
@@ -224,9 +227,9 @@ extension PayloadWalk {
         guard let sender = senders.first else { return .stranger }
         if let cause = otherApp(envelope, senders) { return cause }
         var verdict: OpenError?
-        do throws(OpenError) {
+        do throws(Opener.Refusal) {
             _ = try opener(topic: topic, trusting: TrustedSenders(senders)).open(envelope, at: now)
-        } catch { verdict = error }
+        } catch { verdict = OpenError(error) }
         return .untrusted(
             sender, owner(of: .sender(sender)), hasAuthority: !trusted.authorities.isEmpty, verdict: verdict)
     }

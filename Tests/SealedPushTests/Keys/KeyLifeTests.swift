@@ -31,7 +31,7 @@ import Testing
     @Test("decides what opens: a retired key what was sent in its two hours, a revoked and an erased one nothing")
     func opening() throws {
         let exchange = Exchange()
-        func outcome(_ life: KeyLife, sent: Timestamp) -> OpenError? {
+        func outcome(_ life: KeyLife, sent: Timestamp) -> Opener.Refusal? {
             var content = exchange.content()
             content.sent = sent
             let store = FixedKeyStore(keys: [DeviceKey(exchange.identity, life: life)])

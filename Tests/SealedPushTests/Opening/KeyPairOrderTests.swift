@@ -26,7 +26,9 @@ import Testing
         return DeviceKey(identity, life: life)
     }
 
-    private func outcome(_ keys: [DeviceKey], _ senders: [SenderPublicKey], isAnonymous: Bool = false) -> OpenError? {
+    private func outcome(_ keys: [DeviceKey], _ senders: [SenderPublicKey], isAnonymous: Bool = false) -> Opener
+        .Refusal?
+    {
         let opener = real.opener(keys: FixedKeyStore(keys: keys), trusting: senders, allowsAnonymous: true)
         return refusal(opener, isAnonymous ? real.sealAnonymously(real.content()) : real.seal(real.content()))
     }
@@ -64,7 +66,7 @@ import Testing
             [DeviceKey](repeating: key(decoy, seconds, state), count: 16)
         }
         // Sixteen decoys that come before the real key keep it from being tried; those behind it don't.
-        let cases: [(OpenError?, [DeviceKey])] = [
+        let cases: [(Opener.Refusal?, [DeviceKey])] = [
             (.rejected, decoys(1, .active) + [key(real.identity, 0)]),
             (nil, decoys(-1, .active) + [key(real.identity, 0)]),
             (.rejected, decoys(-9, .active) + [key(real.identity, 0, .retired)]),

@@ -57,8 +57,8 @@ struct Exchange: Sendable {
 }
 
 /// The code with which `envelope` is refused; nil where it opens.
-func refusal(_ opener: Opener, _ envelope: Envelope, at now: Timestamp = Exchange.now) -> OpenError? {
-    refusal { () throws(OpenError) in _ = try opener.open(envelope, at: now) }
+func refusal(_ opener: Opener, _ envelope: Envelope, at now: Timestamp = Exchange.now) -> Opener.Refusal? {
+    refusal { () throws(Opener.Refusal) in _ = try opener.open(envelope, at: now) }
 }
 
 /// A store with one fixed answer.

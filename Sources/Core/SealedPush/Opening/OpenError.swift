@@ -43,6 +43,37 @@ extension OpenError: CustomStringConvertible {
     public var description: String { rawValue }
 }
 
+extension Opener {
+    /// Why an opener refuses an envelope: each ``OpenError`` of that name that needs neither a field, a ledger nor a
+    /// limit of time. Source: Specification 6, steps 2 to 5.
+    public enum Refusal: Error, CaseIterable, Sendable {
+        case unknownRecipient, locked, keysUnavailable
+        case unknownSender, anonymousNotAllowed, rejected
+        case malformedContent, topic, keyRetired, clock, tooOld, expired
+    }
+}
+
+extension OpenError {
+    /// The reason of the same name.
+    public init(_ refusal: Opener.Refusal) {
+        self =
+            switch refusal {
+            case .unknownRecipient: .unknownRecipient
+            case .locked: .locked
+            case .keysUnavailable: .keysUnavailable
+            case .unknownSender: .unknownSender
+            case .anonymousNotAllowed: .anonymousNotAllowed
+            case .rejected: .rejected
+            case .malformedContent: .malformedContent
+            case .topic: .topic
+            case .keyRetired: .keyRetired
+            case .clock: .clock
+            case .tooOld: .tooOld
+            case .expired: .expired
+            }
+    }
+}
+
 extension OpenError {
     /// What is fixed about each reason, said once.
     package struct Facts: Hashable, Sendable {

@@ -26,8 +26,8 @@ public struct Opener: Sendable {
 
     /// Opens one envelope.
     ///
-    /// - Throws: every ``OpenError`` but `replayed`, `ledgerUnavailable` and `outOfTime`.
-    public func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedContent {
+    /// Whether it was opened before is for the ledger: an opener takes the same envelope again.
+    public func open(_ envelope: Envelope, at now: Timestamp) throws(Refusal) -> OpenedContent {
         try check(try unseal(envelope, at: now), of: envelope, at: now)
     }
 
@@ -41,7 +41,7 @@ public struct Opener: Sendable {
     }
 
     /// Steps 2 to 4 alone.
-    package func unseal(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> Unsealed {
+    package func unseal(_ envelope: Envelope, at now: Timestamp) throws(Refusal) -> Unsealed {
         let candidates = try identities(for: envelope)
         var senders: [SenderPublicKey?] = [nil]
         if let id = envelope.senderKeyID {
@@ -62,19 +62,19 @@ public struct Opener: Sendable {
     }
 
     /// Whom step 3 looks among.
-    private func senders(at now: Timestamp) throws(OpenError) -> [SenderPublicKey] {
+    private func senders(at now: Timestamp) throws(Refusal) -> [SenderPublicKey] {
         // Apps without an authority ask their store for nothing more.
         guard !trusted.authorities.isEmpty else { return trusted.senders }
         let set: SenderSet?
-        do { set = try keys.senderSet(for: topic) } catch { throw OpenError(error) }
+        do { set = try keys.senderSet(for: topic) } catch { throw Refusal(error) }
         return trusted.senders(following: set, topic: topic, at: now)
     }
 
     /// Step 2.
-    private func identities(for envelope: Envelope) throws(OpenError) -> [DeviceKey] {
+    private func identities(for envelope: Envelope) throws(Refusal) -> [DeviceKey] {
         let id = envelope.recipientKeyID
         let found: [DeviceKey]
-        do { found = try keys.keys(for: id) } catch { throw OpenError(error) }
+        do { found = try keys.keys(for: id) } catch { throw Refusal(error) }
         // A store may be careless: about IDs that do not fit, and about keys that must not open any more.
         let matching = found.filter { $0.identity.recipient.keyID == id && $0.life.opens }
         guard !matching.isEmpty else { throw .unknownRecipient }
@@ -94,7 +94,7 @@ extension Opener {
     /// Step 5: every suite, on the opened plaintext.
     private func check(
         _ unsealed: Unsealed, of envelope: Envelope, at now: Timestamp
-    ) throws(OpenError) -> OpenedContent {
+    ) throws(Refusal) -> OpenedContent {
         let (plaintext, key, sender) = (unsealed.plaintext, unsealed.key, unsealed.sender)
         guard let count = plaintext.withUnsafeBytes({ Padding.contentByteCount(of: $0) }),
             var content = try? Content(opening: Array(plaintext[..<count])),
@@ -112,7 +112,7 @@ extension Opener {
     }
 }
 
-extension OpenError {
+extension Opener.Refusal {
     fileprivate init(_ error: KeyStoreError) {
         switch error {
         case .locked: self = .locked
