@@ -145,7 +145,7 @@ def write_copy(folder, mutations):
         by_file.setdefault(mutation.file, []).append(mutation)
     for file, own in by_file.items():
         wanted[file] = woven(Path(file).read_text(), own)
-        wanted[str(Path(*Path(file).parts[:2]) / "Mutant.swift")] = SWITCH
+        wanted[str(Path(*Path(file).parts[:3]) / "Mutant.swift")] = SWITCH
     for name, text in wanted.items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -51,10 +51,10 @@ extension APNSRefusal {
         let plain = PushReason(reason ?? "status \(status)")
         if status == 410 {
             // A device is too much to lose by an answer that is not quite as Apple describes it.
-            guard reason == "Unregistered" || reason == "ExpiredToken", let timestamp else {
+            guard reason == "Unregistered" || reason == "ExpiredToken", let since = timestamp else {
                 return .later(.doubtful, plain)
             }
-            return .gone(since: timestamp, plain)
+            return .gone(since: since, plain)
         }
         switch reason {
         case "BadDeviceToken", "DeviceTokenNotForTopic": return .refused(suspicious)
