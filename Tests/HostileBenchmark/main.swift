@@ -14,6 +14,6 @@ case "good": try await Servers([nil], in: folder).run(sayingTo: "good")
 case "hostile": try await Servers(HostileDeed.allCases, in: folder).run(sayingTo: "hostile")
 case "client" where numbers.count == 3:
     let client = try Client(folder)
-    exit(try await client.run(seconds: numbers[0], rounds: numbers[1], connections: numbers[2]) ? 0 : 1)
+    exit(try await client.run(seconds: numbers[0], rounds: numbers[1], connections: numbers[2]) ? 0 : 2)
 default: exit(64)
 }

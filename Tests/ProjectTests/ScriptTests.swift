@@ -65,6 +65,16 @@ import Testing
         #expect(calls.isEmpty)
     }
 
+    @Test("each is run to its end by a test, by Scripts/test or by a script that it runs") func allRun() throws {
+        let byTests = ["demo", "install", "setup-python", "size", "special/drill"].map { "Scripts/\($0)" }
+        let texts = try ["test", "bench", "fuzz"].map {
+            try Checkout.text(Checkout.folder.appending(path: "Scripts/\($0)"))
+        }
+        for name in names where !byTests.contains(name) {
+            #expect(texts.contains { $0.contains("\(name) ") || $0.contains("\(name)\n") }, "\(name)")
+        }
+    }
+
     @Test("Scripts/size adds up: the modules' lines are the lines in Sources") func size() throws {
         let result = try Program(at: Checkout.folder.appending(path: "Scripts/size").path).run()
         #expect([0, 1].contains(result.status) && result.errors.isEmpty, "\(result.output)\(result.errors)")

@@ -173,6 +173,10 @@ private func whereKnown<Answer>(_ body: () throws -> Answer) rethrows -> Answer 
             let older = try sealer.seal(content(at: now), to: old)
             #expect(older.envelope.suite == .authenticated)
             #expect(refusal(older, "three", at: now) == nil)
+            // However long the content is, there is room for the longest suite.
+            let cutting = Sealer(sender: phone.sender, topic: Phone.topic, safeDefault: "A message", fit: .truncate)
+            let long = try cutting.seal(Content(body: String(repeating: "b", count: 9_000)), to: new)
+            #expect(long.json.count <= 4_096)
 
             #expect(phone.markers.time(of: new.recipient, at: now) == now)
             _ = try phone.device.maintain(at: now)

@@ -39,13 +39,13 @@ import PushSender
         print("")
         ratio(
             "crypto_box_seal / seal, recipient seen", stopwatch, "crypto_box_seal, 256 bytes", "seal, recipient seen",
-            floor: "at least 15")
+            atLeast: 15)
         ratio(
             "seal, new recipient / crypto_box_seal", stopwatch, "seal, new recipient", "crypto_box_seal, 256 bytes",
-            floor: "at most 1.6")
+            atMost: 1.6)
         ratio(
             "open / crypto_box_seal_open", stopwatch, "open, no cached state", "crypto_box_seal_open, 256 bytes",
-            floor: "at most 2.3")
+            atMost: 2.3)
         print("")
         // What libsodium alone would take for the same work; the rest is JSON, base64url, memory and bookkeeping.
         let seen = cipher + 2 * hash + random
@@ -57,13 +57,18 @@ import PushSender
     }
 
     /// The median of the ratios round by round: both were timed within milliseconds of each other.
-    private static func ratio(_ name: String, _ stopwatch: Stopwatch, _ first: String, _ second: String, floor: String)
-    {
+    private static func ratio(
+        _ name: String, _ stopwatch: Stopwatch, _ first: String, _ second: String, atLeast least: Double = 0,
+        atMost most: Double = .infinity
+    ) {
         let ratios = zip(stopwatch.rounds(first), stopwatch.rounds(second)).map { $0 / $1 }.sorted()
+        let ratio = ratios[ratios.count / 2]
         let text = String(
-            format: "%.2f (%.2f to %.2f)", ratios[ratios.count / 2], ratios[ratios.count / 20],
+            format: "%.2f (%.2f to %.2f)", ratio, ratios[ratios.count / 20],
             ratios[ratios.count - 1 - ratios.count / 20])
-        print("\(name.padding(toLength: 40, withPad: " ", startingAt: 0)) \(text)   floor: \(floor)")
+        let floor = least > 0 ? "at least \(least)" : "at most \(most)"
+        let verdict = (least...most).contains(ratio) ? "" : ", missed"
+        print("\(name.padding(toLength: 40, withPad: " ", startingAt: 0)) \(text)   floor: \(floor)\(verdict)")
     }
 
     private static func sum(_ name: String, _ whole: Double, primitives: Double) {
