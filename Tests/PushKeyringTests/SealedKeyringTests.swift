@@ -108,6 +108,22 @@ import Testing
         let first = try block()
         try sealed.add(.device(DevicePrivateKey().recipient), named: "carol")
         #expect(try block() != first)
+        // Of one key file, too, each seal has keys of its own.
+        let secret = KeyringSecret.key(KeyringKey())
+        #expect(try SealKey(new: secret).storage.mac([1]) != SealKey(new: secret).storage.mac([1]))
+    }
+
+    @Test("A keyring's file has each name once in its paragraph, and nothing behind its MAC") func form() {
+        /// Nil for what is refused.
+        func endsWithMAC(_ text: String) -> Bool? {
+            guard let file = TextFile(parsing: Array(text.utf8)) else { return nil }
+            return file.withLastLine("mac") { _, _ in true } ?? false
+        }
+        let cases: [(String, Bool?)] = [
+            ("key: 1\n\nkey: 2\nmac: AAAA\n", true), ("key: 1\nkey: 2\nmac: AAAA\n", nil), ("mac: AAAA\n#\n", false),
+            ("mac: AAAA\n\n", false), ("mac: AAAA\nkey: 1\n", false), ("mac: AAAA", nil),
+        ]
+        for (text, expected) in cases { #expect(endsWithMAC(text) == expected, "\(text)") }
     }
 
     @Test("sealing anew changes everything, and the old key opens nothing of it") func sealedAnew() throws {

@@ -1,8 +1,9 @@
 import Foundation
-import PushKeyring
 import SealedPush
 import TestSupport
 import Testing
+
+@testable import PushKeyring
 
 @Suite("A keyring that was seen sealed") struct SeenSealsTests {
     private let folder: TemporaryFolder
@@ -42,6 +43,20 @@ import Testing
         }
         #expect(notes(of: user).map(\.lastPathComponent) == [note.lastPathComponent])
         #expect("\(error!)".contains("rm '\(note.path)'"))
+    }
+
+    @Test("is taken with its old seal and with its new one, wherever a change of the seal is cut off") func cutOff()
+        throws
+    {
+        let keyring = keyring(key)
+        _ = try keyring.senderKey(named: "newsroom")
+        let note = try #require(notes().first)
+        let before = try #require(SealExpectation.marks(in: note))
+        let next = KeyringSeal(.key)
+        try keyring.changingSeal(to: next) { () throws(KeyringError) in
+            #expect(SealExpectation.marks(in: note) == before + [next.mark])
+        }
+        #expect(SealExpectation.marks(in: note) == [next.mark])
     }
 
     @Test("is noted once it was opened, for its user alone, and refused once its folder is another one, unsealed")

@@ -74,6 +74,23 @@ import Testing
         #expect(try await fixture.outbox.status().waitingCount == 10)
     }
 
+    @Test("notes what ends last as well: what is taken meanwhile has numbers of its own") func manyAtOnce() async throws
+    {
+        for name in ["slow", "quick"] { try await fixture.addDevice(DeviceName(parsing: name)!) }
+        try await fixture.enqueue(to: .device("slow"))
+        for _ in 0..<5 { try await fixture.enqueue(to: .device("quick")) }
+        let quickOnes = Collected<PushRequest>()
+        let transport = ScriptedTransport { request, _ in
+            if request.address == Fixture.address("quick") { quickOnes.add(request) }
+            while request.address == Fixture.address("slow"), quickOnes.all.count < 5 {
+                try? await Task.sleep(for: .milliseconds(5))
+            }
+            return .accepted
+        }
+        #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 6)
+        #expect(transport.delivered.all.count == 6)
+    }
+
     @Test("drops a device after 410, with what waits for it, unless the app has registered the token since")
     func gone() async throws {
         try await fixture.addPhone(waiting: 3)
