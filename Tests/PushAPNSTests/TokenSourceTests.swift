@@ -259,14 +259,29 @@ import Testing
         }
     #endif
 
-    @Test("a .p8 is read with other text around it, and with line ends of another system") func forms() throws {
+    @Test("a .p8 is read as files and variables carry it, and what is another file is named") func forms() throws {
         let pem = Rig.signingKey.pemRepresentation
         let der = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
-        for text in [pem + "\n", "Key of Example\n" + pem, der + pem, pem.replacing("\n", with: "\r\n") + "\r\n"] {
+        let body = pem.split(separator: "\n").dropFirst().dropLast().joined()
+        let encoded = Data(pem.utf8).base64EncodedString()
+        for text in [
+            pem + "\n", "Key of Example\n" + pem, der + pem, pem.replacing("\n", with: "\r\n") + "\r\n",
+            pem.replacing("\n", with: "  \n"), pem.replacing("\n", with: "\n    "), pem.replacing("\n", with: "\\n"),
+            pem.replacing("\n", with: "\\r\\n"), pem.replacing("\n", with: " "), pem.replacing("\n", with: ""),
+            "\"\(pem)\"\n",
+            "'\(pem.replacing("\n", with: "\\n"))'", "\u{feff}\(pem)", encoded, encoded.replacing("=", with: "") + "\n",
+            body,
+        ] {
             _ = try ProviderKey(pem: Array(text.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
         }
-        for text in [String(pem.dropLast(40)), Rig.signingKey.publicKey.pemRepresentation, der] {
-            #expect(throws: APNSConfigurationError.malformedKey) {
+        for (text, error) in [
+            (String(pem.dropLast(40)), .malformedKey),
+            (Rig.signingKey.publicKey.pemRepresentation, .otherPEM(.publicKey)),
+            (der, .otherPEM(.certificate)), (String(encoded.dropLast(80)), .malformedKey),
+            ("AuthKey_ABCDE12345.p8", .malformedKey),
+            (pem.replacing("BEGIN P", with: "BEGIN ENCRYPTED P"), .otherPEM(.encryptedKey)),
+        ] as [(String, APNSConfigurationError)] {
+            #expect(throws: error) {
                 try ProviderKey(pem: Array(text.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
             }
         }

@@ -59,6 +59,23 @@ extension String {
     }
 }
 
+extension Collection<UInt8> {
+    /// Whether a text begins with U+FEFF, as editors of Windows write it. Source: RFC 8259, 8.1: it may be ignored.
+    package var hasByteOrderMark: Bool { starts(with: [0xef, 0xbb, 0xbf]) }
+
+    /// The text behind it, or all of it.
+    package var withoutByteOrderMark: SubSequence { dropFirst(hasByteOrderMark ? 3 : 0) }
+}
+
+extension BidirectionalCollection<UInt8> {
+    /// Without spaces, tabs and line ends around it.
+    package var trimmingSpace: SubSequence {
+        let isSpace = { (byte: UInt8) in Array(" \t\r\n".utf8).contains(byte) }
+        let start = drop(while: isSpace)
+        return start[..<(start.lastIndex { !isSpace($0) }.map(start.index(after:)) ?? start.endIndex)]
+    }
+}
+
 /// Classes of ASCII characters. No byte of 128 and above is in one.
 extension UInt8 {
     package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }

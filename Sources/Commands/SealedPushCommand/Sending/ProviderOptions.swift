@@ -105,11 +105,14 @@ struct ProviderKeyName {
         var pem = try SecretFile.read(file, limit: 16_384)
         defer { wipeSecret(&pem) }
         do throws(APNSConfigurationError) { return try ProviderKey(pem: pem, keyID: keyID, teamID: teamID) } catch {
-            guard error == .malformedIdentifier else {
-                throw Failure.input(
-                    "\(file) is not a .p8 key (a P-256 private key in PEM) as Apple's developer account gives it")
+            let found: String
+            switch error {
+            case .malformedIdentifier: throw Failure.usage("a key ID and a team ID are 10 letters and digits each")
+            case .otherPEM(let other): found = " but a \(other.rawValue.lowercased())"
+            case .malformedKey, .malformedTrustRoots, .tls: found = ""
             }
-            throw Failure.usage("a key ID and a team ID are 10 letters and digits each")
+            throw Failure.input(
+                "\(file) is not a .p8 key (a P-256 private key in PEM) as Apple's developer account gives it\(found)")
         }
     }
 }

@@ -62,12 +62,22 @@ public struct APNSConfiguration: Sendable {
 public enum APNSConfigurationError: Error, Hashable, Sendable {
     /// Not an EC P-256 private key in PEM, as in Apple's .p8 files.
     case malformedKey
+    /// Something else in PEM.
+    case otherPEM(OtherPEM)
     /// A key ID or team ID is 10 letters and digits.
     case malformedIdentifier
     /// No certificates in PEM.
     case malformedTrustRoots
     /// TLS could not be set up with them.
     case tls
+
+    /// What is often taken for a .p8 file, by its label.
+    public enum OtherPEM: String, Sendable {
+        case certificate = "CERTIFICATE"
+        case publicKey = "PUBLIC KEY"
+        /// A private key under a passphrase.
+        case encryptedKey = "ENCRYPTED PRIVATE KEY"
+    }
 }
 
 /// The deadlines in the unit that event loops count in.

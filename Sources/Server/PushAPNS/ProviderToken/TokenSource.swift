@@ -149,7 +149,7 @@ public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable 
     /// - Parameter pem: the .p8 file's bytes, which the caller wipes.
     public init(pem: [UInt8], keyID: String, teamID: String) throws(APNSConfigurationError) {
         guard Self.isIdentifier(keyID), Self.isIdentifier(teamID) else { throw .malformedIdentifier }
-        guard var der = Self.der(ofPEM: pem) else { throw .malformedKey }
+        var der = try Self.der(ofPEM: pem)
         defer { wipe(&der) }
         guard let secret = try? P256.Signing.PrivateKey(derRepresentation: der),
             let key = try? ES256PrivateKey(backing: secret)
@@ -174,31 +174,50 @@ public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable 
         func verify(using algorithm: some JWTAlgorithm) {}
     }
 
-    /// What stands in the first block of a private key; the caller wipes it. Nil where there is none.
-    private static func der(ofPEM pem: [UInt8]) -> [UInt8]? {
-        var characters: [UInt8] = []
-        characters.reserveCapacity(pem.count)
-        defer { wipe(&characters) }
-        var isInside = false
-        for line in pem.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
-            if line.starts(with: Array("-----END ".utf8)), isInside {
-                return Base64URL.decode(characters)
-            } else if line.starts(with: Array("-----BEGIN ".utf8)) {
-                isInside = line.suffix(16).elementsEqual(Array("PRIVATE KEY-----".utf8))
-                wipe(&characters)
-                characters.removeAll(keepingCapacity: true)
-            } else if isInside {
-                for byte in line {
-                    switch byte {
-                    case UInt8(ascii: "+"): characters.append(UInt8(ascii: "-"))
-                    case UInt8(ascii: "/"): characters.append(UInt8(ascii: "_"))
-                    case UInt8(ascii: "="), UInt8(ascii: " "), UInt8(ascii: "\t"): break
-                    default: characters.append(byte)
-                    }
-                }
+    /// What stands in the first block of a private key; the caller wipes it.
+    ///
+    /// Taken in all forms in which variables and files of other tools carry it: on one line, indented, in quotes, with line ends
+    /// spelled out, behind a byte order mark, and all of it in base64 once more.
+    private static func der(ofPEM pem: [UInt8]) throws(APNSConfigurationError) -> [UInt8] {
+        guard pem.firstRange(of: "-----BEGIN ".utf8) != nil else {
+            guard var decoded = decoded(pem[...]) else { throw .malformedKey }
+            guard decoded.firstRange(of: "-----BEGIN ".utf8) != nil else { return decoded }
+            defer { wipe(&decoded) }
+            return try der(ofPEM: decoded)
+        }
+        var (rest, other) = (pem[...], APNSConfigurationError.OtherPEM?.none)
+        while let begin = rest.firstRange(of: "-----BEGIN ".utf8) {
+            rest = rest[begin.upperBound...]
+            guard let marks = rest.firstRange(of: "-----".utf8) else { break }
+            let label = rest[..<marks.lowerBound]
+            rest = rest[marks.upperBound...]
+            guard let end = rest.firstRange(of: "-----END ".utf8) else { break }
+            other = .init(rawValue: String(decoding: label.prefix(32), as: UTF8.self))
+            if other == nil, label.suffix(11).elementsEqual("PRIVATE KEY".utf8) {
+                guard let der = decoded(rest[..<end.lowerBound]) else { throw .malformedKey }
+                return der
             }
         }
-        return nil
+        throw other.map(APNSConfigurationError.otherPEM) ?? .malformedKey
+    }
+
+    /// Base64 of either alphabet among white space, quotes and `\n`.
+    private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        var characters: [UInt8] = []
+        characters.reserveCapacity(text.count)
+        defer { wipe(&characters) }
+        let ignored = Array("= \t\r\n\"'\\".utf8)
+        var isEscape = false
+        for byte in text.withoutByteOrderMark {
+            defer { isEscape = byte == UInt8(ascii: "\\") }
+            switch byte {
+            case UInt8(ascii: "+"): characters.append(UInt8(ascii: "-"))
+            case UInt8(ascii: "/"): characters.append(UInt8(ascii: "_"))
+            case UInt8(ascii: "n") where isEscape, UInt8(ascii: "r") where isEscape: break
+            default: if !ignored.contains(byte) { characters.append(byte) }
+            }
+        }
+        return Base64URL.decode(characters)
     }
 
     private static func isIdentifier(_ text: String) -> Bool {
