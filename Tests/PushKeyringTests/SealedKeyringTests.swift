@@ -185,6 +185,43 @@ import Testing
         }
     }
 
+    @Test("a passphrase is one, composed or not; one that sealed uncomposed still opens") func normalized() throws {
+        let text = "Z\u{fc}rich caf\u{e9}"
+        let typed = ["Z\u{fc}rich caf\u{e9}", "Zu\u{308}rich cafe\u{301}"]
+        func opened(with text: String) throws -> SenderPrivateKey {
+            try Keyring(folder: folder.appending("Keys"), unlocking: .given(try passphrase(text))).senderKey(
+                named: "newsroom")
+        }
+        try sealed.seal(with: passphrase(text))
+        for other in typed { _ = try opened(with: other) }
+        #expect(throws: KeyringError.wrongSecret(.passphrase)) { try opened(with: "Zurich cafe") }
+        // As it was sealed before passphrases were composed.
+        let before = try #require(try passphrase(typed[1]).forms.last)
+        try Keyring(folder: folder.appending("Keys"), unlocking: .given(try passphrase(text))).seal(with: before)
+        _ = try opened(with: typed[1])
+        let backup = try Keyring(folder: folder.appending("Keys"), unlocking: .given(before)).backup(under: before)
+        let restored = Keyring(folder: folder.appending("Restored"))
+        #expect(try restored.restore(backup, with: passphrase(typed[1])).contains("newsroom"))
+        #expect(Passphrase([0x5a, 0xfc])?.byteCount == 2, "Latin-1 stays as it is")
+    }
+
+    @Test("what an editor or a transfer of text adds to its lines changes nothing") func lineEnds() throws {
+        let findings = try sealed.examine()
+        let text = try Checkout.text(file)
+        for changed in [text.replacing("\n", with: "\r\n"), "\u{feff}" + text] {
+            try Data(changed.utf8).write(to: file)
+            _ = try sealed.senderKey(named: "newsroom")
+            #expect(try sealed.examine() == findings)
+        }
+        for wrong in ["\u{feff}\u{feff}" + text, text + "\r", "\r\n" + text] {
+            try Data(wrong.utf8).write(to: file)
+            #expect(throws: KeyringError.self) { try sealed.senderKey(named: "newsroom") }
+        }
+        try Data(text.replacing("\n", with: "\r\n").utf8).write(to: file)
+        try sealed.generateSender(named: "next")
+        #expect(!(try Checkout.text(file)).contains("\r"))
+    }
+
     @Test("a passphrase lacks one line end") func limits() {
         for end in ["", "\n", "\r\n", "\r"] {
             #expect(Passphrase(Array("word\(end)".utf8))?.byteCount == 4)

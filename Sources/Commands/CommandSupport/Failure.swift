@@ -45,6 +45,8 @@ extension KeyringError {
         case .unconfirmed(let name): ": `sealedpush keys rotate \(name) --confirm` once it is"
         case .unverified: ", or say --unverified"
         case .enrolled(let name): "; `sealedpush keys erase \(name)` lets it enroll under another name"
+        case .challenge(.unknownSender):
+            ": if it is the app's own server, say --trust NAME, or `sealedpush trust add NAME --topic TOPIC`"
         case .damaged, .altered: ": move the folder away and `sealedpush keys restore BACKUP`"
         case .needsSecret(.passphrase): ": name a file that holds it with --unlock"
         case .needsSecret(.key): ": name the file that holds it, or set SEALED_PUSH_KEY"

@@ -6,11 +6,11 @@ internal import SealedPush
 /// Files with secrets that a person names; `-` is standard input. Secrets are never arguments, which others on the machine could
 /// read.
 package enum SecretFile {
-    /// At most `limit` bytes, which the caller wipes. A file that others may read is refused.
+    /// At most `limit` bytes, which the caller wipes, without a byte order mark. A file that others may read is refused.
     ///
     /// - Parameter isExposedAllowed: whether it is read all the same, by whoever tells of it otherwise.
     package static func read(_ file: String, limit: Int, isExposedAllowed: Bool = false) throws(Failure) -> [UInt8] {
-        let bytes: [UInt8]
+        var bytes: [UInt8]
         do throws(DurableFiles.Failure) {
             bytes = try DurableFiles.read(
                 URL(filePath: file == "-" ? "/dev/stdin" : file), limit: limit + 1, anyKind: true,
@@ -23,7 +23,9 @@ package enum SecretFile {
                     "\(file) holds a secret, and other users may read it: `chmod 600` it, and take it as known to them")
         }
         guard bytes.count <= limit else { throw .input("\(file) has more than \(limit) bytes") }
-        return bytes
+        guard bytes.hasByteOrderMark else { return bytes }
+        defer { wipe(&bytes) }
+        return Array(bytes.withoutByteOrderMark)
     }
 
     /// A file with PUSH-KEYRING-KEY-1….

@@ -50,11 +50,9 @@ extension Keyring {
     public func restore(
         _ bytes: [UInt8], with secret: KeyringSecret, at now: Timestamp = .now()
     ) throws(KeyringError) -> [KeyName] {
-        guard let file = KeyringFile(parsing: bytes), let seal = file.seal, seal.kind == secret.kind else {
-            throw .backup
-        }
-        let key = try SealKey(seal, from: secret)
-        guard file.isAuthentic(under: key), let backup = file.contents(under: key) else { throw .backup }
+        guard let file = KeyringFile(parsing: bytes), file.seal?.kind == secret.kind,
+            let key = try file.key(from: secret), file.isAuthentic(under: key), let backup = file.contents(under: key)
+        else { throw .backup }
         let newKey: SealKey? = givenSecret == nil ? try SealKey(new: secret) : nil
         return try change(at: now) { (change) throws(KeyringError) in
             guard change.contents.names.isEmpty, change.contents.trust.entries.isEmpty, change.contents.log == .start

@@ -136,8 +136,7 @@ extension Keyring {
         case (.full, .asking(let ask)?): secret = try ask(seal.kind)
         case (.full, nil): throw .needsSecret(seal.kind)
         }
-        let key = try SealKey(seal, from: secret)
-        guard file.isKey(key) else { throw .wrongSecret(seal.kind) }
+        guard let key = try file.key(from: secret) else { throw .wrongSecret(seal.kind) }
         remember(key)
         return key
     }

@@ -33,7 +33,27 @@ struct KeyringFile: ~Copyable {
     private let text: TextFile
 
     /// Nil for what ``bytes(of:under:)`` does not write, as far as can be told without a secret.
+    ///
+    /// What editors and transfers in text mode add is not looked at: a byte order mark, and CR before LF. No value has one.
     init?(parsing bytes: [UInt8]) {
+        let marked = bytes.withoutByteOrderMark
+        if marked.starts(with: Array("\(Self.versionName): \(Self.version)\r\n".utf8))
+            || bytes.hasByteOrderMark && marked.starts(with: Array(Self.versionName.utf8))
+        {
+            var plain: [UInt8] = []
+            // Growing would leave a secret behind in memory.
+            plain.reserveCapacity(bytes.count)
+            defer { wipe(&plain) }
+            for index in marked.indices where !marked[index...].starts(with: [0x0d, 0x0a]) {
+                plain.append(marked[index])
+            }
+            self.init(exactly: plain)
+        } else {
+            self.init(exactly: bytes)
+        }
+    }
+
+    private init?(exactly bytes: [UInt8]) {
         guard bytes.starts(with: Array("\(Self.versionName): \(Self.version)\n".utf8)),
             let text = TextFile(parsing: bytes), text.count >= 3
         else { return nil }
@@ -47,6 +67,16 @@ struct KeyringFile: ~Copyable {
         self.seal = seal
         self.check = check ?? []
         self.text = text
+    }
+
+    /// The key that sealed it, if this is the secret; about 0.2 s for a passphrase, twice that for one not in Form C.
+    func key(from secret: KeyringSecret) throws(KeyringError) -> SealKey? {
+        guard let seal else { return nil }
+        for form in secret.forms {
+            let key = try SealKey(seal, from: form)
+            if isKey(key) { return key }
+        }
+        return nil
     }
 
     /// Whether this is the key that sealed it.

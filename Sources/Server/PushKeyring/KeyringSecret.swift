@@ -1,3 +1,4 @@
+internal import Foundation
 internal import PushCore
 public import SealedPush
 
@@ -20,19 +21,47 @@ public enum KeyringSecret: Sendable {
         case .key: .key
         }
     }
+
+    /// What it may have been when the keyring was sealed: first what seals today.
+    var forms: [KeyringSecret] {
+        guard case .passphrase(let passphrase) = self, let typed = passphrase.typed else { return [self] }
+        return [self, .passphrase(typed)]
+    }
 }
 
 /// A passphrase: 1 to 1,024 bytes, in guarded memory that is wiped with the last reference; never printed.
 public final class Passphrase: Sendable {
     fileprivate let secret: GuardedSecret
+    /// As it was typed, if that is not in Normalization Form C.
+    fileprivate let typed: Passphrase?
 
     /// Copies the bytes, without one line end behind them; nil for none, or more than 1,024. The caller wipes its own.
-    public init?(_ bytes: [UInt8]) {
+    ///
+    /// An `é` is the same whether it came as one character or as two. To know that, a passphrase that is not ASCII passes through
+    /// strings, which can't be wiped. Source: RFC 8265, 4.2.
+    public convenience init?(_ bytes: [UInt8]) {
         var count = bytes.count
         if count > 0, bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
         if count > 0, bytes[count - 1] == UInt8(ascii: "\r") { count -= 1 }
-        guard (1...1_024).contains(count) else { return nil }
-        secret = GuardedSecret(count: count) { $0.copyBytes(from: bytes[..<count]) }
+        let typed = bytes[..<count]
+        var composed = typed.allSatisfy { $0 < 0x80 } ? [] : Self.composed(typed)
+        defer { wipe(&composed) }
+        if composed.isEmpty || composed.elementsEqual(typed) {
+            self.init(typed, typed: nil)
+        } else {
+            self.init(composed[...], typed: Passphrase(typed, typed: nil))
+        }
+    }
+
+    private init?(_ bytes: ArraySlice<UInt8>, typed: Passphrase?) {
+        guard (1...1_024).contains(bytes.count) else { return nil }
+        secret = GuardedSecret(count: bytes.count) { $0.copyBytes(from: bytes) }
+        self.typed = typed
+    }
+
+    /// Empty if it is not UTF-8.
+    private static func composed(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        String(strictUTF8: bytes).map { Array($0.precomposedStringWithCanonicalMapping.utf8) } ?? []
     }
 
     /// 1 to 1,024.
@@ -51,10 +80,9 @@ public final class KeyringKey: Sendable {
 
     /// Reads the text, in capitals only, with white space around it. The caller wipes its own copy.
     public init(parsing text: [UInt8]) throws(KeyTextError) {
-        let isSpace = { (byte: UInt8) in Array(" \t\r\n".utf8).contains(byte) }
-        guard let start = text.firstIndex(where: { !isSpace($0) }), let end = text.lastIndex(where: { !isSpace($0) })
-        else { throw .notAKey }
-        let trimmed = WipedBytes(count: end - start + 1) { $0.copyBytes(from: text[start...end]) }
+        let text = text.trimmingSpace
+        guard !text.isEmpty else { throw .notAKey }
+        let trimmed = WipedBytes(count: text.count) { $0.copyBytes(from: text) }
         let bytes = try trimmed.withBytes { (text) throws(KeyTextError) in try Bech32.decode(text, as: Self.form) }
         secret = GuardedSecret(count: bytes.count) { output in bytes.withBytes { output.copyMemory(from: $0) } }
     }

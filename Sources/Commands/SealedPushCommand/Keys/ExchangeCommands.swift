@@ -1,6 +1,7 @@
 public import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 public import PushKeyring
 internal import SealedPush
 
@@ -94,10 +95,8 @@ struct ImportCommand: ParsableCommand {
     private func importSecret(_ file: String, as name: KeyName, _ keys: Keyring) throws {
         var bytes = try SecretFile.read(file, limit: 4_096)
         defer { wipeSecret(&bytes) }
-        let isText = { (byte: UInt8) in !Array(" \t\r\n".utf8).contains(byte) }
-        let start = bytes.firstIndex(where: isText) ?? bytes.endIndex
         // One allocation, which is wiped.
-        var text = [UInt8](bytes[start..<(bytes.lastIndex(where: isText).map { $0 + 1 } ?? start)])
+        var text = [UInt8](bytes.trimmingSpace)
         defer { wipeSecret(&text) }
         guard try keys.add(secretText: text, named: name) != nil else {
             throw Failure.input("\(file) holds no secret key of a device, sender or authority")

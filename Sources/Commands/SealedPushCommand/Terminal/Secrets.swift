@@ -10,7 +10,7 @@ enum Secrets {
     static func secret(file: String) throws -> KeyringSecret {
         var bytes = try SecretFile.read(file, limit: 4_096)
         defer { wipeSecret(&bytes) }
-        if bytes.starts(with: Array("PUSH-KEYRING-KEY-1".utf8)) {
+        if bytes.trimmingSpace.starts(with: Array("PUSH-KEYRING-KEY-1".utf8)) {
             return .key(try SecretFile.keyringKey(bytes, from: file))
         }
         let line = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex

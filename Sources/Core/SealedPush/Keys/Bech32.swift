@@ -79,10 +79,12 @@ package enum Bech32 {
         guard !(hasLowercase && text.reduce(0) { $0 | uppercaseMask($1) } != 0) else { throw .mixedCase }
         guard let separator = text.lastIndex(of: UInt8(ascii: "1")) else { throw .notAKey }
         // Lazily: no copy is made of what may be a part of a mistyped secret.
-        guard text[..<separator].lazy.map(lowercased).elementsEqual(prefix) else { throw .wrongKind }
+        guard text[..<separator].lazy.map(lowercased).elementsEqual(prefix) else {
+            throw surrounded(text) ?? .wrongKind
+        }
         if form.inCapitals, hasLowercase { throw .notInCapitals }
         let data = UnsafeRawBufferPointer(rebasing: text[(separator + 1)...])
-        guard data.count == groupCount + checksumCount else { throw .wrongLength }
+        guard data.count == groupCount + checksumCount else { throw surrounded(text) ?? .wrongLength }
 
         var knownMask: UInt8 = 0xff
         let groups = WipedBytes(count: data.count) { groups in
@@ -104,6 +106,11 @@ package enum Bech32 {
         return WipedBytes(count: form.byteCount) { key in
             groups.withBytes { groups in for index in 0..<groupCount { place(groups[index], at: index, into: key) } }
         }
+    }
+
+    /// Looked for only in what is no key already: at its ends, a key is secret.
+    private static func surrounded(_ text: UnsafeRawBufferPointer) -> KeyTextError? {
+        text.trimmingSpace.count < text.count ? .whiteSpace : nil
     }
 
     /// The five bits at `index`, the last group filled up with zeros.

@@ -159,6 +159,8 @@ extension PrivateKey: CustomStringConvertible, CustomReflectable {
 public enum KeyTextError: String, Error, CaseIterable, Sendable {
     /// More characters than any key of its kind has; 90 at least are looked at.
     case tooLong = "too-long"
+    /// White space before or behind it.
+    case whiteSpace = "white-space"
     /// Capitals and small letters in one key.
     case mixedCase = "mixed-case"
     /// No `1` that ends the kind of key.
@@ -182,6 +184,7 @@ extension KeyTextError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooLong: "this is longer than any key (\(KeyKind.maximumCharacterCount) characters)"
+        case .whiteSpace: "there is white space around the key, such as a line end: cut it off"
         case .mixedCase: "a key is written in small letters or in capitals, not in both"
         case .notAKey:
             """
