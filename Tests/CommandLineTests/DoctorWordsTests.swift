@@ -53,10 +53,12 @@ import Testing
     }
 
     private func diagnosis(
-        _ cause: PayloadDiagnosis.Cause?, _ refusal: OpenError?, opensUntil life: KeyLife? = nil
+        _ cause: PayloadDiagnosis.Cause?, _ refusal: OpenError?, opensUntil life: KeyLife? = nil,
+        start: StartFault? = nil
     ) -> PayloadDiagnosis {
         PayloadDiagnosis(
-            device: Self.name, topic: Self.topic, now: Self.day, refusal: refusal, cause: cause,
+            device: Self.name, topic: Self.topic, now: Self.day, hasPayload: true, startFault: start, refusal: refusal,
+            cause: cause,
             envelope: Self.envelope, senderName: "newsroom",
             message: .init(
                 id: nil, topic: Self.topic, sent: Self.day.advanced(bySeconds: -3_600),
@@ -77,7 +79,7 @@ import Testing
     private static let causes: [(PayloadDiagnosis.Cause?, OpenError)] = {
         let sender = SenderPrivateKey().sender
         return [
-            (.field(.tooLong(maximumByteCount: 9)), .malformed), (.field(.notJSON(maximumDepth: 9)), .malformed),
+            (.field(.tooLong(maximumByteCount: 9)), .malformed), (.field(.notJSON(fault)), .malformed),
             (.field(.noField("x")), .malformed), (.envelope(.tooLong), .malformed),
             (.ownKeyGone(life(erased: day)), .unknownRecipient),
             (.ownKeyGone(life(revoked: day)), .unknownRecipient),
@@ -88,8 +90,13 @@ import Testing
             (.untrusted(sender, nil, hasAuthority: true, verdict: .rejected), .unknownSender),
             (.untrusted(sender, nil, hasAuthority: true, verdict: .tooOld), .unknownSender),
             (.senderSetOutOfTime(set), .unknownSender), (.otherApp("com.example.other"), .rejected),
-            (.altered, .rejected), (.content(.notJSON), .malformedContent), (.content(nil), .malformedContent),
+            (.altered, .rejected), (.content(.notJSON(fault)), .malformedContent), (.content(nil), .malformedContent),
         ] + [.anonymousNotAllowed, .topic, .keyRetired, .clock, .tooOld, .expired, .locked].map { (nil, $0) }
+    }()
+
+    private static let fault: JSONFault = {
+        do throws(JSONFault) { _ = try JSONReader.members([0x7b]) } catch { return error }
+        preconditionFailure("it is cut off")
     }()
 
     private static let set: SenderSet = {
@@ -120,8 +127,15 @@ import Testing
                 == "it expired on 2025-10-09 10:53:20 UTC, 2 hours ahead, and it is 2025-10-09 08:53:20 UTC here")
     }
 
-    @Test("say of each step that holds what it has shown") func ofSteps() {
+    @Test("say of each step that holds what it has shown, and first whether the extension is started at all")
+    func ofSteps() {
         let opened = words(diagnosis(nil, nil))
+        #expect(opened.start?.outcome == .passed && opened.advice.contains("replayed"))
+        for fault in StartFault.allCases {
+            let words = words(diagnosis(nil, nil, start: fault))
+            #expect(words.start?.words == fault.description && words.start?.outcome == .failed)
+            #expect(fault.description.contains("the extension is never started") && words.advice.contains("`aps`"))
+        }
         let sentences = OpenError.Step.allCases.map { step in
             opened.words(.init(name: step, outcome: step == .ledger ? .notReached : .passed))
         }
@@ -154,7 +168,8 @@ import Testing
         let errors: [KeyringError] =
             [
                 .notFound(Self.name), .unconfirmed(Self.name), .unverified(Self.name), .enrolled(Self.name),
-                .damaged(url), .altered(url), .needsSecret(.key), .needsSecret(.passphrase), .notSealed(url),
+                .challenge(.unknownSender), .damaged(url), .altered(url), .needsSecret(.key), .needsSecret(.passphrase),
+                .notSealed(url),
             ] + [KeyLife.State.active, .retired, .revoked, .erased].map { .notUsable(Self.name, $0) }
         let texts =
             Self.findings.map(\.advice) + Self.causes.map { failing($0.0, $0.1).advice }

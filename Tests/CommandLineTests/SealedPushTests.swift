@@ -149,6 +149,54 @@ import Testing
         #expect(try run("inspect", "-", input: sealed.output).output.contains("suite:"))
     }
 
+    @Test("doctor and inspect say first that iOS never starts the extension") func notStarted() throws {
+        let sealed = try seal(#"{"alert":{"body":"b"}}"#).output
+        let changed = sealed.replacing(#""mutable-content":1"#, with: #""mutable-content":0"#)
+        let command = ["doctor", "-", "--device", "alice-phone", "--trust", "newsroom", "--topic", "com.example.app"]
+        for (payload, status, words) in [
+            (sealed, Int32(0), "ok    the system starts the extension"),
+            (changed, 65, "FAIL  the extension is never started"),
+        ] {
+            let doctor = try Program("sealedpush", in: folder.url).run(command + ["--keyring", "K"], input: payload)
+            #expect(doctor.status == status && doctor.output.hasPrefix(words), "\(doctor.output)")
+            let json = try Program("sealedpush", in: folder.url).run(
+                command + ["--keyring", "K", "--json"], input: payload)
+            let steps = try #require(json.objects.first?["steps"] as? [[String: Any]])
+            #expect(steps[0]["name"] as? String == "start" && steps.count == 12)
+            #expect(steps[0]["outcome"] as? String == (status == 0 ? "passed" : "failed"))
+            #expect(try run("inspect", "-", input: payload).output.contains("never started") == (status != 0))
+        }
+    }
+
+    @Test("what is wrong with content is told with its place, its member and what to do") func contentFaults() throws {
+        let hash = String(repeating: "A", count: 43)
+        func attached(_ url: String) -> String {
+            #"{"alert":{"body":"b"},"attachments":[{"id":"a","url":"\#(url)","size":141,"hash":"\#(hash)","key":"\#(hash)","type":"image/png"}]}"#
+        }
+        for (content, words) in [
+            ("{\"alert\":{\"body\":\"b\"},\n}", "line 2, column 1: there is a comma too many"),
+            (#"{"alert":{"body":"b"},"data":18446744073709551615}"#, "column 30: this integer is beyond 64 bits"),
+            (#"{"alert":{"body":"b","title":null}}"#, "\"alert.title\" is null: leave it out"),
+            (attached("http://files.example.com/p"), "\"attachments[0].url\" must be an https address"),
+        ] {
+            let sealed = try seal(content)
+            #expect(sealed.status == 65 && sealed.errors.contains(words), "\(sealed.errors)")
+        }
+        let marked = try seal("\u{feff}" + #"{"alert":{"body":"b"}}"#)
+        #expect(marked.status == 0 && !marked.errors.contains("private network"), "\(marked.errors)")
+        #expect(try run("inspect", "-", input: "\u{feff}" + marked.output).errors.contains("byte order mark"))
+        let warned = try seal(attached("https://10.0.0.5/p"))
+        #expect(warned.status == 0 && warned.errors.contains("on a private network"), "\(warned.errors)")
+    }
+
+    @Test("a key file is read with a byte order mark before its key") func markedKeyFile() throws {
+        _ = try run("keys", "passphrase", "--new-unlock", "key", "--keyring", "K")
+        let key = try Checkout.text(folder.appending("key"))
+        let marked = try folder.write("\u{feff}" + key, to: "marked")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: marked)
+        #expect(try run("keys", "export", "newsroom", "--keyring", "K", "--unlock", "marked").status == 0)
+    }
+
     @Test("errors have a status, one sentence, and nothing on standard output") func statuses() throws {
         func expect(_ result: Program.Result, _ status: Int32, _ text: String, line: Int = #line) {
             #expect(result.status == status, "line \(line): \(result.errors)")

@@ -162,7 +162,8 @@ import Testing
         try await RunningServer.with { server in
             #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
             let good = RunningServer.json(["user": "alice", "content": Self.content])
-            let lines = [good, "{", RunningServer.json(["user": "bob", "content": Self.content]), good, ""]
+            let other = RunningServer.json(["user": "bob", "content": Self.content])
+            let lines = ["\u{feff}" + good, "{", other, "\t", good, " \r", ""]
             let answer = try server.batch("/v1/messages", lines)
             #expect(answer.status == 200 && answer.head.contains("application/x-ndjson"))
             #expect(answer.lines.map { $0["status"] as? Int } == [202, 400, 404, 202])

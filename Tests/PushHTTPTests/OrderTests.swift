@@ -116,6 +116,12 @@ import Testing
             do { _ = try MessageOrder(try Request.members(line)) } catch { #expect(Problem(error).status.code < 500) }
         }
         #expect(counts[true, default: 0] > 100 && counts[false, default: 0] > 1_000, "\(counts)")
+        // As editors of Windows write a file's first line.
+        var writer = JSONWriter()
+        #expect(batch.answer([0xef, 0xbb, 0xbf] + good[0], to: &writer))
+        #expect(!batch.answer(Array(good[0].dropLast()), to: &writer))
+        #expect(
+            String(decoding: writer.bytes, as: UTF8.self).contains("column \(good[0].count): the object is cut off"))
         for count in good[2].indices {
             var writer = JSONWriter()
             #expect(!batch.answer(Array(good[2][..<count]), to: &writer), "cut to \(count) bytes")

@@ -8,6 +8,8 @@ public struct JSONRule {
     public private(set) var hasRepeatedName = false
     /// A number that no finite Double comes near.
     public private(set) var hasTooLargeNumber = false
+    /// An integer that is no Int64: a sender must not change it (Specification 4.5).
+    public private(set) var hasTooLargeInteger = false
 
     private var rest: ArraySlice<UInt8>
     private static let maximumDepth = 16
@@ -106,6 +108,9 @@ public struct JSONRule {
         _ = take("-")
         let isZero = take("0")
         guard isZero || digits() else { return false }
+        let integer = String(decoding: start[..<rest.startIndex], as: UTF8.self)
+        let hasFraction = [".", "e", "E"].contains { rest.starts(with: $0.utf8) }
+        if !hasFraction, Int64(integer) == nil { hasTooLargeInteger = true }
         if take("."), !digits() { return false }
         if take("e") || take("E") {
             if !take("+") { _ = take("-") }

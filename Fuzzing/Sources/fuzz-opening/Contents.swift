@@ -19,7 +19,7 @@ func fuzzContent(_ input: inout Input) {
     case .failure(.notJSON): checkForm(of: bytes, isRead: false)
     case .failure(.missing(let path)):
         demand(path == "alert" || path.contains("."), "\(path), which may be absent, is missed")
-    case .failure(.invalid(let path)):
+    case .failure(.invalid(let path)), .failure(.null(let path)):
         demand(
             checkedKeys.contains(String(path.prefix { $0 != "." && $0 != "[" })), "the error repeats a key of the input"
         )
@@ -30,7 +30,9 @@ func fuzzContent(_ input: inout Input) {
 private func checkForm(of bytes: [UInt8], isRead: Bool) {
     demand(!isRead || bytes.count <= 4_096, "content of \(bytes.count) bytes is read")
     let json = JSONRule(bytes)
-    let mayBeRead = json.isObject && !json.hasRepeatedName && !json.hasTooLargeNumber && !json.hasLoneSurrogate
+    let mayBeRead =
+        json.isObject && !json.hasRepeatedName && !json.hasTooLargeNumber && !json.hasLoneSurrogate
+        && !json.hasTooLargeInteger
     demand(isRead == mayBeRead, "the JSON is \(isRead ? "read" : "refused"), against RFC 8259 and Specification 4.4")
 }
 

@@ -123,11 +123,9 @@ struct FileAddress: ExpressibleByArgument {
     let url: URL
 
     init?(argument: String) {
-        guard let url = URL(string: argument), let host = url.host(), !host.isEmpty, url.user() == nil else {
-            return nil
-        }
-        let isLocal = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host.lowercased())
-        guard url.scheme?.lowercased() == "https" || (url.scheme?.lowercased() == "http" && isLocal) else { return nil }
+        guard let url = URL(string: argument).flatMap({ RemoteFile.url($0.absoluteString) }),
+            RemoteFile(url: url, byteCount: 0, hash: [], key: nil).isFetchable
+        else { return nil }
         self.url = url
     }
 }

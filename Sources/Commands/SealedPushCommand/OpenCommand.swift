@@ -65,7 +65,8 @@ struct InspectCommand: ParsableCommand {
 
     func run() throws {
         let bytes = try Input.read(file, limit: Input.maximumPayloadFileByteCount)
-        let (envelope, payloadByteCount) = try Input.envelope(bytes, from: file)
+        let (envelope, payload) = try Input.envelope(bytes, from: file)
+        let start = payload.flatMap { StartFault(payload: $0.members) }
         let plaintext = envelope.plaintextByteCount
         let facts: [(name: String, label: String, value: JSONValue)] = [
             ("suite", "suite", .text(envelope.suite.name)),
@@ -79,8 +80,9 @@ struct InspectCommand: ParsableCommand {
                 "paddingBucket", "padding bucket",
                 .count(PaddingPolicy.bucketByteCounts.contains(plaintext) ? plaintext : nil)
             ),
-            ("payloadBytes", "payload, bytes", .count(payloadByteCount)),
-            ("bytesLeft", "bytes left", .count(payloadByteCount.map { SizePlan.maximumPayloadByteCount - $0 })),
+            ("payloadBytes", "payload, bytes", .count(payload?.byteCount)),
+            ("bytesLeft", "bytes left", .count(payload.map { SizePlan.maximumPayloadByteCount - $0.byteCount })),
+            ("startFault", "on an iPhone", start.map { .string($0.description) } ?? .null),
         ]
         if json { return try Output.json(.object(Dictionary(uniqueKeysWithValues: facts.map { ($0.name, $0.value) }))) }
         for fact in facts {

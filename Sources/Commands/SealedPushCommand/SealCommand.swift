@@ -112,7 +112,7 @@ struct SealCommand: ParsableCommand {
             var reader = try LineReader(
                 URL(filePath: file == "-" ? "/dev/stdin" : file), limit: SealBatch.maximumLineByteCount, anyKind: true)
             while let line = try reader.next() {
-                guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x0d }) else { continue }
+                guard !JSONReader.isBlank(line) else { continue }
                 if !sealing.answer(line, to: &answers) { failedCount += 1 }
                 guard answers.byteCount > Self.pieceByteCount else { continue }
                 try Output.write(answers.bytes, to: nil)
@@ -203,7 +203,8 @@ enum ContentFile {
     static func read(_ file: String) throws -> Content {
         let bytes = try Input.read(file, limit: Content.maximumUnsealedByteCount)
         do {
-            return try Content(parsing: bytes, maximumByteCount: Content.maximumUnsealedByteCount)
+            return try Content(
+                parsing: Array(bytes.withoutByteOrderMark), maximumByteCount: Content.maximumUnsealedByteCount)
         } catch {
             throw Failure.input("\(file): \(error)")
         }
@@ -220,6 +221,11 @@ enum ContentFile {
         }
         if let expires = content.expires, now > expires {
             Failure.report("warning: the content has expired: devices open it for ten more minutes at most")
+        }
+        for attachment in content.attachments where attachment.file.isOnPrivateNetwork {
+            Failure.report(
+                "warning: the attachment \(attachment.id) is on a private network: only apps that allow private addresses fetch it"
+            )
         }
     }
 }

@@ -115,7 +115,7 @@ struct MessageRoutes: Sendable {
     private static func answers(to lines: ArraySlice<ByteBufferView>, _ status: Int, _ work: Work) async -> [UInt8] {
         var answers = JSONWriter(reservingByteCount: lines.count * answerByteCount)
         for line in lines {
-            do { try await work(try Request.members(line), status, &answers) } catch {
+            do { try await work(try Request.members(line, isLine: true), status, &answers) } catch {
                 answers.value(Problem(error).json())
             }
             answers.endLine()
@@ -133,7 +133,7 @@ struct MessageRoutes: Sendable {
         while !rest.isEmpty {
             let end = rest.lineEnd
             let line = rest[..<(end ?? rest.endIndex)]
-            if !line.allSatisfy({ $0 == 0x0d || $0 == 0x20 }) { lines.append(line) }
+            if !JSONReader.isBlank(line) { lines.append(line) }
             rest = rest[(end.map { $0 + 1 } ?? rest.endIndex)...]
         }
         return lines

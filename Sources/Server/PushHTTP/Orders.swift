@@ -222,7 +222,8 @@ package struct SealBatch: Sendable {
     package func answer(_ line: [UInt8], to answers: inout JSONWriter) -> Bool {
         defer { answers.endLine() }
         do {
-            let order = try SealOrder(try Request.members(line), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
+            let order = try SealOrder(
+                try Request.members(line, isLine: true), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
             try order.sealed(by: sealer, reserve: reserve).write(to: &answers, status: 200)
             return true
         } catch {

@@ -5,6 +5,7 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
+internal import PushCore
 internal import PushOutbox
 internal import SealedPush
 
@@ -100,16 +101,15 @@ extension Request {
 
     /// The members of one object, deep enough for a content in it.
     ///
-    /// - Parameter bytes: that lie in a row, as arrays' and buffers' do.
-    static func members(_ bytes: some Collection<UInt8>) throws(Problem) -> JSONMembers {
+    /// - Parameters:
+    ///   - bytes: that lie in a row, as arrays' and buffers' do.
+    ///   - isLine: whether they are a line of many.
+    static func members(_ bytes: some Collection<UInt8>, isLine: Bool = false) throws(Problem) -> JSONMembers {
         guard bytes.count <= ServerLimits.bodyByteCount else { throw .tooLarge }
-        let members = bytes.withContiguousStorageIfAvailable {
-            JSONReader.members($0, maximumDepth: JSONReader.maximumDepth + 1)
-        }
-        guard case let members?? = members else {
-            throw .malformed("this is not one JSON object in UTF-8, or has a name twice, or is nested too deep")
-        }
-        return members
+        do throws(JSONFault) {
+            return try JSONReader.members(
+                bytes.withoutByteOrderMark, maximumDepth: JSONReader.maximumDepth + 1, isForSealing: true)
+        } catch { throw .malformed("this is not one JSON object: \(isLine ? error.placeInLine : error.description)") }
     }
 
     /// Without its parameters.

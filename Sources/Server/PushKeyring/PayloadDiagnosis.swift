@@ -10,6 +10,10 @@ public struct PayloadDiagnosis: Equatable, Sendable {
     public let device: KeyName
     public let topic: Topic
     public let now: Timestamp
+    /// Whether the envelope's text stood in a payload, which says whether iOS starts the extension.
+    public let hasPayload: Bool
+    /// Why iOS doesn't even start the extension; nil if it does, or nothing says so.
+    public let startFault: StartFault?
     /// Nil where it opens.
     public let refusal: OpenError?
     /// What the keyring knows besides the refusal and the message; nil where it opens, or nothing is known.
@@ -21,8 +25,8 @@ public struct PayloadDiagnosis: Equatable, Sendable {
     /// What is known of the message; nil where it could not be unsealed.
     public let message: Message?
 
-    /// `opened`, or the stable code of the refusal.
-    public var code: String { refusal?.rawValue ?? "opened" }
+    /// `opened`, or the stable code of what comes first: `not-started`, or the refusal's.
+    public var code: String { startFault == nil ? refusal?.rawValue ?? "opened" : "not-started" }
 
     /// All of them, in the order of opening. The ledger is never reached: only a device has one.
     public var steps: [Step] {
@@ -92,7 +96,7 @@ public struct PayloadDiagnosis: Equatable, Sendable {
     /// Why a payload has no envelope's text.
     public enum FieldError: Error, Hashable, Sendable {
         case tooLong(maximumByteCount: Int)
-        case notJSON(maximumDepth: Int)
+        case notJSON(JSONFault)
         /// The field is missing, or is not a string.
         case noField(String)
     }
@@ -138,11 +142,12 @@ private struct PayloadWalk {
     let contents: KeyringContents
 
     func diagnose(_ payload: [UInt8]) -> PayloadDiagnosis {
-        let envelope: Envelope
+        let (envelope, members): (Envelope, [String: JSONValue]?)
         do throws(PayloadDiagnosis.FieldError) {
-            let field = try Self.field(in: payload)
+            let field: String
+            (field, members) = try Self.field(in: payload)
             do throws(EnvelopeError) { envelope = try Envelope(parsing: field) } catch {
-                return diagnosis(.malformed, .envelope(error))
+                return diagnosis(.malformed, .envelope(error), members)
             }
         } catch { return diagnosis(.malformed, .field(error)) }
         let opener = opener(topic: topic, trusting: trusted)
@@ -156,19 +161,20 @@ private struct PayloadWalk {
         }
         do throws(Opener.Refusal) {
             _ = try opener.open(envelope, at: now)
-            return diagnosis(nil, nil, envelope, message)
+            return diagnosis(nil, nil, members, envelope, message)
         } catch {
             let refusal = OpenError(error)
-            return diagnosis(refusal, cause(of: refusal, envelope, content), envelope, message)
+            return diagnosis(refusal, cause(of: refusal, envelope, content), members, envelope, message)
         }
     }
 
     private func diagnosis(
-        _ refusal: OpenError?, _ cause: PayloadDiagnosis.Cause?, _ envelope: Envelope? = nil,
-        _ message: PayloadDiagnosis.Message? = nil
+        _ refusal: OpenError?, _ cause: PayloadDiagnosis.Cause?, _ payload: [String: JSONValue]? = nil,
+        _ envelope: Envelope? = nil, _ message: PayloadDiagnosis.Message? = nil
     ) -> PayloadDiagnosis {
         PayloadDiagnosis(
-            device: device, topic: topic, now: now, refusal: refusal, cause: cause, envelope: envelope,
+            device: device, topic: topic, now: now, hasPayload: payload != nil,
+            startFault: payload.flatMap(StartFault.init(payload:)), refusal: refusal, cause: cause, envelope: envelope,
             senderName: message?.sender.flatMap { owner(of: .sender($0)) }, message: message)
     }
 
@@ -264,21 +270,22 @@ extension PayloadWalk {
 /// The field of a payload, as text.
 extension PayloadWalk {
     /// - Parameter bytes: what a person has at hand: a payload's JSON, or the field's text with white space around it.
-    private static func field(in bytes: [UInt8]) throws(PayloadDiagnosis.FieldError) -> String {
-        let (limit, depth) = (65_536, JSONReader.maximumPayloadDepth)
+    private static func field(
+        in bytes: [UInt8]
+    ) throws(PayloadDiagnosis.FieldError) -> (text: String, payload: [String: JSONValue]?) {
+        let limit = 65_536
         guard bytes.count <= limit else { throw .tooLong(maximumByteCount: limit) }
-        guard let text = String(strictUTF8: bytes) else { throw .notJSON(maximumDepth: depth) }
-        let isSpace = { (scalar: Unicode.Scalar) in [" ", "\t", "\r", "\n"].contains(scalar) }
-        let trimmed = text.unicodeScalars.drop(while: isSpace)
-        guard let first = trimmed.first, ["{", "[", "\"", "\u{feff}"].contains(first) else {
-            let end = trimmed.lastIndex { !isSpace($0) }.map(trimmed.index(after:)) ?? trimmed.endIndex
-            return String(trimmed[..<end])
+        if let text = String(strictUTF8: bytes.trimmingSpace),
+            !["{", "[", "\"", "\u{feff}"].contains(text.unicodeScalars.first)
+        {
+            return (text, nil)
         }
         // Each value is read, not the field alone: the system that delivers a push refuses it whole.
-        guard let members = JSONReader.object(bytes, maximumByteCount: limit, maximumDepth: depth) else {
-            throw .notJSON(maximumDepth: depth)
-        }
+        let members: [String: JSONValue]
+        do throws(JSONFault) {
+            members = try JSONReader.members(bytes, maximumDepth: JSONReader.maximumPayloadDepth).dictionary
+        } catch { throw .notJSON(error) }
         guard case .string(let text)? = members[Envelope.fieldName] else { throw .noField(Envelope.fieldName) }
-        return text
+        return (text, members)
     }
 }

@@ -94,10 +94,12 @@ import Testing
         for name in ["d1", "d2", "d3"] { try fixture.device(name, enrolled: false) }
         let good = (1...3).map { #"{"device":"d\#($0)","token":"0\#($0)","user":"u\#($0)"}"# }
         for (bad, words) in [
-            ("{", "line 3: no JSON object"), (#"{"token":"01"}"#, "line 3: needs"),
-            (#"{"device":"d3","token":"xyz"}"#, "hexadecimal"), (#"{"device":"d4","token":"01"}"#, "d4"),
+            ("{", "line 3: not one JSON object: column 2: the object is cut off"),
+            (#"{"token":"01"}"#, "line 3: needs"),
+            (#"{"device":"d3","token":"xyz"}"#, "line 3: d3: a token is"),
+            (#"{"device":"d4","token":"01"}"#, "line 3: there is no key named d4"),
             (#"{"device":"d3","token":"01","environment":"moon"}"#, "line 3: needs"),
-            (String(repeating: "[", count: 60_000), "line 3: no JSON object"),
+            (String(repeating: "[", count: 60_000), "line 3: not one JSON object: column 1"),
             (String(repeating: "x", count: 70_000), "line 3: longer than 65536 bytes"),
             (#"{"device":"d3","token":"01","user":""}"#, "line 3: needs"),
         ] {
@@ -107,7 +109,7 @@ import Testing
             #expect(result.errors.contains(words), "\(result.errors)")
             #expect(try fixture.run(["device", "list"]).status == 74, "no outbox was made")
         }
-        let input = (good + ["", #"{"device":"d1","event":"offline"}"#]).joined(separator: "\r\n")
+        let input = "\u{feff}" + (good + ["", "\t ", #"{"device":"d1","event":"offline"}"#]).joined(separator: "\r\n")
         try fixture.folder.write(input, to: "list")
         // A short list takes far less memory than the most that one may have.
         let result = try Program(at: "/bin/bash", in: fixture.folder.url).run(

@@ -130,9 +130,34 @@ import Testing
         }
     }
 
+    @Test(
+        "that is refused says the line, the byte in it and the cause",
+        arguments: [
+            ("{\"a\":1,\n}", 2, 1, .commaTooMany), (#"{"a":[1,]}"#, 1, 9, .commaTooMany), ("", 1, 1, .noObject),
+            ("[]", 1, 1, .noObject), (#"{"a":1"#, 1, 7, .cut), (#"{"a":1} x"#, 1, 9, .textBehind),
+            ("\n\n {\"a\":tru}", 3, 7, .unexpected), ("{a:1}", 1, 2, .noName),
+            (#"{"a":{},"\u0061":2}"#, 1, 9, .nameTwice),
+            (#"{"a":"x \ud83d"}"#, 1, 9, .halfPair), (#"{"a":"\x"}"#, 1, 7, .escape),
+            ("{\"é\":\"a\nb\"}", 1, 9, .controlCharacter),
+            (#"{"a":1e400}"#, 1, 6, .largeNumber), (#"{"a":{"b":18446744073709551615}}"#, 1, 11, .largeInteger),
+            ("{\"a\":[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]}", 1, 21, .tooDeep), ("\u{feff}{}", 1, 1, .byteOrderMark),
+        ] as [(String, Int, Int, JSONFault.Cause)])
+    func faults(text: String, line: Int, column: Int, cause: JSONFault.Cause) throws {
+        let fault = try #require(throws: JSONFault.self) {
+            try JSONReader.members(Array(text.utf8), isForSealing: true)
+        }
+        #expect((fault.line, fault.column, fault.cause) == (line, column, cause), "\(fault)")
+        #expect(fault.description == "line \(line), column \(column): \(cause.rawValue)")
+        for wrong: [UInt8] in [[0x63, 0x61, 0x66, 0xe9], [0xc3, 0x5c, 0x6e]] {
+            let latin = Array(#"{"a":""#.utf8) + wrong + Array(#""}"#.utf8)
+            let fault = #expect(throws: JSONFault.self) { try JSONReader.members(latin) }
+            #expect(fault?.cause == .notUTF8)
+        }
+    }
+
     @Test("gives its members one by one, each once") func members() throws {
         let bytes = Array(#"{"a":1,"b":{"c":{"d":[{}]},"\u0061":"x"},"e":null}"#.utf8)
-        var members = try #require(bytes.withUnsafeBufferPointer { JSONReader.members($0) })
+        var members = try JSONReader.members(bytes)
         #expect(members.dictionary == ["a": 1, "b": ["c": ["d": [[:]]], "a": "x"], "e": .null])
         #expect(members.take("e")?.json == .null)
         var inner = try #require(members.take("b")?.members)

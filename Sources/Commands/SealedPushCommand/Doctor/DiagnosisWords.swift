@@ -20,10 +20,24 @@ struct DiagnosisWords {
     /// One sentence about the step that fails.
     var failure: String { explanation?.words ?? "passed" }
 
-    /// Says what to do about that step.
+    /// Says what to do about what fails first.
     var advice: String {
-        explanation?.advice
+        diagnosis.startFault.map(advice) ?? explanation?.advice
             ?? "if a device shows the safe default all the same, look for replayed or out-of-time in its log"
+    }
+
+    /// One sentence about what iOS does before anything is opened; nil if nothing says so.
+    var start: (words: String, outcome: PayloadDiagnosis.Step.Outcome)? {
+        guard diagnosis.hasPayload else { return nil }
+        return diagnosis.startFault.map { ($0.description, .failed) }
+            ?? ("the system starts the extension, if the push type is alert", .passed)
+    }
+
+    private func advice(_ fault: StartFault) -> String {
+        switch fault {
+        case .noAlert: "have the transport send `aps` as it was sealed, with its alert; iOS shows nothing of this push"
+        case .notMutable: "have the transport send `aps` as it was sealed; iOS shows the push as it is"
+        }
     }
 
     private func passing(_ name: OpenError.Step) -> String? {
@@ -183,7 +197,7 @@ extension DiagnosisWords {
     private static func words(_ error: PayloadDiagnosis.FieldError) -> String {
         switch error {
         case .tooLong(let limit): "it has more than \(limit) bytes: no push is that long"
-        case .notJSON(let depth): "it is not JSON: cut, altered, with a name twice, or more than \(depth) levels deep"
+        case .notJSON(let fault): "it is not one JSON object: \(fault)"
         case .noField(let name): "it has no text in \"\(name)\": nothing was sealed into it, or something took it out"
         }
     }

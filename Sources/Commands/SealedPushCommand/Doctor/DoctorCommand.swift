@@ -47,7 +47,7 @@ struct DoctorCommand: ParsableCommand {
             trusting: keyring.trusted(trust, in: keys), allowsAnonymous: allowAnonymous)
         let words = DiagnosisWords(diagnosis: diagnosis, folder: URL(filePath: keyring.keyring).relativePath)
         if json { try Output.json(diagnosis.json(words)) } else { try show(diagnosis, words) }
-        if diagnosis.refusal != nil { throw ExitCode(65) }
+        if diagnosis.code != "opened" { throw ExitCode(65) }
     }
 
     private func examine(_ keys: Keyring) throws {
@@ -66,8 +66,9 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func show(_ diagnosis: PayloadDiagnosis, _ words: DiagnosisWords) throws {
-        for step in diagnosis.steps where step.outcome != .notReached {
-            try Output.line("\(step.outcome == .passed ? "ok  " : "FAIL")  \(words.words(step))")
+        let steps = diagnosis.steps.map { (words: words.words($0), outcome: $0.outcome) }
+        for step in [words.start].compactMap(\.self) + steps where step.outcome != .notReached {
+            try Output.line("\(step.outcome == .passed ? "ok  " : "FAIL")  \(step.words)")
         }
         try Output.line("")
         try Output.line("\(diagnosis.code): \(words.advice)")
@@ -79,12 +80,12 @@ extension PayloadDiagnosis {
         [
             "code": .string(code), "advice": .string(words.advice), "message": message?.json ?? .null,
             "steps": .array(
-                steps.map { step in
-                    [
-                        "name": .string(step.name.rawValue), "outcome": .string(step.outcome.rawValue),
-                        "words": .string(words.words(step)),
-                    ]
-                }),
+                ([words.start.map { ("start", $0.outcome, $0.words) }].compactMap(\.self)
+                    + steps.map { ($0.name.rawValue, $0.outcome, words.words($0)) }).map { name, outcome, words in
+                        [
+                            "name": .string(name), "outcome": .string(outcome.rawValue), "words": .string(words),
+                        ]
+                    }),
         ]
     }
 }

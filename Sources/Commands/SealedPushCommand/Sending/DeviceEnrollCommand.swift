@@ -73,7 +73,13 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
         let now = Timestamp.now()
         let keys = entries.allSatisfy { $0.enrolled != nil } ? nil : try keyring.newKeys("device enroll")
         // The outbox is made once the input is known to be good.
-        let checked = try entries.map { try device($0, in: keys, at: now) }
+        let checked = try entries.map { entry in
+            do { return try device(entry, in: keys, at: now) } catch {
+                guard let list, var failure = Failure(error) else { throw error }
+                failure.message = "\(list), line \(entry.line): \(failure.message)"
+                throw failure
+            }
+        }
         let outbox = try await options.openedOrMade()
         var changes: [(device: DeviceName, change: RegistrationChange)] = []
         for start in stride(from: 0, to: checked.count, by: 1_000) {
@@ -185,6 +191,7 @@ private struct CheckedDevice {
 /// A file of devices, one JSON object a line.
 enum EnrollmentList {
     struct Entry {
+        var line = 1
         var device: DeviceName
         var token: String
         var user: UserName? = nil
@@ -218,16 +225,18 @@ enum EnrollmentList {
             guard line.count <= maximumLineByteCount else {
                 throw Failure.input("\(file), line \(number): longer than \(maximumLineByteCount) bytes")
             }
-            guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) else { continue }
-            guard let members = JSONReader.object(line, maximumByteCount: maximumLineByteCount) else {
-                throw Failure.input("\(file), line \(number): no JSON object")
+            guard !JSONReader.isBlank(line) else { continue }
+            let members: [String: JSONValue]
+            do throws(JSONFault) { members = try JSONReader.members(line.withoutByteOrderMark).dictionary } catch {
+                throw Failure.input("\(file), line \(number): not one JSON object: \(error.placeInLine)")
             }
             guard let token = members["token"], token != .null else { continue }
-            guard let entry = try? Entry(members) else {
+            guard var entry = try? Entry(members) else {
                 throw Failure.input(
                     "\(file), line \(number): needs \"device\" and \"token\" as text; \"environment\" is production or sandbox; \"enrollment\", \"record\" and \"proven\" go together"
                 )
             }
+            entry.line = number
             entries.append(entry)
         }
         return entries

@@ -60,27 +60,26 @@ enum Input {
     }
 
     /// The envelope in a payload, or alone, as its text.
-    static func envelope(_ bytes: [UInt8], from file: String) throws -> (envelope: Envelope, payloadByteCount: Int?) {
-        var text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: jsonWhiteSpace)
-        var payloadByteCount: Int?
-        if text.hasPrefix("{") {
-            payloadByteCount = text.utf8.count
-            let members = JSONReader.object(
-                bytes, maximumByteCount: maximumPayloadFileByteCount, maximumDepth: JSONReader.maximumPayloadDepth)
-            guard let members else {
-                throw Failure.input("malformed: \(file) is not whole, no JSON in UTF-8, or nested too deep")
-            }
-            guard let field = members[Envelope.fieldName]?.string else {
+    static func envelope(
+        _ bytes: [UInt8], from file: String
+    ) throws -> (envelope: Envelope, payload: (members: [String: JSONValue], byteCount: Int)?) {
+        let trimmed = bytes.trimmingSpace
+        var text = String(decoding: trimmed, as: UTF8.self)
+        var members: [String: JSONValue]?
+        if trimmed.first == UInt8(ascii: "{") || bytes.hasByteOrderMark {
+            do throws(JSONFault) {
+                members = try JSONReader.members(bytes, maximumDepth: JSONReader.maximumPayloadDepth).dictionary
+            } catch { throw Failure.input("malformed: \(file) is not one JSON object: \(error)") }
+            guard let field = members?[Envelope.fieldName]?.string else {
                 throw Failure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"")
             }
             text = field
         }
-        do { return (try Envelope(parsing: text), payloadByteCount) } catch {
+        do { return (try Envelope(parsing: text), members.map { ($0, trimmed.count) }) } catch {
             throw Failure.input("malformed: \(error)")
         }
     }
 
-    private static let jsonWhiteSpace = CharacterSet(charactersIn: " \t\r\n")
     /// No payload file is read further than this.
     static let maximumPayloadFileByteCount = 65_536
 }

@@ -29,7 +29,9 @@ extension Content.Attachment {
         file = try RemoteFile(reading: &entry)
         id = try entry.required("id") { $0.string.flatMap { (1...64).contains($0.utf8.count) ? $0 : nil } }
         type = try entry.required("type") { $0.string.flatMap(MediaType.init(rawValue:)) }
-        thumbnail = try entry.optional("thumbnail", AttachmentThumbnail.init)
+        thumbnail = try entry.take("thumbnail").map { (value) throws(ContentError) in
+            try AttachmentThumbnail(value, at: entry.place(of: "thumbnail"))
+        }
         guard let byteCount = file.contentByteCount, (1...type.maximumByteCount).contains(byteCount) else {
             throw .invalid(entry.place(of: "size"))
         }
@@ -49,16 +51,13 @@ extension Content.Attachment {
 
 extension AttachmentThumbnail {
     /// `{"hidden": true, "clip": [x, y, width, height], "time": 1.5}`, each optional.
-    fileprivate init?(_ value: JSONValue) {
-        self.init()
-        do throws(ContentError) {
-            var members = try MemberReader(value, at: "thumbnail")
-            isHidden = try members.optional("hidden", \.bool) ?? false
-            clip = try members.optional("clip", Clip.init)
-            time = try members.optional("time") { value in
-                value.double.flatMap { (0...Self.maximumTime).contains($0) ? $0 : nil }
-            }
-        } catch { return nil }
+    fileprivate init(_ value: JSONValue, at path: String) throws(ContentError) {
+        var members = try MemberReader(value, at: path)
+        isHidden = try members.optional("hidden", \.bool) ?? false
+        clip = try members.optional("clip", Clip.init)
+        time = try members.optional("time") { value in
+            value.double.flatMap { (0...Self.maximumTime).contains($0) ? $0 : nil }
+        }
     }
 
     fileprivate var json: JSONValue {
@@ -176,10 +175,9 @@ public enum MediaType: String, Sendable, CaseIterable {
     ///
     /// - Parameter start: the file's first 12 bytes, or all where it has fewer.
     public func matches(_ start: [UInt8]) -> Bool {
-        func has(_ text: StaticString, at offset: Int = 0) -> Bool {
-            let end = offset + text.utf8CodeUnitCount
-            return start.count >= end && text.withUTF8Buffer { start[offset..<end].elementsEqual($0) }
-        }
+        func has(_ text: String, at offset: Int = 0) -> Bool { start.dropFirst(offset).starts(with: text.utf8) }
+        // An ISO base media file whose brand is none of these.
+        func isMedia(but brands: [String]) -> Bool { has("ftyp", at: 4) && !brands.contains { has($0, at: 8) } }
         switch self {
         case .png: return start.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
         case .gif: return has("GIF87a") || has("GIF89a")
@@ -190,13 +188,19 @@ public enum MediaType: String, Sendable, CaseIterable {
         case .mp3:
             // A tag, or the sync of a frame of layer III.
             return has("ID3") || (start.count >= 2 && start[0] == 0xff && start[1] & 0xe6 == 0xe2)
-        case .mpeg4Audio: return has("ftyp", at: 4)
-        case .mpeg4: return has("ftyp", at: 4) && !has("M4A ", at: 8) && !has("M4B ", at: 8)
+        case .mpeg4Audio: return isMedia(but: Self.pictureBrands)
+        case .mpeg4: return isMedia(but: Self.pictureBrands + ["M4A ", "M4B "])
         // A pack, or the sequence header of a video stream.
         case .mpeg: return start.starts(with: [0, 0, 1, 0xba]) || start.starts(with: [0, 0, 1, 0xb3])
         case .mpeg2: return start.starts(with: [0, 0, 1, 0xb3]) || start.starts(with: [0, 0, 1, 0xba])
         }
     }
+
+    /// HEIC and AVIF, which iOS shows in no notification. Source: ISO/IEC 23008-12, annex B; AV1 Image File Format, 6.
+    private static let pictureBrands = [
+        "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis", "avci",
+        "avcs",
+    ]
 }
 
 /// Content that was too large for one push, as an encrypted file on the web. Source: Specification 14.5.

@@ -59,7 +59,16 @@ extension RemoteFile {
         return members
     }
 
-    static func url(_ text: String) -> URL? {
+    /// Whether a device may fetch it: by `https` or, in a rehearsal, by `http` from a loopback host. Private addresses are the
+    /// app's choice.
+    package var isFetchable: Bool {
+        NetworkHost(url).map { url.scheme?.lowercased() == "https" || $0.isLoopback } ?? false
+    }
+
+    /// Whether only an app that allows private addresses fetches it.
+    package var isOnPrivateNetwork: Bool { NetworkHost(url).map { !$0.isPublic && !$0.isLoopback } ?? false }
+
+    package static func url(_ text: String) -> URL? {
         guard text.utf8.count <= maximumURLByteCount, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
             let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["https", "http"].contains(scheme),
             let host = url.host(), !host.isEmpty, url.user() == nil, url.password() == nil

@@ -10,12 +10,15 @@ extension Content {
         case .critical(let name, let volume)? where name.isEmpty || !(0...1).contains(volume): throw .invalid("sound")
         case .named?, .critical?, nil: break
         }
-        if let data, data == .null || !data.isSealable(depth: 2) { throw .invalid("data") }
+        if let data, data == .null || !data.isSealable(depth: 2) { throw .unusable(data, at: "data") }
         for (name, value) in other where Self.knownKeys.contains(name) || !value.isSealable(depth: 2) {
             throw .invalid(name)
         }
         if !attachments.isEmpty { _ = try Self.attachments(in: .array(attachments.map(\.json))) }
-        if let overflow { _ = try Overflow(overflow.json, at: "overflow") }
+        if let overflow {
+            let read = try Overflow(overflow.json, at: "overflow")
+            guard read.file.isFetchable else { throw .invalid("overflow.url") }
+        }
         if let chart { _ = try PushChart(chart.json, at: "chart") }
     }
 

@@ -19,7 +19,10 @@ extension Content {
 
     private init(_ bytes: [UInt8], maximumByteCount: Int, isLenient: Bool) throws(ContentError) {
         guard bytes.count <= maximumByteCount else { throw .tooLong(maximumByteCount: maximumByteCount) }
-        guard let members = bytes.withUnsafeBufferPointer({ JSONReader.members($0) }) else { throw .notJSON }
+        let members: JSONMembers
+        do throws(JSONFault) { members = try JSONReader.members(bytes, isForSealing: !isLenient) } catch {
+            throw .notJSON(error)
+        }
         try self.init(members, isLenient: isLenient)
     }
 
@@ -29,7 +32,8 @@ extension Content {
 
     private init(_ members: consuming JSONMembers, isLenient: Bool) throws(ContentError) {
         var object = MemberReader(members)
-        alert = try object.required("alert", Alert.init)
+        var parts = try object.object("alert")
+        alert = try Alert(reading: &parts)
         guard alert.isVisible else { throw .noVisibleText }
         other = [:]
         // Most contents are a text alone.
@@ -40,7 +44,7 @@ extension Content {
         expires = try object.optional("expires") { $0.integer.flatMap(Timestamp.init(secondsSince1970:)) }
         collapseID = try object.optional("collapse-id") { $0.string.flatMap { Self.isCollapseID($0) ? $0 : nil } }
         badge = try object.optional("badge") { $0.integer.flatMap { Self.badges.contains($0) ? Int($0) : nil } }
-        sound = try object.optional("sound", Sound.init)
+        sound = try object.take("sound").map { (value) throws(ContentError) in try Sound(value, at: "sound") }
         threadID = try object.optional("thread-id", \.string)
         category = try object.optional("category", \.string)
         interruptionLevel = try object.optional("interruption-level") { value in
@@ -58,7 +62,7 @@ extension Content {
         receipt = try Self.part("receipt", of: &object, isLenient, ReceiptRequest.init(_:at:))
         if let value = object.take("template") {
             isTemplate = value == .bool(true)
-            guard isTemplate || isLenient else { throw .invalid("template") }
+            guard isTemplate || isLenient else { throw .unusable(value, at: "template") }
         }
         other = object.rest.dictionary
     }
@@ -78,7 +82,7 @@ extension Content {
     /// Each must be readable as it stands.
     static func attachments(in value: JSONValue) throws(ContentError) -> [Attachment] {
         guard case .array(let values) = value, (1...Attachment.maximumCount).contains(values.count) else {
-            throw .invalid("attachments")
+            throw .unusable(value, at: "attachments")
         }
         var attachments: [Attachment] = []
         for (index, value) in values.enumerated() {
@@ -86,6 +90,7 @@ extension Content {
             guard !attachments.contains(where: { $0.id == attachment.id }) else {
                 throw .invalid("attachments[\(index)].id")
             }
+            guard attachment.file.isFetchable else { throw .invalid("attachments[\(index)].url") }
             attachments.append(attachment)
         }
         return attachments
@@ -147,11 +152,13 @@ public enum ContentError: Error, Equatable, Sendable {
     /// More bytes than content may have.
     case tooLong(maximumByteCount: Int)
     /// Not one JSON object in UTF-8, with a name twice, or more than 16 levels deep.
-    case notJSON
+    case notJSON(JSONFault)
     /// This key is missing; deeper ones as `attachments[0].url`.
     case missing(String)
     /// This key's value has the wrong type, or is out of range; deeper ones as `attachments[0].url`.
     case invalid(String)
+    /// This key's value is `null`, which stands for nothing here; deeper ones as `alert.subtitle`.
+    case null(String)
     /// No part of `alert` has anything to see.
     case noVisibleText
 }
@@ -161,48 +168,48 @@ extension ContentError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooLong(let maximum): "the content has more than \(maximum) bytes"
-        case .notJSON:
-            "the content is not one JSON object in UTF-8, has a name twice, or lies more than \(JSONReader.maximumDepth) levels deep"
+        case .notJSON(let fault): "the content is not one JSON object: \(fault)"
         case .missing(let key): "the content has no \"\(key)\""
         case .invalid("alert"):
             "the content's \"alert\" must be an object of texts, such as {\"title\":\"…\",\"body\":\"…\"}"
+        case .invalid(let key) where key.hasSuffix(".url"):
+            "the content's \"\(key)\" must be an https address that every device can fetch, without user and password"
         case .invalid(let key): "the content's \"\(key)\" has the wrong type or is out of range"
+        case .null(let key): "the content's \"\(key)\" is null: leave it out"
         case .noVisibleText: "the content's \"alert\" has no title, subtitle or body that a person could see"
         }
     }
 }
 
-extension Content.Alert {
-    /// Nil where a part is there and no string. Members with other names are ignored.
-    fileprivate init?(_ members: inout JSONMembers) {
-        self.init()
-        guard Self.take("title", of: &members, into: &title), Self.take("subtitle", of: &members, into: &subtitle),
-            Self.take("body", of: &members, into: &body)
-        else { return nil }
+extension ContentError {
+    /// What a value is that can't stand at this path.
+    static func unusable(_ value: JSONValue, at path: String) -> ContentError {
+        value == .null ? .null(path) : .invalid(path)
     }
+}
 
-    private static func take(_ name: String, of members: inout JSONMembers, into part: inout String?) -> Bool {
-        guard let member = members.take(name) else { return true }
-        part = member.json.string
-        return part != nil
+extension Content.Alert {
+    /// Members with other names are ignored.
+    fileprivate init(reading parts: inout MemberReader) throws(ContentError) {
+        title = try parts.optional("title", \.string)
+        subtitle = try parts.optional("subtitle", \.string)
+        body = try parts.optional("body", \.string)
     }
 }
 
 extension Content.Sound {
     /// A string, or `{"critical": 1, "name": …, "volume": …}`.
-    fileprivate init?(_ value: JSONValue) {
-        if let name = value.string {
-            guard !name.isEmpty else { return nil }
+    fileprivate init(_ value: JSONValue, at path: String) throws(ContentError) {
+        func name(_ value: JSONValue) -> String? { value.string.flatMap { $0.isEmpty ? nil : $0 } }
+        if let name = name(value) {
             self = .named(name)
             return
         }
-        guard case .object(let members) = value else { return nil }
-        let critical = members["critical"].map(\.integer) ?? 0
-        let name = members["name"].map(\.string) ?? "default"
-        let volume = members["volume"].map(\.double) ?? 1
-        guard let critical, let name, let volume, [0, 1].contains(critical), !name.isEmpty, (0...1).contains(volume)
-        else { return nil }
-        self = critical == 1 ? .critical(name: name, volume: volume) : .named(name)
+        var sound = try MemberReader(value, at: path)
+        let isCritical = try sound.optional("critical") { $0 == 1 ? true : $0 == 0 ? false : nil } ?? false
+        let named = try sound.optional("name", name) ?? "default"
+        let volume = try sound.optional("volume") { $0.double.flatMap { (0...1).contains($0) ? $0 : nil } } ?? 1
+        self = isCritical ? .critical(name: named, volume: volume) : .named(named)
     }
 
     fileprivate var json: JSONValue {

@@ -65,16 +65,15 @@ struct MemberReader {
     private(set) var rest: JSONMembers
     private let path: String?
 
-    init(_ members: consuming JSONMembers) {
+    init(_ members: consuming JSONMembers, at path: String? = nil) {
         rest = members
-        path = nil
+        self.path = path
     }
 
     /// - Throws: ``ContentError/invalid(_:)`` for anything but an object.
     init(_ value: JSONValue, at path: String) throws(ContentError) {
-        guard case .object(let members) = value else { throw .invalid(path) }
-        rest = JSONMembers(members)
-        self.path = path
+        guard case .object(let members) = value else { throw .unusable(value, at: path) }
+        self.init(JSONMembers(members), at: path)
     }
 
     mutating func take(_ name: String) -> JSONValue? { rest.take(name)?.json }
@@ -82,7 +81,7 @@ struct MemberReader {
     /// Nil where the member is missing; an error where `read` makes nothing of it.
     mutating func optional<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(ContentError) -> Value? {
         guard let member = take(name) else { return nil }
-        guard let value = read(member) else { throw .invalid(place(of: name)) }
+        guard let value = read(member) else { throw .unusable(member, at: place(of: name)) }
         return value
     }
 
@@ -92,10 +91,10 @@ struct MemberReader {
     }
 
     /// The members of one that is an object.
-    mutating func required<Value>(_ name: String, _ read: (inout JSONMembers) -> Value?) throws(ContentError) -> Value {
+    mutating func object(_ name: String) throws(ContentError) -> MemberReader {
         guard let member = rest.take(name) else { throw .missing(place(of: name)) }
-        guard var members = member.members, let value = read(&members) else { throw .invalid(place(of: name)) }
-        return value
+        guard let members = member.members else { throw .unusable(member.json, at: place(of: name)) }
+        return MemberReader(members, at: place(of: name))
     }
 
     func place(of name: String) -> String { path.map { "\($0).\(name)" } ?? name }

@@ -13,13 +13,17 @@ package struct JSONReader {
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
+    private let isForSealing: Bool
     private var depth = 0
     /// Where the next byte to be read lies.
     private var place = 0
+    /// What is wrong, and where, if it is not that something else stands at `place`.
+    private var fault: (cause: JSONFault.Cause, place: Int)?
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int) {
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, isForSealing: Bool) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
+        self.isForSealing = isForSealing
     }
 
     /// The members of the one object that `bytes` hold; nil where they are longer, or hold anything else.
@@ -27,35 +31,60 @@ package struct JSONReader {
         _ bytes: [UInt8], maximumByteCount: Int, maximumDepth: Int = maximumDepth
     ) -> [String: JSONValue]? {
         guard bytes.count <= maximumByteCount else { return nil }
-        return bytes.withUnsafeBufferPointer { members($0, maximumDepth: maximumDepth)?.dictionary }
+        return try? members(bytes, maximumDepth: maximumDepth).dictionary
     }
 
     /// The same, to be taken out one by one.
-    package static func members(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int = maximumDepth) -> JSONMembers? {
-        var reader = JSONReader(bytes, maximumDepth: maximumDepth)
-        reader.skipSpace()
-        guard let members = reader.members() else { return nil }
-        reader.skipSpace()
-        return reader.isAtEnd ? members : nil
+    ///
+    /// - Parameters:
+    ///   - bytes: that lie in a row, as arrays' and buffers' do.
+    ///   - isForSealing: whether an integer beyond Int64 is refused, as a sender must not change it.
+    package static func members(
+        _ bytes: some Collection<UInt8>, maximumDepth: Int = maximumDepth, isForSealing: Bool = false
+    ) throws(JSONFault) -> JSONMembers {
+        func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONMembers, JSONFault> {
+            var reader = JSONReader(bytes, maximumDepth: maximumDepth, isForSealing: isForSealing)
+            reader.skipSpace()
+            if let members = reader.members() {
+                reader.skipSpace()
+                if reader.isAtEnd { return .success(members) }
+                reader.fail(.textBehind)
+            }
+            return .failure(reader.jsonFault)
+        }
+        let result = bytes.withContiguousStorageIfAvailable(read) ?? Array(bytes).withUnsafeBufferPointer(read)
+        return try result.get()
+    }
+
+    /// Whether a line has nothing but JSON's white space.
+    package static func isBlank(_ line: some Collection<UInt8>) -> Bool { line.allSatisfy(isSpace) }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
+
+    private var jsonFault: JSONFault {
+        if let encoding = JSONFault.Cause(beginning: bytes) { return JSONFault(encoding, at: 0, in: bytes) }
+        if let fault { return JSONFault(fault.cause, at: fault.place, in: bytes) }
+        return JSONFault(depth == 0 ? .noObject : isAtEnd ? .cut : .unexpected, at: place, in: bytes)
+    }
+
+    /// Notes what is wrong, unless something was noted before; false.
+    @discardableResult private mutating func fail(_ cause: JSONFault.Cause, at place: Int? = nil) -> Bool {
+        if fault == nil { fault = (cause, place ?? self.place) }
+        return false
     }
 
     private var isAtEnd: Bool { place == bytes.count }
     private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
     private mutating func skipSpace() {
-        while place < bytes.count {
-            switch bytes[place] {
-            case 0x20, 0x09, 0x0a, 0x0d: place += 1
-            default: return
-            }
-        }
+        while place < bytes.count, Self.isSpace(bytes[place]) { place += 1 }
     }
 
     /// Walks over an object from its opening bracket; `member` is called behind each colon with the place of the name,
     /// between its quotes, and takes the value. False where that is not one.
     private mutating func object(_ member: (inout JSONReader, Text) -> Bool) -> Bool {
         walk(from: UInt8(ascii: "{"), to: UInt8(ascii: "}")) { reader in
-            guard let name = reader.string() else { return false }
+            guard let name = reader.string() else { return reader.isAtEnd ? false : reader.fail(.noName) }
             reader.skipSpace()
             guard reader.take(UInt8(ascii: ":")) else { return false }
             reader.skipSpace()
@@ -72,13 +101,13 @@ package struct JSONReader {
     /// Any value; nil where there is none.
     private mutating func value() -> JSONValue? {
         switch peek {
-        case UInt8(ascii: "\"")?: string().flatMap(text).map(JSONValue.string)
+        case UInt8(ascii: "\"")?: string().flatMap { text($0) }.map(JSONValue.string)
         case UInt8(ascii: "{")?: members().map { .object($0.dictionary) }
         case UInt8(ascii: "[")?: elements().map(JSONValue.array)
         case UInt8(ascii: "t")?: take("true") ? .bool(true) : nil
         case UInt8(ascii: "f")?: take("false") ? .bool(false) : nil
         case UInt8(ascii: "n")?: take("null") ? .null : nil
-        default: number().flatMap(value)
+        default: number().flatMap { value($0) }
         }
     }
 
@@ -86,9 +115,10 @@ package struct JSONReader {
         var members = JSONMembers()
         var names: Set<String> = []
         let isRead = object { reader, name in
-            guard let name = reader.text(name), members.isNew(name, &names), let value = reader.member() else {
-                return false
-            }
+            let place = name.range.lowerBound - 1
+            guard let name = reader.text(name) else { return false }
+            guard members.isNew(name, &names) else { return reader.fail(.nameTwice, at: place) }
+            guard let value = reader.member() else { return false }
             members.append(name, value)
             return true
         }
@@ -111,17 +141,21 @@ package struct JSONReader {
 
     /// What stands in brackets, with commas between.
     private mutating func walk(from open: UInt8, to close: UInt8, _ element: (inout JSONReader) -> Bool) -> Bool {
-        guard take(open), depth < maximumDepth else { return false }
+        guard take(open) else { return false }
+        guard depth < maximumDepth else { return fail(.tooDeep, at: place - 1) }
         depth += 1
-        defer { depth -= 1 }
         skipSpace()
-        if take(close) { return true }
-        repeat {
-            skipSpace()
-            guard element(&self) else { return false }
-            skipSpace()
-        } while take(UInt8(ascii: ","))
-        return take(close)
+        if !take(close) {
+            repeat {
+                skipSpace()
+                if peek == close { fail(.commaTooMany) }
+                guard element(&self) else { return false }
+                skipSpace()
+            } while take(UInt8(ascii: ","))
+            guard take(close) else { return false }
+        }
+        depth -= 1
+        return true
     }
 
     private mutating func take(_ byte: UInt8) -> Bool {
@@ -148,7 +182,11 @@ extension JSONReader {
         while true {
             place = JSONCharacters.endOfPlain(UnsafeRawBufferPointer(bytes), from: place)
             if take(UInt8(ascii: "\"")) { return Text(range: start..<place - 1, hasEscapes: hasEscapes) }
-            guard take(UInt8(ascii: "\\")), skipEscape() else { return nil }
+            let place = place
+            guard take(UInt8(ascii: "\\")), skipEscape() else {
+                if place < bytes.count { fail(bytes[place] < 0x20 ? .controlCharacter : .escape, at: place) }
+                return nil
+            }
             hasEscapes = true
         }
     }
@@ -163,9 +201,14 @@ extension JSONReader {
     }
 
     /// Nil where it is no UTF-8, or has half a surrogate pair.
-    private func text(_ text: Text) -> String? {
+    private mutating func text(_ text: Text) -> String? {
         let bytes = UnsafeBufferPointer(rebasing: bytes[text.range])
-        guard text.hasEscapes else { return String(strictUTF8: bytes) }
+        let read = text.hasEscapes ? unescaped(text) : String(strictUTF8: bytes)
+        if read == nil { fail(.notUTF8, at: text.range.lowerBound - 1) }
+        return read
+    }
+
+    private mutating func unescaped(_ text: Text) -> String? {
         var unescaped: [UInt8] = []
         unescaped.reserveCapacity(text.range.count)
         var index = text.range.lowerBound
@@ -181,7 +224,11 @@ extension JSONReader {
             if let byte = Self.unescaped(letter) {
                 unescaped.append(byte)
             } else {
-                guard let scalar = scalar(at: &index) else { return nil }
+                let place = index - 2
+                guard let scalar = scalar(at: &index) else {
+                    fail(.halfPair, at: place)
+                    return nil
+                }
                 unescaped.append(contentsOf: String(scalar).utf8)
             }
         }
@@ -254,10 +301,68 @@ extension JSONReader {
     }
 
     /// A whole number is an integer, however it was written: so what was read and written reads the same again.
-    private func value(_ number: Number) -> JSONValue? {
+    private mutating func value(_ number: Number) -> JSONValue? {
         let text = String(decoding: bytes[number.range], as: UTF8.self)
         if number.isInteger, let value = Int64(text) { return .integer(value) }
-        guard let value = Double(text), value.isFinite else { return nil }
+        guard let value = Double(text), value.isFinite, !number.isInteger || !isForSealing else {
+            fail(number.isInteger ? .largeInteger : .largeNumber, at: number.range.lowerBound)
+            return nil
+        }
         return Int64(exactly: value).map(JSONValue.integer) ?? .number(value)
     }
+}
+
+/// Where bytes are not the JSON that is read here, and why. Holds nothing of them.
+public struct JSONFault: Error, Hashable, Sendable {
+    /// From 1 on.
+    public let line: Int
+    /// The byte within the line, from 1 on.
+    public let column: Int
+    let cause: Cause
+
+    /// What is wrong at that place, as a sentence says it.
+    enum Cause: String {
+        case noObject = "there is no object in braces"
+        case cut = "the object is cut off"
+        case textBehind = "there is more behind the object"
+        case unexpected = "this can't stand here"
+        case noName = "a name in double quotes is missing"
+        case commaTooMany = "there is a comma too many"
+        case nameTwice = "this name is in the object already"
+        case tooDeep = "objects and arrays are nested too deep"
+        case controlCharacter = "a line end or control character in a string is written as an escape, such as \\n"
+        case escape = "JSON has no such escape"
+        case halfPair = "this is half of a surrogate pair"
+        case notUTF8 = "this string is not UTF-8"
+        case largeNumber = "this number is too large for a Double"
+        case largeInteger = "this integer is beyond 64 bits: write it as a string, or it arrives as another"
+        case byteOrderMark = "it begins with a byte order mark: save it without one"
+        case otherEncoding = "it is UTF-16: save it as UTF-8"
+
+        /// What the first bytes give away.
+        fileprivate init?(beginning bytes: UnsafeBufferPointer<UInt8>) {
+            if bytes.hasByteOrderMark {
+                self = .byteOrderMark
+            } else if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) {
+                self = .otherEncoding
+            } else {
+                return nil
+            }
+        }
+    }
+
+    fileprivate init(_ cause: Cause, at place: Int, in bytes: UnsafeBufferPointer<UInt8>) {
+        let before = bytes[..<place]
+        line = before.count { $0 == 0x0a } + 1
+        column = place - (before.lastIndex(of: 0x0a) ?? -1)
+        self.cause = cause
+    }
+}
+
+extension JSONFault: CustomStringConvertible {
+    /// `line 2, column 7: there is a comma too many`
+    public var description: String { "line \(line), \(placeInLine)" }
+
+    /// The same for whoever knows the line.
+    package var placeInLine: String { "column \(column): \(cause.rawValue)" }
 }

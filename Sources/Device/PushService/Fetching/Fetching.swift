@@ -1,4 +1,5 @@
 package import Foundation
+package import SealedPush
 
 /// What makes requests for the stages: ``SessionFetching`` on a device, libcurl in the simulator.
 ///

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 internal import PushCore
+internal import SealedPush
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 internal import PushCore
 package import PushService
+package import SealedPush
 
 /// What a simulated phone fetches with: libcurl. It reaches the machine that it runs on, too, also without TLS.
 package struct CurlFetching: Fetching {

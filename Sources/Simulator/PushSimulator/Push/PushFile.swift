@@ -1,5 +1,5 @@
 package import Foundation
-internal import SealedPush
+package import SealedPush
 internal import UserNotifications
 
 /// A push as Xcode's `.apns` files and `xcrun simctl push` have it: the payload, and optionally the app it is for.
@@ -12,6 +12,8 @@ package struct PushFile {
     package let json: Data
     /// `Simulator Target Bundle`, where the file names one.
     package let targetBundle: String?
+    /// Why an alert push does not wake the extension; nil if it does.
+    private let startFault: StartFault?
 
     /// No file is read further than this.
     package static let maximumFileByteCount = 65_536
@@ -22,14 +24,16 @@ package struct PushFile {
     /// space.
     package init(parsing bytes: Data) throws(PushFileError) {
         guard bytes.count <= Self.maximumFileByteCount else { throw .tooLarge(byteCount: bytes.count) }
-        let members = JSONReader.object(
-            Array(bytes), maximumByteCount: Self.maximumFileByteCount, maximumDepth: JSONReader.maximumPayloadDepth)
-        guard var members else { throw .notJSON }
+        var members: [String: JSONValue]
+        do throws(JSONFault) {
+            members = try JSONReader.members(bytes, maximumDepth: JSONReader.maximumPayloadDepth).dictionary
+        } catch { throw .notJSON(error) }
         targetBundle = members.removeValue(forKey: "Simulator Target Bundle")?.string
         var writer = JSONWriter()
         writer.value(.object(members))
         let json = Data(writer.bytes)
         guard json.count <= Self.maximumPayloadByteCount else { throw .tooLarge(byteCount: json.count) }
+        startFault = StartFault(payload: members)
         payload = members.mapValues(\.foundation)
         self.json = json
     }
@@ -37,13 +41,13 @@ package struct PushFile {
 
 /// Why a file is no push.
 package enum PushFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    case notJSON
+    case notJSON(JSONFault)
     /// APNs would answer 413, `PayloadTooLarge`.
     case tooLarge(byteCount: Int)
 
     package var description: String {
         switch self {
-        case .notJSON: "this is no push: it is not one JSON object in which no name comes twice"
+        case .notJSON(let fault): "this is no push: it is not one JSON object: \(fault)"
         case .tooLarge(let count):
             "this push has \(count) bytes, and APNs takes \(PushFile.maximumPayloadByteCount) at most"
         }
@@ -71,24 +75,18 @@ extension PushFile {
 
     /// What a person sees without the extension; nil if iOS wakes it.
     ///
-    /// Source: Apple, "Modifying content in newly delivered notifications": an alert push, whose alert has a title,
-    /// subtitle or body, with `mutable-content` 1.
-    ///
     /// - Parameter pushType: what `apns-push-type` says.
     func shownUnchanged(pushType: String) -> DeliveredPush? {
         guard pushType == "alert" else {
             return DeliveredPush(notShownBecause: "a push of type \(pushType) shows no alert")
         }
-        let original = original
-        guard original.hasText else {
-            return DeliveredPush(notShownBecause: "the push has no alert text", silent: original)
-        }
-        let aps = payload["aps"] as? [String: Any] ?? [:]
-        guard (aps["mutable-content"] as? Int) == 1 else {
+        switch startFault {
+        case .noAlert: return DeliveredPush(notShownBecause: "the push has no alert text", silent: original)
+        case .notMutable:
             let note = "the push has no mutable-content, so the extension is not woken"
             return DeliveredPush(outcome: .original, shown: original, note: note)
+        case nil: return nil
         }
-        return nil
     }
 }
 

@@ -1,0 +1,122 @@
+internal import PushCore
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// Who a request goes to, as its URL says.
+package enum NetworkHost: Hashable, Sendable {
+    /// In small letters, without the dot of a full name.
+    case name(String)
+    case address(IPAddress)
+
+    /// Nil for anything but an address, and letters, digits, hyphens and dots: what a loader might map to another host is no
+    /// host. Nil, too, with a user or password: nothing is fetched with credentials.
+    package init?(_ url: URL) {
+        guard var text = url.host(percentEncoded: true)?.lowercased(), url.user() == nil, url.password() == nil
+        else { return nil }
+        if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
+        if text.contains(":") {
+            guard let address = IPAddress(text: text) else { return nil }
+            self = .address(address)
+            return
+        }
+        // In brackets, there is nothing but an address.
+        guard !url.absoluteString.contains("//[") else { return nil }
+        if text.hasSuffix(".") { text.removeLast() }
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isOfLabel) }) else { return nil }
+        self = IPAddress(text: text).map(Self.address) ?? .name(text)
+    }
+
+    package var isLoopback: Bool {
+        switch self {
+        case .name(let name): Self.isLoopbackName(name)
+        case .address(let address): address.isLoopback
+        }
+    }
+
+    /// Not the names that mean something on the local network alone: RFC 6761, 6762, 8375, and names without a dot.
+    package var isPublic: Bool {
+        switch self {
+        case .name(let name):
+            name.contains(".") && !Self.isLoopbackName(name) && !Self.localSuffixes.contains(where: name.hasSuffix)
+        case .address(let address): address.isPublic
+        }
+    }
+
+    private static func isLoopbackName(_ name: String) -> Bool { name == "localhost" || name.hasSuffix(".localhost") }
+
+    private static let localSuffixes = [".local", ".internal", ".lan", ".home.arpa", ".onion"]
+}
+
+/// An IPv4 or IPv6 address, and whether it is one of the open internet's.
+package struct IPAddress: Hashable, Sendable {
+    /// 4 or 16.
+    let bytes: [UInt8]
+
+    /// Reads every way to write one that the system's own resolver reads: `127.1`, `0x7f000001` and `2130706433` are all
+    /// the same.
+    package init?(text: String) {
+        var v4 = in_addr()
+        var v6 = in6_addr()
+        // A zone (`fe80::1%en0`) names a link: the address before it says what matters.
+        let withoutZone = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false).first.map(
+            String.init)
+        if let withoutZone, inet_pton(AF_INET6, withoutZone, &v6) == 1 {
+            bytes = withUnsafeBytes(of: &v6) { Array($0) }
+        } else if inet_aton(text, &v4) != 0 {
+            bytes = withUnsafeBytes(of: &v4) { Array($0) }
+        } else {
+            return nil
+        }
+    }
+
+    /// - Parameter bytes: 4 or 16.
+    package init(bytes: [UInt8]) { self.bytes = bytes }
+
+    package var isLoopback: Bool {
+        if let v4 = embeddedV4 { return v4[0] == 127 }
+        return bytes == Self.v6Loopback
+    }
+
+    /// Not private, local, reserved, documentation, multicast or broadcast. Source: IANA's registries of special-purpose
+    /// addresses (RFC 6890 and its successors).
+    package var isPublic: Bool {
+        if let v4 = embeddedV4 { return !Self.specialV4.contains { Self.has(v4, $0.prefix, $0.bitCount) } }
+        // Only 2000::/3 is given out; what wraps an IPv4 address was looked at above.
+        guard Self.has(bytes, [0x20], 3) else { return false }
+        return !Self.specialV6.contains { Self.has(bytes, $0.prefix, $0.bitCount) }
+    }
+
+    /// Of an IPv4 address, or of an IPv6 address that stands for one: mapped, NAT64 (RFC 6052), 6to4.
+    private var embeddedV4: [UInt8]? {
+        if bytes.count == 4 { return bytes }
+        if Self.has(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96) { return Array(bytes[12...]) }
+        if Self.has(bytes, [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96) { return Array(bytes[12...]) }
+        if Self.has(bytes, [0x20, 0x02], 16) { return Array(bytes[2..<6]) }
+        return nil
+    }
+
+    private static func has(_ bytes: [UInt8], _ prefix: [UInt8], _ bitCount: Int) -> Bool {
+        let whole = bitCount / 8
+        guard bytes.prefix(whole).elementsEqual(prefix.prefix(whole)) else { return false }
+        let rest = bitCount % 8
+        guard rest > 0 else { return true }
+        let mask = UInt8(truncatingIfNeeded: 0xff << (8 - rest))
+        return bytes[whole] & mask == prefix[whole] & mask
+    }
+
+    private static let v6Loopback: [UInt8] = Array(repeating: 0, count: 15) + [1]
+    private static let specialV4: [(prefix: [UInt8], bitCount: Int)] = [
+        ([0], 8), ([10], 8), ([100, 64], 10), ([127], 8), ([169, 254], 16), ([172, 16], 12), ([192, 0, 0], 24),
+        ([192, 0, 2], 24), ([192, 88, 99], 24), ([192, 168], 16), ([198, 18], 15), ([198, 51, 100], 24),
+        ([203, 0, 113], 24), ([224], 4), ([240], 4),
+    ]
+    /// Within 2000::/3: IETF protocols and Teredo, documentation, segment routing.
+    private static let specialV6: [(prefix: [UInt8], bitCount: Int)] = [
+        ([0x20, 0x01, 0], 23), ([0x20, 0x01, 0x0d, 0xb8], 32), ([0x3f, 0xff, 0], 20),
+    ]
+}
