@@ -62,6 +62,7 @@ import Testing
 
     private static let id = "0a1b2c3d-0000-4000-8000-00000000000f"
     private static let sender = SenderPrivateKey().sender
+    private static let body = "convert_to('\(Fixture.sealedText)', 'UTF8')"
 
     @Test("no function takes a type or a table of the caller's own, and runs it as the owner")
     func temporaryNames() async throws {
@@ -174,14 +175,14 @@ import Testing
             (11, "ARRAY[E'\(PostgresRolesTests.id)\\n']"), (12, "ARRAY[E'x\\r\\nevil: 1']"), (12, "ARRAY[E'c\\n']"),
             (12, "'{}'"),
             (12, "'{\"\"}'"), (12, "'{a b}'"), (12, "'{ä}'"), (12, "ARRAY[repeat('c', 65)]"),
-            (13, "ARRAY[convert_to(repeat('a', 4097), 'UTF8')]"), (13, "'{NULL}'"), (14, "'{x}'"),
+            (13, "ARRAY[convert_to(repeat('a', 4097), 'UTF8')]"), (13, "'{NULL}'"), (13, "'{\"{}\"}'"), (14, "'{x}'"),
         ])
     func noPushes(place: Int, value: String) async throws {
         try await fixture.addDevice("phone")
         var values = [
             "'\\x\(String(repeating: "0a", count: 32))'", "'device phone'", "NULL", "1", "10", "'anonymous'",
             "(SELECT ARRAY[id] FROM recipients)", "(SELECT ARRAY[revision] FROM recipients)", "'{4000000000000}'",
-            "'{NULL}'", "'{\(Self.id)}'", "'{c}'", "'{\"{}\"}'", "'{NULL}'",
+            "'{NULL}'", "'{\(Self.id)}'", "'{c}'", "ARRAY[\(Self.body)]", "'{NULL}'",
         ]
         values[place - 1] = value
         let call = "SET ROLE sealed_push_enqueue; SELECT sealed_push.store(\(values.joined(separator: ", ")))"
@@ -206,7 +207,7 @@ import Testing
                 """
                 SELECT sealed_push.store(NULL, 'device phone', NULL, 1, 10, 'anonymous', ARRAY[\(ids)], ARRAY[\(revisions)],
                     '{\(list("4000000000000"))}', '{\(list("NULL"))}', '{\(list(Self.id))}', '{\(list("c"))}',
-                    '{\(list("abc"))}', '{\(list("NULL"))}') FROM devices
+                    ARRAY[\(list(Self.body))], '{\(list("NULL"))}') FROM devices
                 """)
             #expect(rows.first?.first == "f", "\(ids)")
         }
@@ -224,7 +225,7 @@ import Testing
             try connection.script(
                 """
                 SELECT sealed_push.store(NULL, 'device phone', NULL, \(time), 10, 'anonymous', ARRAY[id], ARRAY[revision],
-                    '{253402300799999}', '{NULL}', '{\(Self.id)}', '{c}', '{"{}"}', '{NULL}') FROM sealed_push.recipients;
+                    '{253402300799999}', '{NULL}', '{\(Self.id)}', '{c}', ARRAY[\(Self.body)], '{NULL}') FROM sealed_push.recipients;
                 SELECT sealed_push.next_range('\(key)', 'everyone', '\(Fixture.topic)', \(time), 1000)
                 """)
         }

@@ -373,7 +373,7 @@ import Testing
 
     private static func call(
         device: String = "phone", recipient: String, id: String = UUID().uuidString.lowercased(),
-        collapse: String = "c", payload: String = "{}", priority: Int = 10,
+        collapse: String = "c", payload: String = Fixture.sealedText, priority: Int = 10,
         sender: String = "'anonymous'", more: String = ""
     ) -> String {
         "SELECT sealed_push.enqueue('\(device)', '\(recipient)', '\(payload)', E'\(id)', E'\(collapse)', \(priority), sender => \(sender)\(more))"
@@ -389,15 +389,14 @@ import Testing
         }
         let id = UUID().uuidString.lowercased()
         let call = Self.call(
-            recipient: recipient, id: id, payload: #"{"aps":{},"ä":1}"#, priority: 5,
-            more: ", expiration => 4000000000, key => 'k'")
+            recipient: recipient, id: id, priority: 5, more: ", expiration => 4000000000, key => 'k'")
         #expect(try await database.run("BEGIN; \(call); COMMIT; \(call)").first?.first == "repeated")
         #expect(try await fixture.outbox.status().waitingBySender == [.anonymous: 1])
         let transport = ScriptedTransport()
         try await fixture.deliver(transport, until: .empty)
         let request = try #require(transport.delivered.all.first)
         #expect(request.apnsID == id)
-        #expect(String(decoding: request.body, as: UTF8.self) == #"{"aps":{},"ä":1}"#)
+        #expect(String(decoding: request.body, as: UTF8.self) == Fixture.sealedText)
         #expect(request.priority == .considerate)
         #expect(request.expiration?.secondsSince1970 == 4_000_000_000)
         #expect(transport.delivered.all.count == 1)
@@ -461,7 +460,8 @@ import Testing
         let store = """
             SELECT sealed_push.store(NULL, 'device phone', NULL, 1, 10, 'anonymous', \
             (SELECT ARRAY[id] FROM sealed_push.recipients), (SELECT ARRAY[revision] FROM sealed_push.recipients), \
-            '{4000000000000}', '{NULL}', '{0a1b2c3d-0000-4000-8000-00000000000f}', '{c}', '{abc}', '{NULL}')
+            '{4000000000000}', '{NULL}', '{0a1b2c3d-0000-4000-8000-00000000000f}', '{c}', \
+            ARRAY[convert_to('\(Fixture.sealedText)', 'UTF8')], '{NULL}')
             """
         let first = try await holding(store)
         let (database, isOver) = (database, Locked(false))
@@ -493,7 +493,8 @@ import Testing
         #expect(try await database.run(Self.call(recipient: recipient, more: key)).first?.first == "enqueued")
         for call in [
             Self.call(recipient: recipient, id: "short"), Self.call(recipient: recipient, collapse: "a b"),
-            Self.call(recipient: recipient, priority: 7), Self.call(recipient: recipient, payload: "{"),
+            Self.call(recipient: recipient, priority: 7),
+            Self.call(recipient: recipient, payload: #"{"aps":{"alert":"Your bank: call 555-0100"}}"#),
             Self.call(recipient: recipient, more: ", expiration => -1"),
             Self.call(recipient: recipient, more: ", expiration => 253402300800"),
             Self.call(recipient: recipient, more: ", expiration => \(Int64.max)"),

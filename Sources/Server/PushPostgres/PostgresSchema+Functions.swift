@@ -1,9 +1,10 @@
 #if Postgres
     internal import PushOutbox
+    internal import PushSender
 
     extension PostgresSchema {
         static let functions =
-            wake + generation + turn + moment + lineUp + store + keyBytes + enqueue + request + nextRange
+            wake + generation + turn + moment + lineUp + areSealed + store + keyBytes + enqueue + request + nextRange
 
         /// Wakes a courier that sleeps: it holds the lock. NOTIFY puts the commits of the whole instance in a row, so
         /// it is said only then. The shared lock is held until the transaction's end, so that no courier falls asleep
@@ -122,6 +123,27 @@
 
             """
 
+        /// Whether nothing in payloads is in the clear but what sealers write there. One message's clear parts are alike,
+        /// and are looked at once. Bound when it is made: no setting of the caller's changes what it means.
+        private static let areSealed = """
+            CREATE FUNCTION sealed_push.are_sealed(bodies bytea[]) RETURNS boolean LANGUAGE sql STABLE
+            BEGIN ATOMIC
+                WITH payloads AS (
+                    SELECT substring(x.body FOR x.place) AS clear, substring(x.body FROM x.place + 1) AS sealed
+                    FROM (
+                        SELECT u.body, \(PayloadForm.clearEnd.utf8.count - 1)
+                            + position('\(PayloadForm.clearEnd)'::bytea IN u.body) AS place
+                        FROM unnest(are_sealed.bodies) AS u(body)) AS x)
+                SELECT NOT EXISTS (
+                    SELECT 1 FROM (SELECT DISTINCT p.clear FROM payloads p) AS x
+                    WHERE convert_from(x.clear, 'UTF8') COLLATE "C" !~ '\(PayloadForm.clearExpression)'
+                ) AND NOT EXISTS (
+                    SELECT 1 FROM payloads p
+                    WHERE convert_from(p.sealed, 'UTF8') COLLATE "C" !~ '\(PayloadForm.sealedExpression)');
+            END;
+
+            """
+
         /// Stores pushes for devices, in ascending order, and notes it under the key. False, and nothing stored, if a
         /// device has changed, or somebody else has stored the same: the range that begins there, or all under the key.
         private static let store = """
@@ -139,21 +161,22 @@
                     AND coalesce(octet_length(store.key) = 32, store.start IS NULL)
                     AND octet_length(store.audience) BETWEEN 1 AND 1024
                     AND (store.sender = 'anonymous' OR store.sender \(isSender))
+                    AND sealed_push.are_sealed(store.bodies)
                     AND (
                         SELECT count(*) = device_count AND coalesce(bool_and(coalesce(
                             x.device IS NOT NULL AND x.stale \(isTime)
                                 AND coalesce(x.expiration \(isExpiration), true)
                                 AND x.apns_id \(isIdentifier) AND x.collapse_id \(isCollapseID)
-                                AND octet_length(x.body) BETWEEN 2 AND 4096
+                                AND octet_length(x.body) <= \(SizePlan.maximumPayloadByteCount)
                                 AND coalesce(octet_length(x.code) = 32, true), false)), true)
                         FROM unnest(store.devices, store.stale, store.expirations, store.apns_ids, store.collapse_ids,
                             store.bodies, store.codes
                         ) AS x(device, stale, expiration, apns_id, collapse_id, body, code))
                 ) IS NOT TRUE THEN
                     RAISE EXCEPTION 'sealed_push: not a push' USING ERRCODE = '22023',
-                        DETAIL = 'A payload has 2 to 4096 bytes, apns_id is a lowercase UUID, collapse_id has 1 to 64 '
-                            'visible ASCII characters, priority is 10 or 5, sender is pushsender1... or anonymous, '
-                            'expiration is in seconds since 1970, and a code has 32 bytes.';
+                        DETAIL = 'A payload is what a sender writes, byte for byte, apns_id is a lowercase UUID, '
+                            'collapse_id has 1 to 64 visible ASCII characters, priority is 10 or 5, sender is '
+                            'pushsender1... or anonymous, expiration is in seconds since 1970, and a code has 32 bytes.';
                 END IF;
                 made := sealed_push.moment(store.now);
 

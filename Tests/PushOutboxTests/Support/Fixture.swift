@@ -154,6 +154,13 @@ final class Fixture: Sendable {
         ).run(until: goal)
     }
 
+    /// A payload that nobody will open.
+    static let sealedText: String = {
+        let sealer = Sealer(anonymousFor: topic, safeDefault: "Grüße", padding: .none)
+        let payload = try? sealer.seal(Content(body: "x"), toUnverified: DevicePrivateKey().recipient)
+        return String(decoding: payload?.json ?? [], as: UTF8.self)
+    }()
+
     /// What a device shows for a payload.
     ///
     /// - Parameter now: the real time, where a program has sealed it.

@@ -7,7 +7,7 @@ extension Envelope {
     /// envelopes asks the suite, and knows no length or offset of its own. Source: Specification 3.
     package struct Suite: Sendable {
         /// The first byte.
-        let identifier: UInt8
+        package let identifier: UInt8
         /// For people.
         package let name: StaticString
         /// What the keys of its devices are.

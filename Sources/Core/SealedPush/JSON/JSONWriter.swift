@@ -203,7 +203,7 @@ package enum JSONCharacters {
     /// Where the first byte lies that can't stand in a string as it is, or the end; eight bytes in one step.
     ///
     /// Source: RFC 8259 section 7; Hacker's Delight, chapter 6.
-    static func endOfPlain(_ characters: UnsafeRawBufferPointer, from start: Int) -> Int {
+    package static func endOfPlain(_ characters: UnsafeRawBufferPointer, from start: Int) -> Int {
         let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         var index = start
         while index + 8 <= characters.count {

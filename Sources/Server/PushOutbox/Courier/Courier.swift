@@ -180,7 +180,10 @@ public actor Courier {
             do throws(PushTransportError) {
                 // A machine that stood still: by now another may have sent this one, and newer ones.
                 guard clock.now() < end else { throw .cancelled }
-                result = .success(try await transport.deliver(lease.request))
+                // Whoever may only enqueue, or has been in the database, has no clear text sent.
+                result = .success(
+                    PayloadForm.matches(lease.request.body)
+                        ? try await transport.deliver(lease.request) : .change(PushReason("not-sealed")))
             } catch { result = .failure(error) }
             conclude(lease, result)
         }

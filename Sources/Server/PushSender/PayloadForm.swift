@@ -1,0 +1,118 @@
+internal import PushCore
+internal import SealedPush
+
+/// The bytes that a payload may have: those that sealers write, and nothing else. One table, which Swift's check and
+/// PostgreSQL's expression both follow, so that whoever may only enqueue can't have clear text sent, nor a push that wakes
+/// no extension. Source: Specification 2.12.
+package enum PayloadForm {
+    private indirect enum Piece: Sendable {
+        case text(String)
+        /// In quotes; only what JSON demands is escaped.
+        case string
+        /// base64url, of a suite that is known.
+        case envelope
+        case all([Piece])
+        case any([Piece])
+        /// One or more, with commas between them.
+        case list(Piece)
+
+        static func member(_ names: [String], _ value: Piece) -> Piece {
+            .all([.text("\""), .any(names.map { .text("\($0)\":") }), value])
+        }
+    }
+
+    private static let alertPart = Piece.any([
+        .member(["title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key"], .string),
+        .member(
+            ["title-loc-args", "subtitle-loc-args", "loc-args"],
+            .any([.text("[]"), .all([.text("["), .list(.string), .text("]")])])),
+    ])
+
+    private static let clear = Piece.all([
+        .text(#"{"aps":{"alert":"#),
+        .any([.string, .all([.text("{"), .list(alertPart), .text("}")])]),
+        .text(",\"mutable-content\":1},\(clearEnd)"),
+    ])
+    private static let sealed = Piece.all([.envelope, .text("\"}")])
+
+    /// Whether these are a payload's bytes. About a microsecond; opens nothing.
+    package static func matches(_ json: [UInt8]) -> Bool {
+        json.count <= PayloadLimit.byteCount
+            && json.withUnsafeBytes { json in end(of: .all([clear, sealed]), in: json, from: 0) == json.count }
+    }
+
+    /// Where a piece that begins here ends; nil if it is not there. Of several, one fits at most.
+    private static func end(of piece: Piece, in json: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        switch piece {
+        case .text(let text):
+            return json[start...].starts(with: text.utf8) ? start + text.utf8.count : nil
+        case .string: return endOfString(in: json, from: start)
+        case .envelope:
+            let end = JSONCharacters.endOfPlain(json, from: start)
+            guard let bytes = Base64URL.decode(json[start..<end]), (try? Envelope(parsing: bytes)) != nil else {
+                return nil
+            }
+            return end
+        case .all(let pieces):
+            return pieces.reduce(Int?.some(start)) { place, piece in
+                place.flatMap { end(of: piece, in: json, from: $0) }
+            }
+        case .any(let pieces): return pieces.lazy.compactMap { end(of: $0, in: json, from: start) }.first
+        case .list(let piece):
+            var place = end(of: piece, in: json, from: start)
+            while let end = place, end < json.count, json[end] == UInt8(ascii: ",") {
+                place = Self.end(of: piece, in: json, from: end + 1)
+            }
+            return place
+        }
+    }
+
+    private static func endOfString(in json: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        guard start < json.count, json[start] == UInt8(ascii: "\"") else { return nil }
+        var place = JSONCharacters.endOfPlain(json, from: start + 1)
+        while place < json.count, json[place] == UInt8(ascii: "\\") {
+            guard let escape = escapes.first(where: { json[place...].starts(with: $0) }) else { return nil }
+            place = JSONCharacters.endOfPlain(json, from: place + escape.count)
+        }
+        return place < json.count && json[place] == UInt8(ascii: "\"") ? place + 1 : nil
+    }
+
+    /// As a writer of JSON escapes what can't stand in a string as it is.
+    private static let escapes: [[UInt8]] = (UInt8(0)..<0x80).compactMap { byte in
+        var writer = JSONWriter()
+        writer.string(String(UnicodeScalar(byte)))
+        return writer.bytes.count > 3 ? Array(writer.bytes.dropFirst().dropLast()) : nil
+    }
+
+    // MARK: In PostgreSQL
+
+    /// Where the clear part ends, which stands nowhere else in it.
+    package static let clearEnd = "\"\(Envelope.fieldName)\":\""
+    /// The same as PostgreSQL's regular expressions, for UTF-8 that is read as text: of the clear part, and of the rest.
+    package static let clearExpression = "^\(expression(of: clear))$"
+    package static let sealedExpression = "^\(expression(of: sealed))$"
+
+    private static func expression(of piece: Piece) -> String {
+        switch piece {
+        case .text(let text): return literal(text)
+        case .string:
+            let escapes = escapes.map { literal(String(decoding: $0, as: UTF8.self)) }.joined(separator: "|")
+            return #""(?:[^"\\\u0001-\u001f]|\#(escapes))*""#
+        case .envelope:
+            // The first byte is a suite's: a letter, and a quarter of the next.
+            let letters = "A-Za-z0-9_-"
+            let suites = Envelope.Suite.known.map { suite in
+                let texts = (UInt8(0)..<16).map { Base64URL.encode([suite.identifier, $0 << 4]) }
+                return "\(texts[0].prefix(1))[\(texts.map { $0.dropFirst().prefix(1) }.joined())]"
+            }
+            return "(?:\(suites.joined(separator: "|")))[\(letters)]+"
+        case .all(let pieces): return pieces.map(expression(of:)).joined()
+        case .any(let pieces): return "(?:\(pieces.map(expression(of:)).joined(separator: "|")))"
+        case .list(let piece):
+            let one = expression(of: piece)
+            return "\(one)(?:,\(one))*"
+        }
+    }
+
+    private static func literal(_ text: String) -> String { text.replacing(/[{}\[\]\\]/) { "\\\($0.output)" } }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestPrograms
+import TestSupport
+import Testing
+
+@testable import PushOutbox
+
+/// What somebody has sent who may enqueue, or write the database.
+@Suite("The form of a payload") struct PayloadFormTests {
+    private static let alerts: [WireAlert] = [
+        "You have a new message!", "\"\\\u{8}\t\n\u{c}\r\u{0}\u{1f}\u{7f}/ü𝄞\u{2028}",
+        try! WireAlert(body: .plain("a")),
+        try! WireAlert(title: .plain("{\"}"), subtitle: .plain(""), body: .plain("[")),
+        try! WireAlert(
+            title: .localized(key: "t", arguments: ["one", "two"]), subtitle: .localized(key: "s"),
+            body: .localized(key: "b", arguments: ["\""])),
+        try! WireAlert(text: String(repeating: "x", count: 1_000)),
+    ]
+
+    @Test("whatever a sealer writes is sent, and PostgreSQL stores it") func sealed() async throws {
+        let database = try await PostgresServer.shared.value.database()
+        let recipient = DevicePrivateKey().recipient
+        for alert in Self.alerts {
+            for padding in PaddingPolicy.allCases {
+                for sealer in [
+                    Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: alert, padding: padding),
+                    Sealer(anonymousFor: Fixture.topic, safeDefault: alert, padding: padding),
+                ] {
+                    let payload = try sealer.seal(Content(body: "x"), toUnverified: recipient).json
+                    #expect(PayloadForm.matches(payload), "\(alert)")
+                    #expect(try await Self.isStored(payload, in: database) == "t", "\(alert)")
+                }
+            }
+        }
+        // As clients in other languages may write it.
+        let other = Self.good.replacing("\"Grüße\"", with: #"{"body":"a","title":"b","loc-args":[]}"#)
+        #expect(PayloadForm.matches(Array(other.utf8)))
+        #expect(try await Self.isStored(Array(other.utf8), in: database) == "t")
+    }
+
+    private static let good = Fixture.sealedText
+    private static let envelope = String(good.split(separator: "\"").dropLast().last ?? "")
+
+    /// What is not sealed, or wakes no extension.
+    private static let clear: [String] = [
+        #"{"aps":{"alert":"Your bank: call 555-0100"}}"#, "", "{}", good + "\n", " " + good, "\u{feff}" + good,
+        good.replacing(",\"mutable-content\":1", with: ""),
+        good.replacing("\"mutable-content\":1", with: "\"mutable-content\":0"),
+        good.replacing("\"mutable-content\":1", with: "\"mutable-content\":1,\"sound\":\"x\""),
+        good.replacing("\"mutable-content\":1}", with: "\"mutable-content\":1},\"a\":1"),
+        good.replacing("\"}", with: "\",\"aps\":{\"alert\":\"clear\"}}"),
+        good.replacing("\"\(envelope)\"", with: "\"\(envelope.prefix(8))\",\"b\":\"\(envelope)\""),
+        good.replacing(envelope, with: ""), good.replacing(envelope, with: "\(envelope)="),
+        good.replacing(envelope, with: "\(envelope)\\n"), good.replacing(envelope, with: "\(envelope) AA"),
+        good.replacing(envelope, with: "Aw" + envelope.dropFirst(2)),
+        good.replacing(envelope, with: "B" + envelope.dropFirst()),
+        good.replacing("\"alert\":", with: "\"alert\": "), good.replacing("\"Grüße\"", with: "1"),
+        good.replacing("\"Grüße\"", with: "{}"), good.replacing("\"Grüße\"", with: "null"),
+        good.replacing("\"Grüße\"", with: #"{"launch-image":"x"}"#),
+        good.replacing("\"Grüße\"", with: #"{"body":"a",}"#),
+        good.replacing("\"Grüße\"", with: #"{"loc-args":["a",]}"#),
+        good.replacing("Grüße", with: "a\n"), good.replacing("Grüße", with: #"\u0041"#),
+        good.replacing("Grüße", with: #"\/"#), good.replacing("Grüße", with: "\\"),
+        good.replacing("Grüße", with: #"\u0008"#), good.replacing("Grüße", with: "\""),
+    ]
+
+    @Test("nothing else is sent, nor stored by PostgreSQL", arguments: clear) func refused(text: String) async throws {
+        let payload = Array(text.utf8)
+        #expect(!PayloadForm.matches(payload))
+        let database = try await PostgresServer.shared.value.database()
+        #expect(try await Self.isStored(payload, in: database) == "f")
+    }
+
+    @Test("an envelope that no device could open is not sent") func envelopes() {
+        for envelope in ["AQ", String(Self.envelope.prefix(40)), Self.envelope.dropLast() + "_"] {
+            #expect(!PayloadForm.matches(Array(Self.good.replacing(Self.envelope, with: envelope).utf8)), "\(envelope)")
+        }
+        let long = Self.good.replacing("Grüße", with: String(repeating: "x", count: 4_096))
+        #expect(!PayloadForm.matches(Array(long.utf8)))
+    }
+
+    @Test(
+        "what somebody has put into the database in the clear becomes a dead letter, and the others go on", .overStores)
+    func delivered() async throws {
+        let fixture = try await Fixture()
+        for name in ["d0", "d1"] { try await fixture.addDevice(name) }
+        try await fixture.enqueue(to: .everyone)
+        let clear = Self.clear[0]
+        let body = StoreKind.current == .sqlite ? "CAST('\(clear)' AS BLOB)" : "convert_to('\(clear)', 'UTF8')"
+        try await fixture.execute("UPDATE entries SET body = \(body) WHERE id = (SELECT MIN(id) FROM entries)")
+        let transport = ScriptedTransport()
+        let report = try await fixture.deliver(transport, until: .empty)
+        #expect(report.dead == ["not-sealed": 1] && report.acceptedCount == 1)
+        #expect(transport.delivered.all.allSatisfy { PayloadForm.matches($0.body) })
+        #expect(try await fixture.outbox.status().deadLetters == ["not-sealed": 1])
+    }
+
+    private static func isStored(_ payload: [UInt8], in database: PostgresServer.Database) async throws -> String? {
+        let text = String(decoding: payload, as: UTF8.self).replacing("'", with: "''")
+        let call =
+            "SELECT sealed_push.are_sealed(ARRAY[convert_to('\(Fixture.sealedText)', 'UTF8'), convert_to('\(text)', 'UTF8')])"
+        return try await database.run(call).first?.first.flatMap { $0 }
+    }
+}
