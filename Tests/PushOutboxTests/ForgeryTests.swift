@@ -143,6 +143,10 @@ import Testing
                 try await outbox.setAddress(Fixture.address("new"), of: "d0", at: fixture.now)
             }
             await #expect(throws: CourierError.outbox(expected)) { try await fixture.deliver(from: outbox) }
+            // Whatever a list of them is registered in next would vouch for them.
+            await #expect(throws: expected) { try await outbox.devices() }
+            await #expect(throws: expected) { try await outbox.devices(of: "anna") }
+            await #expect(throws: expected) { try await outbox.device("d0") }
         }
         #expect(try await fixture.deliver().acceptedCount == 2)
     }
@@ -156,7 +160,11 @@ import Testing
         for change in ["DELETE FROM marks", words("UPDATE marks SET mark = x'7b7d'")] {
             let fixture = try await fixture()
             try await fixture.enqueue(to: .everyone)
+            try await fixture.outbox.requireReadable()
             try await fixture.execute(change)
+            await #expect(throws: OutboxError.otherKey, "\(change), while it is open") {
+                try await fixture.outbox.requireReadable()
+            }
             let outbox = try await outbox(fixture, key)
             await #expect(throws: OutboxError.otherKey, "\(change)") {
                 try await outbox.setAddress(Fixture.address("new"), of: "d0", at: fixture.now)

@@ -57,20 +57,28 @@ public final class Outbox: Sendable {
     /// An outbox has a key from its first row on, or never. What is checked is checked by whoever has the key, whatever the
     /// database says.
     ///
+    /// - Parameter isMarking: whether an empty outbox has the key from now on.
     /// - Throws: `keyNeeded`, `otherKey`.
-    func requireKey(toDeliver isDelivering: Bool = false) async throws(OutboxError) {
+    func requireKey(marking isMarking: Bool = true) async throws(OutboxError) {
         if isKeyRight.withLock({ $0 }) { return }
         let mark = try await store.mark()
         if let key, mark == nil {
             let status = try await store.status()
             guard status.deviceCount + status.waitingCount + status.deadLetters.count == 0 else { throw .otherKey }
-            if isDelivering { return }
+            guard isMarking else { return }
             try await store.setMark(key.mark)
         } else if let mark {
             guard let key else { throw .keyNeeded }
             guard ConstantTime.areEqual(key.mark, mark) else { throw .otherKey }
         }
         isKeyRight.withLock { $0 = true }
+    }
+
+    /// Throws where the outbox can't be read, or its mark is not the key's any more; reads two rows at most.
+    public func requireReadable() async throws(OutboxError) {
+        isKeyRight.withLock { $0 = false }
+        try await requireKey(marking: false)
+        _ = try await store.devices(.page(after: nil, limit: 1))
     }
 
     /// Devices that a send to them leaves out as `forged`. Reads them all, a thousand at a time.

@@ -84,7 +84,7 @@ public actor Courier {
     }
 
     private func work(until goal: Goal) async throws(OutboxError) {
-        try await outbox.requireKey(toDeliver: true)
+        try await outbox.requireKey(marking: false)
         isEndless = goal == .stopped
         refusals.isEstablished = try await outbox.store.hasProvenAddress(of: carrier)
         while !isStopping && !Task.isCancelled && failure == nil {

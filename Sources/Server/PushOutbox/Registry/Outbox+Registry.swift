@@ -106,8 +106,10 @@ extension Outbox {
 
     /// Nil where no such device is registered.
     ///
-    /// - Throws: `damaged` where its row can't be read; `forged`, where the outbox has a key.
+    /// - Throws: `damaged` where its row can't be read; where the outbox has a key, `forged`, and `keyNeeded` without it: what
+    ///   nobody has checked would be vouched for wherever it is registered next.
     public func device(_ name: DeviceName) async throws(OutboxError) -> RegisteredDevice? {
+        try await requireKey(marking: false)
         guard let found = try await store.devices(.named(name)).first else { return nil }
         guard let stored = found.stored else { throw .damaged }
         guard key?.accepts(stored) ?? true else { throw .forged(name) }
@@ -115,14 +117,18 @@ extension Outbox {
     }
 
     /// A user's devices, by name, but for those that are forged, or whose rows can't be read; none is no error.
+    ///
+    /// - Throws: `keyNeeded`, `otherKey`.
     public func devices(of user: UserName) async throws(OutboxError) -> [RegisteredDevice] {
-        try await store.devices(.of(user)).compactMap(genuine)
+        try await requireKey(marking: false)
+        return try await store.devices(.of(user)).compactMap(genuine)
     }
 
     /// One page of all devices, by name, likewise, for lists of any length: pass the last name of the page before. Fewer than
     /// `limit` are the last ones.
     public func devices(after name: DeviceName? = nil, limit: Int = 100) async throws(OutboxError) -> [RegisteredDevice]
     {
+        try await requireKey(marking: false)
         var (devices, last, count): ([RegisteredDevice], String?, Int) = ([], name?.description, limit)
         while devices.count < limit {
             let page = try await store.devices(.page(after: last, limit: count))
@@ -134,9 +140,6 @@ extension Outbox {
         }
         return Array(devices.prefix(limit))
     }
-
-    /// Throws where the outbox can't be read; reads one row at most.
-    public func requireReadable() async throws(OutboxError) { _ = try await store.devices(.page(after: nil, limit: 1)) }
 
     private func genuine(_ found: FoundDevice) -> RegisteredDevice? {
         found.stored.flatMap { key?.accepts($0) ?? true ? $0.device : nil }
