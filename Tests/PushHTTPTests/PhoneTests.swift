@@ -5,6 +5,7 @@ import PushSender
 import PushService
 import PushSimulator
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 
@@ -115,6 +116,47 @@ struct PhoneTests {
             try await server.client("alice").unregister(phone)
             #expect(try await server.outbox.devices(of: "alice").isEmpty)
             #expect(try await server.update(phone, as: "bob").isRegistered)
+        }
+    }
+
+    @Test(
+        "what was sent to an account and is still held opens for nobody once it was logged out, with or without a network"
+    )
+    func heldPushes() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            func show(_ payload: SealedPayload) throws -> [String: Any] {
+                let file = try server.folder.write(String(decoding: payload.json, as: UTF8.self), to: "push.json")
+                let result = try Program("device-simulator").run([
+                    "deliver", file, "--device", "phone", "--trust", server.sender.sender.description, "--topic",
+                    RunningServer.topic.description, "--keyring", server.folder.appending("None").path, "--state",
+                    server.folder.appending("phone").path, "--json",
+                ])
+                return try #require(
+                    try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any],
+                    "\(result.errors)")
+            }
+            func held(for user: UserName, _ body: String) async throws -> SealedPayload {
+                let device = try #require(try await server.outbox.devices(of: user).first?.enrolled)
+                let recipient = try device.recipient(at: .now())
+                let sealer = Sealer(sender: server.sender, topic: RunningServer.topic, safeDefault: "safe default")
+                return try sealer.seal(Content(body: body), to: recipient)
+            }
+            for (user, isReachable) in [("alice", false), ("alice", true), ("bob", true)] {
+                #expect(try await server.update(phone, as: user).isRegistered)
+                let payloads = try await [
+                    held(for: UserName(parsing: user)!, "one"), held(for: UserName(parsing: user)!, "two"),
+                ]
+                #expect(try show(payloads[0])["outcome"] as? String == "opened")
+                let away = PushServerClient(url: URL(string: "http://127.0.0.1:1")!) { "Bearer x" }
+                if isReachable {
+                    try await server.client(user).unregister(phone)
+                } else {
+                    await #expect(throws: PushServerError.unreachable) { try await away.unregister(phone) }
+                }
+                let shown = try show(payloads[1])
+                #expect(shown["reason"] as? String == "unknown-recipient" && shown["outcome"] as? String != "opened")
+            }
         }
     }
 

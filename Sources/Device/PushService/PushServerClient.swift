@@ -42,10 +42,12 @@ public struct PushServerClient: Sendable {
         await update(app.device, token: Array(token), environment: environment, rotatingOlderThan: age, at: .now())
     }
 
-    /// Takes this device out of the account: for the logout, while the login still counts. Its keys stay, for the next one.
+    /// Takes this device out of the account: for the logout, while the login still counts.
     ///
-    /// Costs one request. The server forgets the device and what waits for it; where it does not know the device, that is
-    /// no error.
+    /// First come the keys, with or without a network: they are destroyed, and a new one is made, so that nothing that
+    /// was sent to this account, wherever it is held, opens for the next one. Then one request: the server forgets the device
+    /// and what waits for it. If it doesn't know the device, that is no error. After any other error call it again; if the
+    /// account stays logged in, the next update hands the new key over.
     @concurrent public func unregister(_ app: ServiceConfiguration) async throws(PushServerError) {
         try await unregister(app.device)
     }
@@ -155,6 +157,7 @@ extension PushServerClient {
         let enrollment: EnrollmentPublicKey?
         do throws(DeviceError) { enrollment = try device.enrollment(at: .now()) } catch { throw .device(error) }
         guard let enrollment else { return }
+        do throws(DeviceError) { try device.leaveAccount(at: .now()) } catch { throw .device(error) }
         let answer = try await begin(device).send("DELETE", "v1/phones/\(enrollment)")
         guard answer.status != 404 else { return }
         try answer.requireSuccess()

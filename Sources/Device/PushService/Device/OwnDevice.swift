@@ -95,6 +95,14 @@ extension OwnDevice {
         try change(at: now) { (change) throws(KeyChangeError) in try change.enrollmentKey()?.enrollment }
     }
 
+    /// Makes sure that nothing opens any more that was sent so far, even if a key should come back. Source: Specification 18.6.
+    func leaveAccount(at now: Timestamp) throws(DeviceError) {
+        let ledger = environment.folder(configuration.container).map(FileLedger.init(in:))
+        // As with a first key: what is sent to the next account within this second opens.
+        do { try ledger?.begin(floor: now.advanced(bySeconds: -1), asksForNewKey: false) } catch { throw .noLedger }
+        _ = try revoke(at: now)
+    }
+
     /// Makes a key where none is active.
     func ensureKey(_ change: inout KeyChange) throws(KeyChangeError) {
         guard change.rotation.active.isEmpty else { return }
