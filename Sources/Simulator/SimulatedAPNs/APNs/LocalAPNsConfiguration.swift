@@ -91,7 +91,11 @@ package struct APNsFaults: Codable, Hashable, Sendable {
         self = faults
     }
 
-    package static let rule = "faults are a JSON object: chances from 0 to 1, latencies of at most ten minutes"
+    package static let rule: String = {
+        let names = (try? JSONSerialization.jsonObject(with: JSONEncoder().encode(APNsFaults()))) as? [String: Any]
+        return "faults are a JSON object: chances from 0 to 1, latencies of at most ten minutes; its members are "
+            + (names ?? [:]).keys.sorted().joined(separator: ", ")
+    }()
 
     /// Whether each number is in its range.
     package var isValid: Bool {
