@@ -52,6 +52,18 @@ import Testing
         try await fixture.outbox.prove(challenge, answer: answer, of: "phone", at: fixture.now)
     }
 
+    @Test("tells when the first record ends that holds, and how many end within 30 days") func expiry() async throws {
+        try await enroll()
+        try await fixture.addDevice("unverified")
+        let end = fixture.now.advanced(bySeconds: 90 * 86_400)
+        for (days, first, count) in [(0, end, 0), (61, end, 1), (30, nil, 0)] as [(Int64, Timestamp?, Int)] {
+            fixture.time.advance(by: .seconds(days * 86_400))
+            let status = try await fixture.outbox.status()
+            #expect(status.firstRecordExpiry == first && status.expiringRecordCount == count, "\(days)")
+            #expect(status.deviceCount == 2 && status.reachableDeviceCount == 2)
+        }
+    }
+
     @Test("gives back what was registered") func roundTrip() async throws {
         let device = try await fixture.addDevice("tablet", environment: .sandbox)
         #expect(try await fixture.outbox.device("tablet") == device)

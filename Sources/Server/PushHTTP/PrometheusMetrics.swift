@@ -45,6 +45,7 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
         let own = cells.withLock { $0.sorted { $0.key < $1.key } }.flatMap { $0.value.samples }
         var text = ""
         for (name, samples) in Dictionary(grouping: own + others, by: \.name).sorted(by: { $0.key < $1.key }) {
+            if let help = Self.help[name] { text += "# HELP \(name) \(help)\n" }
             text += "# TYPE \(name) \(samples[0].kind.rawValue)\n"
             for sample in samples {
                 let value = MetricSample.number(sample.value)
@@ -72,6 +73,33 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
     }
 
     private static let maximumCount = 2_000
+
+    /// What each is, also the transport's; Operations 7 has what to do.
+    private static let help = [
+        "push_certificate_expiry_seconds": "When the first certificate of --tls ends, in seconds since 1970.",
+        "push_connections": "Connections to APNs.",
+        "push_deliveries_in_flight": "Pushes on their way.",
+        "push_deliveries_total": "What this process's courier did with pushes, by outcome and reason.",
+        "push_delivery_paused": "1 while the delivery pauses; the log says why.",
+        "push_delivery_wait_seconds": "How long what was taken had waited since it was enqueued.",
+        "push_outbox_bytes": "The size of the outbox.",
+        "push_outbox_devices": "Registered devices.",
+        "push_outbox_queues": "Devices for which something waits, by what it waits for.",
+        "push_outbox_reachable_devices": "Devices whose token was not refused.",
+        "push_outbox_refused": "Refused pushes that are kept, by reason.",
+        "push_outbox_waiting": "Pushes that wait.",
+        "push_outbox_waiting_older_than": "Pushes that have waited for longer, by seconds.",
+        "push_records_expiring": "Reachable devices whose record ends within 30 days.",
+        "push_records_expiry_seconds": "When the first record of a reachable device ends, in seconds since 1970.",
+        "push_request_duration_seconds": "How long APNs took to answer.",
+        "push_requests_total": "Requests to APNs, by outcome.",
+        "push_sender_set_expiry_seconds": "When the sender set ends, in seconds since 1970.",
+        "push_server_request_duration_seconds": "How long the service took to answer, by route.",
+        "push_server_requests_total": "What the service was asked, by route, method and status.",
+        "push_streams": "Requests that wait for APNs' answer.",
+        "push_token_renewals_total": "Provider tokens that were signed, by outcome.",
+        "push_waiting": "Pushes that wait for a stream to APNs.",
+    ]
 }
 
 /// What a number does as time goes on.

@@ -7,6 +7,9 @@ public struct OutboxStatus: Hashable, Sendable {
     public package(set) var deviceCount = 0
     /// Those of them that can be sent to: with an address that its carrier has not refused.
     public package(set) var reachableDeviceCount = 0
+    /// Of those, when the first record ends that holds now, and how many end within 30 days.
+    package var firstRecordExpiry: Timestamp?
+    package var expiringRecordCount = 0
     /// Pushes that wait or are on their way.
     public package(set) var waitingCount = 0
     /// Of the waiting ones, how many are older than a minute, an hour, a day and a week.
@@ -31,6 +34,13 @@ public struct OutboxStatus: Hashable, Sendable {
     public package(set) var fileByteCount = 0
 
     package init() {}
+
+    package mutating func count(_ devices: some OutboxRow) throws(OutboxError) {
+        deviceCount = try devices.count("devices")
+        reachableDeviceCount = try devices.count("reachable")
+        firstRecordExpiry = try devices.optionalInt("expiry").flatMap(Timestamp.init(secondsSince1970:))
+        expiringRecordCount = try devices.count("expiring")
+    }
 
     package static let ages: [Duration] = [.seconds(60), .seconds(3_600), .seconds(86_400), .seconds(7 * 86_400)]
 

@@ -193,14 +193,15 @@
                 var status = OutboxStatus()
                 let devices = try db.row(
                     """
-                    SELECT count(*) AS devices,
-                        count(*) FILTER (WHERE token IS NOT NULL AND token_refusal IS NULL) AS reachable,
+                    SELECT count(*) AS devices, count(*) FILTER (WHERE reachable) AS reachable,
+                        min(valid_until) FILTER (WHERE reachable AND holds) AS expiry,
+                        count(*) FILTER (WHERE reachable AND holds AND valid_until < $1 + 2592000) AS expiring,
                         (SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
                             WHERE relnamespace = 'sealed_push'::regnamespace AND relkind = 'r') AS size
-                    FROM sealed_push.devices
-                    """)
-                status.deviceCount = try devices.count("devices")
-                status.reachableDeviceCount = try devices.count("reachable")
+                    FROM (SELECT valid_until, is_verified AND valid_until >= $1 AS holds,
+                        token IS NOT NULL AND token_refusal IS NULL AS reachable FROM sealed_push.devices) AS devices
+                    """, [.int(now / 1_000)])
+                try status.count(devices)
                 status.fileByteCount = try devices.count("size")
                 let ages = OutboxStatus.ages.indices.map {
                     "count(*) FILTER (WHERE enqueued < $\($0 + 1)) AS age\($0)"

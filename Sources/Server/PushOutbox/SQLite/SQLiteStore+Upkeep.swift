@@ -131,14 +131,20 @@ extension SQLiteStore {
                     SELECT COUNT(*) FILTER (WHERE due <= ?1) AS due,
                         COUNT(*) FILTER (WHERE due > ?1 AND lease IS NOT NULL) AS leased,
                         COUNT(*) FILTER (WHERE due > ?1 AND lease IS NULL) AS delayed, MIN(due) AS next,
-                        (SELECT COUNT(*) FROM devices) AS devices,
-                        (SELECT COUNT(*) FROM devices WHERE token IS NOT NULL AND token_refusal IS NULL) AS reachable,
                         (SELECT COUNT(*) FROM entries) AS waiting
                     FROM queues
                     """, arguments: [now])
-            guard let totals else { throw OutboxError.damaged }
-            status.deviceCount = try totals.count("devices")
-            status.reachableDeviceCount = try totals.count("reachable")
+            let devices = try Row.fetchOne(
+                db,
+                sql: """
+                    SELECT COUNT(*) AS devices, COUNT(*) FILTER (WHERE reachable) AS reachable,
+                        MIN(valid_until) FILTER (WHERE reachable AND holds) AS expiry,
+                        COUNT(*) FILTER (WHERE reachable AND holds AND valid_until < ?1 + 2592000) AS expiring
+                    FROM (SELECT valid_until, is_verified AND valid_until >= ?1 AS holds,
+                        token IS NOT NULL AND token_refusal IS NULL AS reachable FROM devices)
+                    """, arguments: [now / 1_000])
+            guard let totals, let devices else { throw OutboxError.damaged }
+            try status.count(devices)
             status.waitingCount = try totals.count("waiting")
             status.queues = try OutboxStatus.Queues(totals)
             status.nextDue = try totals.optionalInt("next").map { Timestamp(clamping: max($0, now) / 1_000) }
