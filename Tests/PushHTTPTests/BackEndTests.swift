@@ -59,7 +59,8 @@ import Testing
                 }
             }
             for token in [login, RunningServer.token] {
-                #expect(try server.send("GET", "/v1/receipts", token: token, at: server.phonesPort).status == 404)
+                // To be posted here.
+                #expect(try server.send("GET", "/v1/receipts", token: token, at: server.phonesPort).status == 405)
                 #expect(try server.send("GET", "/v1/sender-set", token: token, at: server.port).status == 404)
                 let path = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
                 #expect(try server.send("DELETE", path, token: token, at: server.port).status == 404)
@@ -163,10 +164,11 @@ import Testing
             #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
             let good = RunningServer.json(["user": "alice", "content": Self.content])
             let other = RunningServer.json(["user": "bob", "content": Self.content])
-            let lines = ["\u{feff}" + good, "{", other, "\t", good, " \r", ""]
+            let lines = ["\u{feff}" + good, "{", " \t\r", "", other, good, ""]
             let answer = try server.batch("/v1/messages", lines)
             #expect(answer.status == 200 && answer.head.contains("application/x-ndjson"))
             #expect(answer.lines.map { $0["status"] as? Int } == [202, 400, 404, 202])
+            #expect(answer.lines.map { $0["line"] as? Int } == [1, 2, 5, 6])
             #expect(try await server.outbox.status().waitingCount == 2)
             let sealing = (0..<1_000).map { index in
                 RunningServer.json([
@@ -183,6 +185,10 @@ import Testing
             #expect(sealed.lines.allSatisfy { ($0["sender"] as? String)?.hasPrefix("pushsender1") == true })
             let many = try server.batch("/v1/seal", sealing + ["{}"])
             #expect(many.status == 413 && many.code == "too-many-lines")
+            #expect(sealed.lines.map { $0["line"] as? Int } == Array(1...1_000))
+            // Blank ones count, so that a body of nothing else is not looked through.
+            #expect(try server.batch("/v1/seal", Array(repeating: "", count: 1_001)).body.isEmpty)
+            #expect(try server.batch("/v1/seal", Array(repeating: " ", count: 1_001)).code == "too-many-lines")
         }
     }
 
@@ -276,10 +282,28 @@ import Testing
                     let door = path == "/v1/receipts" && method == "POST" ? server.phonesPort : nil
                     let token = isPhones ? login : RunningServer.token
                     let answer = try server.send(method, path, token: token, at: door)
-                    let isThere = answer.code != "no-such-path"
+                    let isThere = answer.code != "wrong-method"
                     #expect(isThere == described.contains(method), "\(method) \(path): \(answer.status)")
                 }
             }
+        }
+    }
+
+    @Test("Docs/Codes.md has each code that there is and no other, and an answer's type is the code's place there")
+    func codes() async throws {
+        let page = try Checkout.text(Checkout.folder.appending(path: "Docs/Codes.md"))
+        // The rest are what a device finds in a challenge.
+        let challenge: [ChallengeError] = [.malformed, .foreignEnrollment, .notInRecord, .late, .wrongAnswer]
+        var codes = Set((RecordError.allCases.map(\.rawValue) + ReceiptError.allCases.map(\.rawValue)))
+        codes.formUnion(challenge.map(\.rawValue))
+        for file in try Checkout.files(in: "Sources/Server/PushHTTP", ending: ".swift") {
+            codes.formUnion(try Checkout.text(file).matches(of: /\.[a-zA-Z]+,\s*"([a-z-]+)"[,)]/).map { String($0.1) })
+        }
+        #expect(codes.count > 40)
+        #expect(Set(page.matches(of: /<a id="([a-z-]+)">/).map { String($0.1) }) == codes)
+        try await RunningServer.with { server in
+            let answer = try server.send("GET", "/nowhere")
+            #expect(answer.json["type"] as? String == "/Docs/Codes.md#no-such-path", "\(answer.body)")
         }
     }
 }

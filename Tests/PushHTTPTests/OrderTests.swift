@@ -109,7 +109,7 @@ import Testing
             let first = good[round % good.count]
             let line = round < good.count ? first : altered(first, by: good, using: &random)
             var writer = JSONWriter()
-            let isSealed = batch.answer(line, to: &writer)
+            let isSealed = batch.answer(line, 1, to: &writer)
             counts[isSealed, default: 0] += 1
             try check(writer.bytes, isSealed, line, opener)
             // What is kept for a service is read by the same rules.
@@ -124,7 +124,7 @@ import Testing
             String(decoding: writer.bytes, as: UTF8.self).contains("column \(good[0].count): the object is cut off"))
         for count in good[2].indices {
             var writer = JSONWriter()
-            #expect(!batch.answer(Array(good[2][..<count]), to: &writer), "cut to \(count) bytes")
+            #expect(!batch.answer(Array(good[2][..<count]), 1, to: &writer), "cut to \(count) bytes")
         }
     }
 }

@@ -106,14 +106,15 @@ struct SealCommand: ParsableCommand {
         let sealing = SealBatch(
             from: try sealing.sealer(from: from, keys, keyring, isContextPerMessage: contextPerMessage),
             reserve: reserve, isUnverifiedAllowed: unverified)
-        var failedCount = 0
+        var (number, failedCount) = (0, 0)
         var answers = JSONWriter(reservingByteCount: 2 * Self.pieceByteCount)
         do {
             var reader = try LineReader(
                 URL(filePath: file == "-" ? "/dev/stdin" : file), limit: SealBatch.maximumLineByteCount, anyKind: true)
             while let line = try reader.next() {
+                number += 1
                 guard !JSONReader.isBlank(line) else { continue }
-                if !sealing.answer(line, to: &answers) { failedCount += 1 }
+                if !sealing.answer(line, number, to: &answers) { failedCount += 1 }
                 guard answers.byteCount > Self.pieceByteCount else { continue }
                 try Output.write(answers.bytes, to: nil)
                 answers.removeAll()

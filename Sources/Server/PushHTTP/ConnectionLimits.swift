@@ -1,71 +1,61 @@
 internal import NIOCore
+internal import NIOHTTP1
 internal import NIOHTTPTypes
 internal import PushCore
 
-/// The connections of one listener: a limit for all, and one for each address.
+/// The connections of one listener, up to a limit.
 ///
-/// When there are too many in all, the one that has been silent longest makes room for the new one. So a stranger who opens
-/// connections and says nothing keeps nobody out. Safe from many threads.
+/// When there are too many, the one that has been idle longest makes room for the new one. So a stranger who holds connections
+/// keeps nobody out. There is no limit for one address: behind a proxy, all phones have the same. Safe from many threads.
 final class ConnectionCount: Sendable {
     private let maximumCount: Int
-    private let maximumCountByAddress: Int
     private let state = Locked(State())
 
     private struct State {
         var count = 0
-        var byAddress: [String: Int] = [:]
-        /// Connections without a request, in the order in which they came.
-        var silent: [(id: ObjectIdentifier, channel: any Channel)] = []
+        var idleCount = 0
+        /// Connections without a request, and their order.
+        var idle: [ObjectIdentifier: (number: Int, channel: any Channel)] = [:]
+
+        mutating func append(_ channel: any Channel) {
+            idleCount += 1
+            idle[ObjectIdentifier(channel)] = (idleCount, channel)
+        }
     }
 
-    init(_ maximumCount: Int, byAddress maximumCountByAddress: Int) {
+    init(_ maximumCount: Int) {
         // The process must always be able to open files of its own.
         self.maximumCount = min(maximumCount, max(1, (Descriptors.limit - 64) / 2))
-        self.maximumCountByAddress = maximumCountByAddress
     }
 
     /// Counts a connection until it is closed; returns false if it must be closed at once.
     func open(_ channel: any Channel) -> Bool {
-        let (id, address) = (ObjectIdentifier(channel), Self.address(of: channel))
+        let id = ObjectIdentifier(channel)
         let (isOpen, ousted) = state.withLock { state -> (Bool, (any Channel)?) in
-            if let address {
-                guard state.byAddress[address, default: 0] < maximumCountByAddress else { return (false, nil) }
-            }
-            var ousted: (any Channel)?
+            var ousted: (id: ObjectIdentifier, (number: Int, channel: any Channel))?
             if state.count >= maximumCount {
-                guard !state.silent.isEmpty else { return (false, nil) }
-                ousted = state.silent.removeFirst().channel
+                ousted = state.idle.min { $0.value.number < $1.value.number }.map { ($0.key, $0.value) }
+                guard let ousted else { return (false, nil) }
+                state.idle[ousted.id] = nil
             }
             state.count += 1
-            if let address { state.byAddress[address, default: 0] += 1 }
-            state.silent.append((id, channel))
-            return (true, ousted)
+            state.append(channel)
+            return (true, ousted?.1.channel)
         }
         ousted?.close(promise: nil)
         guard isOpen else { return false }
         channel.closeFuture.whenComplete { [state] _ in
             state.withLock { state in
                 state.count -= 1
-                state.silent.removeAll { $0.id == id }
-                guard let address, let count = state.byAddress[address] else { return }
-                state.byAddress[address] = count > 1 ? count - 1 : nil
+                state.idle[id] = nil
             }
         }
         return true
     }
 
-    func hasRequest(_ channel: any Channel) {
-        let id = ObjectIdentifier(channel)
-        state.withLock { $0.silent.removeAll { $0.id == id } }
-    }
+    func hasRequest(_ channel: any Channel) { state.withLock { $0.idle[ObjectIdentifier(channel)] = nil } }
 
-    /// Returns nil for this machine, from which a proxy passes everybody's requests on. A network of IPv6 is one address.
-    private static func address(of channel: any Channel) -> String? {
-        guard let address = channel.remoteAddress?.ipAddress else { return nil }
-        guard !address.hasPrefix("127."), address != "::1", !address.hasPrefix("::ffff:127.") else { return nil }
-        guard address.contains(":"), !address.hasPrefix("::ffff:") else { return address }
-        return address.split(separator: ":", omittingEmptySubsequences: false).prefix(4).joined(separator: ":")
-    }
+    func isIdle(_ channel: any Channel) { if channel.isActive { state.withLock { $0.append(channel) } } }
 }
 
 /// Closes a connection that takes too long over its first request, over any request or its answer, or sends more than any
@@ -84,6 +74,8 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
     private var writing: Scheduled<Void>?
     private var byteCount = 0
     private var hasRequest = false
+    /// Requests whose answers are not written.
+    private var openCount = 0
 
     init(_ count: ConnectionCount, firstHeadTime: Duration, requestTime: Duration, maximumByteCount: Int) {
         self.count = count
@@ -93,6 +85,10 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        let pipeline = context.pipeline.syncOperations
+        if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) {
+            try? pipeline.addHandler(OlderRequests(), position: .after(decoder))
+        }
         if context.channel.isActive { begin(context) }
     }
 
@@ -115,8 +111,9 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
-            if !hasRequest { count.hasRequest(context.channel) }
+            count.hasRequest(context.channel)
             hasRequest = true
+            openCount += 1
             byteCount = 0
             reading?.cancel()
             reading = deadline(requestTime, context)
@@ -139,10 +136,13 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
         case .body: context.write(data, promise: promise)
         case .end:
             let written = promise ?? context.eventLoop.makePromise()
-            let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+            let bound = NIOLoopBound((self, context.channel), eventLoop: context.eventLoop)
             written.futureResult.whenComplete { _ in
-                bound.value.writing?.cancel()
-                bound.value.writing = nil
+                let (limits, channel) = bound.value
+                limits.writing?.cancel()
+                limits.writing = nil
+                limits.openCount -= 1
+                if limits.openCount == 0 { limits.count.isIdle(channel) }
             }
             context.write(data, promise: written)
         }
@@ -151,5 +151,26 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
     private func deadline(_ time: Duration, _ context: ChannelHandlerContext) -> Scheduled<Void> {
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         return context.eventLoop.scheduleTask(in: TimeAmount(time)) { bound.value.close(promise: nil) }
+    }
+}
+
+/// What a request's version asks of the connection, and Hummingbird does not know: after an answer to HTTP/1.0 it is closed, and who
+/// expects `100-continue` is told to go on with the body.
+///
+/// Source: RFC 9110, 10.1.1; RFC 9112, 9.3.
+private final class OlderRequests: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
+        let isOld = head.version == .http1_0
+        if isOld || !head.isKeepAlive { head.headers.replaceOrAdd(name: "connection", value: "close") }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+        if !isOld, head.headers.first(name: "expect")?.lowercased() == "100-continue" {
+            let answer = HTTPResponseHead(version: head.version, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(answer)), promise: nil)
+        }
     }
 }

@@ -11,16 +11,18 @@ package import SealedPush
 package struct BearerTokens: Sendable {
     private let digests: [[UInt8]]
 
-    /// Reads one token a line; empty lines do not count.
+    /// Reads one token a line; blanks around it do not count, nor do lines that are empty or begin with `#`.
     ///
     /// - Throws: ``TokenError`` unless there are one or two, of 32 to 256 visible ASCII characters each.
     package init(parsing text: [UInt8]) throws(TokenError) {
-        let lines = text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }).filter { !$0.isEmpty }
+        let lines = text.split { $0 == 0x0a || $0 == 0x0d }.map { $0.split { $0 == 0x20 || $0 == 0x09 } }
+            .filter { $0.first.map { $0.first != UInt8(ascii: "#") } ?? false }
         guard (1...2).contains(lines.count) else { throw .count }
-        guard lines.allSatisfy({ (32...256).contains($0.count) && $0.allSatisfy { (0x21...0x7e).contains($0) } }) else {
-            throw .form
-        }
-        digests = lines.map { Self.digest(Array($0)) }
+        let tokens = lines.flatMap(\.self)
+        guard tokens.count == lines.count,
+            tokens.allSatisfy({ (32...256).contains($0.count) && $0.allSatisfy { (0x21...0x7e).contains($0) } })
+        else { throw .form }
+        digests = tokens.map { Self.digest(Array($0)) }
     }
 
     /// - Parameter header: the value of `Authorization`.
@@ -98,6 +100,27 @@ struct BackEndGate: RouterMiddleware {
     }
 }
 
+/// Refuses what was asked under a name that is not this machine's, at an address that only this machine reaches: a page in a browser
+/// here may have had its own name point to it, and would read what needs no token.
+struct HostGate: RouterMiddleware {
+    typealias Context = ServerContext
+    let place: ServerPlace
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        if case .address = place, place.isLocal, let authority = request.head.authority {
+            let host = authority.replacing(/:[0-9]+$/, with: "").filter { $0 != "[" && $0 != "]" }
+            guard ServerPlace.localHosts.contains(host.lowercased()) else {
+                throw Problem(
+                    .misdirectedRequest, "other-host", "the header Host has a name that is not this machine's",
+                    hint: "Ask 127.0.0.1, [::1] or localhost.")
+            }
+        }
+        return try await next(request, context)
+    }
+}
+
 /// Lets a phone in that shows a login, when it is its turn.
 ///
 /// Each account has a rate, and one request at a time, so that it takes one place and not all of them: a phone that has lost an
@@ -151,8 +174,9 @@ struct PhoneGate: RouterMiddleware {
 
 extension Request {
     fileprivate static func bearer(_ header: String?) -> Substring? {
-        guard let header, header.utf8.count <= 512, header.prefix(7).lowercased() == "bearer " else { return nil }
-        return header.dropFirst(7)
+        guard let header, header.utf8.count <= 512 else { return nil }
+        let words = header.split(separator: " ")
+        return words.count == 2 && words[0].lowercased() == "bearer" ? words[1] : nil
     }
 }
 

@@ -20,7 +20,7 @@ struct MessageRoutes: Sendable {
     /// Durable when it is answered.
     func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
         // In their order, so that of two messages for one device the first goes first.
-        try await answer(request, status: .accepted, isParallel: false) { members, status, writer in
+        try await answer(request, status: .accepted, isParallel: false) { members, line, writer in
             // Of each message anew: a key that is revoked seals no further line of a batch. A message for everyone that has
             // begun is finished with it.
             let sealer = try state().sender().sealer
@@ -33,18 +33,18 @@ struct MessageRoutes: Sendable {
                 "skipped": .counts(
                     Dictionary(uniqueKeysWithValues: report.skipped.map { ($0.key.rawValue, $0.value) })),
             ]
-            answer["status"] = status.map { .count($0) }
+            if let line { (answer["line"], answer["status"]) = (.count(line.number), .count(line.status)) }
             writer.value(.object(answer))
         }
     }
 
     /// Nothing is kept.
     func seal(_ request: Request, _ context: ServerContext) async throws -> Response {
-        try await answer(request, status: .ok, isParallel: true) { members, status, writer in
+        try await answer(request, status: .ok, isParallel: true) { members, line, writer in
             let sealer = try state().sender().sealer
             let order = try SealOrder(members, known: known)
             guard case .device(let name) = order.target else {
-                return try order.sealed(by: sealer).write(to: &writer, status: status)
+                return try order.sealed(by: sealer).write(to: &writer, line: line)
             }
             guard let device = try await outbox.device(name) else { throw OutboxError.unknownDevice }
             let target: SealOrder.Target
@@ -54,7 +54,7 @@ struct MessageRoutes: Sendable {
                 guard order.includesUnverified else { throw SealOrder.unverified }
                 target = .recipient(KnownRecipient(key: recipient))
             }
-            try order.sealed(by: sealer, for: target).write(to: &writer, status: status)
+            try order.sealed(by: sealer, for: target).write(to: &writer, line: line)
         }
     }
 
@@ -62,7 +62,8 @@ struct MessageRoutes: Sendable {
 
     /// Writes the answer to one message; throws before it writes.
     private typealias Work =
-        @Sendable (_ message: consuming JSONMembers, _ status: Int?, _ answer: inout JSONWriter) async throws -> Void
+        @Sendable (_ message: consuming JSONMembers, _ line: AnswerLine?, _ answer: inout JSONWriter) async throws ->
+        Void
 
     private func answer(
         _ request: Request, status: HTTPResponse.Status, isParallel: Bool, _ work: @escaping Work
@@ -79,20 +80,19 @@ struct MessageRoutes: Sendable {
         guard await batches.enter(within: patience) else { throw Problem.unavailable("too many batches at once") }
         defer { batches.leave() }
         let body = try await request.wholeBody(upTo: ServerLimits.batchByteCount)
-        let lines = Self.lines(of: body.readableBytesView)
-        guard lines.count <= ServerLimits.batchLineCount else {
-            throw Problem(
-                .contentTooLarge, "too-many-lines", "a batch has at most \(ServerLimits.batchLineCount) lines")
-        }
+        let lines = try Self.lines(of: body.readableBytesView)
         let answers = await Self.answers(to: lines, isParallel ? 4 : 1, status.code, work)
         return Response(status: .ok, headers: [.contentType: Self.linesType], body: .init(byteBuffer: answers))
     }
+
+    /// A line of a batch that is not blank, and its number among all lines, from 1.
+    private typealias Line = (number: Int, bytes: ByteBufferView)
 
     /// A line for each line, in their order. Few at a time: what a core has just written is copied from its cache.
     ///
     /// - Parameter parallelCount: how many parts are worked on at once, 32 lines each.
     private static func answers(
-        to lines: [ByteBufferView], _ parallelCount: Int, _ status: Int, _ work: @escaping Work
+        to lines: [Line], _ parallelCount: Int, _ status: Int, _ work: @escaping Work
     ) async -> ByteBuffer {
         var answers = ByteBuffer()
         answers.reserveCapacity(lines.count * answerByteCount)
@@ -112,11 +112,13 @@ struct MessageRoutes: Sendable {
         return answers
     }
 
-    private static func answers(to lines: ArraySlice<ByteBufferView>, _ status: Int, _ work: Work) async -> [UInt8] {
+    private static func answers(to lines: ArraySlice<Line>, _ status: Int, _ work: Work) async -> [UInt8] {
         var answers = JSONWriter(reservingByteCount: lines.count * answerByteCount)
         for line in lines {
-            do { try await work(try Request.members(line, isLine: true), status, &answers) } catch {
-                answers.value(Problem(error).json())
+            do {
+                try await work(try Request.members(line.bytes, isLine: true), (line.number, status), &answers)
+            } catch {
+                answers.value(Problem(error).json(line: line.number))
             }
             answers.endLine()
         }
@@ -126,14 +128,20 @@ struct MessageRoutes: Sendable {
     /// Enough for most.
     private static let answerByteCount = 1_536
 
-    /// Without those that are blank.
-    private static func lines(of body: ByteBufferView) -> [ByteBufferView] {
-        var lines: [ByteBufferView] = []
-        var rest = body
+    /// Without those that are blank, which count as lines.
+    private static func lines(of body: ByteBufferView) throws(Problem) -> [Line] {
+        var lines: [Line] = []
+        var (rest, number) = (body, 0)
         while !rest.isEmpty {
+            number += 1
+            guard number <= ServerLimits.batchLineCount else {
+                throw Problem(
+                    .contentTooLarge, "too-many-lines",
+                    "a batch has at most \(ServerLimits.batchLineCount) lines, blank ones included")
+            }
             let end = rest.lineEnd
             let line = rest[..<(end ?? rest.endIndex)]
-            if !JSONReader.isBlank(line) { lines.append(line) }
+            if !JSONReader.isBlank(line) { lines.append((number, line)) }
             rest = rest[(end.map { $0 + 1 } ?? rest.endIndex)...]
         }
         return lines
@@ -141,6 +149,9 @@ struct MessageRoutes: Sendable {
 
     private static let linesType = "application/x-ndjson"
 }
+
+/// Where an answer stands in a batch's, and its status.
+typealias AnswerLine = (number: Int, status: Int)
 
 /// What a back end looks at: devices, the outbox, receipts. Public names only.
 struct ListRoutes: Sendable {

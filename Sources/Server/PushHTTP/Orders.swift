@@ -181,8 +181,8 @@ struct SealedOrder: Sendable {
 
     /// `Sealed` of Docs/openapi.yaml, its members in the order of their names.
     ///
-    /// - Parameter status: where it is a line of many.
-    func write(to writer: inout JSONWriter, status: Int?) {
+    /// - Parameter line: nil unless it is one of many.
+    func write(to writer: inout JSONWriter, line: AnswerLine?) {
         writer.object { sealed in
             sealed.object("headers") { headers in
                 headers.string("apns-collapse-id", payload.collapseID)
@@ -193,11 +193,12 @@ struct SealedOrder: Sendable {
                 headers.string("apns-topic", payload.topic.description)
             }
             sealed.messageID("id", payload.messageID)
+            sealed.integer("line", line.map { Int64($0.number) })
             sealed.string("payload", utf8: payload.json)
             sealed.integer("payloadBytes", Int64(payload.json.count))
             sealed.string("recipient", recipient)
             sealed.string("sender", sender)
-            sealed.integer("status", status.map(Int64.init))
+            sealed.integer("status", line.map { Int64($0.status) })
         }
     }
 }
@@ -219,15 +220,18 @@ package struct SealBatch: Sendable {
     }
 
     /// Writes the answer to a line, in a line of its own; false where it was not sealed.
-    package func answer(_ line: [UInt8], to answers: inout JSONWriter) -> Bool {
+    ///
+    /// - Parameter number: the line's, from 1.
+    package func answer(_ line: [UInt8], _ number: Int, to answers: inout JSONWriter) -> Bool {
         defer { answers.endLine() }
         do {
             let order = try SealOrder(
                 try Request.members(line, isLine: true), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
-            try order.sealed(by: sealer, reserve: reserve).write(to: &answers, status: 200)
+            let sealed = try order.sealed(by: sealer, reserve: reserve)
+            sealed.write(to: &answers, line: (number, 200))
             return true
         } catch {
-            answers.value(Problem(error).json())
+            answers.value(Problem(error).json(line: number))
             return false
         }
     }

@@ -13,22 +13,39 @@ struct Problem: Error {
     var hint: String?
     /// Members beside those.
     var more: [String: JSONValue] = [:]
+    /// Header fields beside those of each problem.
+    let fields: HTTPFields
     /// In seconds.
     let retryAfter: Int?
 
     init(
-        _ status: HTTPResponse.Status, _ code: String, _ detail: String, hint: String? = nil, retryAfter: Int? = nil
+        _ status: HTTPResponse.Status, _ code: String, _ detail: String, hint: String? = nil, retryAfter: Int? = nil,
+        fields: HTTPFields = [:]
     ) {
         self.status = status
         self.code = code
         self.detail = detail
         self.hint = hint
         self.retryAfter = retryAfter
+        self.fields = fields
     }
 
     static func malformed(_ detail: String, hint: String? = nil) -> Problem {
         Problem(.badRequest, "malformed", detail, hint: hint)
     }
+
+    /// - Parameter allowed: the methods that the path has, as `Allow` names them.
+    static func wrongMethod(_ allowed: String) -> Problem {
+        Problem(
+            .methodNotAllowed, "wrong-method", "this path does not have this method", hint: "It has \(allowed).",
+            fields: [.allow: allowed])
+    }
+
+    static let unknownMethod = Problem(.notImplemented, "unknown-method", "no path here has this method")
+
+    static let encoded = Problem(
+        .unsupportedMediaType, "encoded", "the request's body is compressed, or encoded otherwise",
+        hint: "Send it as it is, without Content-Encoding.", fields: [.acceptEncoding: "identity"])
 
     static let tooLarge = Problem(.contentTooLarge, "body-too-large", "the message, or the whole body, is too large")
 
@@ -52,19 +69,25 @@ struct Problem: Error {
 }
 
 extension Problem {
-    /// - Parameter requestID: what the operator's log calls the request; nil for a line of a batch.
-    func json(requestID: String? = nil) -> JSONValue {
+    /// - Parameters:
+    ///   - requestID: what the operator's log calls the request; nil for a line of a batch.
+    ///   - line: the line's number.
+    func json(requestID: String? = nil, line: Int? = nil) -> JSONValue {
         var members: [String: JSONValue] = [
-            "type": "about:blank", "title": .string(status.reasonPhrase), "status": .integer(Int64(status.code)),
+            // From the repository's root; what is called what there stays so.
+            "type": .string("/Docs/Codes.md#\(code)"), "title": .string(status.reasonPhrase),
+            "status": .integer(Int64(status.code)),
             "code": .string(code), "detail": .string(detail),
         ]
         if let requestID { members["request"] = .string(requestID) }
+        if let line { members["line"] = .count(line) }
         if let hint { members["hint"] = .string(hint) }
         return .object(members.merging(more) { first, _ in first })
     }
 
     func response(requestID: String) -> Response {
         var response = Response.json(json(requestID: requestID), status: status, type: "application/problem+json")
+        response.headers.append(contentsOf: fields)
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         if status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
         return response

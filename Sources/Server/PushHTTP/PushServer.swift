@@ -1,3 +1,5 @@
+internal import CoreMetrics
+internal import HTTPTypes
 internal import Hummingbird
 package import Logging
 internal import NIOSSL
@@ -14,23 +16,29 @@ package enum ServerPlace: Hashable, Sendable {
     case address(String, port: Int)
 
     /// Whether it can be reached from this machine alone.
-    var isLocal: Bool {
+    package var isLocal: Bool {
         switch self {
         case .socket: true
-        case .address(let host, _): ["127.0.0.1", "::1", "localhost"].contains(host)
+        case .address(let host, _): Self.localHosts.contains(host)
         }
     }
+
+    static let localHosts = ["127.0.0.1", "::1", "localhost"]
 }
 
 /// A certificate chain and its key, both in PEM.
 package struct ServerCertificate: Sendable {
     let chain: [NIOSSLCertificateSource]
     let key: NIOSSLPrivateKeySource
+    /// When the first of the chain ends, in seconds since 1970.
+    let expiry: Int64?
 
     /// - Throws: `badCertificate` if they can't be read, or do not belong together.
     package init(chain: [UInt8], key: [UInt8]) throws(ServingError) {
         do {
-            self.chain = try NIOSSLCertificate.fromPEMBytes(chain).map { .certificate($0) }
+            let certificates = try NIOSSLCertificate.fromPEMBytes(chain)
+            self.chain = certificates.map { .certificate($0) }
+            expiry = certificates.map { Int64($0.notValidAfter) }.min()
             self.key = .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
             _ = try NIOSSLContext(
                 configuration: .makeServerConfiguration(certificateChain: self.chain, privateKey: self.key))
@@ -111,17 +119,28 @@ package final class PushServer: Sendable {
         let tls = certificate?.configuration { certificates.withLock { $0 } }
         var doors = [
             Door(
-                place: place, router: routes.forBackEnd(batches: batches), tls: place.isLocal ? nil : tls,
+                place: place, router: routes.forBackEnd(batches: batches, at: place), tls: place.isLocal ? nil : tls,
                 firstHeadTime: limits.idleTime, maximumByteCount: ServerLimits.batchByteCount + 65_536)
         ]
         if let phones {
             doors.append(
                 Door(
                     place: phones, router: routes.forPhones(gate: phoneGate), tls: phones.isLocal ? nil : tls,
-                    connectionCountByAddress: ServerLimits.connectionCountByAddress,
                     firstHeadTime: limits.firstHeadTime, maximumByteCount: 2 * ServerLimits.bodyByteCount))
         }
         service = try RunningService(doors, limits, logger)
+        recordExpiry()
+    }
+
+    /// When the sender set and the certificate end, as figures.
+    private func recordExpiry() {
+        let ends = [
+            "sender_set": state.withLock { $0.senderSet?.expires.secondsSince1970 },
+            "certificate": certificate.withLock { $0?.expiry },
+        ]
+        for case (let name, let end?) in ends {
+            Gauge(label: "push_\(name)_expiry_seconds", factory: metrics).record(end)
+        }
     }
 
     /// Uses another sender's keys from the next message on, also of those in a batch.
@@ -134,10 +153,16 @@ package final class PushServer: Sendable {
     package func use(tokens: BearerTokens?) { state.withLock { $0.tokens = tokens } }
 
     /// Hands out another sender set.
-    package func use(senderSet: SenderSet?) { state.withLock { $0.senderSet = senderSet } }
+    package func use(senderSet: SenderSet?) {
+        state.withLock { $0.senderSet = senderSet }
+        recordExpiry()
+    }
 
     /// Uses another certificate from the next connection on.
-    package func use(certificate: ServerCertificate?) { self.certificate.withLock { $0 = certificate } }
+    package func use(certificate: ServerCertificate?) {
+        self.certificate.withLock { $0 = certificate }
+        recordExpiry()
+    }
 
     /// Seals nothing more, and knows no login, until there is another sender: its keys are revoked, or gone.
     ///
@@ -171,9 +196,9 @@ struct ServerRoutes: Sendable {
     let limits: ServerLimits
     let state: @Sendable () -> ServerState
 
-    func forBackEnd(batches: Semaphore) -> Router<ServerContext> {
+    func forBackEnd(batches: Semaphore, at place: ServerPlace) -> Router<ServerContext> {
         let router = Router(reportingTo: metrics)
-        router.addReadiness(of: outbox, metrics, limits)
+        router.addReadiness(of: outbox, metrics, limits, at: place)
         let group = router.group("/v1").add(middleware: BackEndGate(state: state))
         let messages = MessageRoutes(outbox: outbox, batches: batches, patience: limits.batchPatience, state: state)
         let lists = ListRoutes(outbox: outbox, clock: limits.clock)
@@ -184,7 +209,7 @@ struct ServerRoutes: Sendable {
         group.delete("/devices/:device", use: lists.removeDevice)
         group.get("/outbox", use: lists.status)
         group.get("/receipts", use: lists.receipts)
-        return router
+        return router.refusingOtherMethods()
     }
 
     func forPhones(gate: PhoneGate) -> Router<ServerContext> {
@@ -195,7 +220,7 @@ struct ServerRoutes: Sendable {
         group.delete("/phones/:enrollment", use: phones.unregister)
         group.post("/phones/:enrollment/answers", use: phones.answer)
         group.get("/sender-set", use: phones.senderSet)
-        return router
+        return router.refusingOtherMethods()
     }
 
     private var phones: PhoneRoutes { PhoneRoutes(outbox: outbox, deviceCount: limits.deviceCount, state: state) }
@@ -204,21 +229,48 @@ struct ServerRoutes: Sendable {
 extension Router<ServerContext> {
     /// What each listener has: requests are counted, errors are answered as problems, and `/healthz` says that it runs.
     convenience init(reportingTo metrics: PrometheusMetrics) {
-        self.init(context: ServerContext.self)
+        self.init(context: ServerContext.self, options: .autoGenerateHeadEndpoints)
         add(middleware: Reporting(metrics: metrics))
         get("/healthz") { _, _ in Response.json(["status": "running"]) }
     }
 
+    /// To be called when all routes are there: answers 405, with `Allow`, where a path is there and has another method.
+    func refusingOtherMethods() -> Self {
+        for (path, routes) in Dictionary(grouping: routes, by: { $0.path.description }) {
+            var own = Set(routes.map { $0.method.rawValue })
+            if own.contains("GET") { own.insert("HEAD") }
+            let allowed = own.sorted().joined(separator: ", ")
+            let refuse: @Sendable (Request, ServerContext) async throws -> Response = { _, _ in
+                throw Problem.wrongMethod(allowed)
+            }
+            for name in Self.methods where !own.contains(name) {
+                if let method = HTTPRequest.Method(name) { on(RouterPath(path), method: method, use: refuse) }
+            }
+        }
+        return self
+    }
+
+    /// Those that a path may be asked by.
+    static var methods: [String] {
+        ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "QUERY"]
+    }
+
     /// `/readyz`: whether the outbox can be used, and the sender, too. It needs no token, so the outbox is asked once a second at most.
-    func addReadiness(of outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits) {
+    ///
+    /// - Returns: what else needs no token.
+    @discardableResult func addReadiness(
+        of outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits, at place: ServerPlace
+    ) -> RouterGroup<ServerContext> {
         let isReadable = Cache<Bool, Bool>(clock: limits.clock) { _ in
             try await outbox.requireReadable()
             return true
         }
-        get("/readyz") { _, _ in
+        let group = group().add(middleware: HostGate(place: place))
+        group.get("/readyz") { _, _ in
             if let obstacle = metrics.obstacle.withLock({ $0 }) { throw obstacle }
             _ = try await isReadable.value(true)
             return Response.json(["status": "ready"])
         }
+        return group
     }
 }

@@ -43,8 +43,9 @@ struct Reporting: RouterMiddleware {
             // Hummingbird answers 400 and closes.
             throw error
         } catch {
-            let problem = Problem(error)
-            if problem.status.code >= 500 {
+            let isKnown = Router.methods.contains(request.method.rawValue)
+            let problem = isKnown ? Problem(error) : .unknownMethod
+            if isKnown, problem.status.code >= 500 {
                 context.logger.error("\(context.requestID): \(problem.detail): \(Self.kind(of: error))")
             }
             response = problem.response(requestID: context.requestID)
@@ -94,6 +95,7 @@ extension Request {
     }
 
     func wholeBody(upTo limit: Int) async throws -> ByteBuffer {
+        guard headers[.contentEncoding].map({ $0.lowercased() == "identity" }) ?? true else { throw Problem.encoded }
         do { return try await body.collect(upTo: limit) } catch let error as HTTPParserError { throw error } catch {
             throw error is NIOTooManyBytesError ? Problem.tooLarge : .malformed("the request's body was cut off")
         }
@@ -114,19 +116,13 @@ extension Request {
 
     /// Without its parameters.
     var mediaType: String? {
-        headers[.contentType].map { value in String(value.prefix { $0 != ";" }).trimmed.lowercased() }
+        headers[.contentType].map { value in value.prefix { !"; \t".contains($0) }.lowercased() }
     }
 
     static func wrongType(_ wanted: String) -> Problem {
         Problem(
             .unsupportedMediaType, "wrong-media-type", "the request's body is of another kind",
             hint: "Send the header Content-Type: \(wanted).")
-    }
-}
-
-extension String {
-    fileprivate var trimmed: String {
-        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 }
 
@@ -162,6 +158,4 @@ package struct ServerLimits: Sendable {
     /// Of a batch.
     static let batchByteCount = 16 << 20
     static let batchLineCount = 1_000
-    /// Connections of phones from one address that is not this machine's.
-    static let connectionCountByAddress = 64
 }

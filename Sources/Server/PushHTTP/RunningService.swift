@@ -15,7 +15,6 @@ struct Door {
     let place: ServerPlace
     let router: Router<ServerContext>
     var tls: TLSConfiguration?
-    var connectionCountByAddress = Int.max
     let firstHeadTime: Duration
     let maximumByteCount: Int
 }
@@ -64,7 +63,7 @@ final class RunningService: Sendable {
     }
 
     private static func server(_ door: Door, _ limits: ServerLimits) throws(ServingError) -> HTTPServerBuilder {
-        let connections = ConnectionCount(limits.connectionCount, byAddress: door.connectionCountByAddress)
+        let connections = ConnectionCount(limits.connectionCount)
         let (firstHeadTime, byteCount) = (door.firstHeadTime, door.maximumByteCount)
         let http = HTTPServerBuilder.http1(
             configuration: .init(
@@ -104,17 +103,18 @@ package final class MetricsServer: Sendable {
         deliveries: @escaping @Sendable () async -> CourierReport?, limits: ServerLimits = ServerLimits(),
         logger: Logger
     ) throws(ServingError) {
+        let place = ServerPlace.address(host, port: port)
         let router = Router(reportingTo: metrics)
-        router.addReadiness(of: outbox, metrics, limits)
+        let group = router.addReadiness(of: outbox, metrics, limits, at: place)
         let status = Cache<Bool, OutboxStatus>(clock: limits.clock) { _ in try await outbox.status() }
-        router.get("/metrics") { _, _ in
+        group.get("/metrics") { _, _ in
             let samples = try await status.value(true).samples + (await deliveries()?.samples ?? [])
             return Response(
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: .init(byteBuffer: ByteBuffer(string: metrics.text(samples))))
         }
         let door = Door(
-            place: .address(host, port: port), router: router, firstHeadTime: limits.idleTime,
+            place: place, router: router.refusingOtherMethods(), firstHeadTime: limits.idleTime,
             maximumByteCount: ServerLimits.bodyByteCount)
         service = try RunningService([door], limits, logger)
     }
@@ -133,6 +133,7 @@ extension OutboxStatus {
             MetricSample("push_outbox_reachable_devices", .gauge, reachableDeviceCount),
             MetricSample("push_outbox_waiting", .gauge, waitingCount),
             MetricSample("push_outbox_bytes", .gauge, fileByteCount),
+            MetricSample("push_records_expiring", .gauge, expiringRecordCount),
             MetricSample("push_outbox_queues", .gauge, queues.due, labels: [("state", "due")]),
             MetricSample("push_outbox_queues", .gauge, queues.leased, labels: [("state", "leased")]),
             MetricSample("push_outbox_queues", .gauge, queues.delayed, labels: [("state", "put-off")]),
@@ -144,6 +145,9 @@ extension OutboxStatus {
             }
             + deadLetters.sorted { $0.key < $1.key }.map {
                 MetricSample("push_outbox_refused", .gauge, $0.value, labels: [("reason", $0.key)])
+            }
+            + [firstRecordExpiry].compactMap(\.self).map {
+                MetricSample("push_records_expiry_seconds", .gauge, Int($0.secondsSince1970))
             }
     }
 }

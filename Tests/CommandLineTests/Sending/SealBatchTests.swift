@@ -35,10 +35,11 @@ import Testing
             (["device": "alice-phone", "content": content], 400, "malformed"),
             (["recipient": key, "unverified": true, "content": ["alert": "kumquat"]], 422, "invalid-content"),
         ]
-        let input = try lines.map { try line($0.0) }.joined(separator: "\n") + "\n\nno JSON\n"
+        let input = try lines.map { try line($0.0) }.joined(separator: "\n") + "\n \t\nno JSON\n"
         let result = try fixture.run(batch, input: input)
         #expect(result.status == 65 && result.errors.contains("not sealed: 5"), "\(result.errors)")
         #expect(result.objects.map { $0["status"] as? Int } == lines.map { $0.1 } + [400])
+        #expect(result.objects.map { $0["line"] as? Int } == [1, 2, 3, 4, 5, 6, 8])
         for (answer, line) in zip(result.objects, lines) where line.1 != 200 {
             #expect(answer["code"] as? String == line.2, "\(answer)")
         }

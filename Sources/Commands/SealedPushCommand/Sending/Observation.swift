@@ -17,10 +17,16 @@ final class Observation: Sendable {
 struct ObservationOptions: ParsableArguments {
     @Option(help: .value("place", "HOST:PORT of /metrics, /healthz and /readyz.")) var metrics: ServerPlace?
 
+    @Flag(help: "Let other machines read it, without TLS or a token.") var metricsOpen = false
+
     @Flag(help: "Log refusals and connections, public IDs only.") var verbose = false
 
     func validate() throws {
         if case .socket? = metrics { throw ValidationError("--metrics takes HOST:PORT.") }
+        guard metricsOpen || metrics?.isLocal ?? true else {
+            throw ValidationError(
+                "Whoever reaches --metrics reads it, without TLS or a token: take 127.0.0.1, or say --metrics-open.")
+        }
     }
 
     /// To standard error; public IDs only.

@@ -17,7 +17,7 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve", abstract: "Serve a back end and phones over HTTP until stopped.",
         discussion: """
             A place is a socket's path, or HOST:PORT. Docs/openapi.yaml has all paths. With APNs' options it delivers, too. \
-            SIGHUP rereads keys, tokens, sender set and certificate.
+            SIGHUP rereads keys, tokens, sender set, TLS.
 
             Example: sealedpush serve --from newsroom --topic app.id --apns APNs
             Exit status: 0 stopped, 64 usage, 65 input, 74 file or port, 75 busy, 77 keys.
