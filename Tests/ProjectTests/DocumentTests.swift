@@ -191,6 +191,17 @@ import Testing
         #expect(nameCount > 10)
     }
 
+    @Test("each alert has a severity, and a chapter that is there") func runbooks() throws {
+        let rules = try Self.text("Docs/alerts.yml")
+        let chapters = try Self.text("Docs/Operations.md").matches(of: /\n##+ ([^\n]+)/).map { match in
+            match.1.lowercased().replacing(" ", with: "-").filter { $0 == "-" || $0.isLetter || $0.isNumber }
+        }
+        let links = rules.matches(of: /runbook: Docs\/Operations.md#([a-z0-9-]+)\n/).map { String($0.1) }
+        let count = rules.matches(of: /alert: [A-Z]/).count
+        #expect(links.count == count && rules.matches(of: /severity: (critical|warning)}/).count == count)
+        #expect(Set(links).isSubset(of: chapters), "\(Set(links).subtracting(chapters))")
+    }
+
     @Test("the specification's worked examples are the vectors they name") func workedExamples() throws {
         let specification = try Self.text("Docs/Specification.md")
         let appendix = try #require(specification.components(separatedBy: "## Appendix A").last)

@@ -124,7 +124,7 @@ final class ServedCommand: @unchecked Sendable {
 
     func curl(_ arguments: String...) throws -> (status: String, body: String) { try curl(arguments) }
 
-    private func curl(_ arguments: [String]) throws -> (status: String, body: String) {
+    func curl(_ arguments: [String]) throws -> (status: String, body: String) {
         let result = try Program(at: "/usr/bin/curl", in: folder.url).run(["-sS", "-w", "\n%{http_code}"] + arguments)
         let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         return (lines.last ?? "", lines.dropLast().joined(separator: "\n"))

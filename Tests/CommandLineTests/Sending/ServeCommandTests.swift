@@ -16,7 +16,8 @@ import Testing
     func delivers() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone", user: "alice")
-        let deliver = ["--apns", "APNs", "--metrics", "127.0.0.1:0"]
+        let hasIPv6 = (try? Checkout.text(URL(filePath: "/proc/net/if_inet6")))?.contains(" lo") == true
+        let deliver = ["--apns", "APNs", "--metrics", hasIPv6 ? "[::1]:0" : "127.0.0.1:0"]
         let served = try await ServedCommand.start(fixture, deliver + ["--listen", "own.sock"])
         #expect(served.place["socket"] as? String == "own.sock")
         let attributes = try FileManager.default.attributesOfItem(atPath: fixture.folder.appending("own.sock").path)
@@ -37,10 +38,19 @@ import Testing
             #"push_server_requests_total{route="/v1/messages",method="POST",status="202"} 1"#,
         ] { #expect(figures.body.contains("\n\(line)\n"), "\(line)\n\(figures.body)") }
         #expect(!figures.body.contains("alice") && !figures.body.contains("kumquat"))
-        let rules = try Checkout.text(Checkout.folder.appending(path: "Docs/alerts.yml"))
-        let named = Set(rules.matches(of: /push_[a-z_]+/).map { String($0.0) })
-        #expect(named.count == 7)
-        for name in named { #expect(figures.body.contains("\n\(name)"), "\(name) is no figure") }
+        for (file, count) in [("alerts.yml", 11), ("dashboard.json", 17)] {
+            let text = try Checkout.text(Checkout.folder.appending(path: "Docs/\(file)"))
+            let named = Set(text.matches(of: /push_[a-z_]+/).map { String($0.0) })
+            #expect(named.count == count, "\(file)")
+            // Nothing was refused here, and nothing has an end.
+            let absent = ["push_outbox_refused", "push_certificate_expiry_seconds", "push_sender_set_expiry_seconds"]
+            for name in named.subtracting(absent) {
+                #expect(figures.body.contains("\n\(name)"), "\(name) is no figure")
+            }
+        }
+        for name in figures.body.matches(of: /# TYPE (\w+)/).map(\.1) {
+            #expect(figures.body.contains("# HELP \(name) "), "\(name)")
+        }
         #expect(served.stop() == .exited(0), "\(served.errors)")
         #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending("own.sock").path))
         #expect(!served.errors.contains("kumquat") && !served.errors.contains("alice"))
@@ -99,15 +109,26 @@ import Testing
 
     @Test("speaks TLS at an address, and reads tokens again when it is told") func secure() async throws {
         let fixture = try await SendingFixture()
-        let made = try Program(at: "/usr/bin/openssl", in: fixture.folder.url).run(
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-            "-subj",
-            "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", "key.pem", "-out",
-            "cert.pem")
-        #expect(made.status == 0, "\(made.errors)")
+        try certificate(in: fixture)
         try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
-        let tls = ["--tls", "cert.pem,key.pem", "--token-file", "token"]
-        let served = try await ServedCommand.start(fixture, tls + ["--listen", "0.0.0.0:0"])
+        let (now, newsroom) = (Timestamp.now(), try fixture.keyring.senderKey(named: "newsroom").sender)
+        let set = try SenderSet(
+            of: [newsroom], topic: Topic(stringLiteral: SendingFixture.topic), counter: 1, created: now,
+            expires: now.advanced(bySeconds: 86_400), signedBy: AuthorityPrivateKey())
+        try ServedCommand.write(set.description, to: "set", fixture)
+        let tls = ["--tls", "cert.pem,key.pem", "--token-file", "token", "--sender-set", "set"]
+        let listen = ["--listen", "0.0.0.0:0", "--metrics", "127.0.0.1:0"]
+        let served = try await ServedCommand.start(fixture, tls + listen)
+        var address: String?
+        while address == nil {
+            address = served.errors.firstMatch(of: /figures are at (http:[^ \n]+)/).map { String($0.1) }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let figures = try served.curl(address ?? "").body
+        #expect(figures.contains("\npush_sender_set_expiry_seconds \(set.expires.secondsSince1970)\n"), "\(figures)")
+        let expiry = figures.firstMatch(of: /\npush_certificate_expiry_seconds ([0-9]+)\n/).flatMap { Int64($0.1) }
+        let (day, end) = (Int64(86_400), try #require(expiry))
+        #expect((now.secondsSince1970 + day...now.secondsSince1970 + 3 * day).contains(end))
         let port = try #require(served.place["port"] as? Int)
         let outbox = "https://localhost:\(port)/v1/outbox"
         let header = "Authorization: Bearer "
@@ -131,6 +152,72 @@ import Testing
         #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + new).status == "200")
         #expect(served.stop() == .exited(0))
         #expect(!served.errors.contains(Self.token) && !served.errors.contains(new))
+    }
+
+    private func certificate(in fixture: SendingFixture) throws {
+        let made = try Program(at: "/usr/bin/openssl", in: fixture.folder.url).run(
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", "key.pem",
+            "-out", "cert.pem")
+        #expect(made.status == 0, "\(made.errors)")
+    }
+
+    private static let nginx = "/usr/sbin/nginx"
+
+    @Test(
+        "phones come through Operations' nginx and reach their own paths alone; one before the back end's socket is refused",
+        .enabled(if: Thoroughness.isThorough && FileManager.default.isExecutableFile(atPath: nginx)))
+    func proxied() async throws {
+        let fixture = try await SendingFixture()
+        try certificate(in: fixture)
+        let served = try await ServedCommand.start(fixture, ["--listen", "own.sock", "--phones", "127.0.0.1:0"])
+        let port = try #require((served.place["phones"] as? [String: Any])?["port"] as? Int)
+        let page = try Checkout.text(Checkout.folder.appending(path: "Docs/Operations.md"))
+        let block = page.components(separatedBy: "\n```nginx\n").dropFirst().first?.components(separatedBy: "\n```")[0]
+        let folder = fixture.folder.url.path
+        let server = try #require(block).replacing("listen 443 ssl", with: "listen unix:\(folder)/phones.sock ssl")
+            .replacing(":8480", with: ":\(port)").replacing(/\/etc\/push\/(chain|key)/) { match in
+                "\(folder)/\(match.1 == "key" ? "key" : "cert")"
+            }
+        let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
+        let configuration = try fixture.folder.write(
+            """
+            \(geteuid() == 0 ? "user root;" : "")
+            daemon off; pid \(folder)/nginx.pid; error_log \(folder)/nginx.log; events {}
+            http { access_log off; \(paths.joined(separator: " "))
+            \(server)
+            server {
+                listen unix:\(folder)/back-end.sock;
+                location / {
+                    proxy_pass http://unix:\(folder)/own.sock;
+                    proxy_set_header X-Forwarded-For $remote_addr;
+                }
+            } }
+            """, to: "nginx.conf")
+        let proxy = try Program(at: Self.nginx).start(["-c", configuration, "-e", "\(folder)/nginx.log"])
+        defer {
+            Glibc.kill(proxy.identifier, SIGTERM)
+            _ = proxy.wait()
+        }
+        let login = try served.ask("/v1/logins", #"{"user":"alice"}"#).body
+        let token = try #require(login.firstMatch(of: /"token":"([^"]+)"/)?.1)
+        let ask = { (path: String, words: [String]) in
+            try served.curl(["-k", "--unix-socket", "phones.sock", "https://push.example.com\(path)"] + words)
+        }
+        let header = ["-H", "Authorization: Bearer \(token)"]
+        while try ask("/v1/sender-set", header).status == "000" {
+            let words = try Checkout.text(fixture.folder.appending("nginx.log"))
+            try #require(!proxy.hasEnded, "\(words)")
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try ask("/v1/sender-set", header).status == "204")
+        #expect(try ask("/v1/sender-set", []).status == "401")
+        for path in ["/v1/logins", "/v1/messages", "/healthz"] {
+            #expect(try ask(path, header + ["--json", "{}"]).status == "404", "\(path)")
+        }
+        let back = try served.curl("--unix-socket", "back-end.sock", "http://x/v1/outbox")
+        #expect(back.status == "403" && back.body.contains("behind-a-proxy"), "\(back.body)")
+        #expect(served.stop() == .exited(0))
     }
 
     @Test("answers while two thousand callers hold connections and say nothing, and remembers none of them")
@@ -183,7 +270,11 @@ import Testing
             ), (["--from", "nobody", "--listen", "./s"], 65, "nobody"),
             (["--from", "newsroom", "--listen", "none/s"], 74, "can't listen there"),
             (["--from", "newsroom", "--listen", "./s", "--sender-set", "token"], 65, "no sender set"),
-            (["--from", "newsroom", "--listen", "./s", "--metrics", "192.0.2.1:0"], 74, "Cannot assign"),
+            (["--from", "newsroom", "--listen", "./s", "--metrics", "192.0.2.1:0"], 64, "--metrics-open"),
+            (
+                ["--from", "newsroom", "--listen", "./s", "--metrics", "192.0.2.1:0", "--metrics-open"], 74,
+                "Cannot assign"
+            ),
             (["--from", "newsroom", "--listen", "./s", "--apns", "Nowhere"], 74, "no local APNs"),
         ]
         for (arguments, status, text) in cases {
