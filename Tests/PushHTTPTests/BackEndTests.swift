@@ -158,6 +158,83 @@ import Testing
         }
     }
 
+    @Test("what would be taken and never tried is refused, and a key in the header is the key") func neverTried()
+        async throws
+    {
+        try await RunningServer.with { server in
+            #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
+            let name = try #require(try await server.outbox.devices(of: "alice").first?.name.description)
+            let alert = ["body": "b"]
+            let past: [[String: Any]] = [
+                ["expiration": 86_400, "content": ["alert": alert]],
+                ["content": ["alert": alert, "expires": Timestamp.now().secondsSince1970 - 1] as [String: Any]],
+            ]
+            for members in past {
+                for (path, target) in [("/v1/messages", ["user": "alice"]), ("/v1/seal", ["device": name])] {
+                    let answer = try server.post(path, members.merging(target) { $1 })
+                    #expect(answer.status == 422 && answer.code == "past", "\(answer.body)")
+                    #expect((answer.json["hint"] as? String)?.contains("since 1970, not a lifetime") == true)
+                }
+            }
+            #expect(try await server.outbox.status().waitingCount == 0)
+            // One try, and members that a typed client writes where it has nothing to say.
+            let nothing: [String: Any] = [
+                "user": "alice", "content": ["alert": alert], "expiration": 0, "device": NSNull(), "all": false,
+                "key": NSNull(), "priority": NSNull(), "unverified": NSNull(),
+            ]
+            let keys = [("k", 202, 1), ("\"k\"", 202, 0), ("other", 400, nil), ("", 400, nil)]
+            for (header, status, count) in keys {
+                let key: Any = header == "other" ? "k" : NSNull()
+                let answer = try server.send(
+                    "POST", "/v1/messages", RunningServer.json(nothing.merging(["key": key]) { $1 }),
+                    header: header.isEmpty ? "Idempotency-Key;" : "Idempotency-Key: \(header)")
+                #expect(answer.status == status && answer.json["enqueued"] as? Int == count, "\(answer.body)")
+            }
+            let batch = try server.send(
+                "POST", "/v1/messages", RunningServer.json(nothing), type: "application/x-ndjson",
+                header: "Idempotency-Key: k")
+            #expect(batch.status == 400 && batch.code == "malformed")
+            #expect(try await server.outbox.status().waitingCount == 1)
+        }
+    }
+
+    @Test("a member of the content that looks misspelled is warned of, and the message goes") func misspelled()
+        async throws
+    {
+        try await RunningServer.with { server in
+            #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
+            let name = try #require(try await server.outbox.devices(of: "alice").first?.name.description)
+            let content: [String: Any] = ["alert": ["titel": "t", "body": "b"], "bagde": 1]
+            for (path, target) in [("/v1/messages", ["user": "alice"]), ("/v1/seal", ["device": name])] {
+                let answer = try server.post(path, ["content": content].merging(target) { $1 })
+                let warnings = answer.json["warnings"] as? [String] ?? []
+                #expect(warnings.count == 2 && warnings.last?.contains("\"alert.titel\"") == true, "\(answer.body)")
+                let good = try server.post(path, ["content": Self.content].merging(target) { $1 })
+                #expect(good.status == answer.status && good.json["warnings"] == nil)
+            }
+        }
+    }
+
+    @Test("a query is read as forms write it; what is not known in it, or broken, is refused") func queries()
+        async throws
+    {
+        try await RunningServer.with { server in
+            #expect(try await server.update(server.phone("phone"), as: "alice smith").isRegistered)
+            let queries: [(String, Int)] = [
+                ("user=alice%20smith", 200), ("user=alice+smith", 200), ("us%65r=alice+smith", 200), ("", 200),
+                ("usr=alice+smith", 400), ("user=100%zz", 400), ("user=%ff", 400), ("user=a&user=b", 400),
+                ("user", 400),
+                ("days=3", 400),
+            ]
+            for (query, status) in queries {
+                let answer = try server.send("GET", "/v1/devices?\(query)")
+                #expect(answer.status == status, "\(query): \(answer.body)")
+                #expect(status == 400 || (answer.json["devices"] as? [Any])?.count == 1, "\(query)")
+            }
+            #expect(try server.send("GET", "/v1/outbox?days=3").status == 400)
+        }
+    }
+
     @Test("a batch: a line each in and out, in its order; one that is wrong costs itself alone")
     func batch() async throws {
         try await RunningServer.with { server in

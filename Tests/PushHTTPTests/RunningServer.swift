@@ -233,12 +233,13 @@ struct RunningServer: Sendable {
     /// - Parameter door: the port; else the one where the path is.
     func send(
         _ method: String, _ path: String, _ body: String = "", type: String = "application/json",
-        token: String? = token, at door: Int? = nil
+        token: String? = token, at door: Int? = nil, header: String? = nil
     ) throws -> Answer {
         let isPhones = path.hasPrefix("/v1/phones") || path == "/v1/sender-set"
         let port = door ?? (isPhones ? phonesPort : port)
         var arguments = ["-sS", "-i", "-X", method, "http://127.0.0.1:\(port)\(path)", "-H", "Expect:"]
         if let token { arguments += ["-H", "Authorization: Bearer \(token)"] }
+        if let header { arguments += ["-H", header] }
         if !body.isEmpty { arguments += ["-H", "Content-Type: \(type)", "--data-binary", "@-"] }
         let result = try Program(at: "/usr/bin/curl").run(arguments, input: body)
         let parts = result.output.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)

@@ -203,12 +203,21 @@ enum ContentFile {
 
     static func read(_ file: String) throws -> Content {
         let bytes = try Input.read(file, limit: Content.maximumUnsealedByteCount)
+        let content: Content
         do {
-            return try Content(
+            content = try Content(
                 parsing: Array(bytes.withoutByteOrderMark), maximumByteCount: Content.maximumUnsealedByteCount)
         } catch {
             throw Failure.input("\(file): \(error)")
         }
+        guard !content.isExpired(at: .now()) else {
+            throw Failure.input("\(file): \"expires\" is in the past; give \(Content.momentRule)")
+        }
+        let members = try? JSONReader.members(bytes.withoutByteOrderMark)
+        for suspect in members.map(Content.suspectMembers) ?? [] {
+            Failure.report("warning: \(Content.warning(of: suspect))")
+        }
+        return content
     }
 
     /// Warns about content that is sealed as asked for, and that no device will open.
@@ -219,9 +228,6 @@ enum ContentFile {
         }
         if let sent = content.sent, sent.seconds(since: now) > 26 * 3_600 {
             Failure.report("warning: the content is dated more than 26 hours ahead, and no device will open it yet")
-        }
-        if let expires = content.expires, now > expires {
-            Failure.report("warning: the content has expired: devices open it for ten more minutes at most")
         }
         for attachment in content.attachments where attachment.file.isOnPrivateNetwork {
             Failure.report(

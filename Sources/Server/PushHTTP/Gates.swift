@@ -92,8 +92,12 @@ struct BackEndGate: RouterMiddleware {
                 "a proxy passes requests on to this socket, which is for the back end alone",
                 hint: "Give phones a listener of their own, or the back end a token.")
         }
+        var context = context
+        context.query = try request.query(Self.parameters[context.endpointPath ?? ""] ?? [])
         return try await next(request, context)
     }
+
+    private static let parameters = ["/v1/devices": ["user", "after", "limit"], "/v1/receipts": ["days"]]
 
     private static func isOfProxy(_ name: String) -> Bool {
         ["forwarded", "via", "x-real-ip"].contains(name) || name.hasPrefix("x-forwarded-")

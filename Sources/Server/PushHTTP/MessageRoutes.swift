@@ -19,12 +19,13 @@ struct MessageRoutes: Sendable {
 
     /// Durable when it is answered.
     func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let key = try request.idempotencyKey()
         // In their order, so that of two messages for one device the first goes first.
-        try await answer(request, status: .accepted, isParallel: false) { members, line, writer in
+        return try await answer(request, status: .accepted, isParallel: false) { members, line, writer in
             // Of each message anew: a key that is revoked seals no further line of a batch. A message for everyone that has
             // begun is finished with it.
             let sealer = try state().sender().sealer
-            let order = try MessageOrder(members)
+            let order = try MessageOrder(members, header: key)
             let report = try await outbox.enqueue(
                 order.content, to: order.audience, from: sealer, priority: order.priority,
                 expiration: order.expiration, includingUnverified: order.includesUnverified, key: order.key)
@@ -34,6 +35,7 @@ struct MessageRoutes: Sendable {
                     Dictionary(uniqueKeysWithValues: report.skipped.map { ($0.key.rawValue, $0.value) })),
             ]
             if let line { (answer["line"], answer["status"]) = (.count(line.number), .count(line.status)) }
+            answer["warnings"] = .warnings(order.suspects)
             writer.value(.object(answer))
         }
     }
@@ -147,7 +149,22 @@ struct MessageRoutes: Sendable {
         return lines
     }
 
-    private static let linesType = "application/x-ndjson"
+    fileprivate static let linesType = "application/x-ndjson"
+}
+
+extension Request {
+    /// The header `Idempotency-Key`, as it stands or in quotation marks; nil if there is none.
+    fileprivate func idempotencyKey() throws(Problem) -> IdempotencyKey? {
+        guard let name = HTTPField.Name("Idempotency-Key"), var text = headers[name] else { return nil }
+        if text.count > 2, text.hasPrefix("\""), text.hasSuffix("\"") { text = String(text.dropFirst().dropLast()) }
+        guard headers[values: name].count == 1, let key = IdempotencyKey(text) else {
+            throw .malformed("the header Idempotency-Key is not what it must be: one, of \(IdempotencyKey.rule)")
+        }
+        guard mediaType != MessageRoutes.linesType else {
+            throw .malformed("the header Idempotency-Key is for one message; in a batch, each line has a \"key\"")
+        }
+        return key
+    }
 }
 
 /// Where an answer stands in a batch's, and its status.
@@ -176,16 +193,16 @@ struct ListRoutes: Sendable {
 
     /// One user's, or all of them page by page.
     func devices(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let query = request.uri.queryParameters
+        let query = context.query
         if let text = query["user"] {
-            guard let user = UserName(parsing: String(text)) else {
+            guard let user = UserName(parsing: text) else {
                 throw Problem.malformed("`user` is not a valid name: 1 to 128 bytes of visible text")
             }
             return .json(["devices": .array(try await outbox.devices(of: user).map(\.json))])
         }
         var after: DeviceName?
         if let text = query["after"] {
-            after = DeviceName(parsing: String(text))
+            after = DeviceName(parsing: text)
             guard after != nil else { throw Problem.malformed("`after` is not the name of a device") }
         }
         let limit = try Self.number(query["limit"], "limit", 1...1_000) ?? 100
@@ -207,11 +224,11 @@ struct ListRoutes: Sendable {
     }
 
     func receipts(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let days = try Self.number(request.uri.queryParameters["days"], "days", 1...30) ?? 30
+        let days = try Self.number(context.query["days"], "days", 1...30) ?? 30
         return .json(try await counts.value(.receipts(days: days)))
     }
 
-    private static func number(_ text: Substring?, _ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
+    private static func number(_ text: String?, _ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw .malformed("\(name) is \(range.lowerBound) to \(range.upperBound)")

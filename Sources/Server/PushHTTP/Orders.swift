@@ -11,24 +11,30 @@ struct MessageOrder: Sendable {
     let expiration: Timestamp?
     let includesUnverified: Bool
     let key: IdempotencyKey?
+    /// Members of the content whose names nobody knows, and that look misspelled.
+    let suspects: [String]
 
-    init(_ members: consuming JSONMembers) throws {
+    /// - Parameter header: the header `Idempotency-Key`, which means the same as the member `key`.
+    init(_ members: consuming JSONMembers, header: IdempotencyKey? = nil) throws {
         var reader = OrderReader(members)
         let user = try reader.optional("user", "1 to 128 bytes of visible text") {
             $0.string.flatMap(UserName.init(parsing:))
         }
         let device = try reader.device()
-        let all = try reader.optional("all", "true") { $0.bool == true ? true : nil }
-        switch (user, device, all) {
-        case (let user?, nil, nil): audience = .user(user)
-        case (nil, let device?, nil): audience = .device(device)
-        case (nil, nil, true?): audience = .everyone
+        switch (user, device, try reader.flag("all")) {
+        case (let user?, nil, false): audience = .user(user)
+        case (nil, let device?, false): audience = .device(device)
+        case (nil, nil, true): audience = .everyone
         default: throw Problem.malformed("a message is for a user, a device or all: say one of the three")
         }
-        key = try reader.optional("key", "1 to 256 bytes of text") { $0.string.flatMap { IdempotencyKey($0) } }
+        let member = try reader.optional("key", IdempotencyKey.rule) { $0.string.flatMap { IdempotencyKey($0) } }
+        guard member == nil || header == nil || member == header else {
+            throw Problem.malformed("\"key\" and the header Idempotency-Key are not the same")
+        }
+        key = member ?? header
         includesUnverified = try reader.flag("unverified")
         (priority, expiration) = try reader.delivery()
-        content = try reader.content()
+        (content, suspects) = try reader.content()
         try reader.end("user, device, all, content, key, priority, expiration and unverified")
     }
 }
@@ -42,6 +48,7 @@ struct SealOrder: Sendable {
     let priority: PushPriority
     let expiration: Timestamp?
     let includesUnverified: Bool
+    let suspects: [String]
 
     enum Target: Sendable {
         case device(DeviceName)
@@ -61,7 +68,7 @@ struct SealOrder: Sendable {
             value.integer.flatMap { (0...Int64(Sealer.maximumReserve)).contains($0) ? Int($0) : nil }
         }
         (priority, expiration) = try reader.delivery()
-        content = try reader.content()
+        (content, suspects) = try reader.content()
         try reader.end(
             "device, recipient, record, enrollment, proven, content, reserve, priority, expiration and unverified")
     }
@@ -81,7 +88,7 @@ struct SealOrder: Sendable {
         let payload = try sealer.seal(content, toUnverified: recipient.key, reserve: self.reserve ?? reserve)
         return SealedOrder(
             payload: payload, recipient: recipient.text, sender: sealer.senderText ?? SealedBy.anonymous.description,
-            priority: priority, expiration: expiration ?? payload.expires)
+            priority: priority, expiration: expiration ?? payload.expires, suspects: suspects)
     }
 
     static let unverified = Problem(
@@ -89,7 +96,8 @@ struct SealOrder: Sendable {
         hint: "Hand over the device's record with its enrollment and proven keys, or say \"unverified\": true.")
 }
 
-/// An order's members, one by one; one that nobody has asked for is an error, as it may be a misspelt one.
+/// An order's members, one by one. One that nobody has asked for is an error, because it may be misspelled; one that is null
+/// is not there.
 private struct OrderReader {
     private var rest: JSONMembers
 
@@ -98,8 +106,8 @@ private struct OrderReader {
     mutating func optional<Value>(
         _ name: String, _ rule: @autoclosure () -> String, _ read: (JSONValue) -> Value?
     ) throws(Problem) -> Value? {
-        guard let member = rest.take(name) else { return nil }
-        guard let value = read(member.json) else { throw .malformed("\"\(name)\" is not what it must be: \(rule())") }
+        guard let member = rest.take(name)?.json, member != .null else { return nil }
+        guard let value = read(member) else { throw .malformed("\"\(name)\" is not what it must be: \(rule())") }
         return value
     }
 
@@ -125,11 +133,13 @@ private struct OrderReader {
 
     mutating func flag(_ name: String) throws(Problem) -> Bool { try optional(name, "true or false", \.bool) ?? false }
 
-    mutating func content() throws -> Content {
+    mutating func content() throws -> (Content, suspects: [String]) {
         guard let members = rest.take("content")?.members else {
             throw Problem.malformed("there is no \"content\", which is an object with an \"alert\" in it")
         }
-        return try Content(members: members)
+        let content = try Content(members: members)
+        guard !content.isExpired(at: .now()) else { throw Problem.past("content.expires") }
+        return (content, Content.suspectMembers(in: members))
     }
 
     mutating func delivery() throws(Problem) -> (PushPriority, Timestamp?) {
@@ -143,6 +153,8 @@ private struct OrderReader {
         let expiration = try optional("expiration", "whole seconds since 1970") {
             $0.integer.flatMap(Timestamp.init(secondsSince1970:))
         }
+        // Zero is Apple's word for one try.
+        if let expiration, expiration.secondsSince1970 != 0, expiration < .now() { throw .past("expiration") }
         return (priority ?? .immediate, expiration)
     }
 
@@ -178,6 +190,7 @@ struct SealedOrder: Sendable {
     let sender: String
     let priority: PushPriority
     let expiration: Timestamp?
+    let suspects: [String]
 
     /// `Sealed` of Docs/openapi.yaml, its members in the order of their names.
     ///
@@ -199,6 +212,7 @@ struct SealedOrder: Sendable {
             sealed.string("recipient", recipient)
             sealed.string("sender", sender)
             sealed.integer("status", line.map { Int64($0.status) })
+            sealed.value("warnings", .warnings(suspects))
         }
     }
 }
@@ -237,4 +251,11 @@ package struct SealBatch: Sendable {
     }
 
     package static let maximumLineByteCount = ServerLimits.bodyByteCount
+}
+
+extension JSONValue {
+    /// Nil if there is nothing to warn of.
+    static func warnings(_ suspects: [String]) -> JSONValue? {
+        suspects.isEmpty ? nil : .array(suspects.map { .string(Content.warning(of: $0)) })
+    }
 }

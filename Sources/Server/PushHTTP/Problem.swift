@@ -47,6 +47,13 @@ struct Problem: Error {
         .unsupportedMediaType, "encoded", "the request's body is compressed, or encoded otherwise",
         hint: "Send it as it is, without Content-Encoding.", fields: [.acceptEncoding: "identity"])
 
+    /// It would be taken, and never tried.
+    static func past(_ name: String) -> Problem {
+        Problem(
+            .unprocessableContent, "past", "\"\(name)\" is in the past",
+            hint: "Give \(Content.momentRule); or leave it out.")
+    }
+
     static let tooLarge = Problem(.contentTooLarge, "body-too-large", "the message, or the whole body, is too large")
 
     static func unauthorized(_ hint: String) -> Problem {

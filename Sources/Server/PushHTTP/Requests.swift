@@ -14,6 +14,8 @@ struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// Whose login it is; nil for the back end.
     var user: UserName?
+    /// The query's parameters, by name.
+    var query: [String: String] = [:]
 
     /// What the log and the caller know the request by.
     let requestID: String
@@ -92,6 +94,26 @@ extension Request {
     func members() async throws -> JSONMembers {
         guard mediaType == "application/json" else { throw Self.wrongType("application/json") }
         return try Self.members(try await wholeBody(upTo: ServerLimits.bodyByteCount).readableBytesView)
+    }
+
+    /// The query's parameters, none of which may be unknown or come twice. A `+` is a space, as in what a form sends.
+    func query(_ known: [String]) throws(Problem) -> [String: String] {
+        var query: [String: String] = [:]
+        for part in (uri.query ?? "").split(separator: "&") {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+                $0.replacing("+", with: " ").removingPercentEncoding
+            }
+            guard let name = pair[0], let value = pair.count > 1 ? pair[1] : "" else {
+                throw .malformed("the query is not percent-encoded as it must be")
+            }
+            guard known.contains(name), query.updateValue(value, forKey: name) == nil else {
+                throw .malformed(
+                    known.isEmpty
+                        ? "this path takes no query"
+                        : "the query has once each, at most: \(known.joined(separator: ", "))")
+            }
+        }
+        return query
     }
 
     func wholeBody(upTo limit: Int) async throws -> ByteBuffer {

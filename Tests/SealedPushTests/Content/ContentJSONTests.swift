@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SealedPush
@@ -72,6 +73,17 @@ import Testing
         #expect(content.alert == Content.Alert(body: "x"))
         #expect(content.sound == .named("a"))
         #expect(content.other == [:])
+    }
+
+    @Test("names unknown keys that look misspelled, as the vectors say") func suspects() throws {
+        let text = try Checkout.text(Checkout.folder.appending(path: "Tests/Vectors/Members/suspects.tsv"))
+        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(lines.count == 11)
+        for line in lines {
+            let parts = line.split(separator: "\t", omittingEmptySubsequences: false)
+            let members = try #require(Array(parts[0].utf8).withUnsafeBufferPointer { JSONReader.members($0) })
+            #expect(Content.suspectMembers(in: members) == parts[1].split(separator: " ").map(String.init), "\(line)")
+        }
     }
 
     @Test("reads each form of a sound") func sounds() throws {

@@ -94,9 +94,6 @@ struct SendCommand: AsyncParsableCommand {
 
     private func enqueue(_ outbox: Outbox) async throws -> EnqueueReport {
         let content = try ContentFile.read(file)
-        guard content.expires.map({ $0 > .now() }) ?? true else {
-            throw Failure.input("\(file): the content has expired, and nothing was enqueued")
-        }
         let sealer = try sealing.sealer(from: from, keyring.newKeys("send"), keyring)
         let progress = Progress()
         let report = try await outbox.enqueue(

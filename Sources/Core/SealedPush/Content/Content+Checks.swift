@@ -22,7 +22,12 @@ extension Content {
         if let chart { _ = try PushChart(chart.json, at: "chart") }
     }
 
-    private static let knownKeys: Set<String> = [
+    /// Whether its end has passed. A lifetime in place of a moment is the most common cause.
+    package func isExpired(at now: Timestamp) -> Bool { expires.map { $0 < now } ?? false }
+
+    package static let momentRule = "whole seconds since 1970, not a lifetime"
+
+    static let knownKeys: Set<String> = [
         "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
         "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt", "template",
     ]

@@ -32,6 +32,10 @@ package struct JSONMembers: Sendable {
 
     package var isEmpty: Bool { members.isEmpty }
 
+    package var names: [String] { members.map(\.name) }
+
+    package func value(of name: String) -> Value? { members.first { $0.name == name }?.value }
+
     package var dictionary: [String: JSONValue] {
         var dictionary: [String: JSONValue] = [:]
         for member in members { dictionary[member.name] = member.value.json }

@@ -188,6 +188,8 @@ public struct IdempotencyKey: Hashable, Sendable {
         digest = BLAKE2b.hash(Array("sealedpush/v1 request".utf8) + [0] + text.utf8, byteCount: 32)
     }
 
+    package static let rule = "1 to 256 bytes of text"
+
     /// One that nobody else has.
     package static func random() -> IdempotencyKey { IdempotencyKey(digest: SecureRandom.bytes(count: 32)) }
 
