@@ -103,7 +103,7 @@ import Testing
         let expected: [String: [String]] = [
             "enqueue": [],
             "deliver": [
-                "dead_letters", "devices", "entries", "queues", "receipt_devices", "receipt_failures",
+                "dead_letters", "devices", "entries", "outcomes", "queues", "receipt_devices", "receipt_failures",
                 "receipt_numbers", "receipt_tallies", "tallies",
             ], "register": ["devices", "enrollments", "queues"],
         ]
@@ -176,13 +176,14 @@ import Testing
             (12, "'{}'"),
             (12, "'{\"\"}'"), (12, "'{a b}'"), (12, "'{ä}'"), (12, "ARRAY[repeat('c', 65)]"),
             (13, "ARRAY[convert_to(repeat('a', 4097), 'UTF8')]"), (13, "'{NULL}'"), (13, "'{\"{}\"}'"), (14, "'{x}'"),
+            (15, "'x'"), (16, "'x'"),
         ])
     func noPushes(place: Int, value: String) async throws {
         try await fixture.addDevice("phone")
         var values = [
             "'\\x\(String(repeating: "0a", count: 32))'", "'device phone'", "NULL", "1", "10", "'anonymous'",
             "(SELECT ARRAY[id] FROM recipients)", "(SELECT ARRAY[revision] FROM recipients)", "'{4000000000000}'",
-            "'{NULL}'", "'{\(Self.id)}'", "'{c}'", "ARRAY[\(Self.body)]", "'{NULL}'",
+            "'{NULL}'", "'{\(Self.id)}'", "'{c}'", "ARRAY[\(Self.body)]", "'{NULL}'", "NULL", "NULL",
         ]
         values[place - 1] = value
         let call = "SET ROLE sealed_push_enqueue; SELECT sealed_push.store(\(values.joined(separator: ", ")))"

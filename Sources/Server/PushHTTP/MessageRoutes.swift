@@ -30,7 +30,8 @@ struct MessageRoutes: Sendable {
                 order.content, to: order.audience, from: sealer, priority: order.priority,
                 expiration: order.expiration, includingUnverified: order.includesUnverified, key: order.key)
             var answer: [String: JSONValue] = [
-                "enqueued": .count(report.enqueuedCount), "alreadyEnqueued": .count(report.alreadyEnqueuedCount),
+                "id": .string(report.id.description), "enqueued": .count(report.enqueuedCount),
+                "alreadyEnqueued": .count(report.alreadyEnqueuedCount),
                 "skipped": .counts(
                     Dictionary(uniqueKeysWithValues: report.skipped.map { ($0.key.rawValue, $0.value) })),
             ]
@@ -38,6 +39,28 @@ struct MessageRoutes: Sendable {
             answer["warnings"] = .warnings(order.suspects)
             writer.value(.object(answer))
         }
+    }
+
+    /// What became of a message.
+    func report(_ request: Request, _ context: ServerContext) async throws -> Response {
+        guard let id = context.part("message").flatMap(MessageID.init(parsing:)) else {
+            throw Problem.malformed("the path has no message's ID, as an answer to POST /v1/messages has one")
+        }
+        guard let report = try await outbox.report(on: id) else {
+            throw Problem(
+                .notFound, "unknown-message", "no message was enqueued under this ID in the last 30 days")
+        }
+        var members: [String: JSONValue] = [
+            "id": .string(id.description), "enqueued": .count(report.enqueuedCount),
+            "outcomes": .counts(report.outcomes),
+        ]
+        members["devices"] = report.devices.map { devices in
+            .array(
+                devices.map { ($0.key.description, $0.value) }.sorted { $0.0 < $1.0 }.map {
+                    ["device": .string($0.0), "outcome": .string($0.1)]
+                })
+        }
+        return .json(.object(members))
     }
 
     /// Nothing is kept.

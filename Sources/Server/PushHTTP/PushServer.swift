@@ -204,6 +204,7 @@ struct ServerRoutes: Sendable {
         let lists = ListRoutes(outbox: outbox, clock: limits.clock)
         group.post("/logins", use: phones.logIn)
         group.post("/messages", use: messages.enqueue)
+        group.get("/messages/:message", use: messages.report)
         group.post("/seal", use: messages.seal)
         group.get("/devices", use: lists.devices)
         group.delete("/devices/:device", use: lists.removeDevice)

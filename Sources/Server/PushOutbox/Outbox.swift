@@ -112,6 +112,13 @@ public final class Outbox: Sendable {
     /// Counts what there is, in one snapshot; about 200 ms for a million pushes.
     public func status() async throws(OutboxError) -> OutboxStatus { try await store.status() }
 
+    /// What became of a message in the last 30 days; nil if it is unknown, or was enqueued for nobody.
+    ///
+    /// - Parameter message: from ``EnqueueReport/id``.
+    public func report(on message: MessageID) async throws(OutboxError) -> MessageReport? {
+        MessageReport(try await store.outcomes(of: message))
+    }
+
     /// Dead letters, oldest first, one page at a time.
     ///
     /// - Parameters:

@@ -95,7 +95,7 @@ extension OutboxError: CustomStringConvertible {
         case .record(let error): error.description
         case .challenge(let error): error.description
         case .seal(let error): error.description
-        case .keyUsedForOthers: "this idempotency key was used before, for other devices"
+        case .keyUsedForOthers: "this idempotency key was used before, for other devices or other content"
         case .keyText: "not an outbox key"
         case .keyNeeded: "the outbox has a key, which this needs"
         case .otherKey:

@@ -33,6 +33,11 @@ package protocol OutboxStore: Sendable {
         _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
     ) async throws(OutboxError) -> Bool
 
+    /// What became of a message, as ``MessageReport`` reads it.
+    func outcomes(
+        of message: MessageID
+    ) async throws(OutboxError) -> [(device: Int64, name: String?, outcome: String, count: Int)]
+
     // MARK: Leases
 
     /// Notes what became of leases, holds on to some, and takes new ones.

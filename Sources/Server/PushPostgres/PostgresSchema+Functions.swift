@@ -150,7 +150,7 @@
             CREATE FUNCTION sealed_push.store(
                 key bytea, audience text, start bigint, now bigint, priority bigint, sender text, devices bigint[],
                 revisions bigint[], stale bigint[], expirations bigint[], apns_ids text[], collapse_ids text[],
-                bodies bytea[], codes bytea[]
+                bodies bytea[], codes bytea[], message text DEFAULT NULL, fingerprint bytea DEFAULT NULL
             ) RETURNS boolean LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
             DECLARE
                 device_count integer := cardinality(store.devices);
@@ -160,6 +160,8 @@
                 IF (store.priority IN (5, 10) AND store.now \(isTime) AND device_count <= 10000
                     AND coalesce(octet_length(store.key) = 32, store.start IS NULL)
                     AND octet_length(store.audience) BETWEEN 1 AND 1024
+                    AND coalesce(store.message \(isIdentifier), true)
+                    AND coalesce(octet_length(store.fingerprint) = 32, true)
                     AND (store.sender = 'anonymous' OR store.sender \(isSender))
                     AND sealed_push.are_sealed(store.bodies)
                     AND (
@@ -197,19 +199,24 @@
                     UPDATE sealed_push.requests r SET enqueued = r.enqueued + device_count WHERE r.key = store.key;
                 ELSIF store.key IS NOT NULL THEN
                     -- Waits for another transaction that uses the key, and then knows how it has ended.
-                    INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created)
-                    VALUES (store.key, store.audience, 9223372036854775807, true, device_count, made)
+                    INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created, message,
+                        fingerprint)
+                    VALUES (store.key, store.audience, 9223372036854775807, true, device_count, made, store.message,
+                        store.fingerprint)
                     ON CONFLICT ON CONSTRAINT requests_pkey DO NOTHING;
                     IF NOT FOUND THEN RETURN false; END IF;
                 END IF;
                 IF device_count > 0 THEN
                     PERFORM sealed_push.line_up(store.devices, store.priority, NULL, made);
                     INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id,
-                        body, sender, code)
+                        body, sender, code, message)
                     SELECT x.device, store.priority, made, least(x.stale, made + \(EnqueueOrder.lifetime)),
-                        x.expiration, x.apns_id, x.collapse_id, x.body, store.sender, x.code
+                        x.expiration, x.apns_id, x.collapse_id, x.body, store.sender, x.code, store.message
                     FROM unnest(store.devices, store.stale, store.expirations, store.apns_ids, store.collapse_ids,
                         store.bodies, store.codes) AS x(device, stale, expiration, apns_id, collapse_id, body, code);
+                    INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
+                    SELECT store.message, CASE WHEN store.start IS NULL THEN x.device ELSE 0 END, 'enqueued', count(*), made
+                    FROM unnest(store.devices) AS x(device) WHERE store.message IS NOT NULL GROUP BY 2;
                     PERFORM sealed_push.wake();
                 END IF;
                 RETURN true;
@@ -293,9 +300,11 @@
         /// How far a message has come, for who knows its key.
         private static let request = """
             CREATE FUNCTION sealed_push.request(
-                key bytea, OUT audience text, OUT "position" bigint, OUT is_complete boolean, OUT enqueued bigint
+                key bytea, OUT audience text, OUT "position" bigint, OUT is_complete boolean, OUT enqueued bigint,
+                OUT message text, OUT fingerprint bytea
             ) RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-                SELECT r.audience, r.position, r.is_complete, r.enqueued FROM sealed_push.requests r
+                SELECT r.audience, r.position, r.is_complete, r.enqueued, r.message, r.fingerprint
+                FROM sealed_push.requests r
                 WHERE r.key = request.key
             $$;
 
@@ -305,19 +314,24 @@
         /// none is left. Whoever else begins one waits until this has moved the position on.
         private static let nextRange = """
             CREATE FUNCTION sealed_push.next_range(
-                key bytea, audience text, topic text, now bigint, size bigint, OUT start bigint, OUT last bigint
+                key bytea, audience text, topic text, now bigint, size bigint, message text DEFAULT NULL,
+                fingerprint bytea DEFAULT NULL, OUT start bigint, OUT last bigint
             ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
             DECLARE
                 known record;
                 ahead record;
             BEGIN
                 IF (octet_length(next_range.key) = 32 AND octet_length(next_range.audience) BETWEEN 1 AND 1024
-                    AND next_range.now \(isTime) AND next_range.size BETWEEN 1 AND 10000) IS NOT TRUE
+                    AND next_range.now \(isTime) AND next_range.size BETWEEN 1 AND 10000
+                    AND coalesce(next_range.message \(isIdentifier), true)
+                    AND coalesce(octet_length(next_range.fingerprint) = 32, true)) IS NOT TRUE
                 THEN
                     RAISE EXCEPTION 'sealed_push.next_range: this is no message' USING ERRCODE = '22023';
                 END IF;
-                INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created)
-                VALUES (next_range.key, next_range.audience, 0, false, 0, sealed_push.moment(next_range.now))
+                INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created, message,
+                    fingerprint)
+                VALUES (next_range.key, next_range.audience, 0, false, 0, sealed_push.moment(next_range.now),
+                    next_range.message, next_range.fingerprint)
                 ON CONFLICT ON CONSTRAINT requests_pkey DO NOTHING;
                 SELECT r.audience, r.position, r.is_complete INTO known FROM sealed_push.requests r
                 WHERE r.key = next_range.key FOR UPDATE;

@@ -105,6 +105,7 @@
                 -- pushsender1..., or anonymous.
                 sender text COLLATE "C",
                 code bytea,
+                message text COLLATE "C",
                 CHECK (enqueued \(isTime) AND priority IN (5, 10) AND stale \(isTime) AND expiration \(isExpiration))
             ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.01,
                 autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_scale_factor = 0.1,
@@ -156,7 +157,10 @@
                 position bigint NOT NULL,
                 is_complete boolean NOT NULL,
                 enqueued bigint NOT NULL,
-                created bigint NOT NULL
+                created bigint NOT NULL,
+                message text COLLATE "C",
+                -- A MAC of the content by the sender's key; NULL where the caller gave no key.
+                fingerprint bytea
             );
             CREATE INDEX requests_by_age ON sealed_push.requests(created);
             -- Devices, by number, that somebody has begun to seal a message for everyone for, and has not stored.
@@ -174,6 +178,17 @@
                 count bigint NOT NULL
             );
             CREATE INDEX tallies_by_day ON sealed_push.tallies(day);
+
+            -- What became of messages, by device; of one for everyone, device 0 counts them all. Rows are added here, too.
+            CREATE TABLE sealed_push.outcomes(
+                message text COLLATE "C" NOT NULL,
+                device bigint NOT NULL,
+                outcome text COLLATE "C" NOT NULL,
+                count bigint NOT NULL,
+                created bigint NOT NULL
+            );
+            CREATE INDEX outcomes_by_message ON sealed_push.outcomes(message);
+            CREATE INDEX outcomes_by_age ON sealed_push.outcomes(created);
 
             CREATE TABLE sealed_push.receipt_tallies(LIKE sealed_push.tallies INCLUDING INDEXES);
             CREATE TABLE sealed_push.receipt_devices(
@@ -232,7 +247,7 @@
 
                 -- Seals and enqueues: reads to whom is sealed, and nothing of what waits. By functions alone: an UPDATE
                 -- of a column that locks a row changes it, too.
-                GRANT SELECT ON sealed_push.recipients TO sealed_push_enqueue;
+                GRANT SELECT ON sealed_push.recipients, sealed_push.outcomes TO sealed_push_enqueue;
                 GRANT EXECUTE ON FUNCTION sealed_push.enqueue, sealed_push.store, sealed_push.request,
                     sealed_push.next_range TO sealed_push_enqueue;
 
@@ -246,7 +261,7 @@
                     TO sealed_push_deliver;
                 GRANT EXECUTE ON FUNCTION sealed_push.turn TO sealed_push_deliver;
                 GRANT SELECT, INSERT, DELETE ON sealed_push.dead_letters TO sealed_push_deliver;
-                GRANT SELECT, INSERT, DELETE ON sealed_push.tallies, sealed_push.receipt_tallies,
+                GRANT SELECT, INSERT, DELETE ON sealed_push.tallies, sealed_push.outcomes, sealed_push.receipt_tallies,
                     sealed_push.receipt_numbers TO sealed_push_deliver;
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.receipt_devices,
                     sealed_push.receipt_failures TO sealed_push_deliver;
@@ -255,7 +270,7 @@
                 -- Registers devices, and alone changes their pins; discards what waits, but can't read it.
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.devices, sealed_push.enrollments
                     TO sealed_push_register;
-                GRANT SELECT (id, device), DELETE ON sealed_push.entries, sealed_push.dead_letters
+                GRANT SELECT (id, device, message), DELETE ON sealed_push.entries, sealed_push.dead_letters
                     TO sealed_push_register;
                 GRANT SELECT, UPDATE, DELETE ON sealed_push.queues TO sealed_push_register;
             END $$;

@@ -14,9 +14,28 @@
             return try await write { db, now throws(OutboxError) in try Self.nextRange(of: order, at: now, db) }
         }
 
+        func outcomes(
+            of message: MessageID
+        ) async throws(OutboxError) -> [(device: Int64, name: String?, outcome: String, count: Int)] {
+            try await read { db, _ throws(OutboxError) in
+                try db.rows(
+                    """
+                    SELECT o.device, r.name, o.outcome, sum(o.count)::bigint AS count FROM sealed_push.outcomes o
+                        LEFT JOIN sealed_push.recipients r ON r.id = o.device
+                    WHERE o.message = $1 GROUP BY 1, 2, 3
+                    """, [.text(message.description)]
+                ).map { row throws(OutboxError) in
+                    (
+                        try row.int("device"), try row.optionalText("name"), try row.text("outcome"),
+                        try row.count("count")
+                    )
+                }
+            }
+        }
+
         private static func batch(_ order: EnqueueOrder, _ db: PostgresConnection) throws(OutboxError) -> EnqueueBatch {
             if let progress = try progress(of: order, db), progress.isComplete {
-                return EnqueueBatch(doneWith: progress.enqueuedCount)
+                return EnqueueBatch(doneWith: progress.enqueuedCount, message: progress.message)
             }
             let found: [EnqueueBatch.Candidate]
             switch order.audience {
@@ -38,21 +57,23 @@
         ) throws(OutboxError) -> EnqueueBatch {
             guard let digest = order.key?.digest else { return EnqueueBatch(doneWith: 0) }
             let row = try db.row(
-                "SELECT start, last FROM sealed_push.next_range($1, $2, $3, $4, $5)",
+                "SELECT start, last FROM sealed_push.next_range($1, $2, $3, $4, $5, $6, $7)",
                 [
                     .bytes(digest), .text(order.audienceText), .text(order.topic.description), .int(now),
-                    .int(Int64(EnqueueBatch.maximumCount)),
+                    .int(Int64(EnqueueBatch.maximumCount)), .text(order.message.description), .bytes(order.fingerprint),
                 ])
             // Throws where the key was used for others: then there is no range, either.
-            let enqueuedCount = try progress(of: order, db)?.enqueuedCount ?? 0
+            let progress = try progress(of: order, db)
+            let (enqueuedCount, message) = (progress?.enqueuedCount ?? 0, progress?.message)
             guard let start = try row.optionalInt("start"), let last = try row.optionalInt("last") else {
-                return EnqueueBatch(doneWith: enqueuedCount)
+                return EnqueueBatch(doneWith: enqueuedCount, message: message)
             }
             let found = try candidates(
                 "topic = $3 AND id + 0 > $1 AND id + 0 <= $2 ORDER BY id + 0",
                 [.int(start), .int(last), .text(order.topic.description)], db)
             return EnqueueBatch(
-                candidates: found, range: EnqueueRange(start: start, last: last), alreadyEnqueuedCount: enqueuedCount)
+                candidates: found, range: EnqueueRange(start: start, last: last), alreadyEnqueuedCount: enqueuedCount,
+                message: message)
         }
 
         func enqueue(
@@ -63,7 +84,7 @@
             return try await write { db, now throws(OutboxError) in
                 let payloads = sealed.map(\.payload)
                 let ends = payloads.map { min(order.end(of: $0) ?? .max, now + EnqueueOrder.lifetime) }
-                let parameters = (1...14).map { "$\($0)" }.joined(separator: ", ")
+                let parameters = (1...16).map { "$\($0)" }.joined(separator: ", ")
                 return try db.row(
                     "SELECT sealed_push.store(\(parameters)) AS is_stored",
                     [
@@ -73,6 +94,7 @@
                         .ints(payloads.map { order.expiration(of: $0)?.secondsSince1970 }),
                         .texts(payloads.map(\.apnsID)), .texts(payloads.map(\.collapseID)),
                         .byteArrays(payloads.map { Array($0.json) }), .byteArrays(sealed.map(\.code)),
+                        .text(order.message.description), .bytes(order.fingerprint),
                     ]
                 ).bool("is_stored")
             }
@@ -81,13 +103,15 @@
         /// What became of the order's key; nil if it has none, or none was used so far.
         private static func progress(
             of order: EnqueueOrder, _ db: PostgresConnection
-        ) throws(OutboxError) -> (isComplete: Bool, enqueuedCount: Int)? {
+        ) throws(OutboxError) -> (isComplete: Bool, enqueuedCount: Int, message: MessageID?)? {
             guard let key = order.key else { return nil }
             let rows = try db.rows(
-                "SELECT audience, is_complete, enqueued FROM sealed_push.request($1)", [.bytes(key.digest)])
+                "SELECT audience, is_complete, enqueued, message, fingerprint FROM sealed_push.request($1)",
+                [.bytes(key.digest)])
             guard let row = rows.first else { return nil }
-            guard try row.text("audience") == order.audienceText else { throw .keyUsedForOthers }
-            return (try row.bool("is_complete"), try row.count("enqueued"))
+            try order.requireSame(audience: row.text("audience"), fingerprint: row.optionalBytes("fingerprint"))
+            let message = try row.optionalText("message").flatMap(MessageID.init(parsing:))
+            return (try row.bool("is_complete"), try row.count("enqueued"), message)
         }
 
         /// - Parameter condition: and what more there is behind it.

@@ -94,9 +94,9 @@
         ) throws(OutboxError) {
             let accepted = settled.filter { $0.settlement == .accepted }.map(\.lease)
             if !accepted.isEmpty {
-                let removed = try db.rows(
-                    "DELETE FROM sealed_push.entries WHERE id = ANY($1)", [.ints(accepted.map(\.entry).sorted())])
-                try tally(Tally.accepted, removed.changedCount, at: now, db)
+                let ids = PostgresValue.ints(accepted.map(\.entry).sorted())
+                let removed = try removeEntries("id = ANY($1)", ids, Tally.accepted, at: now, db)
+                try tally(Tally.accepted, removed.count, at: now, db)
                 try prove(accepted.filter { !$0.request.isProven }, db)
             }
             for (lease, settlement) in settled {
@@ -208,7 +208,8 @@
                 UPDATE sealed_push.devices
                 SET token = NULL, token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
                 """, [.text(reason), .int(lease.device)])
-            try tally(Tally.dropped(reason), discardAll(of: lease.device, db), at: now, db)
+            let outcome = Tally.dropped(reason)
+            try tally(outcome, discardAll(of: lease.device, outcome, at: now, db), at: now, db)
             return nil
         }
 

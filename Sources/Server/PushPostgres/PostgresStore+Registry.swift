@@ -17,11 +17,11 @@
         }
 
         func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
-            try await write { db, _ throws(OutboxError) in
+            try await write { db, now throws(OutboxError) in
                 try Self.lock(["name \(name)"], db)
                 let rows = try db.rows("SELECT id FROM sealed_push.devices WHERE name = $1", [.text(name.description)])
                 guard let row = rows.first else { throw .unknownDevice }
-                return try Self.remove(row.int("id"), db)
+                return try Self.remove(row.int("id"), at: now, db)
             }
         }
 
@@ -61,16 +61,16 @@
             }
             var discardedCount = 0
             for id in try RegistryRules.claim(device, others: others(device, db)) {
-                discardedCount += try remove(id, db)
+                discardedCount += try remove(id, at: now, db)
             }
             var loser: DeviceName?
             if case .active(let address, _) = device.address {
-                let taken = try take(address, for: device.name, db)
+                let taken = try take(address, for: device.name, at: now, db)
                 loser = taken.loser
                 discardedCount += taken.discardedCount
             }
             if let known, !device.isSamePlace(as: known.stored.device) {
-                discardedCount += try discardAll(of: known.id, db)
+                discardedCount += try discardAll(of: known.id, at: now, db)
             }
             let id = try write(new, db)
             if let known { try follow(from: known.stored.device, to: device, id, db) }
@@ -117,7 +117,7 @@
         /// The address's earlier holder is another installation, which has it no more; what waited for that one must
         /// not be shown to whoever holds the device now.
         private static func take(
-            _ address: Address, for name: DeviceName, _ db: PostgresConnection
+            _ address: Address, for name: DeviceName, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> (loser: DeviceName?, discardedCount: Int) {
             let rows = try db.rows(
                 """
@@ -126,7 +126,7 @@
                 WHERE token = $1 AND name <> $2 RETURNING id, name
                 """, [.bytes(address.bytes), .text(name.description)])
             guard let row = rows.first else { return (nil, 0) }
-            return (DeviceName(parsing: try row.text("name")), try discardAll(of: row.int("id"), db))
+            return (DeviceName(parsing: try row.text("name")), try discardAll(of: row.int("id"), at: now, db))
         }
 
         /// Another than before, whatever somebody has written there.
@@ -173,18 +173,22 @@
         }
 
         /// Forgets a device and what waits for it; returns how many pushes that were.
-        private static func remove(_ id: Int64, _ db: PostgresConnection) throws(OutboxError) -> Int {
+        private static func remove(
+            _ id: Int64, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> Int {
             try db.rows("SELECT 1 FROM sealed_push.devices WHERE id = $1 FOR UPDATE", [.int(id)])
-            let count = try discardAll(of: id, db)
+            let count = try discardAll(of: id, at: now, db)
             try db.rows("DELETE FROM sealed_push.devices WHERE id = $1", [.int(id)])
             return count
         }
 
         /// Removes all that waits for a device, dead letters included; returns how many that were. The device's row is
         /// locked, so that nobody enqueues to it meanwhile.
-        static func discardAll(of id: Int64, _ db: PostgresConnection) throws(OutboxError) -> Int {
+        static func discardAll(
+            of id: Int64, _ outcome: String = Tally.discarded, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> Int {
             try removeQueue(of: id, db)
-            return try db.rows("DELETE FROM sealed_push.entries WHERE device = $1", [.int(id)]).changedCount
+            return try removeEntries("device = $1", .int(id), outcome, at: now, db).count
                 + db.rows("DELETE FROM sealed_push.dead_letters WHERE device = $1", [.int(id)]).changedCount
         }
 

@@ -156,7 +156,7 @@
                 try removeEmpty(empty, db)
                 if !stale.isEmpty {
                     if order.removesStale {
-                        try db.rows("DELETE FROM sealed_push.entries WHERE id = ANY($1)", [.ints(stale)])
+                        _ = try removeEntries("id = ANY($1)", .ints(stale), Tally.expired, at: now, db)
                     } else {
                         _ = try bury(.ints(stale), reason: Tally.expired, at: now, db)
                     }

@@ -86,14 +86,12 @@
             _ condition: String, _ argument: PostgresValue, outcome: String
         ) async throws(OutboxError) -> Int {
             try await inBatches { db, now throws(OutboxError) in
-                let removed = try db.rows(
+                let some = """
+                    id IN (SELECT id FROM sealed_push.entries WHERE \(condition) LIMIT \(Self.batchCount)
+                        FOR UPDATE SKIP LOCKED)
                     """
-                    DELETE FROM sealed_push.entries WHERE id IN (
-                        SELECT id FROM sealed_push.entries WHERE \(condition) LIMIT \(Self.batchCount)
-                        FOR UPDATE SKIP LOCKED) RETURNING device
-                    """, [argument])
-                let devices = Set(try removed.map { row throws(OutboxError) in try row.int("device") })
-                let free = try Self.lockQueues(of: Array(devices), freeAt: now, skipsLocked: true, db)
+                let removed = try Self.removeEntries(some, argument, outcome, at: now, db)
+                let free = try Self.lockQueues(of: Array(Set(removed)), freeAt: now, skipsLocked: true, db)
                 try Self.removeEmpty(Array(free.values), db)
                 try Self.tally(outcome, removed.count, at: now, db)
                 return removed.count
@@ -129,9 +127,10 @@
                 """, [ids, .int(now)])
             try db.rows(
                 """
-                WITH back AS (DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(entryColumns))
-                INSERT INTO sealed_push.entries(\(entryColumns)) SELECT \(entryColumns) FROM back
-                """, [ids])
+                WITH gone AS (DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(entryColumns), reason),
+                    \(noted("CASE reason WHEN 'expired' THEN reason ELSE 'dead:' || reason END", "-count(*)", at: "$2"))
+                INSERT INTO sealed_push.entries(\(entryColumns)) SELECT \(entryColumns) FROM gone
+                """, [ids, .int(now)])
             try db.rows("SELECT sealed_push.wake()")
             return rows.count
         }
@@ -139,6 +138,36 @@
         private static let batchCount = 1_000
 
         // MARK: Dead letters and sums
+
+        /// Removes entries; returns the device of each.
+        ///
+        /// - Parameters:
+        ///   - condition: of those that are removed, with `$1`.
+        ///   - outcome: what became of them.
+        static func removeEntries(
+            _ condition: String, _ value: PostgresValue, _ outcome: String, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> [Int64] {
+            try db.rows(
+                """
+                WITH gone AS (DELETE FROM sealed_push.entries WHERE \(condition) RETURNING device, message),
+                    \(noted("$2::text", at: "$3"))
+                SELECT device FROM gone
+                """, [value, .text(outcome), .int(now)]
+            ).map { row throws(OutboxError) in try row.int("device") }
+        }
+
+        /// The part of a statement that notes of their messages what becomes of the rows of `gone`.
+        private static func noted(_ outcome: String, _ count: String = "count(*)", at time: String) -> String {
+            """
+            noted AS (
+                INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
+                SELECT message, CASE WHEN EXISTS (
+                        SELECT 1 FROM sealed_push.outcomes o
+                        WHERE o.message = gone.message AND o.device = 0 AND o.outcome = 'enqueued'
+                    ) THEN 0 ELSE device END, \(outcome), \(count), \(time)::bigint
+                FROM gone WHERE message IS NOT NULL GROUP BY 1, 2, 3)
+            """
+        }
 
         /// Moves entries to the dead letters, still sealed; returns how many that were.
         ///
@@ -154,9 +183,10 @@
                 WITH gone AS (DELETE FROM sealed_push.entries WHERE \(condition) RETURNING \(entryColumns)),
                     buried AS (
                         INSERT INTO sealed_push.dead_letters(\(entryColumns), reason, attempts, died)
-                        SELECT \(entryColumns), $1, $2, $3 FROM gone ON CONFLICT (id) DO NOTHING)
+                        SELECT \(entryColumns), $1, $2, $3 FROM gone ON CONFLICT (id) DO NOTHING),
+                    \(noted("$5::text", at: "$3"))
                 SELECT count(*) AS count FROM gone
-                """, [.text(reason), .int(Int64(attempts)), .int(now), value]
+                """, [.text(reason), .int(Int64(attempts)), .int(now), value, .text(Tally.dead(reason))]
             ).count("count")
         }
 
@@ -184,7 +214,7 @@
         }
 
         static let entryColumns =
-            "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code"
+            "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message"
 
         // MARK: Status
 

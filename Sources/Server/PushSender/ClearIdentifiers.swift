@@ -35,6 +35,17 @@ struct ClearIdentifiers: ~Copyable, Sendable {
         }
     }
 
+    /// Tells contents under one idempotency key apart, and nothing about them: 16 bytes that name this sender's key, and a MAC.
+    func fingerprint(of content: [UInt8], under digest: [UInt8]) -> [UInt8] {
+        key.withBytes { key in
+            BLAKE2b.hash(Array("fingerprint".utf8), key: key, byteCount: Self.byteCount)
+                + BLAKE2b.hash(Array("content".utf8) + [0] + digest + content, key: key, byteCount: Self.byteCount)
+        }
+    }
+
+    /// Whether both are of one sender's key, and of different contents.
+    static func differ(_ a: [UInt8], _ b: [UInt8]) -> Bool { a.prefix(byteCount) == b.prefix(byteCount) && a != b }
+
     /// - Parameter write: writes the text, which has so many bytes.
     private func hash(
         _ label: StaticString, _ recipient: DevicePublicKey, _ textByteCount: Int,

@@ -136,6 +136,14 @@ public final class Sealer: Sendable {
             messageID: content.id, expires: content.expires, envelope: envelope, alert: safeDefault)
     }
 
+    /// By which a repeated request is told from another one under the same key.
+    package func fingerprint(of content: Content, under key: IdempotencyKey) -> [UInt8] {
+        identifiers.fingerprint(of: content.json, under: key.digest)
+    }
+
+    /// Whether two contents are known to differ: nobody can tell where another sender's key made one of them.
+    package static func differ(_ a: [UInt8], _ b: [UInt8]) -> Bool { ClearIdentifiers.differ(a, b) }
+
     /// Wipes the context to a recipient that is sealed to no more, such as a retired key of a device.
     public func forget(_ recipient: DevicePublicKey) { contexts?.forget(recipient) }
 

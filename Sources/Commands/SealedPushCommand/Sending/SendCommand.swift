@@ -135,7 +135,7 @@ extension EnqueueReport {
 
     fileprivate var json: [String: JSONValue] {
         [
-            "enqueued": .count(enqueuedCount), "alreadyEnqueued": .count(alreadyEnqueuedCount),
+            "id": .text(id), "enqueued": .count(enqueuedCount), "alreadyEnqueued": .count(alreadyEnqueuedCount),
             "skipped": .counts(skippedCounts),
         ]
     }

@@ -66,8 +66,13 @@ package enum Tally {
     package static let accepted = "accepted"
     package static let expired = "expired"
     package static let purged = "purged"
+    /// With the device, its address, or its account.
+    package static let discarded = "discarded"
+    /// What messages are counted by, beside these.
+    package static let (enqueued, waiting) = ("enqueued", "waiting")
     package static func dropped(_ reason: String) -> String { "dropped:\(reason)" }
-    package static func dead(_ reason: String) -> String { "dead:\(reason)" }
+    /// What is stale may have become a dead letter for want of a certain time.
+    package static func dead(_ reason: String) -> String { reason == expired ? expired : "dead:\(reason)" }
 
     package static let millisecondsPerDay: Int64 = 86_400_000
 }

@@ -8,17 +8,22 @@ package struct EnqueueBatch: Sendable {
     package let range: EnqueueRange?
     /// What this and earlier calls had enqueued before this batch.
     package let alreadyEnqueuedCount: Int
+    /// By which the message is known since an earlier call; nil if there was none.
+    package let message: MessageID?
     /// Whether nothing is left to enqueue.
     package private(set) var isDone = false
 
-    package init(candidates: [Candidate], range: EnqueueRange? = nil, alreadyEnqueuedCount: Int) {
+    package init(
+        candidates: [Candidate], range: EnqueueRange? = nil, alreadyEnqueuedCount: Int, message: MessageID? = nil
+    ) {
         self.candidates = candidates
+        self.message = message
         self.range = range
         self.alreadyEnqueuedCount = alreadyEnqueuedCount
     }
 
-    package init(doneWith alreadyEnqueuedCount: Int) {
-        self.init(candidates: [], alreadyEnqueuedCount: alreadyEnqueuedCount)
+    package init(doneWith alreadyEnqueuedCount: Int, message: MessageID? = nil) {
+        self.init(candidates: [], alreadyEnqueuedCount: alreadyEnqueuedCount, message: message)
         isDone = true
     }
 
@@ -83,6 +88,16 @@ package struct EnqueueOrder: Sendable {
     package let key: IdempotencyKey?
     package let sealedBy: SealedBy
     package let outboxKey: OutboxKey?
+    /// By which the outbox knows the message; devices know it by the content's own ID, which no database holds.
+    package var message = MessageID.random()
+    /// By which other content under the same key is told; nil without a key.
+    package var fingerprint: [UInt8]?
+
+    /// - Throws: `keyUsedForOthers` unless an earlier request under the key was the same.
+    package func requireSame(audience: String, fingerprint other: [UInt8]?) throws(OutboxError) {
+        guard audience == audienceText, !(fingerprint.flatMap { new in other.map { Sealer.differ(new, $0) } } ?? false)
+        else { throw .keyUsedForOthers }
+    }
 
     package func expiration(of payload: SealedPayload) -> Timestamp? { expiration ?? payload.expires }
 

@@ -25,19 +25,27 @@ extension Outbox {
         progress: (@Sendable (EnqueueReport) -> Void)? = nil
     ) async throws(OutboxError) -> EnqueueReport {
         try await requireKey()
+        let fingerprint = key.map { sealer.fingerprint(of: content, under: $0) }
         var content = content
         content.id = content.id ?? .random()
-        let order = EnqueueOrder(
+        var order = EnqueueOrder(
             content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
             includesUnverified: includingUnverified,
             // How far a message for everyone has come is noted under a key in any case.
-            key: key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: self.key)
-        var report = EnqueueReport()
+            key: key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: self.key,
+            fingerprint: fingerprint)
+        if audience == .everyone {
+            // Before its key is noted as used for this content.
+            do throws(SealError) { _ = try sealer.prepare(content) } catch { throw .seal(error) }
+        }
+        var report = EnqueueReport(id: order.message)
         var hasStored = false
         var lossCount = 0
         while lossCount < Self.maximumLossCount {
             let batch = try await store.candidates(for: order)
             if !hasStored { report.alreadyEnqueuedCount = batch.alreadyEnqueuedCount }
+            order.message = batch.message ?? order.message
+            report.id = order.message
             guard !batch.isDone else { return report }
             var skipped: [SkipReason: Int] = [:]
             let now = Timestamp(clamping: clock.now() / 1_000)
@@ -71,12 +79,47 @@ public enum Audience: Hashable, Sendable {
 
 /// What enqueueing has done.
 public struct EnqueueReport: Hashable, Sendable {
+    /// By which ``Outbox/report(on:)`` knows the message; the same for each call with one idempotency key.
+    public internal(set) var id: MessageID
     /// Pushes that wait now because of this call.
     public internal(set) var enqueuedCount = 0
     /// Pushes that an earlier call with the same idempotency key had enqueued.
     public internal(set) var alreadyEnqueuedCount = 0
     /// Devices that got nothing, by reason.
     public internal(set) var skipped: [SkipReason: Int] = [:]
+}
+
+/// What became of a message.
+public struct MessageReport: Hashable, Sendable {
+    /// Devices that it was enqueued for.
+    public private(set) var enqueuedCount = 0
+    /// How many of them ended how: `waiting`, `accepted`, `expired`, `purged`, `discarded`, `dropped:REASON`, `dead:REASON`.
+    public private(set) var outcomes: [String: Int] = [:]
+    /// The same by device, for those that are still registered; nil for a message to everyone.
+    public private(set) var devices: [DeviceName: String]? = [:]
+
+    /// - Parameter rows: a device's number, 0 for all, and its name; an outcome, and how often.
+    /// - Returns: nil if the message is unknown.
+    init?(_ rows: [(device: Int64, name: String?, outcome: String, count: Int)]) {
+        var ended: [Int64: (name: String?, outcome: String?)] = [:]
+        for row in rows {
+            guard row.outcome != Tally.enqueued else {
+                enqueuedCount += row.count
+                ended[row.device, default: (row.name, nil)].name = row.name
+                continue
+            }
+            guard row.count > 0 else { continue }
+            outcomes[row.outcome, default: 0] += row.count
+            ended[row.device] = (row.name, row.outcome)
+        }
+        guard enqueuedCount > 0 else { return nil }
+        let waitingCount = enqueuedCount - outcomes.values.reduce(0, +)
+        if waitingCount > 0 { outcomes[Tally.waiting] = waitingCount }
+        if ended[0] != nil { devices = nil }
+        for (name, outcome) in ended.values {
+            if let name = name.flatMap(DeviceName.init(parsing:)) { devices?[name] = outcome ?? Tally.waiting }
+        }
+    }
 }
 
 /// Why a device gets nothing. The codes are stable.

@@ -4,14 +4,16 @@ import SealedPush
 
 extension SQLiteStore {
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange] {
-        try await write { db in try changes.map { try DeviceTable.save($0, in: db) } }
+        let now = clock.now()
+        return try await write { db in try changes.map { try DeviceTable.save($0, at: now, in: db) } }
     }
 
     func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
-        try await write { db in
+        let now = clock.now()
+        return try await write { db in
             let id = try Int64.fetchOne(db, sql: "SELECT id FROM devices WHERE name = ?", arguments: [name.description])
             guard let id else { throw OutboxError.unknownDevice }
-            return try DeviceTable.remove(id, in: db)
+            return try DeviceTable.remove(id, at: now, in: db)
         }
     }
 
@@ -23,7 +25,7 @@ extension SQLiteStore {
 /// Devices as rows.
 enum DeviceTable {
     /// Inserts or updates by name.
-    static func save(_ change: DeviceChange, in db: Database) throws -> RegistrationChange {
+    static func save(_ change: DeviceChange, at now: Int64, in db: Database) throws -> RegistrationChange {
         let known = try load(change.name, knowing: change.record, in: db)
         let new = try change.next(known?.stored)
         let device = new.device
@@ -33,10 +35,10 @@ enum DeviceTable {
             try RegistryRules.requireRoom(for: change, among: count(of: device.user, in: db))
         }
         var discardedCount = try RegistryRules.claim(device, others: others(device, in: db))
-            .map { try remove($0, in: db) }.reduce(0, +)
+            .map { try remove($0, at: now, in: db) }.reduce(0, +)
         var loser: DeviceName?
         if case .active(let address, _) = device.address {
-            let taken = try take(address, for: device.name, in: db)
+            let taken = try take(address, for: device.name, at: now, in: db)
             loser = taken.loser
             discardedCount += taken.discardedCount
         }
@@ -46,7 +48,7 @@ enum DeviceTable {
         let id = known?.id ?? db.lastInsertedRowID
         if let known {
             if !device.isSamePlace(as: known.stored.device) {
-                discardedCount += try EntryTable.discardAll(of: id, in: db)
+                discardedCount += try EntryTable.discardAll(of: id, at: now, in: db)
             }
             if case .active(let address, let registered) = device.address,
                 known.stored.device.address.address != address
@@ -76,8 +78,8 @@ enum DeviceTable {
     }
 
     /// Forgets a device and what waits for it; returns how many pushes that were.
-    static func remove(_ id: Int64, in db: Database) throws -> Int {
-        let count = try EntryTable.discardAll(of: id, in: db)
+    static func remove(_ id: Int64, at now: Int64, in db: Database) throws -> Int {
+        let count = try EntryTable.discardAll(of: id, at: now, in: db)
         try db.execute(sql: "DELETE FROM devices WHERE id = ?", arguments: [id])
         return count
     }
@@ -103,7 +105,7 @@ enum DeviceTable {
     /// The address's earlier holder is another installation, which has it no more; what waited for that one must not be
     /// shown to whoever holds the device now.
     private static func take(
-        _ address: Address, for name: DeviceName, in db: Database
+        _ address: Address, for name: DeviceName, at now: Int64, in db: Database
     ) throws -> (loser: DeviceName?, discardedCount: Int) {
         let row = try Row.fetchOne(
             db, sql: "SELECT id, name FROM devices WHERE token = ? AND name <> ?",
@@ -115,7 +117,7 @@ enum DeviceTable {
                 UPDATE devices SET token = NULL, token_refusal = 'moved', is_proven = 0, revision = revision + 1
                 WHERE id = ?
                 """, arguments: [holder])
-        return (DeviceName(parsing: try row.text("name")), try EntryTable.discardAll(of: holder, in: db))
+        return (DeviceName(parsing: try row.text("name")), try EntryTable.discardAll(of: holder, at: now, in: db))
     }
 
     private static func write(_ new: StoredDevice, carrier: Int64, in db: Database) throws {

@@ -9,9 +9,25 @@ extension SQLiteStore {
         return try await write { try RangeTable.next(of: order, at: now, in: $0) }
     }
 
+    func outcomes(
+        of message: MessageID
+    ) async throws(OutboxError) -> [(device: Int64, name: String?, outcome: String, count: Int)] {
+        try await read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT device, name, outcome, count FROM outcomes LEFT JOIN devices ON devices.id = device
+                    WHERE message = ?
+                    """, arguments: [message.description]
+            ).map {
+                (try $0.int("device"), try $0.optionalText("name"), try $0.text("outcome"), try $0.count("count"))
+            }
+        }
+    }
+
     private static func batch(_ order: EnqueueOrder, in db: Database) throws -> EnqueueBatch {
         if let progress = try RequestTable.progress(of: order, in: db), progress.isComplete {
-            return EnqueueBatch(doneWith: progress.enqueuedCount)
+            return EnqueueBatch(doneWith: progress.enqueuedCount, message: progress.message)
         }
         let found: [EnqueueBatch.Candidate]
         switch order.audience {
@@ -43,6 +59,16 @@ extension SQLiteStore {
                 try Self.insert(item, of: carrier, order, sender: sender, at: now, in: db)
             }
             let isWhole = batch.range == nil
+            for device in isWhole ? sealed.map(\.device) : [0] where !sealed.isEmpty {
+                try db.cachedStatement(
+                    sql: """
+                        INSERT INTO outcomes(message, device, outcome, count, created) VALUES (?, ?, ?, ?, ?)
+                        ON CONFLICT(message, device, outcome) DO UPDATE SET count = count + excluded.count
+                        """
+                ).execute(arguments: [
+                    order.message.description, device, Tally.enqueued, isWhole ? 1 : sealed.count, now,
+                ])
+            }
             try RequestTable.save(
                 order, position: isWhole ? .max : 0, isComplete: isWhole, adding: sealed.count, at: now, in: db)
             return true
@@ -65,12 +91,12 @@ extension SQLiteStore {
         try db.cachedStatement(
             sql: """
                 INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender,
-                    code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    code, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             item.device, order.priority.rawValue, now, min(order.end(of: payload) ?? .max, now + EnqueueOrder.lifetime),
             expiration?.secondsSince1970, payload.apnsID, payload.collapseID, payload.json.blob, sender,
-            item.code?.blob,
+            item.code?.blob, order.message.description,
         ])
         try QueueTable.add(item.device, carrier: carrier, priority: order.priority.rawValue, due: now, in: db)
     }
@@ -97,15 +123,16 @@ enum RangeTable {
     static func next(of order: EnqueueOrder, at now: Int64, in db: Database) throws -> EnqueueBatch {
         let progress = try RequestTable.progress(of: order, in: db)
         let count = progress?.enqueuedCount ?? 0
-        if progress?.isComplete ?? false { return EnqueueBatch(doneWith: count) }
+        let message = progress?.message
+        if progress?.isComplete ?? false { return EnqueueBatch(doneWith: count, message: message) }
         let begun = try begin(order, behind: progress?.position ?? 0, at: now, in: db)
         guard let range = try begun ?? anyBegun(of: order, in: db) else {
             try RequestTable.save(order, position: .max, isComplete: true, at: now, in: db)
-            return EnqueueBatch(doneWith: count)
+            return EnqueueBatch(doneWith: count, message: message)
         }
         let found = try SQLiteStore.candidates(
             "id > ? AND id <= ? AND topic = ? ORDER BY id", [range.start, range.last, order.topic.description], in: db)
-        return EnqueueBatch(candidates: found, range: range, alreadyEnqueuedCount: count)
+        return EnqueueBatch(candidates: found, range: range, alreadyEnqueuedCount: count, message: message)
     }
 
     /// Nil where none is left to begin.
@@ -146,19 +173,22 @@ enum RequestTable {
         let position: Int64
         let isComplete: Bool
         let enqueuedCount: Int
+        let message: MessageID?
     }
 
     /// Nil where there is no key, or none was used so far.
     static func progress(of order: EnqueueOrder, in db: Database) throws -> Progress? {
         guard let key = order.key else { return nil }
         let row = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT audience, position, is_complete, enqueued FROM requests WHERE key = ?"),
-            arguments: [key.digest.blob])
+            db.cachedStatement(
+                sql: """
+                    SELECT audience, position, is_complete, enqueued, message, fingerprint FROM requests WHERE key = ?
+                    """), arguments: [key.digest.blob])
         guard let row else { return nil }
-        guard try row.text("audience") == order.audienceText else { throw OutboxError.keyUsedForOthers }
+        try order.requireSame(audience: row.text("audience"), fingerprint: row.optionalBytes("fingerprint"))
         return Progress(
             position: try row.int("position"), isComplete: try row.bool("is_complete"),
-            enqueuedCount: try row.count("enqueued"))
+            enqueuedCount: try row.count("enqueued"), message: MessageID(parsing: try row.text("message")))
     }
 
     /// Notes how far the reading has come, and what was enqueued, in the same transaction; nothing without a key.
@@ -169,10 +199,14 @@ enum RequestTable {
         guard let key = order.key else { return }
         try db.cachedStatement(
             sql: """
-                INSERT INTO requests(key, audience, position, is_complete, enqueued, created) VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO requests(key, audience, position, is_complete, enqueued, created, message, fingerprint)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT(key) DO UPDATE SET position = max(position, excluded.position),
                     is_complete = excluded.is_complete, enqueued = enqueued + excluded.enqueued
                 """
-        ).execute(arguments: [key.digest.blob, order.audienceText, position, isComplete, count, now])
+        ).execute(arguments: [
+            key.digest.blob, order.audienceText, position, isComplete, count, now, order.message.description,
+            order.fingerprint?.blob,
+        ])
     }
 }

@@ -89,7 +89,7 @@ extension SQLiteStore {
             if now >= (try entry.int("stale")) {
                 _ =
                     order.removesStale
-                    ? try EntryTable.remove(head, in: db)
+                    ? try EntryTable.remove(head, Tally.expired, at: now, in: db)
                     : try EntryTable.bury(head, reason: Tally.expired, attempts: 0, at: now, in: db)
                 try Tally.add(Tally.expired, at: now, in: db)
                 continue
@@ -133,7 +133,9 @@ extension SQLiteStore {
         switch settlement {
         case .accepted:
             try prove(lease, in: db)
-            if try EntryTable.remove(lease.entry, in: db) { try Tally.add(Tally.accepted, at: now, in: db) }
+            if try EntryTable.remove(lease.entry, Tally.accepted, at: now, in: db) {
+                try Tally.add(Tally.accepted, at: now, in: db)
+            }
             try QueueTable.advance(lease, at: now, in: db)
         case .later(let delay): try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
         case .returned: try QueueTable.release(lease, until: now, isAttempt: false, in: db)
@@ -169,7 +171,7 @@ extension SQLiteStore {
             sql:
                 "UPDATE devices SET token = NULL, token_refusal = ?, is_proven = 0, revision = revision + 1 WHERE id = ?",
             arguments: [reason, lease.device])
-        let count = try EntryTable.discardAll(of: lease.device, in: db)
+        let count = try EntryTable.discardAll(of: lease.device, Tally.dropped(reason), at: now, in: db)
         try Tally.add(Tally.dropped(reason), count, at: now, in: db)
     }
 
@@ -280,14 +282,35 @@ enum EntryTable {
                     """), arguments: [device])
     }
 
-    /// Removes one; false where it was gone already.
-    static func remove(_ id: Int64, in db: Database) throws -> Bool {
+    /// Notes of their messages what becomes of entries, or of dead letters that it is no more.
+    static func note(
+        _ outcome: String, _ column: String, _ value: Int64, of table: String = "entries", count: Int = 1,
+        at now: Int64, in db: Database
+    ) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO outcomes(message, device, outcome, count, created)
+                SELECT e.message, CASE WHEN EXISTS (
+                        SELECT 1 FROM outcomes o WHERE o.message = e.message AND o.device = 0 AND o.outcome = 'enqueued'
+                    ) THEN 0 ELSE e.device END AS place, ?1, ?2 * COUNT(*), ?3
+                FROM \(table) e WHERE e.message IS NOT NULL AND e.\(column) = ?4 GROUP BY e.message, place
+                ON CONFLICT(message, device, outcome) DO UPDATE SET count = count + excluded.count
+                """
+        ).execute(arguments: [outcome, count, now, value])
+    }
+
+    /// Removes one, of which that is the outcome; false where it was gone already.
+    static func remove(_ id: Int64, _ outcome: String, at now: Int64, in db: Database) throws -> Bool {
+        try note(outcome, "id", id, at: now, in: db)
         try db.cachedStatement(sql: "DELETE FROM entries WHERE id = ?").execute(arguments: [id])
         return db.changesCount > 0
     }
 
     /// Removes all that waits for a device, dead letters included; returns how many that were.
-    static func discardAll(of device: Int64, in db: Database) throws -> Int {
+    static func discardAll(
+        of device: Int64, _ outcome: String = Tally.discarded, at now: Int64, in db: Database
+    ) throws -> Int {
+        try note(outcome, "device", device, at: now, in: db)
         try db.execute(sql: "DELETE FROM entries WHERE device = ?", arguments: [device])
         var count = db.changesCount
         try db.execute(sql: "DELETE FROM dead_letters WHERE device = ?", arguments: [device])
@@ -298,27 +321,29 @@ enum EntryTable {
 
     /// Moves one to the dead letters, still sealed; false where it was gone already.
     static func bury(_ id: Int64, reason: String, attempts: Int, at now: Int64, in db: Database) throws -> Bool {
-        try bury("id = ?", id, reason: reason, attempts: attempts, at: now, in: db) > 0
+        try bury("id", id, reason: reason, attempts: attempts, at: now, in: db) > 0
     }
 
     /// Moves all that waits for a device to the dead letters; returns how many that were.
     static func buryAll(of device: Int64, reason: String, at now: Int64, in db: Database) throws -> Int {
         try QueueTable.remove(device, in: db)
-        return try bury("device = ?", device, reason: reason, attempts: 0, at: now, in: db)
+        return try bury("device", device, reason: reason, attempts: 0, at: now, in: db)
     }
 
     private static func bury(
-        _ condition: String, _ value: Int64, reason: String, attempts: Int, at now: Int64, in db: Database
+        _ column: String, _ value: Int64, reason: String, attempts: Int, at now: Int64, in db: Database
     ) throws -> Int {
+        try note(Tally.dead(reason), column, value, at: now, in: db)
         try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO dead_letters(\(columns), reason, attempts, died)
-                SELECT \(columns), ?, ?, ? FROM entries WHERE \(condition)
+                SELECT \(columns), ?, ?, ? FROM entries WHERE \(column) = ?
                 """
         ).execute(arguments: [reason, attempts, now, value])
-        try db.cachedStatement(sql: "DELETE FROM entries WHERE \(condition)").execute(arguments: [value])
+        try db.cachedStatement(sql: "DELETE FROM entries WHERE \(column) = ?").execute(arguments: [value])
         return db.changesCount
     }
 
-    static let columns = "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code"
+    static let columns =
+        "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message"
 }

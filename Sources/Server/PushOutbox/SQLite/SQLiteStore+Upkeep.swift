@@ -32,7 +32,9 @@ extension SQLiteStore {
     private func purgeStale() async throws(OutboxError) -> Int {
         let now = clock.now()
         try await write { db in
-            try db.execute(sql: "DELETE FROM requests WHERE created < ?", arguments: [now - EnqueueOrder.lifetime])
+            for table in ["requests", "outcomes"] {
+                try db.execute(sql: "DELETE FROM \(table) WHERE created < ?", arguments: [now - EnqueueOrder.lifetime])
+            }
             try db.execute(
                 sql: "DELETE FROM tallies WHERE day < ?",
                 arguments: [(now - 2 * EnqueueOrder.lifetime) / Tally.millisecondsPerDay])
@@ -69,7 +71,7 @@ extension SQLiteStore {
             let rows = try Row.fetchAll(db, sql: sql, arguments: arguments)
             for row in rows {
                 let device = try row.int("device")
-                _ = try EntryTable.remove(try row.int("id"), in: db)
+                _ = try EntryTable.remove(try row.int("id"), outcome, at: now, in: db)
                 guard try EntryTable.head(of: device, in: db) == nil else { continue }
                 try QueueTable.removeUnlessLeased(device, at: now, in: db)
             }
@@ -98,13 +100,15 @@ extension SQLiteStore {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT dead_letters.id, device, priority, carrier
+                SELECT dead_letters.id, device, priority, carrier, reason
                 FROM dead_letters JOIN devices ON devices.id = device
                 WHERE (?1 IS NULL OR reason = ?1) AND stale > ?2 AND token IS NOT NULL AND token_refusal IS NULL
                 ORDER BY dead_letters.id LIMIT ?3
                 """, arguments: [reason, now, batchCount])
         for row in rows {
             let id = try row.int("id")
+            let outcome = Tally.dead(try row.text("reason"))
+            try EntryTable.note(outcome, "id", id, of: "dead_letters", count: -1, at: now, in: db)
             try db.cachedStatement(
                 sql:
                     "INSERT INTO entries(\(EntryTable.columns)) SELECT \(EntryTable.columns) FROM dead_letters WHERE id = ?"

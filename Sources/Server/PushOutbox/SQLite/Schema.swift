@@ -5,7 +5,7 @@ enum Schema {
     /// "SPUB": marks the file as ours. Source: SQLite, `PRAGMA application_id`.
     static let applicationID = 0x5350_5542
     /// Of these tables. Change it with them.
-    static let version = 2
+    static let version = 3
 
     /// Makes the tables, in one transaction, if there are none.
     static func make(_ db: Database) throws {
@@ -38,7 +38,8 @@ enum Schema {
         collapse_id TEXT NOT NULL,
         body BLOB NOT NULL,
         sender INTEGER,
-        code BLOB
+        code BLOB,
+        message TEXT
         """
 
     /// Times are milliseconds since 1970, but for what a record or a header counts in seconds.
@@ -122,8 +123,22 @@ enum Schema {
             position INTEGER NOT NULL,
             is_complete INTEGER NOT NULL,
             enqueued INTEGER NOT NULL,
-            created INTEGER NOT NULL
+            created INTEGER NOT NULL,
+            message TEXT NOT NULL,
+            -- A MAC of the content by the sender's key; NULL where the caller gave no key.
+            fingerprint BLOB
         ) STRICT, WITHOUT ROWID;
+
+        -- What became of messages, by device; of one for everyone, device 0 counts them all.
+        CREATE TABLE outcomes(
+            message TEXT NOT NULL,
+            device INTEGER NOT NULL,
+            outcome TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            created INTEGER NOT NULL,
+            PRIMARY KEY(message, device, outcome)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX outcomes_by_age ON outcomes(created);
 
         -- Of messages for everyone: devices, by number, that somebody seals for or has sealed for, and that are not stored.
         CREATE TABLE ranges(
