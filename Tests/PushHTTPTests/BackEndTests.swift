@@ -28,8 +28,8 @@ import Testing
                 #expect(answer.head.lowercased().contains("www-authenticate: bearer"))
             }
             let path = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
-            // The end, the name of the account, and the MAC.
-            let altered = (1...3).map { place in
+            // The end, when it was issued, the name of the account, and the MAC.
+            let altered = (1...4).map { place in
                 var parts = login.split(separator: ".").map { String($0) }
                 parts[place] = (parts[place].hasPrefix("9") ? "8" : "9") + parts[place].dropFirst()
                 return parts.joined(separator: ".")
@@ -102,9 +102,113 @@ import Testing
             #expect(try server.send("GET", "/v1/outbox").status == 401)
             let login = try server.login("alice", token: new)
             #expect(try server.send("GET", "/v1/sender-set", token: login).status == 204)
-            for seconds in [0, 2_592_001] {
+            for seconds in [0, 3_601] {
                 #expect(try server.post("/v1/logins", ["user": "a", "seconds": seconds], token: new).status == 400)
             }
+        }
+    }
+
+    @Test("a login, and the state of a challenge, count at the service of that app and name alone") func bound() throws
+    {
+        let (sender, user) = (SenderPrivateKey(), UserName(parsing: "42")!)
+        func keys(_ topic: Topic, _ service: String?) -> SenderKeys {
+            SenderKeys(
+                sender: sender, sealer: Sealer(sender: sender, topic: topic, safeDefault: "New"),
+                receipts: ReceiptReceiver(keys: []), service: service)
+        }
+        let own = keys("com.example.app", nil)
+        let login = own.login(of: user, until: .now().advanced(bySeconds: 600), issued: 1)
+        let state = own.challenges.seal("state", for: "phone")
+        let same = keys("com.example.app", "com.example.app")
+        #expect(same.login(parsing: login, at: .now())?.user == user)
+        #expect(same.challenges.open(state, for: "phone") == "state")
+        for other in [keys("com.example.bank", nil), keys("com.example.app", "staging"), keys("com.example.app", "")] {
+            #expect(other.login(parsing: login, at: .now()) == nil)
+            #expect(other.challenges.open(state, for: "phone") == nil)
+        }
+        // No part reaches into the next.
+        let texts = AuthenticatedTexts(of: sender, for: "test", of: "a.b", service: "s")
+        for (text, name) in [("ext", "namet"), ("nametext", ""), ("", "nametext")] {
+            let mac = texts.seal("text", for: "name").dropFirst(4)
+            #expect(texts.open(text + mac, for: name) == nil)
+        }
+    }
+
+    @Test("ends a user's logins, and erases a user", arguments: RunningServer.Store.allCases)
+    func users(over store: RunningServer.Store) async throws {
+        try await RunningServer.asProgram(over: store) { server in
+            let (alice, bob) = (try server.login("alice"), try server.login("bob"))
+            let phone = try server.phone("phone")
+            #expect(try await server.update(phone, with: alice, token: [1, 2]).isRegistered)
+            #expect(try await server.update(server.phone("other"), with: bob, token: [3, 4]).isRegistered)
+            #expect(try server.send("DELETE", "/v1/logins/alice").status == 204)
+            #expect(try server.send("GET", "/v1/sender-set", token: alice).code == "unauthorized")
+            #expect(try server.send("GET", "/v1/sender-set", token: bob).status == 200)
+            let new = try server.login("alice")
+            #expect(try server.send("GET", "/v1/sender-set", token: new).status == 200)
+
+            let recipient = try #require(try await server.outbox.devices(of: "alice").first?.enrolled?.proven.first)
+            let id = ReceiptKey(of: server.sender).id(of: recipient)
+            let sent = try server.post("/v1/messages", ["user": "alice", "key": "k", "content": Self.content])
+            let message = try #require(sent.json["id"] as? String)
+            let told = try server.send("GET", "/v1/messages/\(message)")
+            #expect(told.json["enqueued"] as? Int == 1 && (told.json["outcomes"] as? [String: Int]) == ["waiting": 1])
+            #expect((told.json["devices"] as? [[String: String]])?.first?["outcome"] == "waiting")
+            #expect(try server.send("GET", "/v1/messages/\(MessageID.random())").code == "unknown-message")
+            #expect(try server.send("GET", "/v1/messages/x").status == 400)
+
+            let erased = try server.send("DELETE", "/v1/users/alice")
+            #expect(erased.json["devices"] as? Int == 1 && erased.json["discarded"] as? Int == 1, "\(erased.body)")
+            #expect(try server.send("GET", "/v1/sender-set", token: new).status == 401)
+            #expect(try await server.outbox.devices(of: "alice").isEmpty)
+            #expect(try await server.outbox.devices(of: "bob").count == 1)
+            #expect(try await server.outbox.receipts(of: id) == nil)
+            let afterwards = try server.send("GET", "/v1/messages/\(message)")
+            #expect(afterwards.json["outcomes"] as? [String: Int] == ["discarded": 1], "\(afterwards.body)")
+            #expect((afterwards.json["devices"] as? [Any])?.isEmpty == true)
+            #expect(try server.send("DELETE", "/v1/users/alice").json["devices"] as? Int == 0)
+        }
+    }
+
+    @Test("a phone without a login leaves by its enrollment key's word, which counts once") func leaving() async throws
+    {
+        try await RunningServer.with { server in
+            let key = EnrollmentPrivateKey()
+            func enroll(_ counter: UInt64, as user: String) throws -> Int {
+                let now = Timestamp.now()
+                let record = try DeviceRecord(
+                    of: [DevicePrivateKey().recipient], topic: RunningServer.topic, counter: counter, created: now,
+                    expires: now.advanced(bySeconds: 86_400), signedBy: key)
+                return try server.send(
+                    "PUT", "/v1/phones/\(key.enrollment)",
+                    RunningServer.json(["record": record.description, "token": "0102", "environment": "production"]),
+                    token: server.login(user)
+                ).status
+            }
+            func leave(_ leaving: String) throws -> RunningServer.Answer {
+                try server.send(
+                    "POST", "/v1/leavings", RunningServer.json(["leaving": leaving]), token: nil, at: server.phonesPort)
+            }
+            let leaving = Leaving(counter: 8, topic: RunningServer.topic, signedBy: key)
+            let enrolled = try ["alice", "bob"].map { try enroll(7, as: $0) }
+            #expect(enrolled == [200, 200])
+            let stranger = Leaving(counter: 8, topic: RunningServer.topic, signedBy: EnrollmentPrivateKey())
+            let wrong: [String] = [
+                "x", Leaving(counter: 8, topic: "com.example.bank", signedBy: key).description,
+                leaving.description.replacing("pushleaving.", with: "pushleaving.A"),
+                "\(stranger.description.prefix(40))\(leaving.description.dropFirst(40))",
+            ]
+            let refused = try wrong.map { try leave($0).status }
+            #expect(refused == [400, 400, 400, 400])
+            let earlier = Leaving(counter: 7, topic: RunningServer.topic, signedBy: key)
+            #expect(try leave(earlier.description).status == 204)
+            #expect(try await server.outbox.devices(of: "alice").count == 1)
+            #expect(try leave(leaving.description).status == 204)
+            #expect(try await server.outbox.status().deviceCount == 0)
+            // A record of before can't be told from one of after where nothing is known; a newer one stays.
+            #expect(try enroll(9, as: "alice") == 200)
+            #expect(try leave(leaving.description).status == 204)
+            #expect(try await server.outbox.devices(of: "alice").count == 1)
         }
     }
 
@@ -346,7 +450,7 @@ import Testing
     @Test("Docs/openapi.yaml has each path and method that there is, and no other") func described() async throws {
         let text = try Checkout.text(Checkout.folder.appending(path: "Docs/openapi.yaml"))
         let paths = try #require(text.split(separator: "\ncomponents:").first).split(separator: "\n  /").dropFirst()
-        #expect(paths.count == 13)
+        #expect(paths.count == 16)
         let all: Set<String> = ["GET", "PUT", "POST", "DELETE", "PATCH"]
         try await RunningServer.with { server in
             let login = try server.login("alice")
@@ -356,7 +460,8 @@ import Testing
                 for method in all {
                     let isPhones = path.hasPrefix("/v1/phones") || path == "/v1/sender-set"
                     // The one path that both doors have.
-                    let door = path == "/v1/receipts" && method == "POST" ? server.phonesPort : nil
+                    let isReceipt = path == "/v1/receipts" && method == "POST"
+                    let door = isReceipt || path == "/v1/leavings" ? server.phonesPort : nil
                     let token = isPhones ? login : RunningServer.token
                     let answer = try server.send(method, path, token: token, at: door)
                     let isThere = answer.code != "wrong-method"

@@ -105,7 +105,7 @@ import Testing
             "deliver": [
                 "dead_letters", "devices", "entries", "outcomes", "queues", "receipt_devices", "receipt_failures",
                 "receipt_numbers", "receipt_tallies", "tallies",
-            ], "register": ["devices", "enrollments", "queues"],
+            ], "register": ["devices", "enrollments", "logins", "outcomes", "queues"],
         ]
         #expect(writable == expected[role])
         let callable = try await database.run(

@@ -48,12 +48,16 @@ package enum TokenError: Error, CustomStringConvertible {
     }
 }
 
-/// Texts that only a process with the sender's key can make or change: a MAC behind each binds it to its purpose and to
-/// a name.
+/// Texts that only a process with the sender's key can make or change: a MAC behind each binds it to its purpose, to the app and
+/// the service that it is for, and to a name. One sender may serve several apps, whose users' names are not the same people's.
 final class AuthenticatedTexts: Sendable {
     private let key: GuardedSecret
+    private let service: [String]
 
-    init(of sender: SenderPrivateKey, for purpose: StaticString) { key = sender.derived(purpose) }
+    init(of sender: SenderPrivateKey, for purpose: StaticString, of topic: Topic, service: String) {
+        key = sender.derived(purpose)
+        self.service = [topic.description, service]
+    }
 
     func seal(_ text: String, for name: String = "") -> String { "\(text).\(Base64URL.encode(mac(text, name)))" }
 
@@ -67,7 +71,11 @@ final class AuthenticatedTexts: Sendable {
     }
 
     private func mac(_ text: String, _ name: String) -> [UInt8] {
-        let message = Array(name.utf8) + [0] + Array(text.utf8)
+        var message: [UInt8] = []
+        for part in service + [name, text] {
+            message.append(bigEndian: UInt64(part.utf8.count))
+            message += part.utf8
+        }
         return key.withBytes { BLAKE2b.hash(message, key: $0, byteCount: 32) }
     }
 }
@@ -133,13 +141,15 @@ struct HostGate: RouterMiddleware {
 /// who have left.
 struct PhoneGate: RouterMiddleware {
     typealias Context = ServerContext
+    private let outbox: Outbox
     private let state: @Sendable () -> ServerState
     private let rates: RateLimiter
     private let patience: Duration
     let semaphore: Semaphore
     let accounts = KeyedMutex<UserName>()
 
-    init(_ limits: ServerLimits, state: @escaping @Sendable () -> ServerState) {
+    init(_ outbox: Outbox, _ limits: ServerLimits, state: @escaping @Sendable () -> ServerState) {
+        self.outbox = outbox
         self.state = state
         rates = RateLimiter(burst: limits.accountBurst, clock: limits.clock)
         patience = limits.admissionPatience
@@ -152,10 +162,9 @@ struct PhoneGate: RouterMiddleware {
         let arrival = ContinuousClock.now
         // Without the sender's key nobody can tell whose login it is.
         let keys = try state().sender()
-        let login = Request.bearer(request.headers[.authorization])
-        guard let user = login.flatMap({ keys.user(ofLogin: $0, at: .now()) }) else {
-            throw Problem.unauthorized("Ask your back end for a new login: it gets one from POST /v1/logins.")
-        }
+        let token = Request.bearer(request.headers[.authorization])
+        guard let login = token.flatMap({ keys.login(parsing: $0, at: .now()) }) else { throw Self.noLogin }
+        let user = login.user
         guard rates.take(user.description) else {
             throw Problem(.tooManyRequests, "too-many-requests", "this account asks too often", retryAfter: 10)
         }
@@ -166,14 +175,27 @@ struct PhoneGate: RouterMiddleware {
         context.user = user
         let (whole, own) = (request, context)
         return try await accounts.run(user) {
-            let patience = patience - (ContinuousClock.now - arrival)
-            guard patience >= .zero, await semaphore.enter(within: patience) else {
-                throw Problem.unavailable("too many ask at once")
+            try await admit(since: arrival) {
+                guard try await outbox.loginsEnded(for: user).map({ login.issued > $0 }) ?? true else {
+                    throw Self.noLogin
+                }
+                return try await next(whole, own)
             }
-            defer { semaphore.leave() }
-            return try await next(whole, own)
         }
     }
+
+    /// Carries out a request that has waited since then, when it is its turn.
+    func admit(since arrival: ContinuousClock.Instant, _ body: () async throws -> Response) async throws -> Response {
+        let patience = patience - (ContinuousClock.now - arrival)
+        guard patience >= .zero, await semaphore.enter(within: patience) else {
+            throw Problem.unavailable("too many ask at once")
+        }
+        defer { semaphore.leave() }
+        return try await body()
+    }
+
+    private static let noLogin = Problem.unauthorized(
+        "Ask your back end for a new login: it gets one from POST /v1/logins.")
 }
 
 extension Request {
@@ -219,29 +241,33 @@ package struct SenderKeys: Sendable {
     /// - Parameters:
     ///   - sender: who asks phones to prove their keys; the sealer's own.
     ///   - receipts: takes the receipts for what this sender's keys have sealed, also those of the last week.
-    package init(sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver) {
+    ///   - service: what tells this service from others with the same sender and topic; the topic unless it is said.
+    package init(sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver, service: String? = nil) {
         self.sender = sender
         self.sealer = sealer
         self.receipts = receipts
-        logins = AuthenticatedTexts(of: sender, for: "sealedpush/v1 logins")
-        challenges = AuthenticatedTexts(of: sender, for: "sealedpush/v1 challenge states")
+        let (topic, service) = (sealer.topic, service ?? sealer.topic.description)
+        logins = AuthenticatedTexts(of: sender, for: "sealedpush/v1 logins", of: topic, service: service)
+        challenges = AuthenticatedTexts(of: sender, for: "sealedpush/v1 challenge states", of: topic, service: service)
     }
 
     /// Returns what an app shows for its account: a back end asks for one inside the account's login, and hands it to
     /// the app.
     ///
-    /// Made and checked without a store, by every process that has the sender's key; worth nothing elsewhere, nor after
-    /// its end.
-    func login(of user: UserName, until end: Timestamp) -> String {
-        logins.seal("pushlogin.\(end.secondsSince1970).\(Base64URL.encode(Array(user.description.utf8)))")
+    /// Made and checked by every process of the service that has the sender's key; worth nothing elsewhere, nor after its end.
+    ///
+    /// - Parameter issued: now, in milliseconds since 1970.
+    func login(of user: UserName, until end: Timestamp, issued: Int64) -> String {
+        logins.seal("pushlogin.\(end.secondsSince1970).\(issued).\(Base64URL.encode(Array(user.description.utf8)))")
     }
 
-    /// Returns whose login it is, or nil unless it is one of this service that has not ended.
-    func user(ofLogin login: some StringProtocol, at now: Timestamp) -> UserName? {
+    /// Returns whose login it is and when it was issued, or nil unless it is one of this service that has not ended.
+    func login(parsing login: some StringProtocol, at now: Timestamp) -> (user: UserName, issued: Int64)? {
         let parts = logins.open(login)?.split(separator: ".") ?? []
-        guard parts.count == 3, let end = Int64(parts[1]), now.secondsSince1970 <= end,
-            let name = Base64URL.decode(parts[2].utf8)
+        guard parts.count == 4, let end = Int64(parts[1]), now.secondsSince1970 <= end, let issued = Int64(parts[2]),
+            let name = Base64URL.decode(parts[3].utf8),
+            let user = UserName(parsing: String(decoding: name, as: UTF8.self))
         else { return nil }
-        return UserName(parsing: String(decoding: name, as: UTF8.self))
+        return (user, issued)
     }
 }

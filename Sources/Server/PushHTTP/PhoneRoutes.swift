@@ -16,6 +16,7 @@ struct PhoneRoutes: Sendable {
     let outbox: Outbox
     /// Of one account at most.
     let deviceCount: Int
+    let gate: PhoneGate
     let state: @Sendable () -> ServerState
 
     // MARK: Logging in
@@ -27,12 +28,33 @@ struct PhoneRoutes: Sendable {
             members.count == (members["seconds"] == nil ? 1 : 2)
         else { throw Problem.malformed("a login has a user, of 1 to 128 bytes of visible text, and may have seconds") }
         let seconds = members["seconds"].map(\.integer) ?? 600
-        guard let seconds, (1...2_592_000).contains(seconds) else {
-            throw Problem.malformed("seconds is 1 to 2592000, which is 30 days")
+        guard let seconds, (1...Outbox.loginLifetime).contains(seconds) else {
+            throw Problem.malformed("seconds is 1 to \(Outbox.loginLifetime), which is an hour")
         }
         let end = Timestamp.now().advanced(bySeconds: seconds)
-        let token = try state().sender().login(of: user, until: end)
+        let token = try state().sender().login(of: user, until: end, issued: OutboxClock.system.now())
         return .json(["token": .string(token), "expires": .integer(end.secondsSince1970)])
+    }
+
+    /// Of an account whose phone was stolen, say: none that was handed out until now counts.
+    func endLogins(_ request: Request, _ context: ServerContext) async throws -> Response {
+        try await outbox.endLogins(of: user(context), at: OutboxClock.system.now())
+        return Response(status: .noContent)
+    }
+
+    /// Of a person who wants to be forgotten.
+    func erase(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let (user, keys) = (try user(context), try state().sender())
+        try await outbox.endLogins(of: user, at: OutboxClock.system.now())
+        let erased = try await outbox.erase(user, topic: keys.sealer.topic, receipts: keys.receipts.ids)
+        return .json(["devices": .count(erased.deviceCount), "discarded": .count(erased.discardedCount)])
+    }
+
+    private func user(_ context: ServerContext) throws(Problem) -> UserName {
+        guard let user = context.part("user").flatMap(UserName.init(parsing:)) else {
+            throw .malformed("the path has no valid name of a user")
+        }
+        return user
     }
 
     // MARK: Record and token
@@ -92,6 +114,20 @@ struct PhoneRoutes: Sendable {
             guard error == .unknownDevice else { throw error }
         }
         return Response(status: .noContent)
+    }
+
+    /// Without a login: the enrollment key has signed that it leaves.
+    func leave(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let arrival = ContinuousClock.now
+        let members = try await request.members().dictionary
+        guard let text = members["leaving"]?.string, members.count == 1 else {
+            throw Problem.malformed("leaving has one member, leaving, which is text")
+        }
+        let leaving = try Leaving(parsing: text, topic: state().sender().sealer.topic)
+        return try await gate.admit(since: arrival) {
+            try await outbox.leave(leaving)
+            return Response(status: .noContent)
+        }
     }
 
     func senderSet(_ request: Request, _ context: ServerContext) async throws -> Response {

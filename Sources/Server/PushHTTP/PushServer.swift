@@ -114,8 +114,9 @@ package final class PushServer: Sendable {
         (self.state, self.certificate, self.metrics) = (shared, certificates, metrics)
         let current: @Sendable () -> ServerState = { shared.withLock { $0 } }
         batches = Semaphore(limits.batchCount)
-        phoneGate = PhoneGate(limits, state: current)
-        let routes = ServerRoutes(outbox: outbox, metrics: metrics, limits: limits, state: current)
+        phoneGate = PhoneGate(outbox, limits, state: current)
+        let routes = ServerRoutes(
+            outbox: outbox, metrics: metrics, limits: limits, gate: phoneGate, state: current)
         let tls = certificate?.configuration { certificates.withLock { $0 } }
         var doors = [
             Door(
@@ -125,7 +126,7 @@ package final class PushServer: Sendable {
         if let phones {
             doors.append(
                 Door(
-                    place: phones, router: routes.forPhones(gate: phoneGate), tls: phones.isLocal ? nil : tls,
+                    place: phones, router: routes.forPhones(), tls: phones.isLocal ? nil : tls,
                     firstHeadTime: limits.firstHeadTime, maximumByteCount: 2 * ServerLimits.bodyByteCount))
         }
         service = try RunningService(doors, limits, logger)
@@ -194,6 +195,7 @@ struct ServerRoutes: Sendable {
     let outbox: Outbox
     let metrics: PrometheusMetrics
     let limits: ServerLimits
+    let gate: PhoneGate
     let state: @Sendable () -> ServerState
 
     func forBackEnd(batches: Semaphore, at place: ServerPlace) -> Router<ServerContext> {
@@ -203,6 +205,8 @@ struct ServerRoutes: Sendable {
         let messages = MessageRoutes(outbox: outbox, batches: batches, patience: limits.batchPatience, state: state)
         let lists = ListRoutes(outbox: outbox, clock: limits.clock)
         group.post("/logins", use: phones.logIn)
+        group.delete("/logins/:user", use: phones.endLogins)
+        group.delete("/users/:user", use: phones.erase)
         group.post("/messages", use: messages.enqueue)
         group.get("/messages/:message", use: messages.report)
         group.post("/seal", use: messages.seal)
@@ -213,9 +217,10 @@ struct ServerRoutes: Sendable {
         return router.refusingOtherMethods()
     }
 
-    func forPhones(gate: PhoneGate) -> Router<ServerContext> {
+    func forPhones() -> Router<ServerContext> {
         let router = Router(reportingTo: metrics)
         router.post("/v1/receipts", use: ReceiptRoutes(outbox, state: state).take)
+        router.post("/v1/leavings", use: phones.leave)
         let group = router.group("/v1").add(middleware: gate)
         group.put("/phones/:enrollment", use: phones.register)
         group.delete("/phones/:enrollment", use: phones.unregister)
@@ -224,7 +229,9 @@ struct ServerRoutes: Sendable {
         return router.refusingOtherMethods()
     }
 
-    private var phones: PhoneRoutes { PhoneRoutes(outbox: outbox, deviceCount: limits.deviceCount, state: state) }
+    private var phones: PhoneRoutes {
+        PhoneRoutes(outbox: outbox, deviceCount: limits.deviceCount, gate: gate, state: state)
+    }
 }
 
 extension Router<ServerContext> {

@@ -20,6 +20,12 @@ package protocol OutboxStore: Sendable {
     /// Devices by name, ascending.
     func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [FoundDevice]
 
+    /// Removes what names a person or their devices elsewhere: idempotency keys, by audience, and receipts.
+    func forget(audiences: [String], receipts: [ReceiptID]) async throws(OutboxError)
+    /// Notes until when a user's logins do not count, in milliseconds since 1970.
+    func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError)
+    func loginsEnded(for user: UserName) async throws(OutboxError) -> Int64?
+
     // MARK: Messages
 
     /// Reads the next devices that a message goes to. For everyone, that is a range nobody has begun yet, from where earlier
@@ -103,6 +109,7 @@ package struct DeviceChange: Sendable {
 package enum DeviceSelection: Hashable, Sendable {
     case named(DeviceName)
     case of(UserName)
+    case enrolled(EnrollmentPublicKey)
     case page(after: String?, limit: Int)
 }
 

@@ -90,6 +90,9 @@
             );
             CREATE INDEX enrollments_by_key ON sealed_push.enrollments(enrollment);
 
+            -- Until when a user's logins do not count.
+            CREATE TABLE sealed_push.logins(user_name text COLLATE "C" PRIMARY KEY, ended bigint NOT NULL);
+
             -- Sealed payloads that wait. A row is written once and deleted once; all that changes is in queues. A
             -- payload stays in its row: moved into another table it would be written, read and vacuumed twice.
             CREATE TABLE sealed_push.entries(
@@ -265,13 +268,19 @@
                     sealed_push.receipt_numbers TO sealed_push_deliver;
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.receipt_devices,
                     sealed_push.receipt_failures TO sealed_push_deliver;
-                GRANT SELECT, DELETE ON sealed_push.requests TO sealed_push_deliver;
+                GRANT SELECT, DELETE ON sealed_push.requests, sealed_push.logins TO sealed_push_deliver;
 
                 -- Registers devices, and alone changes their pins; discards what waits, but can't read it.
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.devices, sealed_push.enrollments
                     TO sealed_push_register;
                 GRANT SELECT (id, device, message), DELETE ON sealed_push.entries, sealed_push.dead_letters
                     TO sealed_push_register;
+                GRANT SELECT, INSERT ON sealed_push.outcomes TO sealed_push_register;
+                -- Ends logins, and erases a person.
+                GRANT SELECT, INSERT, UPDATE ON sealed_push.logins TO sealed_push_register;
+                GRANT SELECT (audience), DELETE ON sealed_push.requests TO sealed_push_register;
+                GRANT SELECT (id), DELETE ON sealed_push.receipt_devices, sealed_push.receipt_numbers,
+                    sealed_push.receipt_failures TO sealed_push_register;
                 GRANT SELECT, UPDATE, DELETE ON sealed_push.queues TO sealed_push_register;
             END $$;
 

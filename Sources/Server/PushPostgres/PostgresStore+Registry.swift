@@ -31,11 +31,39 @@
                     switch selection {
                     case .named(let name): ("d.name = $1", [.text(name.description)])
                     case .of(let user): ("d.user_name = $1 ORDER BY d.name", [.text(user.description)])
+                    case .enrolled(let key): ("e.enrollment = $1", [.text(key.description)])
                     case .page(let name, let limit):
                         ("d.name > $1 ORDER BY d.name LIMIT $2", [.text(name ?? ""), .int(Int64(limit))])
                     }
                 let rows = try db.rows("\(Self.selection) WHERE \(condition)", values)
                 return try rows.map { row throws(OutboxError) in try FoundDevice(row) }
+            }
+        }
+
+        func forget(audiences: [String], receipts: [ReceiptID]) async throws(OutboxError) {
+            try await write { db, _ throws(OutboxError) in
+                try db.rows("DELETE FROM sealed_push.requests WHERE audience = ANY($1)", [.texts(audiences)])
+                for table in ReceiptTally.tables {
+                    try db.rows(
+                        "DELETE FROM sealed_push.\(table) WHERE id = ANY($1)", [.byteArrays(receipts.map(\.bytes))])
+                }
+            }
+        }
+
+        func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError) {
+            _ = try await write { db, _ throws(OutboxError) in
+                try db.rows(
+                    """
+                    INSERT INTO sealed_push.logins AS l (user_name, ended) VALUES ($1, $2)
+                    ON CONFLICT (user_name) DO UPDATE SET ended = greatest(l.ended, excluded.ended)
+                    """, [.text(user.description), .int(moment)])
+            }
+        }
+
+        func loginsEnded(for user: UserName) async throws(OutboxError) -> Int64? {
+            try await read { db, _ throws(OutboxError) in
+                try db.rows("SELECT ended FROM sealed_push.logins WHERE user_name = $1", [.text(user.description)])
+                    .first?.int("ended")
             }
         }
 

@@ -46,7 +46,12 @@
         private func purgeStale() async throws(OutboxError) -> Int {
             let time: Int64? = try await write { db, now throws(OutboxError) -> Int64? in
                 guard self.isCertain(now) else { return nil }
-                try db.rows("DELETE FROM sealed_push.requests WHERE created < $1", [.int(now - EnqueueOrder.lifetime)])
+                for table in ["requests", "outcomes"] {
+                    try db.rows(
+                        "DELETE FROM sealed_push.\(table) WHERE created < $1", [.int(now - EnqueueOrder.lifetime)])
+                }
+                try db.rows(
+                    "DELETE FROM sealed_push.logins WHERE ended < $1", [.int(now - 2_000 * Outbox.loginLifetime)])
                 try Self.sumUp("tallies", at: now, db)
                 try Self.purgeReceipts(at: now, db)
                 return now

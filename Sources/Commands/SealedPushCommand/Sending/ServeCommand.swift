@@ -88,7 +88,7 @@ struct ServeCommand: AsyncParsableCommand {
         let recent = try keys.senderKeys(named: from, retiredWithin: 8 * 86_400)
         return SenderKeys(
             sender: try keys.senderKey(named: from), sealer: sealer,
-            receipts: ReceiptReceiver(keys: recent.map { ReceiptKey(of: $0) }))
+            receipts: ReceiptReceiver(keys: recent.map { ReceiptKey(of: $0) }), service: listening.service)
     }
 
     // MARK: On SIGHUP
@@ -150,6 +150,9 @@ struct ListeningOptions: ParsableArguments {
     var tls: String?
 
     @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`).")) var senderSet: String?
+
+    @Option(help: .value("name", "Logins count at services of this name; the topic unless you say one."))
+    var service: String?
 
     @Flag(help: "A context per message, for machines that are cloned.") var contextPerMessage = false
 

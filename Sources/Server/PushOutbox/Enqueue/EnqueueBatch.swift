@@ -102,13 +102,7 @@ package struct EnqueueOrder: Sendable {
     package func expiration(of payload: SealedPayload) -> Timestamp? { expiration ?? payload.expires }
 
     /// For telling whether a request is repeated for the same ones.
-    package var audienceText: String {
-        switch audience {
-        case .device(let name): "device \(name) of \(topic)"
-        case .user(let name): "user \(name) of \(topic)"
-        case .everyone: "everyone of \(topic)"
-        }
-    }
+    package var audienceText: String { audience.text(topic) }
 
     /// The earliest of what the caller and the content say, in milliseconds; nil where neither says anything. No entry stays
     /// for longer than ``lifetime``.
@@ -177,5 +171,15 @@ extension EnqueueBatch.Candidate {
         guard self.topic == topic else { return .otherTopic }
         guard hasToken else { return .noToken }
         return key.obstacle(atSecond: now.secondsSince1970, includingUnverified: order.includesUnverified)
+    }
+}
+
+extension Audience {
+    func text(_ topic: Topic) -> String {
+        switch self {
+        case .device(let name): "device \(name) of \(topic)"
+        case .user(let name): "user \(name) of \(topic)"
+        case .everyone: "everyone of \(topic)"
+        }
     }
 }

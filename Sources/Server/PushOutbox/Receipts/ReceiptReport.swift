@@ -124,6 +124,8 @@ public struct ReceiptDevice: Hashable, Sendable {
 
 /// How receipts are counted, beside what became of pushes: the outcomes' names.
 package enum ReceiptTally {
+    /// The tables with a row by device.
+    package static let tables = ["receipt_devices", "receipt_numbers", "receipt_failures"]
     /// What all of them begin with.
     static let prefix = "receipt:"
     package static let shown = prefix + "shown"

@@ -104,6 +104,58 @@ extension Outbox {
         try await store.remove(name)
     }
 
+    /// Forgets the devices of an enrollment key, of whatever account, whose records were signed before it left.
+    public func leave(_ leaving: Leaving) async throws(OutboxError) {
+        for found in try await store.devices(.enrolled(leaving.enrollment)) {
+            guard case .enrolled(let enrolled) = found.stored?.device.keys, enrolled.record.counter < leaving.counter
+            else { continue }
+            _ = try await removeIfThere(found)
+        }
+    }
+
+    /// Forgets all that there is of a person but their logins: devices, what waits for them, idempotency keys, and receipts
+    /// under the devices' present keys. The same again takes what was left if it was interrupted.
+    ///
+    /// - Parameter receipts: what receipts of the device with this key are called by.
+    package func erase(
+        _ user: UserName, topic: Topic, receipts: (DevicePublicKey) -> [ReceiptID]
+    ) async throws(OutboxError) -> (deviceCount: Int, discardedCount: Int) {
+        var (audiences, ids, discardedCount) = ([Audience.user(user).text(topic)], [ReceiptID](), 0)
+        let devices = try await store.devices(.of(user))
+        for found in devices {
+            audiences += ["device \(found.name)", "device \(found.name) of \(topic)"]
+            switch found.stored?.device.keys {
+            case .unverified(let recipient): ids += receipts(recipient)
+            case .enrolled(let enrolled): ids += enrolled.record.recipients.flatMap(receipts)
+            case nil: break
+            }
+        }
+        try await store.forget(audiences: audiences, receipts: ids)
+        for found in devices { discardedCount += try await removeIfThere(found) }
+        return (devices.count, discardedCount)
+    }
+
+    private func removeIfThere(_ found: FoundDevice) async throws(OutboxError) -> Int {
+        guard let name = DeviceName(parsing: found.name) else { return 0 }
+        do throws(OutboxError) { return try await store.remove(name) } catch {
+            guard error == .unknownDevice else { throw error }
+            return 0
+        }
+    }
+
+    /// Lets no login of a user count that was issued until this moment, in milliseconds since 1970.
+    package func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError) {
+        try await store.endLogins(of: user, at: moment)
+    }
+
+    /// Until when a user's logins were ended; nil if none was that could count still.
+    package func loginsEnded(for user: UserName) async throws(OutboxError) -> Int64? {
+        try await store.loginsEnded(for: user)
+    }
+
+    /// In seconds: an hour.
+    package static let loginLifetime: Int64 = 3_600
+
     /// Nil where no such device is registered.
     ///
     /// - Throws: `damaged` where its row can't be read; where the outbox has a key, `forged`, and `keyNeeded` without it: what

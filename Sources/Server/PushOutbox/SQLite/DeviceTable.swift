@@ -20,6 +20,35 @@ extension SQLiteStore {
     func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [FoundDevice] {
         try await read { db in try DeviceTable.find(selection, in: db) }
     }
+
+    func forget(audiences: [String], receipts: [ReceiptID]) async throws(OutboxError) {
+        try await write { db in
+            for audience in audiences {
+                try db.execute(sql: "DELETE FROM requests WHERE audience = ?", arguments: [audience])
+            }
+            for id in receipts {
+                for table in ReceiptTally.tables {
+                    try db.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [id.bytes.blob])
+                }
+            }
+        }
+    }
+
+    func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError) {
+        try await write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO logins(user, ended) VALUES (?, ?)
+                    ON CONFLICT(user) DO UPDATE SET ended = max(ended, excluded.ended)
+                    """, arguments: [user.description, moment])
+        }
+    }
+
+    func loginsEnded(for user: UserName) async throws(OutboxError) -> Int64? {
+        try await read { db in
+            try Int64.fetchOne(db, sql: "SELECT ended FROM logins WHERE user = ?", arguments: [user.description])
+        }
+    }
 }
 
 /// Devices as rows.
@@ -96,6 +125,7 @@ enum DeviceTable {
             switch wanted {
             case .named(let name): ("devices.name = ?", [name.description])
             case .of(let user): ("user = ? ORDER BY devices.name", [user.description])
+            case .enrolled(let key): ("enrollment = ?", [key.description])
             case .page(let name, let limit): ("devices.name > ? ORDER BY devices.name LIMIT ?", [name ?? "", limit])
             }
         let rows = try Row.fetchAll(db, sql: "\(selection) WHERE \(condition)", arguments: arguments)

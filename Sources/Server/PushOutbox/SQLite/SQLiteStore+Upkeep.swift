@@ -38,6 +38,8 @@ extension SQLiteStore {
             try db.execute(
                 sql: "DELETE FROM tallies WHERE day < ?",
                 arguments: [(now - 2 * EnqueueOrder.lifetime) / Tally.millisecondsPerDay])
+            try db.execute(
+                sql: "DELETE FROM logins WHERE ended < ?", arguments: [now - 2_000 * Outbox.loginLifetime])
             try ReceiptTable.purge(at: now, in: db)
         }
         _ = try await removeDeadLetters("stale <= ?", [now])

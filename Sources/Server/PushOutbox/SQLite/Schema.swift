@@ -82,6 +82,9 @@ enum Schema {
         -- For whom else an enrollment key is pinned.
         CREATE INDEX enrollments_by_key ON enrollments(enrollment);
 
+        -- Until when a user's logins do not count.
+        CREATE TABLE logins(user TEXT PRIMARY KEY, ended INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
         -- The senders' public keys.
         CREATE TABLE senders(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 

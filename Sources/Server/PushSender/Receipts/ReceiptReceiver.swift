@@ -11,6 +11,9 @@ public struct ReceiptReceiver: Sendable {
     /// - Parameter keys: those of all senders of the last 7 days, the present one first; at most 16 are tried.
     public init(keys: [ReceiptKey]) { self.keys = Array(keys.prefix(Self.maximumKeyCount)) }
 
+    /// What the receipts of a device are called by that has this key.
+    package func ids(of recipient: DevicePublicKey) -> [ReceiptID] { keys.map { $0.id(of: recipient) } }
+
     /// - Parameter body: the request's whole body. A server that reads no more than ``maximumByteCount`` + 1 bytes is safe.
     public func receive(_ body: [UInt8], at now: Timestamp) throws(ReceiptError) -> ShownReceipt {
         let id = try ReceiptBody.claimedID(of: body)
