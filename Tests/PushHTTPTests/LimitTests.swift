@@ -16,8 +16,8 @@ import Testing
     func strangers() {
         let now = Locked(ContinuousClock.now)
         let rates = RateLimiter(burst: 2, maximumCount: 3, clock: { now.withLock { $0 } })
-        for name in ["a", "b", "c"] { #expect(rates.take(name)) }
-        #expect((1...5).map { rates.take("new \($0)") } == [true, true, false, false, false])
+        for name: UserName in ["a", "b", "c"] { #expect(rates.take(name)) }
+        #expect((1...5).map { rates.take(UserName(parsing: "new \($0)")!) } == [true, true, false, false, false])
         #expect((1...2).map { _ in rates.take("a") } == [true, false])
         now.withLock { $0 += .seconds(1) }
         #expect((1...3).map { _ in rates.take("new 1") } == [true, true, false])

@@ -64,6 +64,21 @@ import Testing
         }
     }
 
+    @Test("names that look the same and have other bytes are two users, two devices and two audiences")
+    func spellings() async throws {
+        let (composed, decomposed) = (UserName(parsing: "Zo\u{eb}")!, UserName(parsing: "Zoe\u{308}")!)
+        #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
+        try await fixture.addDevice("install-7", user: composed.description)
+        await #expect(throws: OutboxError.otherUser("install-7")) {
+            try await fixture.addDevice("install-7", user: decomposed.description)
+        }
+        for user in [composed, decomposed] { try await fixture.addDevice(user.description, user: user.description) }
+        try await fixture.enqueue(to: .user(composed), key: "k")
+        await #expect(throws: OutboxError.keyUsedForOthers) {
+            try await fixture.enqueue(to: .user(decomposed), key: "k")
+        }
+    }
+
     @Test("gives back what was registered") func roundTrip() async throws {
         let device = try await fixture.addDevice("tablet", environment: .sandbox)
         #expect(try await fixture.outbox.device("tablet") == device)

@@ -165,7 +165,7 @@ struct PhoneGate: RouterMiddleware {
         let token = Request.bearer(request.headers[.authorization])
         guard let login = token.flatMap({ keys.login(parsing: $0, at: .now()) }) else { throw Self.noLogin }
         let user = login.user
-        guard rates.take(user.description) else {
+        guard rates.take(user) else {
             throw Problem(.tooManyRequests, "too-many-requests", "this account asks too often", retryAfter: 10)
         }
         // Read the whole body first, so that a slow phone holds no place.

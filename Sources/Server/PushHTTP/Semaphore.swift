@@ -1,4 +1,5 @@
 internal import PushCore
+internal import PushOutbox
 
 /// Lets a fixed number of tasks in at once; the others wait in the order in which they came. Safe from many threads.
 final class Semaphore: Sendable {
@@ -105,7 +106,8 @@ final class RateLimiter: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        var buckets: [String: Bucket] = [:]
+        /// Nil stands for all those for whom there is no room.
+        var buckets: [UserName?: Bucket] = [:]
         var lastSweep: ContinuousClock.Instant?
     }
 
@@ -128,13 +130,13 @@ final class RateLimiter: Sendable {
     }
 
     /// Returns false if the name has to wait.
-    func take(_ name: String) -> Bool {
+    func take(_ name: UserName) -> Bool {
         let now = clock()
         return state.withLock { state in
             if state.buckets.count >= maximumCount { sweep(&state, at: now) }
             let isKnown = state.buckets[name] != nil || state.buckets.count < maximumCount
             // Names for which there is no room share a bucket: nobody gets more by coming in a crowd.
-            let owner = isKnown ? name : Self.others
+            let owner = isKnown ? name : nil
             var left = state.buckets[owner]?.filled(at: now, upTo: burst) ?? burst
             let isAllowed = left >= 1
             if isAllowed { left -= 1 }
@@ -149,7 +151,4 @@ final class RateLimiter: Sendable {
         state.lastSweep = now
         state.buckets = state.buckets.filter { $0.value.filled(at: now, upTo: burst) < burst }
     }
-
-    /// No account has this name.
-    private static let others = ""
 }

@@ -95,7 +95,8 @@ package struct EnqueueOrder: Sendable {
 
     /// - Throws: `keyUsedForOthers` unless an earlier request under the key was the same.
     package func requireSame(audience: String, fingerprint other: [UInt8]?) throws(OutboxError) {
-        guard audience == audienceText, !(fingerprint.flatMap { new in other.map { Sealer.differ(new, $0) } } ?? false)
+        // By bytes: names that only look the same are others.
+        guard audience.utf8.elementsEqual(audienceText.utf8), !(fingerprint.flatMap { new in other.map { Sealer.differ(new, $0) } } ?? false)
         else { throw .keyUsedForOthers }
     }
 

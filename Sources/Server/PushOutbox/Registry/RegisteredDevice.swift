@@ -102,13 +102,16 @@ public struct RegistrationChange: Hashable, Sendable {
 }
 
 /// The app's own name of a user: 1 to 128 bytes of visible text. It stands in the outbox file and in lists.
+///
+/// Names are the same if their bytes are: `é` in one code point and in two are two names.
 public struct UserName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
-    public let description: String
+    private let name: Name
+    public var description: String { name.text }
 
     /// Nil unless the text has 1 to 128 bytes, no control characters, and something to see.
     public init?(parsing text: String) {
-        guard Name.isAllowed(text) else { return nil }
-        description = text
+        guard let name = Name(text) else { return nil }
+        self.name = name
     }
 
     /// A name that stands in the program's own source; an unusable one stops the program.
@@ -118,24 +121,36 @@ public struct UserName: Hashable, Sendable, CustomStringConvertible, Expressible
 /// The app's own name of one installation on one device, such as an ID that the app makes when it first runs: 1 to 128
 /// bytes of visible text. It stays while tokens and keys change, and stands in the outbox file and in lists. One name
 /// is one device, whoever is logged in there.
+///
+/// Compared by its bytes, as a ``UserName`` is.
 public struct DeviceName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
-    public let description: String
+    private let name: Name
+    public var description: String { name.text }
 
     /// Nil unless the text has 1 to 128 bytes, no control characters, and something to see.
     public init?(parsing text: String) {
-        guard Name.isAllowed(text) else { return nil }
-        description = text
+        guard let name = Name(text) else { return nil }
+        self.name = name
     }
 
     /// A name that stands in the program's own source; an unusable one stops the program.
     public init(stringLiteral text: String) { self = Name.usable(DeviceName(parsing: text)) }
 }
 
-private enum Name {
-    static func isAllowed(_ text: String) -> Bool {
-        (1...128).contains(text.utf8.count) && VisibleText.isVisible(text)
-            && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+/// Swift's texts are equal if they look the same; databases and codes compare bytes.
+private struct Name: Hashable {
+    let text: String
+
+    init?(_ text: String) {
+        guard (1...128).contains(text.utf8.count), VisibleText.isVisible(text),
+            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { return nil }
+        self.text = text
     }
+
+    static func == (first: Name, second: Name) -> Bool { first.text.utf8.elementsEqual(second.text.utf8) }
+
+    func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
 
     static func usable<Value>(_ name: Value?) -> Value {
         guard let name else { preconditionFailure("a user's or a device's name has 1 to 128 visible bytes") }
