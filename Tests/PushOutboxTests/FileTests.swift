@@ -73,6 +73,26 @@ import Testing
         #expect(throws: OutboxError.cannotOpen("Is a directory")) { try Outbox(at: folder.path) }
     }
 
+    @Test("only a path is taken for a file: no address, however it is spelt, and no name of SQLite's own") func paths()
+        throws
+    {
+        for text in ["outbox.db", "./a:b@c=d", "/srv/push@2/o.db", "../o.db", "our outbox.db"] {
+            #expect(OutboxPlace.isPath(text), "\(text)")
+        }
+        for text in [
+            "", " o.db", "o.db\n", "'o.db'", ":memory:", "file:o.db", "sqlite:o.db", "sqlite:///o.db",
+            "o.db?mode=memory",
+            "postgresql+psycopg://push:secret@db/push", "jdbc:postgresql:push?password=secret",
+            "POSTGRES://secret@db/push",
+            " postgres://push:secret@db/push", "push:secret@db/push", "//push:secret@db/push", "/srv/pgsql://secret@db",
+            "host=db password=secret",
+        ] {
+            let error = #expect(throws: OutboxError.self, "\(text)") { try Outbox(at: text) }
+            #expect(error?.description.contains("postgres://USER@HOST/DATABASE") == true, "\(text)")
+            #expect(error?.description.contains("secret") == false, "\(text)")
+        }
+    }
+
     @Test(
         "a file that others may write, a link and what is no file are refused; one that others may read is closed to them"
     ) func exposed() throws {

@@ -160,10 +160,10 @@ import Testing
         for change in ["DELETE FROM marks", words("UPDATE marks SET mark = x'7b7d'")] {
             let fixture = try await fixture()
             try await fixture.enqueue(to: .everyone)
-            try await fixture.outbox.requireReadable()
+            try await fixture.outbox.requireWritable()
             try await fixture.execute(change)
             await #expect(throws: OutboxError.otherKey, "\(change), while it is open") {
-                try await fixture.outbox.requireReadable()
+                try await fixture.outbox.requireWritable()
             }
             let outbox = try await outbox(fixture, key)
             await #expect(throws: OutboxError.otherKey, "\(change)") {

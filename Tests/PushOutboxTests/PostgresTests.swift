@@ -66,17 +66,95 @@ import Testing
         for text in [
             "", "mysql://db", "postgres://[", "postgres:///db?nonsense=1", "mysql://me:secret@db",
             "postgres://me:secret%zz@db", "postgres://me:secret@[db", "postgres:///db?pasword=secret",
+            "postgres://me:S3/secret@db/push", "postgres://me:12/secret@db/push", "postgres://m/e:secret@db/push",
+            "postgres://@secret@db/push", "postgres:///db ",
         ] {
             let error = try await #require(throws: OutboxError.self) { try await Outbox(postgres: text) }
             #expect(!error.description.contains("secret"), "\(error)")
         }
     }
 
-    @Test("says at once what no waiting mends: a database that is not there") func missingDatabase() async throws {
-        let address = database.server.address(of: "nobody-made-this")
-        let error = try await #require(throws: OutboxError.self) { try await Outbox(postgres: address) }
-        guard case .connection(let words) = error else { throw error }
-        #expect(words.contains("does not exist"))
+    @Test("says at once what no waiting mends: a database that is not there, a host that is none")
+    func lasting() async throws {
+        for (address, text) in [
+            (database.server.address(of: "nobody-made-this"), "does not exist"),
+            ("postgres://me@/db?hostaddr=nowhere&sslmode=disable", "could not parse network address"),
+        ] {
+            let error = try await #require(throws: OutboxError.self) {
+                try await Outbox(postgres: address, patience: .seconds(300))
+            }
+            guard case .connection(let words) = error else { throw error }
+            #expect(words.contains(text), "\(words)")
+        }
+    }
+
+    @Test("a server that is away for two seconds is told of once, with the reason") func absence() async throws {
+        let told = Locked<[String]>([])
+        let folder = try TemporaryFolder()
+        await #expect(throws: OutboxError.self) {
+            try await Outbox(postgres: "postgres:///db?host=\(folder.path)", clock: nil, patience: .seconds(3)) {
+                reason in
+                told.withLock { $0.append(reason) }
+            }
+        }
+        let reasons = told.withLock { $0 }
+        #expect(reasons.count == 1 && reasons.first?.contains("No such file or directory") == true, "\(reasons)")
+    }
+
+    @Test(
+        "beyond this machine, the server's certificate is checked by a CA file that is named, or something else is written out"
+    )
+    func encryption() throws {
+        let file = "sslrootcert=/etc/ssl/certs/ca-certificates.crt"
+        for (text, expected) in [
+            ("postgres://me@db.example.com/db?\(file)", "verify-full"),
+            ("postgres://me@localhost,192.0.2.1/db?\(file)", "verify-full"),
+            ("postgres://me@127.example.com/db?\(file)", "verify-full"),
+            ("postgres://me@db/db?hostaddr=127.0.0.1&\(file)", "verify-full"),
+            ("postgres://me@localhost/db?service=other&\(file)", "verify-full"),
+            ("postgres://me@db/db?sslmode=disable", nil), ("postgres://me@localhost,[::1],127.0.0.2:5433/db", nil),
+            ("postgres:///db?host=/run/postgresql", nil), ("postgres:///db", nil),
+        ] as [(String, String?)] {
+            let parameters = try PostgresAddress(parsing: text).parameters
+            #expect(parameters.first { $0.0 == "sslmode" }?.1 == expected, "\(text)")
+        }
+        do {
+            let parameters = try PostgresAddress(parsing: "postgres://me@db.example.com/db").parameters
+            #expect(parameters.contains { $0 == ("sslrootcert", "system") }, "libpq 16 knows the system's")
+        } catch { #expect(error.description.contains("\(file)")) }
+    }
+
+    @Test(
+        "a pooler in transaction mode is named, and one in session mode serves", .blocking,
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/pgbouncer")),
+        arguments: ["transaction", "session"])
+    func pooler(_ mode: String) async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            """
+            [databases]
+            * = host=\(database.server.folder.path) user=postgres
+            [pgbouncer]
+            pool_mode = \(mode)
+            listen_addr =
+            unix_socket_dir = \(folder.path)
+            auth_type = any
+            """, to: "pooler.ini")
+        let script = """
+            as=; if [ "$(id -u)" -eq 0 ]; then as="setpriv --reuid=postgres --regid=postgres --clear-groups"; fi
+            if [ -n "$as" ]; then chown -R postgres: "$0"; fi
+            exec $as /usr/sbin/pgbouncer -q "$0/pooler.ini"
+            """
+        let pooler = try Program(at: "/bin/sh").start(["-c", script, folder.path])
+        defer {
+            pooler.kill()
+            _ = pooler.wait()
+        }
+        let address = "postgres://postgres@:6432/\(database.name)?host=\(folder.path)"
+        do {
+            let outbox = try await Outbox(postgres: address, patience: .seconds(300))
+            #expect(try await outbox.status().deviceCount == 0 && mode == "session")
+        } catch { #expect(error.description.contains("pooler") && mode == "transaction", "\(error)") }
     }
 
     // MARK: Other transactions

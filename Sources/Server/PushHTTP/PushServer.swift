@@ -263,20 +263,21 @@ extension Router<ServerContext> {
         ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "QUERY"]
     }
 
-    /// `/readyz`: whether the outbox can be used, and the sender, too. It needs no token, so the outbox is asked once a second at most.
+    /// `/readyz`: whether the outbox can be written to, and the sender be used. It needs no token, so it writes once a second
+    /// at most.
     ///
     /// - Returns: what else needs no token.
     @discardableResult func addReadiness(
         of outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits, at place: ServerPlace
     ) -> RouterGroup<ServerContext> {
-        let isReadable = Cache<Bool, Bool>(clock: limits.clock) { _ in
-            try await outbox.requireReadable()
+        let isWritable = Cache<Bool, Bool>(clock: limits.clock) { _ in
+            try await outbox.requireWritable()
             return true
         }
         let group = group().add(middleware: HostGate(place: place))
         group.get("/readyz") { _, _ in
             if let obstacle = metrics.obstacle.withLock({ $0 }) { throw obstacle }
-            _ = try await isReadable.value(true)
+            _ = try await isWritable.value(true)
             return Response.json(["status": "ready"])
         }
         return group

@@ -39,11 +39,14 @@ public final class Outbox: Sendable {
         try self.init(at: path, clock: .system, key: key)
     }
 
-    /// - Parameter busyLimit: seconds to wait for another process that writes.
+    /// - Parameters:
+    ///   - busyLimit: seconds to wait for another process that writes.
+    ///   - isReadOnly: opens a file that can't be written, to look at it.
     package convenience init(
-        at path: String, clock: OutboxClock, busyLimit: Double = 30, key: OutboxKey? = nil
+        at path: String, clock: OutboxClock, busyLimit: Double = 30, isReadOnly: Bool = false, key: OutboxKey? = nil
     ) throws(OutboxError) {
-        self.init(try SQLiteStore(at: path, clock: clock, busyLimit: busyLimit), key: key)
+        self.init(
+            try SQLiteStore(at: path, clock: clock, busyLimit: busyLimit, isReadOnly: isReadOnly), key: key)
     }
 
     /// Over another database.
@@ -74,11 +77,12 @@ public final class Outbox: Sendable {
         isKeyRight.withLock { $0 = true }
     }
 
-    /// Throws where the outbox can't be read, or its mark is not the key's any more; reads two rows at most.
-    public func requireReadable() async throws(OutboxError) {
+    /// Throws if its mark is not the key's any more, or nothing can be written: it writes a few bytes, and waits until they are
+    /// durable.
+    public func requireWritable() async throws(OutboxError) {
         isKeyRight.withLock { $0 = false }
         try await requireKey(marking: false)
-        _ = try await store.devices(.page(after: nil, limit: 1))
+        try await store.requireWritable()
     }
 
     /// Devices that a send to them leaves out as `forged`. Reads them all, a thousand at a time.
@@ -136,8 +140,9 @@ public final class Outbox: Sendable {
     /// Those whose device has lost its address stay. One whose device has newer pushes waiting goes before them.
     public func retry(reason: String? = nil) async throws(OutboxError) -> Int { try await store.retry(reason: reason) }
 
-    /// Sends everything that was put off at the next opportunity; what is leased stays with its holder.
-    public func retryNow() async throws(OutboxError) { try await store.retryNow() }
+    /// Sends everything that was put off at the next opportunity; what is leased stays with its holder. Returns for how many
+    /// devices something was put off.
+    @discardableResult public func retryNow() async throws(OutboxError) -> Int { try await store.retryNow() }
 
     /// Throws pushes away; returns how many. In transactions of a thousand, so that others can work meanwhile.
     @discardableResult

@@ -63,12 +63,15 @@ package protocol OutboxStore: Sendable {
 
     /// Moves dead letters back, of one reason or all, and takes their addresses into use again; in several transactions.
     func retry(reason: String?) async throws(OutboxError) -> Int
-    /// Makes due at once what was put off.
-    func retryNow() async throws(OutboxError)
+    /// Makes due at once what was put off; returns for how many queues.
+    func retryNow() async throws(OutboxError) -> Int
     /// Throws pushes away; in several transactions.
     func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int
     func status() async throws(OutboxError) -> OutboxStatus
     func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter]
+
+    /// Writes a few bytes, durably.
+    func requireWritable() async throws(OutboxError)
 
     // MARK: The key's mark
 

@@ -7,35 +7,74 @@
     /// Where a database is and how it is reached: a URL as every tool of PostgreSQL's takes, with what is ours added.
     ///
     /// It has no password: that comes from the environment (`PGPASSWORD`), a file (`PGPASSFILE`), or a service file.
+    ///
+    /// Where it leads beyond this machine, the server's certificate is checked, unless `sslmode` says something else.
     package struct PostgresAddress: Sendable {
         /// As libpq takes them: keywords and values.
-        fileprivate let parameters: [(String, String)]
+        let parameters: [(String, String)]
 
-        /// - Throws: `connection` if the text is not such a URL, or if it has a password in it, which would stand in
-        ///   the list of processes and in the shell's history.
+        /// - Throws: `connection` if the text is not such a URL, if it has a password in it, which would stand in
+        ///   the list of processes and in the shell's history, and if no CA file is named for a server elsewhere.
         package init(parsing text: String) throws(OutboxError) {
             guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
                 throw .connection("an address begins with postgres://")
             }
             // Its words on what is wrong repeat parts of the address, and one of them may be a password.
-            guard let options = PQconninfoParse(text, nil) else {
-                throw .connection("an address is postgres://USER@HOST/DATABASE, with options that libpq knows")
+            guard text.last?.isWhitespace == false, let options = PQconninfoParse(text, nil) else {
+                throw Self.malformed
             }
             defer { PQconninfoFree(options) }
-            var given: Set<String> = []
+            var given: [String: String] = [:]
             var option = options
             while let keyword = option.pointee.keyword {
-                if option.pointee.val != nil { given.insert(String(cString: keyword)) }
+                if let value = option.pointee.val { given[String(cString: keyword)] = String(cString: value) }
                 option += 1
             }
-            guard given.isDisjoint(with: ["password", "sslpassword"]) else {
+            guard given["password"] == nil, given["sslpassword"] == nil else {
                 throw .connection(
                     "others can read a password in an address: put it into PGPASSWORD or a file that PGPASSFILE names"
                 )
             }
+            // A slash that is not percent-encoded makes a password the port, and what follows the database.
+            guard given["port", default: ""].split(separator: ",").allSatisfy({ UInt16($0) != nil }),
+                !["host", "dbname"].contains(where: { given[$0]?.contains("@") ?? false })
+            else { throw Self.malformed }
             parameters =
-                [("dbname", text)] + Self.defaults.filter { !given.contains($0.0) }
+                [("dbname", text)] + Self.defaults.filter { given[$0.0] == nil } + (try Self.encryption(given))
                 + [("client_encoding", "UTF8"), ("fallback_application_name", "sealedpush")]
+        }
+
+        private static let malformed = OutboxError.connection(
+            "an address is postgres://USER@HOST/DATABASE, with options that libpq knows: percent-encode what is special in a part of it, and leave the password out"
+        )
+
+        /// A network could answer in the server's place, and would be told the password. Source: PostgreSQL 15, 34.19.
+        ///
+        /// - Parameter given: what the address has.
+        private static func encryption(_ given: [String: String]) throws(OutboxError) -> [(String, String)] {
+            func value(_ keyword: String, _ variable: String) -> String? {
+                given[keyword] ?? getenv(variable).map { String(cString: $0) }
+            }
+            let hosts = [value("host", "PGHOST"), value("hostaddr", "PGHOSTADDR")].compactMap(\.self)
+            // A service's file may name another host.
+            let isLocal =
+                value("service", "PGSERVICE") == nil
+                && hosts.flatMap { $0.split(separator: ",") }.allSatisfy(Self.isLocal)
+            guard !isLocal, value("sslmode", "PGSSLMODE") == nil else { return [] }
+            if value("sslrootcert", "PGSSLROOTCERT") != nil { return [("sslmode", "verify-full")] }
+            // Older ones know no `system`.
+            guard PQlibVersion() >= 160_000 else {
+                throw .connection(
+                    "the address must name a CA file, by which the server's certificate is checked: add ?sslrootcert=/etc/ssl/certs/ca-certificates.crt, or your own CA's (sslmode=disable would trust the network)"
+                )
+            }
+            return [("sslmode", "verify-full"), ("sslrootcert", "system")]
+        }
+
+        /// A socket's folder, or this machine itself.
+        private static func isLocal(_ host: Substring) -> Bool {
+            host.hasPrefix("/") || ["localhost", "::1"].contains(host)
+                || host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0.isDigit }
         }
 
         /// A dead host is noticed within 25 s. Of several hosts, the one that can be written to.
@@ -239,6 +278,7 @@
             let end = ContinuousClock.now + Self.connectLimit
             var events = Int16(POLLOUT)
             PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+            guard PQstatus(handle) != CONNECTION_BAD else { throw connectFailure() }
             while true {
                 try wait(for: events, until: end)
                 switch PQconnectPoll(handle) {
@@ -254,8 +294,8 @@
         }
 
         /// What waiting can't mend is said at once: a wrong password, a database that is not there. It is told by the
-        /// SQLSTATE, which precedes the server's words at this verbosity, whatever their language. Without one, nobody
-        /// has answered, and that passes.
+        /// SQLSTATE, which precedes the server's words at this verbosity, whatever their language. Without one, libpq
+        /// itself has failed, with each host for a reason; that passes, unless a name or a certificate is wrong.
         private func connectFailure() -> OutboxError {
             let words = words()
             let code = words.split(separator: " ").first { word in
@@ -264,8 +304,24 @@
             }
             // Source: PostgreSQL 15, appendix A: who may not connect, and what is not there or not understood.
             let lasting = ["08P01", "0A", "22", "28", "3D", "42"].contains { code?.hasPrefix($0) ?? false }
-            return lasting || PQconnectionNeedsPassword(handle) == 1 ? .connection(words) : .unreachable(words)
+            let reasons = words.split(separator: "; ").filter { !$0.hasPrefix("\t") }
+            return lasting || PQconnectionNeedsPassword(handle) == 1
+                || code == nil && !reasons.isEmpty && reasons.allSatisfy(Self.isLasting)
+                ? .connection(words) : .unreachable(words)
         }
+
+        /// libpq's words, which no locale changes: nobody here sets one.
+        private static func isLasting(_ reason: Substring) -> Bool {
+            ["invalid ", "could not parse "].contains { reason.hasPrefix($0) }
+                || reason.hasPrefix("could not translate host name") && !reason.contains("Temporary failure")
+                || ["does not support SSL", "certificate"].contains { reason.contains($0) }
+        }
+
+        /// What the server is said to have as its process. A pooler makes one up.
+        var announcedSession: [[String?]] { [[String(PQbackendPID(handle))]] }
+
+        /// The process that runs the statement.
+        func session() throws(OutboxError) -> [[String?]] { try script("SELECT pg_backend_pid()") }
 
         private func wait(for events: Int16, until end: ContinuousClock.Instant? = nil) throws(OutboxError) {
             let limit = end.map { max($0 - ContinuousClock.now, .zero) } ?? Self.answerLimit

@@ -8,17 +8,44 @@
         private let address: PostgresAddress
         /// How long a call goes on trying where the server is away.
         private let patience: Duration
+        private let onWait: @Sendable (String) -> Void
         private let state = Locked(State())
 
         private struct State: Sendable {
             var idle: [PostgresConnection] = []
             var openCount = 0
             var waiters: [CheckedContinuation<PostgresConnection?, Never>] = []
+            /// Since no connection could be opened; nil if the last one could.
+            var absence: (start: ContinuousClock.Instant, reason: String?, isTold: Bool)?
         }
 
-        package init(_ address: PostgresAddress, patience: Duration) {
+        /// - Parameter onWait: called once for each time in which no connection is to be had for two seconds, with the reason.
+        package init(
+            _ address: PostgresAddress, patience: Duration, onWait: @escaping @Sendable (String) -> Void = { _ in }
+        ) {
             self.address = address
             self.patience = patience
+            self.onWait = onWait
+        }
+
+        /// Looks for a pooler that gives each transaction any session that is free. Prepared statements, locks and LISTEN
+        /// are a session's.
+        ///
+        /// - Throws: `connection` if there is one.
+        func requireSessions() async throws(OutboxError) {
+            let isShared = try await persistently { connection throws(OutboxError) in
+                let session = try await connection.run { connection throws(OutboxError) in try connection.session() }
+                guard session != connection.announcedSession else { return false }
+                // Two at once are never the same, and one stays what it is.
+                let other = try await self.connected { connection throws(OutboxError) in try connection.session() }
+                let again = try await connection.run { connection throws(OutboxError) in try connection.session() }
+                return session == other || session != again
+            }
+            guard !isShared else {
+                throw .connection(
+                    "a pooler answers there, in transaction mode: set its pool_mode to session, or name the server itself"
+                )
+            }
         }
 
         /// Runs a transaction to its end, also when the calling task is cancelled. If it was lost, or another stood in
@@ -145,11 +172,43 @@
                 }
             }
             if let connection, connection.isUsable { return connection }
-            do throws(OutboxError) { return try await PostgresConnection.open(address) } catch {
+            do throws(OutboxError) { return try await open() } catch {
                 give(back: nil)
                 throw error
             }
         }
+
+        private func open() async throws(OutboxError) -> PostgresConnection {
+            let start = state.withLock { state in
+                state.absence = state.absence ?? (.now, nil, false)
+                return state.absence?.start ?? .now
+            }
+            let alarm = Task { [self] in
+                try await Task.sleep(until: start + Self.quietTime)
+                tellAbsence()
+            }
+            defer { alarm.cancel() }
+            do throws(OutboxError) {
+                let connection = try await PostgresConnection.open(address)
+                state.withLock { $0.absence = nil }
+                return connection
+            } catch {
+                state.withLock { $0.absence?.reason = error.description }
+                if start + Self.quietTime < .now { tellAbsence() }
+                throw error
+            }
+        }
+
+        private func tellAbsence() {
+            let reason = state.withLock { state -> String? in
+                guard let absence = state.absence, !absence.isTold else { return nil }
+                state.absence?.isTold = true
+                return absence.reason ?? "the database has not answered yet"
+            }
+            if let reason { onWait(reason) }
+        }
+
+        private static let quietTime = Duration.seconds(2)
 
         /// Hands the connection to somebody who waits, or keeps it; if it is broken, another may take its place.
         private func give(back connection: PostgresConnection?) {

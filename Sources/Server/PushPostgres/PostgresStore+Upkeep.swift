@@ -20,12 +20,16 @@
             }
         }
 
-        func retryNow() async throws(OutboxError) {
+        func retryNow() async throws(OutboxError) -> Int {
             try await write { db, now throws(OutboxError) in
-                try db.rows("UPDATE sealed_push.queues SET due = $1 WHERE due > $1 AND lease IS NULL", [.int(now)])
+                let changed = try db.rows(
+                    "UPDATE sealed_push.queues SET due = $1 WHERE due > $1 AND lease IS NULL", [.int(now)])
                 try db.rows("SELECT sealed_push.wake()")
+                return changed.changedCount
             }
         }
+
+        func requireWritable() async throws(OutboxError) { try await pool.connected(PostgresPool.waitForStandby) }
 
         func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
             switch scope {

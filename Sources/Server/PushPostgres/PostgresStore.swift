@@ -25,12 +25,14 @@
         ///   - host: this host's, where the database's is used.
         ///   - patience: how long a call goes on trying where the server is away.
         init(
-            _ address: PostgresAddress, clock: OutboxClock? = nil, host: OutboxClock = .system, patience: Duration
+            _ address: PostgresAddress, clock: OutboxClock? = nil, host: OutboxClock = .system, patience: Duration,
+            onWait: @escaping @Sendable (String) -> Void = { _ in }
         ) async throws(OutboxError) {
             self.clock = clock ?? host
             isTimeGiven = clock != nil
-            pool = PostgresPool(address, patience: patience)
+            pool = PostgresPool(address, patience: patience, onWait: onWait)
             waker = PostgresWaker(address)
+            try await pool.requireSessions()
             try await pool.connected(PostgresSchema.make)
         }
 
@@ -96,8 +98,9 @@
         /// Opens an outbox in PostgreSQL, or makes it: a schema `sealed_push` in the database that the address names.
         ///
         /// - Parameters:
-        ///   - address: `postgres://USER@HOST/DATABASE?sslmode=verify-full`, as all of PostgreSQL's tools take it,
-        ///     without a password: that comes from `PGPASSWORD` or a file that `PGPASSFILE` names.
+        ///   - address: `postgres://USER@HOST/DATABASE?sslrootcert=FILE`, as all of PostgreSQL's tools take it, without a
+        ///     password: that comes from `PGPASSWORD` or a file that `PGPASSFILE` names. Beyond this machine, the server's
+        ///     certificate is checked (`verify-full`), unless `sslmode` says something else.
         ///   - patience: how long a call goes on trying where the server is away. A restart takes seconds, a failover
         ///     up to a minute.
         ///   - key: what vouches for the rows, which an empty outbox has from then on; nil for one without.
@@ -108,12 +111,16 @@
             self.init(try await PostgresStore(PostgresAddress(parsing: address), patience: patience), key: key)
         }
 
-        /// - Parameter clock: for tests, in place of the database's.
+        /// - Parameters:
+        ///   - clock: for tests, in place of the database's.
+        ///   - onWait: called once for each time in which the server is away for two seconds, with the reason.
         package convenience init(
-            postgres address: String, clock: OutboxClock?, patience: Duration = .seconds(60), key: OutboxKey? = nil
+            postgres address: String, clock: OutboxClock?, patience: Duration = .seconds(60), key: OutboxKey? = nil,
+            onWait: @escaping @Sendable (String) -> Void = { _ in }
         ) async throws(OutboxError) {
             self.init(
-                try await PostgresStore(PostgresAddress(parsing: address), clock: clock, patience: patience), key: key)
+                try await PostgresStore(
+                    PostgresAddress(parsing: address), clock: clock, patience: patience, onWait: onWait), key: key)
         }
     }
 #endif

@@ -45,7 +45,7 @@ struct DeviceListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let outbox = try await options.opened()
+        let outbox = try await options.opened(toShow: true)
         if full { try Self.closeOutput() }
         var isFirst = true
         if let user {
@@ -60,7 +60,7 @@ struct DeviceListCommand: AsyncParsableCommand {
         }
         if isFirst && !json {
             let whose = user.map { "of \(TerminalText.printable($0)) " } ?? ""
-            try Output.line("There are no devices \(whose)in \(options.outbox).")
+            try Output.line("There are no devices \(whose)in \(options.shown).")
         }
     }
 

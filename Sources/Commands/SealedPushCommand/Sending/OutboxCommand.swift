@@ -46,7 +46,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         let key = try from.map { ReceiptKey(of: try keyring.keys("outbox status").senderKey(named: $0)) }
-        let outbox = try await options.opened()
+        let outbox = try await options.opened(toShow: true)
         let status = try await outbox.status()
         let receipts = try await outbox.receipts()
         let names = try senders()
@@ -154,8 +154,9 @@ struct OutboxRetryCommand: AsyncParsableCommand {
     func run() async throws {
         let outbox = try await options.opened()
         if putOff {
-            try await outbox.retryNow()
-            return try Output.line("What was put off is due now: `sealedpush work` sends it.")
+            let count = try await outbox.retryNow()
+            return try Output.line(
+                "Due now, of what was put off: \(count.grouped). `sealedpush work` sends what waits.")
         }
         let count = try await outbox.retry(reason: reason)
         try Output.line("Waiting again: \(count.grouped). `sealedpush work` sends what waits.")

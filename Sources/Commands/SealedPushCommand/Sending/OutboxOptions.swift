@@ -16,18 +16,22 @@ struct OutboxOptions: ParsableArguments {
     @Option(help: .value("file", "The outbox's key, if it has one.")) var outboxKey: String?
 
     func validate() throws {
-        guard !outbox.isEmpty else { throw ValidationError("--outbox is empty: name the outbox's file.") }
+        guard isInPostgres || OutboxPlace.isPath(outbox) else {
+            throw ValidationError("--outbox takes \(OutboxPlace.rule), and nothing around it.")
+        }
     }
 
     /// The outbox, which must be there.
-    func opened() async throws -> Outbox {
+    ///
+    /// - Parameter isShown: whether it is only looked at, which also works where it can't be written.
+    func opened(toShow isShown: Bool = false) async throws -> Outbox {
         guard isInPostgres || isThere else {
             let what =
                 FileManager.default.fileExists(atPath: outbox)
                 ? "\(outbox) is empty, and no outbox" : "there is no outbox at \(outbox)"
             throw Failure.file("\(what): name its file with --outbox; `sealedpush device enroll` makes one")
         }
-        return try await outbox(key: try outboxKey.map(Self.key))
+        return try await outbox(key: try outboxKey.map(Self.key), toShow: isShown)
     }
 
     /// The same for a command that makes one where there is none, and then its key's file as well.
@@ -51,11 +55,14 @@ struct OutboxOptions: ParsableArguments {
         return facts.map { $0[.size] as? Int != 0 } ?? false
     }
 
-    private func outbox(key: OutboxKey?) async throws -> Outbox {
+    private func outbox(key: OutboxKey?, toShow isShown: Bool = false) async throws -> Outbox {
         do throws(OutboxError) {
-            guard isInPostgres else { return try Outbox(at: outbox, key: key) }
+            guard isInPostgres else { return try file(key: key, toShow: isShown) }
             #if Postgres
-                return try await Outbox(postgres: outbox, key: key)
+                let patience: Duration = isShown ? .seconds(10) : .seconds(60)
+                return try await Outbox(postgres: outbox, clock: nil, patience: patience, key: key) { reason in
+                    Failure.report("waiting up to \(patience.components.seconds) s: \(reason)")
+                }
             #else
                 throw OutboxError.connection("this program was built without PostgreSQL (the trait Postgres)")
             #endif
@@ -66,14 +73,23 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
-    /// An address that was refused may hold a password: it is not repeated.
-    private var shown: String {
-        guard isInPostgres else { return outbox }
-        #if Postgres
-            if (try? PostgresAddress(parsing: outbox)) != nil { return outbox }
-        #endif
-        return "--outbox"
+    private func file(key: OutboxKey?, toShow isShown: Bool) throws(OutboxError) -> Outbox {
+        let place = outbox
+        let alarm = Task {
+            try await Task.sleep(for: .seconds(2))
+            Failure.report("waiting up to 30 s: another process is writing to \(place)")
+        }
+        defer { alarm.cancel() }
+        do throws(OutboxError) { return try Outbox(at: place, key: key) } catch {
+            guard isShown, error == .readOnly else { throw error }
+            let outbox = try Outbox(at: place, clock: .system, isReadOnly: true, key: key)
+            Failure.report("\(place) can't be written to, and is only looked at")
+            return outbox
+        }
     }
+
+    /// An address is never repeated: it says where the database is, and whoever mistypes it may have put a password into it.
+    var shown: String { isInPostgres ? "--outbox" : outbox }
 
     private var isInPostgres: Bool { outbox.hasPrefix("postgres://") || outbox.hasPrefix("postgresql://") }
 

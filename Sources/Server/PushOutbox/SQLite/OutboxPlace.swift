@@ -7,17 +7,31 @@ internal import PushCore
 /// it, also those of another connection (SQLite, "How To Corrupt An SQLite Database File", 2.2).
 ///
 /// Not asked of SQLite is SQLITE_OPEN_NOFOLLOW: it refuses a link anywhere in the path, so /var on a Mac.
-enum OutboxPlace {
+package enum OutboxPlace {
     /// Makes the file for its owner alone, before SQLite can, or checks the one that is there.
     ///
+    /// - Parameter isReadOnly: makes nothing, and does not ask whether the file can be written.
     /// - Throws: `exposed` where others have, or could have, a hand in it; `cannotOpen`, `readOnly`, `diskFull`.
-    static func prepare(_ path: String) throws(OutboxError) {
+    static func prepare(_ path: String, isReadOnly: Bool = false) throws(OutboxError) {
+        guard isPath(path) else { throw .cannotOpen("its place is \(rule)") }
         try checkKind(path)
         try checkFolders(of: path)
-        let isThere = try checkFile(path)
+        let isThere = try checkFile(path, isReadOnly: isReadOnly)
         for suffix in ["-wal", "-shm", "-journal"] { try checkCompanion(path + suffix) }
-        if !isThere { try make(path) }
+        if !isThere && !isReadOnly { try make(path) }
     }
+
+    /// False for text that another tool would take for a database: an address in any spelling, libpq's keywords, `:memory:`,
+    /// `file:…?…`. It may hold a password, and SQLite would keep some of them in memory only.
+    package static func isPath(_ text: String) -> Bool {
+        guard let first = text.first, let last = text.last, !first.isWhitespace, !last.isWhitespace,
+            !text.contains("://"), !text.hasPrefix("//")
+        else { return false }
+        return first == "/" || first == "." || !text.utf8.contains { ":=?@\"'".utf8.contains($0) }
+    }
+
+    package static let rule =
+        "a file's path, which begins with / or ./ if it has one of :=?@ or quotes, or postgres://USER@HOST/DATABASE"
 
     // MARK: The file and its companions
 
@@ -33,11 +47,11 @@ enum OutboxPlace {
     }
 
     /// False where there is none.
-    private static func checkFile(_ path: String) throws(OutboxError) -> Bool {
+    private static func checkFile(_ path: String, isReadOnly: Bool = false) throws(OutboxError) -> Bool {
         try checkKind(path)
         guard let facts = try look(at: path) else { return false }
         try requireOwn(facts, path)
-        guard access(path, R_OK | W_OK) == 0 else { throw OutboxError(system: errno) }
+        guard access(path, isReadOnly ? R_OK : R_OK | W_OK) == 0 else { throw OutboxError(system: errno) }
         if facts.st_mode & 0o077 != 0 { chmod(path, 0o600) }
         return true
     }

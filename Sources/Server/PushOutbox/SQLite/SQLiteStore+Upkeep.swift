@@ -8,10 +8,11 @@ extension SQLiteStore {
         return try await inBatches { try Self.retryBatch(reason: reason, at: now, in: $0) }
     }
 
-    func retryNow() async throws(OutboxError) {
+    func retryNow() async throws(OutboxError) -> Int {
         let now = clock.now()
-        try await write { db in
+        return try await write { db in
             try db.execute(sql: "UPDATE queues SET due = ?1 WHERE due > ?1 AND lease IS NULL", arguments: [now])
+            return db.changesCount
         }
     }
 

@@ -11,14 +11,20 @@ import PushSender
 /// An outbox in one SQLite file.
 final class SQLiteStore: OutboxStore {
     let clock: OutboxClock
-    private let pool: DatabasePool
+    private let pool: any DatabaseWriter
 
-    /// - Parameter busyLimit: seconds to wait for another process that writes.
-    init(at path: String, clock: OutboxClock, busyLimit: Double) throws(OutboxError) {
+    /// - Parameters:
+    ///   - busyLimit: seconds to wait for another process that writes.
+    ///   - isReadOnly: opens an outbox on a file system that can't be written.
+    init(at path: String, clock: OutboxClock, busyLimit: Double, isReadOnly: Bool = false) throws(OutboxError) {
         self.clock = clock
         do {
-            try OutboxPlace.prepare(path)
-            try Self.check(path, busyLimit)
+            try OutboxPlace.prepare(path, isReadOnly: isReadOnly)
+            guard !isReadOnly else {
+                pool = try Self.check(Self.unchanging(path), busyLimit)
+                return
+            }
+            try Self.check(path, busyLimit).close()
             pool = try Self.connect(path, busyLimit)
             try pool.writeWithoutTransaction { db in
                 // The log is synced at each commit: what was acknowledged outlives a power failure, too. On a Mac that
@@ -52,6 +58,10 @@ final class SQLiteStore: OutboxStore {
         }
     }
 
+    func requireWritable() async throws(OutboxError) {
+        try await write { db in try db.execute(sql: "PRAGMA user_version = \(Schema.version)") }
+    }
+
     /// Runs a transaction to its end, also when the calling task is cancelled.
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Answer
@@ -79,13 +89,19 @@ final class SQLiteStore: OutboxStore {
         }
     }
 
+    /// A file without a log, which nobody has open, as SQLite reads it without making an index of the log. Where there is a
+    /// log, it is read, and its index must be there. Source: SQLite, "Write-Ahead Logging", 7.
+    private static func unchanging(_ path: String) -> String {
+        access(path + "-wal", F_OK) == 0 ? path : URL(filePath: path).absoluteString + "?immutable=1"
+    }
+
     /// Looks before anything is changed: opening for good switches a file to another kind of log.
-    private static func check(_ path: String, _ busyLimit: Double) throws {
+    private static func check(_ path: String, _ busyLimit: Double) throws -> DatabaseQueue {
         var configuration = configuration(busyLimit)
         configuration.readonly = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.read { try Schema.check($0) }
-        try queue.close()
+        return queue
     }
 
     /// Two processes that make a new file at once may meet where SQLite does not wait by itself.
