@@ -38,7 +38,7 @@ import Testing
             #expect(step.right.contains { $0.firstMatch(of: /^  opened, [\d,]+ ms$/) != nil })
         }
         // The faults have their seed: among the first ten pushes some fail.
-        #expect(steps[3].lines.contains { $0.hasPrefix("Put off: ") })
+        #expect(steps[3].lines.contains { $0.hasPrefix("Put off for a while: ") })
         #expect(steps[3].lines.contains { $0.hasPrefix("APNs took 10") })
         steps[3].expectOnce("Report", count: 5)
         // Killed before any answer: nothing was done for good, and the next one does all of it.

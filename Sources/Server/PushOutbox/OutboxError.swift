@@ -17,7 +17,8 @@ public enum OutboxError: Error, Equatable, Sendable {
     case exposed(String)
     /// The file or its folder can't be written to.
     case readOnly
-    /// The disk is full. What was asked for was not done, and nothing that was there is lost.
+    /// The disk is full. The transaction was not made; nothing that was there is lost, nor what earlier ones of the same call
+    /// have done.
     case diskFull
     /// Another process held the database for longer than the busy limit.
     case busy
@@ -77,7 +78,7 @@ extension OutboxError: CustomStringConvertible {
         case .cannotOpen(let reason): "the outbox file can't be opened: \(reason)"
         case .exposed(let reason): "the outbox is not safe from other users, and was not opened: \(reason)"
         case .readOnly: "the outbox file or its folder can't be written to"
-        case .diskFull: "the disk is full: nothing was done, and nothing is lost"
+        case .diskFull: "the disk is full: nothing that the outbox holds is lost"
         case .busy: "another process holds the outbox for too long"
         case .database(let code, let words): "the database failed (\(code): \(words))"
         case .connection(let words): "no connection to the outbox's database: \(words)"

@@ -280,7 +280,7 @@ import Testing
         for (arguments, status, text) in cases {
             let result = try fixture.run(words + arguments)
             #expect(result.status == status && result.errors.contains(text), "\(arguments): \(result.errors)")
-            #expect(!result.errors.contains(Self.token))
+            #expect(!result.errors.contains(Self.token) && result.output.isEmpty, "\(arguments): \(result.output)")
         }
     }
 }

@@ -88,7 +88,14 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
             for device in part { batch.append(try await device.completed(in: outbox)) }
             let moving = Dictionary(
                 part.compactMap { device in device.movingFrom.map { (device.name, $0) } }, uniquingKeysWith: { $1 })
-            let answers = try await outbox.register(batch, movingFrom: moving)
+            let answers: [RegistrationChange]
+            do throws(OutboxError) { answers = try await outbox.register(batch, movingFrom: moving) } catch {
+                var failure = Failure(error)
+                if start > 0 {
+                    failure.message += ". Enrolled so far: \(start.grouped) of \(checked.count.grouped); run it again"
+                }
+                throw failure
+            }
             changes += zip(batch, answers).map { (device: $0.name, change: $1) }
         }
         try report(changes)

@@ -11,6 +11,15 @@ internal import SealedPush
 final class Observation: Sendable {
     let metrics = PrometheusMetrics()
     let courier = Locked<Courier?>(nil)
+
+    /// What ended a run, and how much it had done.
+    func failure(_ error: CourierError) async -> Failure {
+        var failure = Failure(error)
+        if let count = await courier.withLock({ $0 })?.report.acceptedCount, count > 0 {
+            failure.message += ". APNs has taken \(count.grouped) in this run; the rest waits for `sealedpush work`"
+        }
+        return failure
+    }
 }
 
 /// `--metrics` and `--verbose`
@@ -43,14 +52,21 @@ struct ObservationOptions: ParsableArguments {
                 host: host, port: number, metrics: observation.metrics, outbox: outbox,
                 deliveries: { await observation.courier.withLock { $0 }?.report }, logger: logger)
         } catch { throw Failure(serving: error, at: "--metrics") }
+        let (bound, isBound) = AsyncStream<Void>.makeStream()
         let serving = Task {
-            defer { interrupt.fire() }
+            defer {
+                isBound.finish()
+                interrupt.fire()
+            }
             do throws(ServingError) {
                 try await server.run { port in
                     Failure.report("figures are at http://\(metrics.description(port))/metrics")
+                    isBound.yield()
                 }
             } catch { throw Failure(serving: error, at: "--metrics") }
         }
+        // Nothing is said to serve, and nothing delivers, before this listens.
+        if await bound.first(where: { _ in true }) == nil { try await serving.value }
         let answer: Result<Answer, any Error>
         do { answer = .success(try await work()) } catch { answer = .failure(error) }
         await server.stop()

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import PushAPNS
+internal import PushCore
 internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
@@ -60,7 +61,7 @@ struct SendCommand: AsyncParsableCommand {
             if json { try Output.json(.object(enqueued.json)) }
             throw Failure.input(
                 enqueued.skipped.isEmpty
-                    ? "there are no devices of \(sealing.topic) in \(options.outbox)" : "no device can be sent to")
+                    ? "there are no devices of \(sealing.topic) in \(options.shown)" : "no device can be sent to")
         }
         guard let account, !interrupt.isInterrupted else {
             if json { try Output.json(.object(enqueued.json)) }
@@ -78,14 +79,16 @@ struct SendCommand: AsyncParsableCommand {
     private func deliver(
         from outbox: Outbox, as account: ProviderAccount, _ enqueued: EnqueueReport, _ interrupt: Interrupt
     ) async throws -> DeliverySummary {
+        let observation = Observation()
         let run = DeliveryRun(
             outbox: outbox, account: account, logger: .toStandardError(isVerbose: false),
-            goal: .nothingDue(within: .seconds(30) * account.delayScale), interrupt: interrupt, patience: .seconds(60))
+            goal: .nothingDue(within: .seconds(30) * account.delayScale), interrupt: interrupt, patience: .seconds(60),
+            observation: observation)
         do {
             return try await DeliverySummary(result: run.run(), status: outbox.status())
         } catch let error as CourierError {
             if json { try Output.json(.object(enqueued.json.merging(["error": .string(error.description)]) { $1 })) }
-            var failure = Failure(error)
+            var failure = await observation.failure(error)
             failure.message +=
                 ". What was enqueued waits: put it right, and run `sealedpush work`; do not send it again"
             throw failure
@@ -96,13 +99,29 @@ struct SendCommand: AsyncParsableCommand {
         let content = try ContentFile.read(file)
         let sealer = try sealing.sealer(from: from, keyring.newKeys("send"), keyring)
         let progress = Progress()
-        let report = try await outbox.enqueue(
-            content, to: recipients.audience, from: sealer, priority: priority.priority,
-            includingUnverified: recipients.unverified, key: id
-        ) { report in progress.show("sealed for \(report.enqueuedCount.grouped) devices") }
-        progress.end()
-        ContentFile.warn(of: content)
-        return report
+        defer { progress.end() }
+        let done = Locked(0)
+        do throws(OutboxError) {
+            let report = try await outbox.enqueue(
+                content, to: recipients.audience, from: sealer, priority: priority.priority,
+                includingUnverified: recipients.unverified, key: id
+            ) { report in
+                done.withLock { $0 = report.enqueuedCount + report.alreadyEnqueuedCount }
+                progress.show("sealed for \(report.enqueuedCount.grouped) devices")
+            }
+            ContentFile.warn(of: content)
+            return report
+        } catch {
+            // A message for everyone is enqueued in parts.
+            var failure = Failure(error)
+            let count = done.withLock { $0 }
+            let way =
+                id == nil ? "sent again, these get it twice, as it has no --id" : "send it again with the same --id"
+            if count > 0 {
+                failure.message += ". It is enqueued for \(count.grouped) devices, and not for the others: \(way)"
+            }
+            throw failure
+        }
     }
 }
 

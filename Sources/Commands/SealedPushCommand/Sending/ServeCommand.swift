@@ -34,6 +34,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let observation = Observation()
+        // From the start: a hangup ends nothing.
+        let running = Locked<(@Sendable () -> Void)?>(nil)
+        let hangUp = Interrupt([], onHangUp: { running.withLock { $0 }?() })
+        defer { withExtendedLifetime(hangUp) {} }
         let outbox = try await options.openedOrMade()
         // A no-op registration fails exactly where a real one would: a service that says that it is ready, and then can't
         // enroll or send, helps nobody.
@@ -42,7 +46,8 @@ struct ServeCommand: AsyncParsableCommand {
         // Looked at before anything listens.
         let account = try provider.isGiven ? provider.account() : nil
         let server = try server(keys, outbox, observation)
-        let interrupt = Interrupt(onHangUp: { readAgain(keys, for: server) })
+        running.withLock { $0 = { readAgain(keys, for: server) } }
+        let interrupt = Interrupt()
         let stop: @Sendable () -> Void = { Task { await server.stop() } }
         try await interrupt.calling(stop) {
             try await observing.serving(observation, of: outbox, interrupt) {

@@ -35,13 +35,20 @@ struct WorkCommand: AsyncParsableCommand {
     @OptionGroup(title: "Watching") var observing: ObservationOptions
 
     func run() async throws {
-        let interrupt = Interrupt()
+        let interrupt = Interrupt(onHangUp: {
+            Failure.report("SIGHUP changes nothing here: start `sealedpush work` again for another provider key")
+        })
         let outbox = try await options.opened()
         let observation = Observation()
         let delivery = DeliveryRun(
             outbox: outbox, account: try provider.account(), logger: observing.logger,
             goal: untilEmpty ? .empty : .stopped, interrupt: interrupt, observation: observation)
-        let result = try await observing.serving(observation, of: outbox, interrupt) { try await delivery.run() }
+        let result = try await observing.serving(observation, of: outbox, interrupt) {
+            () async throws -> DeliveryRun.Result in
+            do { return try await delivery.run() } catch let error as CourierError {
+                throw await observation.failure(error)
+            }
+        }
         let summary = DeliverySummary(result: result, status: try await outbox.status())
         if json { try Output.json(.object(summary.json)) } else { try summary.print() }
         if untilEmpty, summary.exitStatus != 0 { throw ExitCode(summary.exitStatus) }
@@ -90,8 +97,13 @@ struct DeliveryRun {
         var lastSuccess = ContinuousClock.now
         var lastChange = ContinuousClock.now
         var shown: CourierReport?
+        var isEnding = false
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(500))
+            if !isEnding, case .outbox(let error)? = await courier.failure {
+                isEnding = true
+                Failure.report("stopping; for up to 30 s it tries to record what APNs has taken: \(error)")
+            }
             let report = await courier.report
             let now = ContinuousClock.now
             let rate = Double(report.acceptedCount - before.count) / ((now - before.time) / .seconds(1))
@@ -151,7 +163,7 @@ struct DeliverySummary {
         let perSecond = seconds >= 5 ? Int(Double(report.acceptedCount) / seconds) : 0
         let rate = perSecond > 0 ? ", \(perSecond.grouped)/s" : ""
         try Output.line("APNs took \(report.acceptedCount.grouped)\(rate).")
-        try line("Put off", report.retries, "")
+        try line(status.waitingCount > 0 ? "Put off" : "Put off for a while", report.retries, "")
         try line("Devices that are gone", report.dropped, "")
         try line("Refused", report.dead, "; `sealedpush outbox status` and Docs/Operations.md say what to do")
         if let failure = report.latestFailure {

@@ -51,6 +51,7 @@ extension Failure {
             case .otherKey:
                 "; look for who has changed it before you trust its rows; a new outbox has a key from its first row"
             case .forged: "; `sealedpush device remove` it, and let it enroll again"
+            case .diskFull: "; make room first"
             default: ""
             }
         self.init(status: status, message: error.description + hint)

@@ -23,7 +23,7 @@ public actor Courier {
     private var waiter: CheckedContinuation<Void, Never>?
     private var isStopping = false
     private var isEndless = true
-    private var failure: CourierError?
+    package private(set) var failure: CourierError?
     private var pause: Pause?
     private var failuresInARow = 0
     private var refusals: Refusals

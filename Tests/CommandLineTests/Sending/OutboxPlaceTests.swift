@@ -1,0 +1,137 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import PushHTTP
+import PushSimulator
+import SimulatedAPNs
+import TestPrograms
+import TestSupport
+import Testing
+
+@testable import SealedPushCommand
+
+@Suite("Where the commands look for an outbox, and its disk", .blocking) struct OutboxPlaceTests {
+    @Test("an address in any spelling but PostgreSQL's own makes no file, and is not repeated by any command")
+    func addresses() async throws {
+        let fixture = try await SendingFixture()
+        let send = fixture.sendArguments(["--all", "--queue-only"], apns: false)
+        let commands = [
+            ["outbox", "status"], ["outbox", "retry"], ["outbox", "purge"], ["device", "list"],
+            ["device", "remove", "a1", "--yes"],
+            ["device", "enroll", "a1", "--token", "00", "--key", "newsroom", "--keyring", "Keys"], send,
+            ["work", "--apns", "APNs"],
+            ["serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys"],
+        ]
+        let before = try Checkout.allFiles(in: fixture.folder.url).count
+        for (index, address) in [
+            "postgresql+psycopg://push:s3cr3t-pw@127.0.0.1:1/push", "POSTGRES://push:s3cr3t-pw@127.0.0.1:1/push",
+            " postgres://push:s3cr3t-pw@127.0.0.1:1/push", "\"postgres://push:s3cr3t-pw@127.0.0.1:1/push\"",
+            "host=127.0.0.1 password=s3cr3t-pw", "jdbc:postgresql://127.0.0.1:1/push?password=s3cr3t-pw",
+            "file:s3cr3t-pw?mode=memory", ":memory:", "",
+        ].enumerated() {
+            for command in index == 0 ? commands : [commands[0]] {
+                let result = try fixture.run(command + ["--outbox", address])
+                #expect(result.status == 64 && result.errors.contains("--outbox takes"), "\(command): \(result.errors)")
+                #expect(!(result.errors + result.output).contains("s3cr3t-pw"), "\(command): \(result.errors)")
+            }
+        }
+        let slash = try fixture.run([
+            "outbox", "status", "--outbox", "postgres://push:S3/s3cr3t-pw@db.example.com/push",
+        ])
+        #expect(slash.status == 74 && slash.errors.contains("percent-encode"), "\(slash.errors)")
+        #expect(!slash.errors.contains("s3cr3t-pw") && !slash.errors.contains("db.example.com"))
+        #expect(try Checkout.allFiles(in: fixture.folder.url).count == before)
+    }
+
+    @Test("what can't be written is shown, and changed by nothing; what is put off is counted") func readOnly()
+        async throws
+    {
+        let fixture = try await SendingFixture()
+        try fixture.device("a1")
+        #expect(try fixture.send("--all", "--queue-only", apns: false).status == 0)
+        let script = """
+            mount --bind . . && cd "$PWD" && mount -o remount,bind,ro . || exit 1
+            for words in "outbox status" "device list" "outbox purge"; do
+              "$0" $words --outbox outbox.sqlite; echo "status $?"
+            done
+            """
+        if let lines = try inNamespace(script, fixture) {
+            let text = lines.joined(separator: "\n")
+            #expect(text.contains("waiting   1\n") && text.contains("only looked at"), "\(text)")
+            #expect(text.matches(of: /\nstatus 0/).count == 2 && text.hasSuffix("status 74"), "\(text)")
+        }
+        #expect(try fixture.run(["outbox", "retry", "--put-off"]).output.hasPrefix("Due now, of what was put off: 0."))
+    }
+
+    @Test(
+        "a full disk is told with how much was done, a service is not ready on it, and all goes on once there is room")
+    func full() async throws {
+        let fixture = try await SendingFixture()
+        let key = try fixture.run([
+            "keys", "generate", "device", "any", "--topic", SendingFixture.topic, "--keyring", "Keys",
+        ])
+        #expect(key.status == 0)
+        let list = (0..<3_000).map {
+            #"{"device":"d\#($0)","user":"u","token":"\#(String(format: "%064x", $0))","key":"any"}"#
+        }
+        try fixture.folder.write(list.joined(separator: "\n"), to: "list")
+        let script = """
+            set -u
+            mkdir small; mount -t tmpfs -o size=40m,mode=700 tmpfs small || exit 1
+            ready() { sleep 1.1; curl -s -o /dev/null -w "ready %{http_code}\\n" --unix-socket own.sock http://x/readyz; }
+            "$0" device enroll --list list --keyring Keys --outbox small/o.sqlite; echo "enrolled $?"
+            "$0" serve --from newsroom --topic com.example.app --keyring Keys --outbox small/o.sqlite --listen own.sock &
+            service=$!
+            until [ -S own.sock ]; do sleep 0.1; done
+            ready
+            head -c 50000000 /dev/zero >small/filler
+            ready
+            rm small/filler
+            ready
+            # Room for the first thousand, and not for all.
+            used=$(stat -f -c '%b %f' small | { read all left; echo $((all - left)); })
+            mount -o remount,size=$((used * 4096 + 1700000)) small
+            "$0" send content.json --all --id one --queue-only --from newsroom --topic com.example.app --keyring Keys \\
+                --outbox small/o.sqlite; echo "sent $?"
+            mount -o remount,size=40m small
+            kill $service; wait $service; echo "served $?"
+            "$0" send content.json --all --id one --queue-only --from newsroom --topic com.example.app --keyring Keys \\
+                --outbox small/o.sqlite; echo "sent $?"
+            "$0" outbox status --outbox small/o.sqlite
+            """
+        guard let lines = try inNamespace(script, fixture) else { return }
+        let text = lines.joined(separator: "\n")
+        for line in ["enrolled 0", "sent 74", "sent 0", "served 0", "waiting   3,000"] {
+            #expect(lines.contains(line), "\(line)\n\(text)")
+        }
+        #expect(lines.filter { $0.hasPrefix("ready") } == ["ready 200", "ready 503", "ready 200"], "\(text)")
+        let words =
+            /disk is full: nothing that the outbox holds is lost; make room first\. It is enqueued for [12],000 devices/
+        #expect(text.contains(words) && text.contains("send it again with the same --id"), "\(text)")
+    }
+
+    @Test("a hangup ends no service, and says what it does") func hangup() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("a1")
+        try ServedCommand.write("", to: "errors", fixture)
+        let work = try Program("sealedpush", in: fixture.folder.url).start(
+            ["work", "--apns", "APNs", "--metrics", "127.0.0.1:0"],
+            errors: FileHandle(forWritingTo: fixture.folder.appending("errors")))
+        let errors = { try Checkout.text(fixture.folder.appending("errors")) }
+        try await eventually("its figures") { try errors().contains("/metrics") }
+        Glibc.kill(work.identifier, SIGHUP)
+        try await eventually("its answer") { try errors().contains("SIGHUP changes nothing here") }
+        Glibc.kill(work.identifier, SIGTERM)
+        #expect(work.wait() == .exited(0))
+        #expect(ServerPlace(argument: "[::1]:0")?.description(9_102) == "[::1]:9102")
+    }
+
+    /// What a script says that may mount, in the fixture's folder; nil where the system does not allow that.
+    private func inNamespace(_ script: String, _ fixture: SendingFixture) throws -> [String]? {
+        let program = Program("sealedpush").executable.path
+        let result = try Program(at: "/usr/bin/unshare", in: fixture.folder.url).run(
+            ["--mount", "--map-root-user", "/bin/sh", "-c", "exec 2>&1; \(script)", program])
+        guard result.status != 1 else { return nil }
+        return result.output.split(separator: "\n").map(String.init)
+    }
+}
