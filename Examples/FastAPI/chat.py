@@ -131,7 +131,7 @@ async def answer(given: Answer, account: Account) -> dict[str, Any]:
             raise HTTPException(404)
         id, state, token = row
         device = sealed_push.Device.from_dict(state)
-        key = device.check(given.answer)
+        key = device.answer(given.answer)
         # Whoever has named this phone's key and proven nothing is forgotten; so is what the app was before it was installed anew.
         await db.execute("DELETE FROM device WHERE enrollment = %s AND id <> %s AND NOT proven", [given.enrollment, id])
         await db.execute("DELETE FROM device WHERE account = %s AND token = %s AND id <> %s", [account, token, id])

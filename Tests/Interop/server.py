@@ -29,7 +29,7 @@ def run(state, sender, command, value=None):
     if command == "challenge":
         return device, device.challenge(sender)
     if command == "check":
-        return device, device.check(value)
+        return device, device.answer(value)
     push = sender.seal(json.loads(pathlib.Path(value).read_text()), device)
     return device, push.payload.decode() + "\n" + json.dumps(dict(push.headers))
 

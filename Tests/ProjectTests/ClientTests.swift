@@ -50,6 +50,12 @@ import Testing
         let python = Program(at: try PreparedPython.path(), in: client)
         let checked = try python.run("-m", "mypy", "--cache-dir", "/dev/null")
         #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+        let folder = try TemporaryFolder()
+        let misspelled = try folder.write(
+            #"import sealed_push; content: sealed_push.Content = {"alert": {"titel": "t"}}"#, to: "misspelled.py")
+        let found = try python.run(
+            ["-m", "mypy", "--cache-dir", "/dev/null", misspelled], environment: ["MYPYPATH": "src"])
+        #expect(found.status == 1 && found.output.contains("\"titel\""), "\(found.output)\(found.errors)")
         guard Thoroughness.isThorough else { return }
         let result = try python.run("-B", "-m", "unittest")
         #expect(result.status == 0, "\(result.errors)")
@@ -61,7 +67,6 @@ import Testing
         let lines = try #require(
             readme.components(separatedBy: "\n```console\n").last?.components(separatedBy: "\n```").first)
         #expect(lines.contains("pip install ./Clients/Python"))
-        // A copy: the build writes beside the sources.
         let folder = try TemporaryFolder()
         let copy = folder.appending("Clients/Python")
         try FileManager.default.createDirectory(at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -69,6 +74,8 @@ import Testing
         let script = try folder.write("set -eu\npython3() { /usr/bin/python3 \"$@\"; }\n\(lines)\n", to: "script")
         let installed = try Program(at: "/bin/bash", in: folder.url).run(script)
         #expect(installed.status == 0, "\(installed.errors)")
+        let files = { Set(try FileManager.default.subpathsOfDirectory(atPath: ($0 as URL).path)) }
+        #expect(try files(copy) == files(client), "a build leaves nothing beside the sources")
         let check = """
             import importlib.resources, sealed_push
             sealed_push.Sender(sealed_push.generate_sender_secret(), topic="com.example.app")
@@ -76,5 +83,13 @@ import Testing
             """
         let used = try Program(at: folder.appending("venv/bin/python").path, in: folder.url).run("-c", check)
         #expect(used.status == 0 && used.output.hasPrefix("True \(folder.path)/venv/"), "\(used.errors)\(used.output)")
+        // Whoever packages it runs the tests from its source distribution, where there is no checkout.
+        let build = """
+            venv/bin/pip install --quiet hatchling
+            (cd '\(client.path)' && '\(folder.path)/venv/bin/python' -m hatchling build -t sdist -d '\(folder.path)/dist')
+            tar xzf dist/*.tar.gz && cd sealed_push-*/ && ../venv/bin/python -B -m unittest
+            """
+        let tested = try Program(at: "/bin/bash", in: folder.url).run(folder.write("set -eu\n\(build)", to: "build"))
+        #expect(tested.status == 0 && tested.errors.contains("\nOK"), "\(tested.errors)")
     }
 }

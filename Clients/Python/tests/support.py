@@ -8,7 +8,10 @@ import time
 import sealed_push
 from sealed_push.protocol import hpke, key_text, opening, records
 
-VECTORS = pathlib.Path(__file__).resolve().parents[3] / "Tests" / "Vectors"
+HERE = pathlib.Path(__file__).resolve()
+# In a source distribution the vectors lie beside the tests.
+VECTORS = next(path for path in (HERE.with_name("vectors"), HERE.parents[3] / "Tests" / "Vectors") if path.is_dir())
+SPECIFICATION = HERE.parents[3] / "Docs" / "Specification.md"
 TOPIC = "com.example.app"
 NINA = {"alert": {"title": "Nina", "body": "Lunch at one?"}}
 
@@ -80,5 +83,5 @@ def enrolled(sender, phone=None):
     """A phone, and what the server has of it once it is proven."""
     phone = phone or Phone()
     device = sealed_push.Device.enroll(phone.record(), topic=phone.topic)
-    device.check(phone.answer(device.challenge(sender), sender))
+    device.answer(phone.answer(device.challenge(sender), sender))
     return phone, device

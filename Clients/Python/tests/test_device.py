@@ -35,8 +35,8 @@ class Devices(unittest.TestCase):
         question = device.challenge(self.sender)
         device = self.stored(device)
         answer = self.phone.answer(question, self.sender)
-        self.assertEqual(device.check(answer), self.phone.recipients[0])
-        self.assertEqual(device.check(answer), self.phone.recipients[0])
+        self.assertEqual(device.answer(answer), self.phone.recipients[0])
+        self.assertEqual(device.answer(answer), self.phone.recipients[0])
         device = self.stored(device)
         self.assertEqual(device.recipient(), self.phone.recipients[0])
         self.refused("nothing-to-ask", device.challenge, self.sender)
@@ -48,7 +48,7 @@ class Devices(unittest.TestCase):
         device = self.stored(device)
         self.assertEqual(device.recipient(), first)
         self.assertEqual(device.unproven, (self.phone.recipients[0],))
-        device.check(self.phone.answer(device.challenge(self.sender), self.sender))
+        device.answer(self.phone.answer(device.challenge(self.sender), self.sender))
         self.assertEqual(device.recipient(), self.phone.recipients[0])
         self.phone.identities.pop()
         self.assertEqual(device.update(self.phone.record()), (first,))
@@ -93,15 +93,15 @@ class Devices(unittest.TestCase):
 
     def test_challenges(self):
         device = Device.enroll(self.phone.record(), topic=TOPIC)
-        self.refused("wrong-answer", device.check, "pushanswer." + "A" * 43)
+        self.refused("wrong-answer", device.answer, "pushanswer." + "A" * 43)
         question = device.challenge(self.sender, now=NOW)
         answer = self.phone.answer(question, self.sender)
-        self.refused("late", device.check, answer, now=NOW + 601)
+        self.refused("late", device.answer, answer, now=NOW + 601)
         for wrong in (answer[:-1], answer + "A", question, "", None, 7, answer.replace("pushanswer", "Pushanswer")):
-            self.refused("malformed", device.check, wrong)
-        self.refused("wrong-answer", device.check, "pushanswer." + "A" * 43, now=NOW)
+            self.refused("malformed", device.answer, wrong)
+        self.refused("wrong-answer", device.answer, "pushanswer." + "A" * 43, now=NOW)
         self.assertEqual(device.proven, ())
-        device.check(answer, now=NOW + 600)
+        device.answer(answer, now=NOW + 600)
 
         # The key that was asked for is gone meanwhile.
         self.phone.rotate()
@@ -109,7 +109,7 @@ class Devices(unittest.TestCase):
         answer = self.phone.answer(device.challenge(self.sender), self.sender)
         self.phone.identities.pop(0)
         device.update(self.phone.record())
-        self.refused("not-in-record", device.check, answer)
+        self.refused("not-in-record", device.answer, answer)
         self.refused("not-in-record", device.challenge, self.sender, Phone().recipients[0])
         self.refused("other-topic", device.challenge, Sender(sealed_push.generate_sender_secret(), topic="a.b"))
         self.refused("sender", device.challenge, None)
@@ -126,8 +126,8 @@ class Devices(unittest.TestCase):
         device = Device.enroll(self.phone.record(), topic=TOPIC)
         questions = [device.challenge(self.sender, now=NOW) for _ in range(17)]
         self.assertEqual(len(device.to_dict()["challenges"]), 16)
-        self.refused("wrong-answer", device.check, self.phone.answer(questions[0], self.sender), now=NOW)
-        device.check(self.phone.answer(questions[1], self.sender), now=NOW)
+        self.refused("wrong-answer", device.answer, self.phone.answer(questions[0], self.sender), now=NOW)
+        device.answer(self.phone.answer(questions[1], self.sender), now=NOW)
         device.challenge(self.sender, self.phone.recipients[0], now=NOW + 601)
         self.assertEqual(len(device.to_dict()["challenges"]), 1)
 

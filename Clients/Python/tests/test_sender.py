@@ -1,4 +1,5 @@
 import copy
+import io
 import json
 import os
 import pickle
@@ -6,10 +7,13 @@ import threading
 import time
 import traceback
 import unittest
+from unittest import mock
 
 import sealed_push
 from sealed_push import ContentError, KeyTextError, RecordError, Sender, SettingError, TooLargeError
 from sealed_push.contexts import LIFETIME, MOST_HELD, MOST_MESSAGES, ContextCache
+from sealed_push import content as contents
+from sealed_push.protocol.content import NAMES
 from sealed_push.protocol import hpke, key_text, receipts
 from sealed_push.protocol.text import decode_base64
 
@@ -78,7 +82,7 @@ class Sealing(unittest.TestCase):
             sender = Sender(SECRET, topic=TOPIC, reserve=reserve, padding=padding)
             base = {"id": "5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09", "sent": NOW, "alert": {"body": ""}}
             around = len(json.dumps(base | {"topic": TOPIC}, separators=(",", ":")))
-            for length in (1, 100, 1000, sender.most_content_bytes - around):
+            for length in (1, 100, 1000, sender.max_content_bytes - around):
                 content = base | {"alert": {"body": "x" * length}}
                 push = sender.seal(content, self.device)
                 self.assertLessEqual(len(push.payload), 4096 - reserve)
@@ -112,7 +116,10 @@ class Sealing(unittest.TestCase):
                 with self.assertRaises(SettingError) as raised:
                     Sender(SECRET, **({"topic": TOPIC} | {name: value}))
                 self.assertEqual(raised.exception.code, name)
-        for name, value in (("priority", 9), ("priority", None), ("expiration", "0"), ("expiration", -1), ("now", 1.5)):
+        for name, value in (
+            *(("priority", 9), ("priority", None), ("now", 1.5)),
+            *(("expiration", wrong) for wrong in ("0", -1, 1, 86400, NOW - 600, (NOW + 600) * 1000, True)),
+        ):
             with self.assertRaises(SettingError) as raised:
                 self.sender.seal(NINA, self.device, **{name: value})
             self.assertEqual(raised.exception.code, name)
@@ -122,7 +129,7 @@ class Sealing(unittest.TestCase):
         self.sender.seal(NINA | {"attachments": [entry, entry | {"id": "b"}]}, self.device)
         for name, value in {
             "attachments": [entry, entry],
-            "overflow": entry | {"key": None},
+            "overflow": {"url": "https://a.example/b"},
             "chart": {"kind": "line", "points": []},
             "receipt": {"url": "https://a.example"},
             "template": 1,
@@ -136,6 +143,44 @@ class Sealing(unittest.TestCase):
             with self.assertRaises(ContentError) as raised:
                 self.sender.seal(NINA | {name: value}, self.device)
             self.assertEqual(raised.exception.member, name)
+        for url in ("http://files.example.com/p", "https://a_b.example/p", "https://[::1/p", "https://a:b@a.example/p"):
+            with self.assertRaises(sealed_push.FileError) as raised:
+                sealed_push.seal_file(io.BytesIO(b"x"), io.BytesIO(), url=url)
+            self.assertEqual(raised.exception.code, "url")
+
+    def test_what_is_surely_a_mistake_in_the_content_is_refused_with_the_name_of_the_member(self):
+        for member, content in {
+            "attachments[1].thumbnail.hidden": {"attachments": [{}, {"thumbnail": {"hidden": None}}]},
+            "expires": {"expires": 3600},
+            "alert": {"alert": "Lunch at one?"},
+        }.items():
+            with self.assertRaises(ContentError) as raised:
+                self.sender.seal(NINA | content, self.device)
+            self.assertEqual(raised.exception.member, member)
+            self.assertIn(f'"{member}"', str(raised.exception))
+        self.assertIn('such as {"title"', str(self.refused(NINA | {"alert": "Lunch at one?"})))
+        self.assertIn("not a lifetime", str(self.refused(NINA | {"expires": 3600})))
+        self.assertIn("leave it out", str(self.refused(NINA | {"badge": None})))
+        self.assertIn("write it as text", str(self.refused(NINA | {"data": 2**63})))
+        self.assertIsNone(self.refused([]).member)
+        # What is the app's own stays allowed.
+        own = {"kudos": None, "data": {"title": None, "id": [-(2**63), 2**63 - 1]}, "expires": NOW}
+        self.sender.seal(NINA | own | {"chart": {"kind": "line", "points": [1, None]}}, self.device, now=NOW)
+
+    def test_members_that_look_misspelled_are_warned_of(self):
+        with self.assertWarnsRegex(UserWarning, '"alert.titel" is not a member') as warned:
+            push = self.sender.seal({"alert": {"titel": "t", "body": "b"}}, self.device)
+        self.assertEqual(warned.filename, __file__)
+        self.assertIn(b"titel", self.phone.open(push, self.sender))
+
+    def test_the_types_of_content_name_all_of_its_members(self):
+        for type, kind in ((contents.Content, "content"), (contents.Alert, "alert"), (contents.Sound, "sound"), (contents.Chart, "chart")):
+            self.assertEqual(set(type.__annotations__), set(NAMES[kind]))
+
+    def refused(self, content):
+        with self.assertRaises(ContentError) as raised:
+            self.sender.seal(content, self.device)
+        return raised.exception
 
     def test_a_receipt_is_asked_for_and_believed(self):
         sender = Sender(SECRET, topic=TOPIC, receipts="https://push.example.com/receipts")
@@ -283,6 +328,19 @@ class Keys(unittest.TestCase):
         with self.assertRaises(KeyTextError):
             Sender(sender.public_key, topic=TOPIC)
 
+    def test_a_secret_is_taken_as_files_and_variables_carry_it_or_named_for_what_it_is(self):
+        for text in (f"{SECRET}\n", f"{SECRET}\r\n", f"  {SECRET}\t", f"\ufeff{SECRET}"):
+            self.assertEqual(Sender(text, topic=TOPIC).public_key, Sender(SECRET, topic=TOPIC).public_key)
+            sealed_push.ReceiptReceiver([text])
+        for text, code in {None: "not-given", "": "not-given", "\n": "not-given", "None": "not-given", "undefined": "not-given",
+                           SECRET.lower(): "wrong-case", 7: "not-a-key", SECRET[:-1]: "wrong-checksum"}.items():  # fmt: skip
+            with self.assertRaises(KeyTextError) as raised:
+                Sender(text, topic=TOPIC)
+            self.assertEqual(raised.exception.code, code)
+        with self.assertRaises(KeyTextError) as raised:
+            sealed_push.fingerprint(f"{Phone().recipients[0]}\n")
+        self.assertEqual(raised.exception.code, "white-space")
+
     def test_signing_keys_by_the_arithmetic_of_the_curve(self):
         """libsodium's answer, against the sums of RFC 8032, for good points, for others, and for those of low order."""
         prime, order = key_text.PRIME, key_text.ORDER
@@ -304,19 +362,25 @@ class Keys(unittest.TestCase):
                 point, number = add(point, point), number >> 1
             return result
 
-        def expected(key):
+        def point(key):
             y = int.from_bytes(key, "little") & (1 << 255) - 1
             if y >= prime:
-                return False
+                return None
             square = (y * y - 1) * pow(d * y * y + 1, -1, prime) % prime
             x = pow(square, (prime + 3) // 8, prime)
             if (x * x - square) % prime:
                 x = x * pow(2, (prime - 1) // 4, prime) % prime
             if (x * x - square) % prime:
-                return False
-            if x & 1 != key[31] >> 7:
-                x = -x % prime
-            return times(8, (x, y)) != (0, 1) and times(order, (x, y)) == (0, 1)
+                return None
+            return (-x % prime if x & 1 != key[31] >> 7 else x, y)
+
+        def expected(key):
+            found = point(key)
+            return found is not None and times(8, found) != (0, 1) and times(order, found) == (0, 1)
+
+        def unchecked(scalar, key):
+            x, y = times(int.from_bytes(scalar, "little"), point(key))
+            return (y | (x & 1) << 255).to_bytes(32, "little")
 
         good = [Phone().enrollment for _ in range(3)]
         others = [os.urandom(32) for _ in range(6)]
@@ -326,7 +390,15 @@ class Keys(unittest.TestCase):
         for key in (*good, *others, *low, mixed):
             self.assertEqual(key_text.is_signing_key(key), expected(key), key.hex())
         self.assertTrue(all(map(key_text.is_signing_key, good)))
-        self.assertFalse(key_text.is_signing_key(mixed))
+        # A libsodium that doesn't look at the order: of order 2L, and of 8L.
+        eighth = bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
+        x, y = add(point(good[0]), point(eighth))
+        for key in (mixed, (y | (x & 1) << 255).to_bytes(32, "little")):
+            with mock.patch("nacl.bindings.crypto_scalarmult_ed25519_noclamp", unchecked):
+                self.assertFalse(key_text.is_signing_key.__wrapped__(key))
+                self.assertTrue(key_text.is_signing_key.__wrapped__(good[0]))
+            with self.assertRaises(KeyTextError):
+                key_text.encode(key_text.ENROLLMENT, key)
 
     def test_hpke_needs_one_block_of_hkdf(self):
         with self.assertRaises(ValueError):

@@ -5,7 +5,7 @@ import json
 import re
 import unittest
 
-from sealed_push import FileError, OpenError, ReceiptReceiver, SealedPushError
+from sealed_push import ContentError, FileError, OpenError, ReceiptReceiver, SealedPushError
 from sealed_push.protocol import (
     chart,
     content,
@@ -20,7 +20,7 @@ from sealed_push.protocol import (
     text,
 )
 
-from .support import VECTORS, keys_of, read_vectors
+from .support import SPECIFICATION, VECTORS, keys_of, read_vectors
 
 
 class Vectors(unittest.TestCase):
@@ -171,8 +171,29 @@ class Vectors(unittest.TestCase):
                 if read:
                     self.assertEqual(read, json.loads(values["read"]))
 
+    def test_what_a_sender_takes(self):
+        for name, values in read_vectors("Sealing").items():
+            with self.subTest(name):
+                self.assertEqual(self.taken(values), (values["outcome"], values.get("member")))
+
+    def taken(self, values):
+        if "start" in values:
+            begins = files.TYPES[values["type"]][1]
+            return "sealed" if begins(bytes.fromhex(values["start"])) else "refused", None
+        try:
+            content.for_sealing(envelope.complete(json.loads(values["content"]), "a.b", 0), "a.b", 0)
+            return "sealed", None
+        except ContentError as error:
+            return "refused", error.member
+
+    def test_members_that_look_misspelled(self):
+        for line in (VECTORS / "Members" / "suspects.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+            given, paths = line.split("\t")
+            self.assertEqual(content.suspects(json.loads(given)), paths.split(), given)
+
+    @unittest.skipUnless(SPECIFICATION.exists(), "a source distribution is without it")
     def test_words_of_fingerprints_are_those_of_the_specification(self):
-        specification = (VECTORS.parents[1] / "Docs" / "Specification.md").read_text(encoding="utf-8")
+        specification = SPECIFICATION.read_text(encoding="utf-8")
         words = re.search(r"```words\n(.*?)```", specification, re.DOTALL).group(1).split()
         self.assertEqual(fingerprint.WORDS, words)
         self.assertEqual(len(set(words)), 256)

@@ -8,6 +8,7 @@ All errors are SealedPushError: each has a stable code, and a hint for a person.
 """
 
 from .attachments import open_file, seal_attachment, seal_file
+from .content import Content
 from .device import Device
 from .errors import (
     ChallengeError,
@@ -26,9 +27,11 @@ from .outbox import ENQUEUE, OutboxKey, enqueue_arguments
 from .receipts import Receipt, ReceiptReceiver
 from .sender import Push, Sender
 
+__version__ = "0.1.0"
 __all__ = [
     "ENQUEUE",
     "ChallengeError",
+    "Content",
     "ContentError",
     "Device",
     "FileError",

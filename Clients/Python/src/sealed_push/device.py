@@ -101,7 +101,7 @@ class Device:
         self._challenges = [each for each in self._challenges if each.expires >= at][1 - _MOST_CHALLENGES :] + [made]
         return text
 
-    def check(self, answer: str, *, now: int | None = None) -> str:
+    def answer(self, answer: str, *, now: int | None = None) -> str:
         """Takes the device's answer, pushanswer...., and gives the key that is now proven.
 
         The answer counts only inside the login of the account whose device was asked. The same answer again within the ten

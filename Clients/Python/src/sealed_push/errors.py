@@ -24,27 +24,32 @@ class KeyTextError(SealedPushError):
     """A key's text is not what it should be (Specification 8). Never repeats the text."""
 
     words = {
+        "not-given": ("no key was given", "is the variable set?"),
+        "white-space": ("there is white space around the key's text", "copy the text alone, without line ends"),
         "not-a-key": ("this is no text of a key of this project", "copy it again, as a whole and without spaces"),
         "wrong-kind": (
             "this is no key of the kind that is wanted here",
             "a recipient begins with push1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrollment with pushenrollment1",
         ),
-        "wrong-case": ("the key's text mixes small letters and capitals", "a secret is written in capitals throughout"),
+        "wrong-case": (
+            "the key's text has small letters where there are capitals, or the other way around",
+            "a secret is written in capitals throughout; other keys don't mix the two",
+        ),
         "wrong-checksum": ("a letter of the key's text is wrong or missing", "copy it again, as a whole"),
         "refused-key": ("nobody may use this public key", "it was altered or made up: ask its owner for the right one"),
     }
 
 
 class ContentError(SealedPushError):
-    """The content can't be sealed, or is not what Specification 4 says. `member` names what is wrong, where it is known."""
+    """The content can't be sealed, or is not what Specification 4 says. `member` names the wrong member, if it is about one."""
 
     words = {"malformed-content": ("the content can't be sealed", "see Specification 4.6 for the members and their values")}
 
-    def __init__(self, member: str) -> None:
+    def __init__(self, why: str, member: str | None = None) -> None:
         super().__init__("malformed-content")
-        self.args = (member,)
+        self.args = (why, member)
         self.member = member
-        self.message = f"the content can't be sealed because of this: {member}"
+        self.message = f'the content\'s "{member}" {why}' if member else f"the content {why}"
 
 
 class TooLargeError(SealedPushError):
@@ -78,7 +83,10 @@ class SettingError(SealedPushError):
         "reserve": ("this many bytes can't be kept back", "give a whole number from 0 to 1024"),
         "receipts": ("receipts can't be posted there", "give an https address of at most 256 characters"),
         "priority": ("APNs has no such priority here", "give 10 or 5"),
-        "expiration": ("this is no time", "give whole Unix seconds"),
+        "expiration": (
+            "this is no time, or a past one",
+            "give whole seconds since 1970, not a lifetime; 0 is for a single attempt",
+        ),
         "now": ("this is no time", "give whole Unix seconds, or nothing for the clock's"),
         "sender": ("this is no sender", "give a sealed_push.Sender"),
         "outbox-key": ("this is no key of an outbox", "give the text of the file that --outbox-key names"),
@@ -162,7 +170,10 @@ class FileError(SealedPushError):
         "empty": ("the file is empty", "there is nothing to show"),
         "too-large": ("the file is larger than it may be", "iOS shows sound of 5 MB, pictures of 10 MB, movies of 50 MB"),
         "wrong-type": ("the file is not of the kind that is said", "give its type, such as image/png"),
-        "url": ("files can't be fetched from there", "give an https address of at most 2,048 visible ASCII characters"),
+        "url": (
+            "no device fetches files from there",
+            "give an https address with a host, of at most 2,048 visible ASCII characters and no password",
+        ),
         "id": ("this can't name an attachment", "give 1 to 64 bytes of text, once in a message"),
         "thumbnail": ("this is no thumbnail", "see Specification 14.1: hidden, clip, time"),
         "cut": ("the file is shorter than it should be", "store it again, byte for byte"),

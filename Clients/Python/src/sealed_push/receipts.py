@@ -37,7 +37,7 @@ class ReceiptReceiver:
     def __init__(self, secrets: Iterable[str]) -> None:
         if isinstance(secrets, str):
             raise KeyTextError("not-a-key")
-        self._servers = [protocol.server_key(key_text.decode(key_text.SENDER_SECRET, each)) for each in secrets]
+        self._servers = [protocol.server_key(key_text.decode_secret(key_text.SENDER_SECRET, each)) for each in secrets]
 
     def check(self, body: bytes, *, now: int | None = None) -> Receipt:
         """The receipt in a request's whole body. Raises ReceiptError: answer 400. Counts nothing: that is the server's own."""

@@ -1,6 +1,7 @@
 """Sealing: content in, a payload of at most 4,096 bytes and its headers out."""
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -80,7 +81,7 @@ class Sender:
 
         Raises KeyTextError, SettingError.
         """
-        self._secret = key_text.decode(key_text.SENDER_SECRET, secret)
+        self._secret = key_text.decode_secret(key_text.SENDER_SECRET, secret)
         self._public = public_key(self._secret)
         if not isinstance(topic, str) or not TOPIC.fullmatch(topic):
             raise SettingError("topic")
@@ -114,9 +115,10 @@ class Sender:
         """Seals content for a device: to the newest of its keys that is proven.
 
         content: as in Specification 4.6, such as {"alert": {"title": "Nina", "body": "Lunch at one?"}}; `id`, `topic` and `sent`
-            are filled in where it has none. It is not changed.
+            are filled in where it has none. It is not changed. Names that look misspelled are warned of (`UserWarning`).
         priority: 10, at once, or 5, when it suits the device's battery.
-        expiration: until when Apple keeps it for a device that is away, Unix seconds; without it the content's `expires` counts.
+        expiration: until when Apple keeps it for a device that is away, Unix seconds, or 0 for a single attempt; without it the
+            content's `expires` counts. A moment that is past is refused.
 
         Raises RecordError (`unproven`, `expired`), ContentError, TooLargeError, SettingError.
         """
@@ -164,7 +166,7 @@ class Sender:
         return self._public_text
 
     @property
-    def most_content_bytes(self) -> int:
+    def max_content_bytes(self) -> int:
         """How many bytes of content JSON fit into one push, the receipt's among them."""
         return self._largest - 1
 
@@ -174,16 +176,19 @@ class Sender:
         if not isinstance(priority, int) or priority not in (10, 5):
             raise SettingError("priority")
         if not isinstance(content, Mapping):
-            raise ContentError("it is no object")
+            raise ContentError("is no JSON object")
         made = envelope.complete(content, self._topic, now)
         if made["topic"] != self._topic:
             raise SettingError("other-topic")
         if self._receipts is not None and "receipt" not in made:
             made["receipt"] = receipts.request(self._receipt_key, recipient, self._receipts)
-        data = contents.for_sealing(made, self._topic)
+        data, suspects = contents.for_sealing(made, self._topic, now)
+        for member in suspects:
+            warnings.warn(f'"{member}" is not a member that devices know, and looks misspelled', stacklevel=3)
         plaintext = contents.pad(data, self._padding, self._largest)
-        expires = made.get("expires") if expiration is None else expiration
-        headers = self._headers(made, recipient, priority, expires)
+        if expiration is not None and not _is_expiration(expiration, now):
+            raise SettingError("expiration")
+        headers = self._headers(made, recipient, priority, made.get("expires") if expiration is None else expiration)
         context, number = self._contexts.reserve(recipient) if self._contexts else (self._make_context(recipient), 0)
         sealed = context.seal(number, plaintext)
         return Push(
@@ -204,8 +209,6 @@ class Sender:
             "apns-collapse-id": envelope.collapse_id(self._header_key, recipient, string),
         }
         if expires is not None:
-            if not isinstance(expires, int) or isinstance(expires, bool) or not 0 <= expires <= contents.LAST_SECOND:
-                raise SettingError("expiration")
             headers["apns-expiration"] = str(expires)
         return headers
 
@@ -243,6 +246,13 @@ def _checked_alert(alert: Any) -> Any:
     if length > _LONGEST_ALERT:
         raise SettingError("safe-default")
     return alert
+
+
+def _is_expiration(value: Any, now: int) -> bool:
+    """0, or whole seconds that are not past, and no lifetime."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return False
+    return value == 0 or now <= value <= contents.LAST_SECOND
 
 
 # Where a parameter hides the module's name.

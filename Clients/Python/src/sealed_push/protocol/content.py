@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
@@ -19,6 +20,10 @@ MOST_BYTES = 4096
 LAST_SECOND = 253402300799
 LEVELS = ("passive", "active", "time-sensitive", "critical")
 REQUIRED = ("id", "topic", "sent", "alert")
+WRONG = "has the wrong type or is out of range"
+ALERT = 'must be an object of texts, one of them visible, such as {"title": "Nina", "body": "Lunch at one?"}'
+ADDRESS = "must be an https address that every device can fetch, without user and password"
+PAST = "lies in the past: give whole seconds since 1970, not a lifetime"
 
 WHITE_SPACE = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | frozenset(
     map(chr, range(0x2000, 0x200B))
@@ -44,28 +49,45 @@ def pad(content: bytes, policy: str, largest: int) -> bytes:
 def unpad(plaintext: bytes) -> bytes:
     stripped = plaintext.rstrip(b"\0")
     if len(stripped) < 2 or stripped[-1] != 0x80:
-        raise ContentError("padding")
+        raise ContentError("has wrong padding")
     return stripped[:-1]
 
 
 def parse(data: bytes) -> dict[str, Any]:
     """The content object, checked by 4.4 to 4.8 as a receiver does."""
-    _check(len(data) <= MOST_BYTES, "more than 4,096 bytes")
+    _check(len(data) <= MOST_BYTES, "has more than 4,096 bytes")
     return _parse(data)
 
 
-def for_sealing(content: Mapping[str, Any], topic: str) -> bytes:
-    """The JSON of content that a sender may emit: what a receiver takes, and by 4.5, 14.1, 15.3, 16.1.1 and 17.1 no more."""
+def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes, list[str]]:
+    """The JSON of content that a sender may emit, and what it warns of: the unknown members that look misspelled (4.10).
+
+    That is what a receiver takes, and by 4.5, 14.1, 15.3, 16.1.1 and 17.1 no more.
+
+    Nor what is surely a mistake: a null, an integer that a receiver can't read, or an end that is past.
+    """
     data = _json_of(content)
     if data is None:
-        raise ContentError("a value that JSON can't hold")
-    made = _parse(data)
-    _check(made["topic"] == topic, "topic")
+        raise ContentError("holds a value that JSON can't hold")
+    made = _parse_json(data)
+    _check_numbers(made)
+    _check_nulls(made, "content", "")
+    _check_rules(made)
+    _check(made["topic"] == topic, WRONG, "topic")
     for key in ("sent", "expires", "badge"):
-        _check(isinstance(made.get(key, 0), int), key)
+        _check(isinstance(made.get(key, 0), int), WRONG, key)
+    for member, entry in _files(made):
+        _check(files.is_fetched(entry.get("url")), ADDRESS, f"{member}.url")
     for key, rule in LENIENT.items():
-        _check(key not in made or rule(made[key]), key)
-    return data
+        _check(key not in made or rule(made[key]), WRONG, key)
+    _check(made.get("expires", now) >= now, PAST, "expires")
+    return data, suspects(made)
+
+
+def _files(content: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    entries = content.get("attachments")
+    found = [(f"attachments[{index}]", each) for index, each in enumerate(entries if isinstance(entries, list) else ())]
+    return [(member, entry) for member, entry in (*found, ("overflow", content.get("overflow"))) if isinstance(entry, dict)]
 
 
 def is_visible(text: str) -> bool:
@@ -89,17 +111,65 @@ def _json_of(content: Mapping[str, Any]) -> bytes | None:
 
 def _parse(data: bytes) -> dict[str, Any]:
     content = _parse_json(data)
-    if not isinstance(content, dict):
-        raise ContentError("it is no object")
-    _check(_is_flat(content, DEEPEST), "nested more than 16 levels deep")
-    for key in REQUIRED:
-        _check(key in content, "no " + key)
-    for key, rule in RULES.items():
-        _check(key not in content or rule(content[key]), key)
+    _check_rules(content)
     return content
 
 
-def _parse_json(data: bytes) -> Any:
+def _check_rules(content: dict[str, Any]) -> None:
+    for key in REQUIRED:
+        _check(key in content, "is missing", key)
+    for key, rule in RULES.items():
+        _check(key not in content or rule(content[key]), ALERT if key == "alert" else WRONG, key)
+
+
+def _check_numbers(value: Any) -> None:
+    """A receiver reads larger integers as a Double: another number."""
+    if isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            _check_numbers(each)
+    elif isinstance(value, int):
+        _check(-(2**63) <= value < 2**63, "holds an integer that does not fit into 64 bits: write it as text")
+
+
+def _check_nulls(value: Any, kind: str, path: str) -> None:
+    """Names what is null where that means nothing (4.8)."""
+    for index, each in enumerate(value if isinstance(value, list) else ()):
+        _check_nulls(each, kind, f"{path}[{index}]")
+    for name in NAMES[kind] if isinstance(value, dict) else ():
+        member = f"{path}.{name}" if path else name
+        _check(value.get(name, member) is not None, "is null: leave it out", member)
+        if name in NAMES:
+            _check_nulls(value.get(name), name, member)
+
+
+def suspects(content: Mapping[str, Any]) -> list[str]:
+    """The paths of unknown members that look misspelled (4.10)."""
+    alert = content.get("alert")
+    parts = [("", "content", content), ("alert.", "alert", alert if isinstance(alert, Mapping) else {})]
+    return [path + name for path, kind, part in parts for name in part if _is_suspect(name, NAMES[kind])]
+
+
+def _is_suspect(name: str, known: tuple[str, ...]) -> bool:
+    letters = _folded(name)
+    if name in known or _bytes(name) > 64:
+        return False
+    return any(letters == key or (len(key) >= 4 and _is_one_edit(letters, key)) for key in map(_folded, known))
+
+
+def _folded(name: str) -> bytes:
+    return name.encode("utf-8", "surrogatepass").lower().replace(b"-", b"").replace(b"_", b"")
+
+
+def _is_one_edit(one: bytes, other: bytes) -> bool:
+    """Whether a byte was added, left out or replaced, or two neighbors were exchanged."""
+    start = len(os.path.commonprefix([one, other]))
+    one, other = one[start:], other[start:]
+    end = len(os.path.commonprefix([one[::-1], other[::-1]]))
+    one, other = one[: len(one) - end], other[: len(other) - end]
+    return max(len(one), len(other)) == 1 or (len(one) == 2 and one == other[::-1])
+
+
+def _parse_json(data: bytes) -> dict[str, Any]:
     try:
         content = json.loads(
             data.decode("utf-8"),
@@ -111,16 +181,18 @@ def _parse_json(data: bytes) -> Any:
         if b"\\u" in data:
             # Half of a surrogate pair has no UTF-8.
             json.dumps(content, ensure_ascii=False).encode("utf-8")
-        return content
     except (ValueError, OverflowError, RecursionError):
-        pass
+        content = None
     # Outside of the handler: Python's own error holds the text.
-    raise ContentError("it is no JSON")
+    if not isinstance(content, dict):
+        raise ContentError("is no JSON object")
+    _check(_is_flat(content, DEEPEST), "is nested more than 16 levels deep")
+    return content
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = {name if name.isascii() else unicodedata.normalize("NFC", name) for name, _ in pairs}
-    _check(len(names) == len(pairs), "a name twice in one object")
+    _check(len(names) == len(pairs), "has a name twice in one object")
     return dict(pairs)
 
 
@@ -131,12 +203,12 @@ def _integer(text: str) -> int:
 
 def _float(text: str) -> float:
     value = float(text)
-    _check(math.isfinite(value), "a number that is too large")
+    _check(math.isfinite(value), "holds a number that is too large")
     return value
 
 
 def _no_constant(text: str) -> Any:
-    raise ContentError("a number that JSON does not have")
+    raise ContentError("holds a number that JSON does not have")
 
 
 def _is_flat(value: Any, levels: int) -> bool:
@@ -146,9 +218,9 @@ def _is_flat(value: Any, levels: int) -> bool:
     return levels > 0 and all(_is_flat(each, levels - 1) for each in (value.values() if isinstance(value, dict) else value))
 
 
-def _check(condition: Any, what: str) -> None:
+def _check(condition: Any, why: str, member: str | None = None) -> None:
     if not condition:
-        raise ContentError(what)
+        raise ContentError(why, member)
 
 
 def _is_number(value: Any, least: float, most: float) -> bool:
@@ -211,4 +283,17 @@ LENIENT: dict[str, Callable[[Any], Any]] = {
     "chart": chart.read,
     "receipt": receipts.read_request,
     "template": lambda value: value is True,
+}
+
+# The members of content, and of what lies in it.
+_FILE = ("url", "size", "hash", "key", "plain")
+NAMES: dict[str, tuple[str, ...]] = {
+    "content": (*RULES, *LENIENT),
+    "alert": ("title", "subtitle", "body"),
+    "sound": ("critical", "name", "volume"),
+    "attachments": (*_FILE, "id", "type", "thumbnail"),
+    "thumbnail": ("hidden", "clip", "time"),
+    "overflow": _FILE,
+    "chart": ("kind", "points", "labels", "prefix", "suffix", "color", "axes"),
+    "receipt": ("url", "id", "key"),
 }

@@ -3,7 +3,9 @@
 import hashlib
 import hmac
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -20,6 +22,7 @@ FINAL = sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 LARGEST = 1 << 40
 MOST_ATTACHMENTS = 16
 SIGNATURE = 12
+HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.?")
 
 _AUDIO, _IMAGE, _VIDEO = 5_000_000, 10_000_000, 50_000_000
 
@@ -38,8 +41,12 @@ def _mpeg(start: bytes) -> bool:
     return start[:4] in (b"\0\0\1\xba", b"\0\0\1\xb3")
 
 
+# HEIC and AVIF, which iOS shows in no notification.
+_PICTURES = b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis avci avcs".split()
+
+
 def _mp4(start: bytes) -> bool:
-    return start[4:8] == b"ftyp"
+    return start[4:8] == b"ftyp" and start[8:12] not in _PICTURES
 
 
 # 14.4: the longest file, how it begins, and the ends of usual names.
@@ -83,6 +90,21 @@ def is_url(text: Any) -> bool:
         return parts.scheme in ("https", "http") and bool(parts.hostname) and "@" not in parts.netloc
     except ValueError:
         return False
+
+
+def is_fetched(text: Any) -> bool:
+    """Whether a sender may name this address (14.1): by https, or this machine's own in a rehearsal."""
+    if not is_url(text):
+        return False
+    parts = urlsplit(text)
+    host = parts.hostname or ""
+    try:
+        is_local = (IPv6Address(host) if ":" in host else IPv4Address(host)).is_loopback
+    except ValueError:
+        if not HOST.fullmatch(host):
+            return False
+        is_local = host == "localhost" or host.endswith(".localhost")
+    return parts.scheme == "https" or is_local
 
 
 def read_file(value: Any) -> dict[str, Any] | None:

@@ -1,10 +1,12 @@
 """Keys as text (Specification, section 8), and the rules of 3.2 and 3.3 for public keys."""
 
+import functools
 import hashlib
 from collections.abc import Iterable
 from typing import Any
 
 import nacl.bindings
+import nacl.exceptions
 
 from ..errors import KeyTextError
 
@@ -20,6 +22,8 @@ GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 PRIME = 2**255 - 19
 # L of Ed25519 (RFC 8032, 5.1).
 ORDER = 2**252 + 27742317777372353535851937790883648493
+# 1 modulo L and 0 modulo 8: what it multiplies a point by leaves the part in the main subgroup, and that alone.
+_MAIN_PART = (8 * pow(8, -1, ORDER)).to_bytes(32, "little")
 LOW_ORDER = frozenset(
     bytes.fromhex(text)
     for text in (
@@ -37,9 +41,19 @@ def is_public_key(key: bytes) -> bool:
     return len(key) == 32 and int.from_bytes(key, "little") < PRIME and key not in LOW_ORDER
 
 
+@functools.lru_cache(maxsize=10_000)
 def is_signing_key(key: bytes) -> bool:
-    """Whether 8.6 lets this Ed25519 public key pass: canonical, on the curve, and in the main subgroup, but not its identity."""
-    return len(key) == 32 and bool(nacl.bindings.crypto_core_ed25519_is_valid_point(key))
+    """Whether 8.6 lets this Ed25519 public key pass: canonical, on the curve, and in the main subgroup, but not its identity.
+
+    libsodium itself refuses most others; its older versions accept points of order 2L (CVE-2025-69277), which are not their own
+    part in the main subgroup.
+    """
+    if len(key) != 32:
+        return False
+    try:
+        return bool(nacl.bindings.crypto_scalarmult_ed25519_noclamp(_MAIN_PART, key) == key)
+    except nacl.exceptions.RuntimeError:
+        return False
 
 
 def key_id(public_key: bytes) -> bytes:
@@ -59,8 +73,12 @@ def encode(kind: str, key: bytes) -> str:
 
 def decode(kind: str, text: Any) -> bytes:
     """The 32 bytes of a key of this kind. The error never repeats the text (8.5)."""
+    if text is None or text in ("", "None", "null", "undefined"):
+        raise KeyTextError("not-given")
     if not isinstance(text, str) or not text.isascii() or len(text) > 90:
         raise KeyTextError("not-a-key")
+    if text.strip() != text:
+        raise KeyTextError("white-space")
     if text not in (text.upper(), text.lower()) or (kind in SECRETS and text != text.upper()):
         raise KeyTextError("wrong-case")
     found, separator, data = text.lower().rpartition("1")
@@ -80,6 +98,11 @@ def decode(kind: str, text: Any) -> bytes:
     if not _may_be(kind, key):
         raise KeyTextError("refused-key")
     return key
+
+
+def decode_secret(kind: str, text: Any) -> bytes:
+    """As `decode`, but what a file or a variable adds at the ends is dropped: white space, and a byte order mark."""
+    return decode(kind, text.strip("\ufeff \t\r\n") if isinstance(text, str) else text)
 
 
 def _may_be(kind: str, key: bytes) -> bool:

@@ -1,0 +1,45 @@
+"""The content's members as types (Specification 4.6), for checkers of types: a misspelled name is then found before it runs."""
+
+from typing import Any, Literal, Required, TypedDict
+
+Alert = TypedDict("Alert", {"title": str, "subtitle": str, "body": str}, total=False)
+Sound = TypedDict("Sound", {"critical": Literal[0, 1], "name": str, "volume": float}, total=False)
+
+
+class Chart(TypedDict, total=False):
+    """A diagram beside the text (Specification 15.1)."""
+
+    kind: Required[Literal["line", "area", "bar", "sparkline"]]
+    points: Required[list[float | None]]
+    labels: list[str]
+    prefix: str
+    suffix: str
+    color: str
+    axes: bool
+
+
+Content = TypedDict(
+    "Content",
+    {
+        "id": str,
+        "topic": str,
+        "sent": int,
+        "expires": int,
+        "collapse-id": str,
+        "alert": Required[Alert],
+        "badge": int,
+        "sound": str | Sound,
+        "thread-id": str,
+        "category": str,
+        "interruption-level": Literal["passive", "active", "time-sensitive", "critical"],
+        "relevance-score": float,
+        "attachments": list[dict[str, Any]],
+        "overflow": dict[str, Any],
+        "chart": Chart,
+        "receipt": dict[str, str],
+        "template": Literal[True],
+        "data": Any,
+    },
+    total=False,
+)
+"""What `Sender.seal` takes: `content: Content = {"alert": ...}`. What the app keeps for itself beside these goes into `data`."""
