@@ -3,7 +3,6 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Device, SealedPushError, Sender } from '../../Clients/Node/src/index.js'
-import { blake2b } from '../../Clients/Node/tests/support.js'
 
 const [state, secretFile, topic, command, value] = process.argv.slice(2)
 
@@ -17,7 +16,7 @@ function run(sender) {
     case 'challenge':
       return [device, device.challenge(sender)]
     case 'check':
-      return [device, device.check(value, sender)]
+      return [device, device.answer(value)]
     default: {
       const push = sender.seal(JSON.parse(readFileSync(value, 'utf8')), device)
       return [device, `${push.payload}\n${JSON.stringify(push.headers)}`]
@@ -28,7 +27,7 @@ function run(sender) {
 try {
   // A keyring's private file has lines `kind: ...`, `created: ...`, `secret: PUSH-...`.
   const secret = readFileSync(secretFile, 'utf8').split('secret: ')[1].split(/\s/)[0]
-  const [device, said] = run(new Sender(secret, { topic, blake2b }))
+  const [device, said] = run(new Sender(secret, { topic }))
   writeFileSync(state, JSON.stringify(device))
   if (said) console.log(said)
 } catch (error) {

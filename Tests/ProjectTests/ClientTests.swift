@@ -11,7 +11,7 @@ import Testing
     func tests() throws {
         let result = try Program(at: "/usr/bin/node", in: client).run("--test")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
-        #expect(result.output.contains("pass 32\n") && result.output.contains("fail 0\n"), "\(result.output)")
+        #expect(result.output.contains("pass 37\n") && result.output.contains("fail 0\n"), "\(result.output)")
     }
 
     @Test("what a package of it holds is enough, and it depends on nothing") func package() throws {
@@ -27,7 +27,7 @@ import Testing
         let script = try folder.write(
             """
             import { generateSenderSecret, Sender } from 'sealed-push'
-            console.log(new Sender(generateSenderSecret(), { topic: 'com.example.app' }).mostContentBytes)
+            console.log(new Sender(generateSenderSecret(), { topic: 'com.example.app' }).maxContentBytes)
             """, to: "script.mjs")
         let result = try Program(at: "/usr/bin/node", in: folder.url).run(script)
         #expect(result.output == "2940\n", "\(result.errors)")

@@ -3,10 +3,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import { inspect } from 'node:util'
 import { ChallengeError, RecordError, SettingError } from './errors.js'
+import { blake2b } from './protocol/blake2b.js'
 import { decode, encode, ENROLLMENT, RECIPIENT } from './protocol/key-text.js'
 import { checkRecord, DEVICE, readRecord } from './protocol/records.js'
 import { decodeBase64, encodeBase64, isTopic, options, seconds, unarmour } from './protocol/text.js'
-import { hashOfAnswer, isSender, makeChallenge } from './sender.js'
+import { isSender, makeChallenge } from './sender.js'
 
 const LIFETIME = 600
 const MOST_CHALLENGES = 16
@@ -43,7 +44,7 @@ export class Device {
   }
 
   static enroll(record, settings) {
-    const { topic, now } = options(settings)
+    const { topic, now } = options(settings, 'topic', 'now')
     const read = readRecord(DEVICE, record)
     if (!isTopic(topic)) throw new SettingError('topic')
     checkRecord(read, read.signer, topic, undefined, seconds(now))
@@ -51,7 +52,7 @@ export class Device {
   }
 
   update(record, settings) {
-    const now = seconds(options(settings).now)
+    const now = seconds(options(settings, 'now').now)
     const newer = readRecord(DEVICE, record)
     checkRecord(newer, this.#enrollment, this.#record.topic, this.#record, now)
     const before = this.recipients
@@ -63,7 +64,7 @@ export class Device {
   }
 
   challenge(sender, settings) {
-    const { recipient = this.unproven[0], now } = options(settings)
+    const { recipient = this.unproven[0], now } = options(settings, 'recipient', 'now')
     const at = seconds(now)
     if (!isSender(sender)) throw new SettingError('sender')
     if (sender.topic !== this.topic) throw new SettingError('other-topic')
@@ -71,19 +72,18 @@ export class Device {
     const key = decode(RECIPIENT, recipient)
     if (!this.#record.keys.some((each) => each.equals(key))) throw new ChallengeError('not-in-record')
     const { text, answer } = makeChallenge(sender, key, this.#enrollment)
-    const hash = hashOfAnswer(sender, answer)
+    const hash = blake2b(32, answer)
     answer.fill(0)
     const waiting = this.#challenges.filter((each) => each.expires >= at).slice(1 - MOST_CHALLENGES)
     this.#challenges = [...waiting, { recipient: encode(RECIPIENT, key), expires: at + LIFETIME, hash }]
     return text
   }
 
-  check(answer, sender, settings) {
-    const at = seconds(options(settings).now)
-    if (!isSender(sender)) throw new SettingError('sender')
+  answer(answer, settings) {
+    const at = seconds(options(settings, 'now').now)
     const bytes = unarmour('pushanswer.', answer, 32, 32)
     if (bytes === null) throw new ChallengeError('malformed')
-    const hash = hashOfAnswer(sender, bytes)
+    const hash = blake2b(32, bytes)
     const found = this.#challenges.filter((each) => timingSafeEqual(each.hash, hash))[0]
     if (found === undefined) throw new ChallengeError('wrong-answer')
     if (!this.recipients.includes(found.recipient)) throw new ChallengeError('not-in-record')
@@ -93,7 +93,7 @@ export class Device {
   }
 
   recipient(settings) {
-    checkRecord(this.#record, this.#enrollment, this.topic, undefined, seconds(options(settings).now))
+    checkRecord(this.#record, this.#enrollment, this.topic, undefined, seconds(options(settings, 'now').now))
     const [newest] = this.proven
     if (newest === undefined) throw new RecordError('unproven')
     return newest

@@ -2,12 +2,17 @@
 
 const words = {
   KeyTextError: {
+    'not-given': ['no key was given', 'is the variable set?'],
+    'white-space': ["there is white space around the key's text", 'copy the text alone, without line ends'],
     'not-a-key': ["this is no text of a key of this project", 'copy it again, as a whole and without spaces'],
     'wrong-kind': [
       'this is no key of the kind that is wanted here',
       "a recipient begins with push1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrollment with pushenrollment1",
     ],
-    'wrong-case': ["the key's text mixes small letters and capitals", 'a secret is written in capitals throughout'],
+    'wrong-case': [
+      "the key's text has small letters where there are capitals, or the other way around",
+      "a secret is written in capitals throughout; other keys don't mix the two",
+    ],
     'wrong-checksum': ["a letter of the key's text is wrong or missing", 'copy it again, as a whole'],
     'refused-key': ['nobody may use this public key', 'it was altered or made up: ask its owner for the right one'],
   },
@@ -26,16 +31,14 @@ const words = {
     ],
     padding: ['there is no such padding', 'choose buckets, full or none'],
     priority: ['APNs has no such priority here', 'give 10 or 5'],
-    expiration: ['this is no time', 'give whole Unix seconds, not milliseconds'],
+    expiration: [
+      'this is no time, or a past one',
+      'give whole seconds since 1970, neither milliseconds nor a lifetime; 0 is for a single attempt',
+    ],
     now: ['this is no time', "give whole Unix seconds, not milliseconds, or nothing for the clock's"],
-    options: ['these are no options', 'give an object, such as { priority: 5 }'],
+    options: ['these are no options, or one of them is not known', 'index.d.ts has their names'],
     sender: ['this is no sender', 'give a Sender of this package'],
     device: ['this is no device', 'give a Device of this package, or call sealUnverified with the text push1...'],
-    blake2b: [
-      "challenges need BLAKE2b, which node:crypto doesn't have with a key",
-      'give the Sender `blake2b`: (length, message, key) => bytes; the README names libraries that have it',
-    ],
-    'wrong-blake2b': ['the given blake2b computes something else', 'it takes (length, message, key), as libsodium does'],
   },
   RecordError: {
     malformed: ['this is no well-formed record', 'its text begins with pushrecord. and has no spaces'],
@@ -95,12 +98,12 @@ export class SealedPushError extends Error {
 /** A key's text is not what it should be (Specification 8). */
 export class KeyTextError extends SealedPushError {}
 
-/** The content can't be sealed (Specification 4). `member` names what is wrong. */
+/** The content can't be sealed (Specification 4). `member` is the name of the wrong member, if it is one's. */
 export class ContentError extends SealedPushError {
-  constructor(member) {
+  constructor(why, member) {
     super('malformed-content')
     this.member = member
-    this.say(`the content can't be sealed because of this: ${member}`)
+    this.say(member === undefined ? `the content ${why}` : `the content's "${member}" ${why}`)
   }
 }
 

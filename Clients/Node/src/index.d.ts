@@ -27,10 +27,10 @@ export type SafeDefault =
       'loc-args'?: string[]
     }
 
-/** BLAKE2b (RFC 7693) of a message, `length` bytes long, with or without a key: as libsodium's crypto_generichash. */
-export type Blake2b = (length: number, message: Uint8Array, key?: Uint8Array) => Uint8Array
-
-/** What is sealed: Specification 4.6 has all members. `id`, `topic` and `sent` are filled in where there are none. */
+/**
+ * What is sealed: Specification 4.6 has all members. `id`, `topic` and `sent` are filled in if they are missing. What the app keeps
+ * for itself beside these goes into `data`.
+ */
 export interface Content {
   id?: string
   topic?: string
@@ -55,13 +55,15 @@ export interface Content {
   }
   template?: true
   data?: unknown
-  [name: string]: unknown
 }
 
 export interface SealOptions {
   /** 10, at once, or 5, when it suits the device's battery. */
   priority?: 10 | 5
-  /** Until when Apple keeps it for a device that is away, Unix seconds; without it the content's `expires` counts. */
+  /**
+   * Until when Apple keeps it for a device that is away: whole Unix seconds, not a lifetime, or 0 for a single attempt. Without it
+   * the content's `expires` counts.
+   */
   expiration?: number
   /** Unix seconds; without it the clock's. */
   now?: number
@@ -77,12 +79,12 @@ export class Sender {
    * @param secret PUSH-SENDER-SECRET-KEY-1..., whose public half the app trusts.
    * @param settings `topic`: the app's bundle ID. `safeDefault`: what travels in the clear, and what is shown where the app's
    *   extension could not run. `padding`: how much an observer learns about lengths: "buckets" (256, 512, 1,024, 2,048 or all that
-   *   fits), "full" (nothing) or "none" (the length). `blake2b`: what Device.challenge and Device.check need.
+   *   fits), "full" (nothing) or "none" (the length). Other settings are refused.
    * @throws KeyTextError, SettingError
    */
   constructor(
     secret: string,
-    settings: { topic: string; safeDefault?: SafeDefault; padding?: 'buckets' | 'full' | 'none'; blake2b?: Blake2b },
+    settings: { topic: string; safeDefault?: SafeDefault; padding?: 'buckets' | 'full' | 'none' },
   )
 
   /** The app that it seals for. */
@@ -90,7 +92,7 @@ export class Sender {
   /** What the app trusts, pushsender1.... */
   readonly publicKey: string
   /** How many bytes of content JSON fit into one push. */
-  readonly mostContentBytes: number
+  readonly maxContentBytes: number
 
   /**
    * Seals content for a device: to the newest of its keys that is proven. The content is not changed.
@@ -136,16 +138,16 @@ export class Device {
   /**
    * A question to the device, pushchallenge...., which only the holder of a key can answer within ten minutes. It asks for the
    * newest key that is not proven, or for `recipient`. Store the device before the question goes out. 16 wait at most.
-   * @throws ChallengeError (`nothing-to-ask`, `not-in-record`), SettingError (`blake2b`, where the sender has none)
+   * @throws ChallengeError (`nothing-to-ask`, `not-in-record`), SettingError
    */
   challenge(sender: Sender, options?: { recipient?: string; now?: number }): string
 
   /**
    * Takes the device's answer, pushanswer...., and returns the key that is now proven. It counts only inside the login of the
-   * account whose device was asked. `sender` only lends its BLAKE2b.
+   * account whose device was asked.
    * @throws ChallengeError (`malformed`, `wrong-answer`, `not-in-record`, `late`), SettingError
    */
-  check(answer: string, sender: Sender, options?: { now?: number }): string
+  answer(answer: string, options?: { now?: number }): string
 
   /** What is sealed to now: the newest key that is proven. @throws RecordError (`unproven`, `expired`, `not-yet-valid`) */
   recipient(options?: { now?: number }): string
@@ -175,9 +177,9 @@ export class SealedPushError extends Error {
   readonly hint: string
 }
 export class KeyTextError extends SealedPushError {}
-/** `member` says what is wrong. */
+/** `member` is the wrong member's name, such as `alert.titel`, if it is about one. */
 export class ContentError extends SealedPushError {
-  readonly member: string
+  readonly member?: string
 }
 /** `excess` is by how many bytes of JSON. */
 export class TooLargeError extends SealedPushError {

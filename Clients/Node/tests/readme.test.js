@@ -5,17 +5,17 @@ import { readFileSync } from 'node:fs'
 import http2 from 'node:http2'
 import { describe, it } from 'node:test'
 import * as sealedPush from 'sealed-push'
-import { blake2b, enrolled, Phone, TOPIC } from './support.js'
+import { enrolled, Phone, TOPIC } from './support.js'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const blocks = [...readme.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1])
 const secret = sealedPush.generateSenderSecret()
-const { phone, device } = enrolled(new sealedPush.Sender(secret, { topic: TOPIC, blake2b }))
+const { phone, device } = enrolled(new sealedPush.Sender(secret, { topic: TOPIC }))
 
 const code = blocks.join('\n').replace(/^import .*$/gm, '')
-const names = 'sender, push, send, connect, enrolling, enroll, answered, updated'
-const shown = new Function('Device', 'Sender', 'http2', 'stored', 'blake2b', 'process', `${code}; return { ${names} }`)(
-  sealedPush.Device, sealedPush.Sender, http2, device.toJSON(), blake2b, { env: { SENDER_SECRET: secret } })
+const names = 'sender, push, send, connect, enroll, answered, updated'
+const shown = new Function('Device', 'Sender', 'http2', 'stored', 'process', `${code}; return { ${names} }`)(
+  sealedPush.Device, sealedPush.Sender, http2, device.toJSON(), { env: { SENDER_SECRET: secret } })
 
 describe('README.md', () => {
   it('seals in ten lines', () => {
@@ -50,7 +50,7 @@ describe('README.md', () => {
 
   it('enrolls and rotates', () => {
     const other = new Phone()
-    const from = shown.enrolling.publicKey
+    const from = shown.sender.publicKey
     let [stored, question] = shown.enroll(other.record())
     stored = shown.answered(stored, other.answer(question, from))
     other.rotate()
@@ -59,21 +59,6 @@ describe('README.md', () => {
     ;[stored, question] = shown.updated(stored, other.record())
     assert.equal(question, undefined)
     assert.equal(sealedPush.Device.fromJSON(JSON.parse(stored)).recipient(), other.recipients[0])
-  })
-
-  it('lends BLAKE2b from the libraries that it names, by functions of their shape', () => {
-    const cells = [...readme.matchAll(/^\| (libsodium|sodium-native|@noble).*\| `(.*)` \|$/gm)].map((match) => match[2])
-    assert.equal(cells.length, 3)
-    const sodium = [
-      { crypto_generichash: blake2b },
-      { crypto_generichash: (out, message, key) => Buffer.from(blake2b(out.length, message, key)).copy(out) },
-      undefined,
-    ]
-    const hashes = { blake2b: (message, { key, dkLen }) => blake2b(dkLen, message, key) }
-    cells.forEach((cell, index) => {
-      const lent = new Function('sodium', 'hashes', `return ${cell}`)(sodium[index], hashes)
-      assert.ok(new sealedPush.Sender(secret, { topic: TOPIC, blake2b: lent }))
-    })
   })
 
   it('has every error in its table', () => {

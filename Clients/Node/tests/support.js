@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { createDecipheriv, randomBytes, randomInt, sign } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Device, SealedPushError } from 'sealed-push'
+import { blake2b } from '../src/protocol/blake2b.js'
 import * as hpke from '../src/protocol/hpke.js'
 import { decode, encode, ENROLLMENT, keyID, RECIPIENT, SENDER } from '../src/protocol/key-text.js'
 import { checksum, DEVICE, signedMessage } from '../src/protocol/records.js'
@@ -14,11 +15,11 @@ export const NINA = { alert: { title: 'Nina', body: 'Lunch at one?' } }
 export const isThorough = process.env.THOROUGH === '1'
 export const now = () => Math.floor(Date.now() / 1000)
 
-const FOLDER = new URL('../../../Tests/Vectors/', import.meta.url)
+export const VECTORS = new URL('../../../Tests/Vectors/', import.meta.url)
 
 /** The values of each vector by its name (Specification, Appendix B). */
 export function readVectors(folder) {
-  const url = new URL(folder, FOLDER)
+  const url = new URL(folder, VECTORS)
   const names = readdirSync(url).filter((name) => name.endsWith('.txt'))
   return names.map((name) => {
     const lines = readFileSync(new URL(name, url), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'))
@@ -30,8 +31,8 @@ export function readVectors(folder) {
 export const valuesOf = (values, name) =>
   Object.entries(values).filter(([each]) => each.replace(/\d+$/, '') === name).map(([, value]) => value)
 
-/** BLAKE2b of Python's standard library: what this package lacks, from somebody else. */
-export function blake2b(length, message, key = Buffer.alloc(0)) {
+/** BLAKE2b of Python's standard library: a second opinion. */
+export function pythonsBlake2b(length, message, key = Buffer.alloc(0)) {
   const script = 'import hashlib, sys; d = sys.stdin.buffer.read(); n = d[0]; sys.stdout.buffer.write(hashlib.blake2b(d[1 + n:], digest_size=int(sys.argv[1]), key=d[1:1 + n]).digest())'
   const input = Buffer.concat([Buffer.of(key.length), key, message])
   const { status, stdout } = spawnSync('/usr/bin/python3', ['-I', '-S', '-c', script, String(length)], { input })
@@ -153,7 +154,7 @@ export function openEnvelope(envelope, identities, sender, topic, purpose = hpke
 /** A phone, and what the server has of it once it is proven. */
 export function enrolled(sender, phone = new Phone()) {
   const device = Device.enroll(phone.record(), { topic: phone.topic })
-  device.check(phone.answer(device.challenge(sender), sender.publicKey), sender)
+  device.answer(phone.answer(device.challenge(sender), sender.publicKey))
   return { phone, device }
 }
 

@@ -6,6 +6,9 @@ import { byteCount, isSeconds, isTopic, toJSON } from './text.js'
 export const PADDINGS = ['buckets', 'full', 'none']
 const BUCKETS = [256, 512, 1024, 2048]
 const DEEPEST = 16
+const WRONG = 'has the wrong type or is out of range'
+const ALERT = 'must be an object of texts, one of them visible, such as { title: "Nina", body: "Lunch at one?" }'
+const PAST = 'lies in the past: give whole seconds since 1970, not a lifetime'
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
 const MESSAGE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u
@@ -32,60 +35,103 @@ export function plain(value) {
     return copied(value, DEEPEST)
   } catch (error) {
     // A getter's or a proxy's own error may hold anything.
-    throw error instanceof SealedPushError ? error : new ContentError("a value that can't be read")
+    throw error instanceof SealedPushError ? error : new ContentError("holds a value that can't be read")
   }
 }
 
 /** A copy of content, as `plain` makes it. */
 export function plainObject(value) {
   const made = plain(value)
-  check(isObject(made), 'it is no object')
+  check(isObject(made), 'is no JSON object')
   return made
 }
 
-/** The JSON of content that a sender may emit: what a receiver takes (4.4 to 4.8), and by 4.5, 15.3 and 17.1 no more. `content` is plain. */
-export function forSealing(content, topic) {
-  for (const name of ['id', 'topic', 'sent', 'alert']) check(name in content, `no ${name}`)
-  for (const [name, rule] of Object.entries(RULES)) check(!(name in content) || rule(content[name]), name)
-  check(content.topic === topic, 'topic')
+/**
+ * The JSON of content that a sender may emit: what a receiver takes (4.4 to 4.8), and by 4.5, 15.3 and 17.1 no more. Nor what is
+ * surely a mistake: a null, or an end that is past. `content` is plain.
+ */
+export function forSealing(content, topic, now) {
+  checkNulls(content, 'content', '')
+  for (const name of ['id', 'topic', 'sent', 'alert']) check(name in content, 'is missing', name)
+  for (const [name, rule] of Object.entries(RULES)) {
+    check(!(name in content) || rule(content[name]), name === 'alert' ? ALERT : WRONG, name)
+  }
+  check(content.topic === topic, WRONG, 'topic')
+  check(!(content.expires < now), PAST, 'expires')
   return toJSON(content)
+}
+
+/** Names what is null where that means nothing (4.8). */
+function checkNulls(value, kind, path) {
+  if (!isObject(value)) return
+  for (const name of NAMES[kind]) {
+    const member = path === '' ? name : `${path}.${name}`
+    check(value[name] !== null, 'is null: leave it out', member)
+    if (Object.hasOwn(NAMES, name)) checkNulls(value[name], name, member)
+  }
+}
+
+/** The paths of unknown members that look misspelled (4.10). `content` is plain. */
+export function suspects(content) {
+  const among = (value, kind) => Object.keys(isObject(value) ? value : {}).filter((name) => isSuspect(name, NAMES[kind]))
+  return [...among(content, 'content'), ...among(content.alert, 'alert').map((name) => `alert.${name}`)]
+}
+
+function isSuspect(name, known) {
+  if (known.includes(name) || byteCount(name) > 64) return false
+  const letters = folded(name)
+  return known.map(folded).some((key) => letters === key || (key.length >= 4 && isOneEdit(letters, key)))
+}
+
+/** Its bytes as characters, without hyphens and underscores, ASCII in small letters. */
+const folded = (name) => Buffer.from(name).toString('latin1').replace(/[-_]/g, '').replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+/** Whether a byte was added, left out or replaced, or two neighbors were exchanged. */
+function isOneEdit(one, other) {
+  while (one !== '' && one[0] === other[0]) [one, other] = [one.slice(1), other.slice(1)]
+  while (one !== '' && one.at(-1) === other.at(-1)) [one, other] = [one.slice(0, -1), other.slice(0, -1)]
+  return Math.max(one.length, other.length) === 1 || (one.length === 2 && one === other[1] + other[0])
 }
 
 function copied(value, levels) {
   switch (typeof value) {
     case 'string':
-      check(!LONE_SURROGATE.test(value), 'half of a surrogate pair')
+      check(!LONE_SURROGATE.test(value), 'holds half of a surrogate pair')
       return value
     case 'number':
-      check(Number.isFinite(value), 'a number that JSON does not have')
+      check(Number.isFinite(value), 'holds a number that JSON does not have')
+      // JSON.stringify writes what is smaller than 1e21 as an integer, with zeros for digits.
+      check(!isRounded(value), 'holds an integer that JavaScript has rounded: write it as text')
       return value
     case 'boolean':
       return value
     case 'object':
       break
     default:
-      throw new ContentError("a value that JSON can't hold")
+      throw new ContentError("holds a value that JSON can't hold")
   }
   if (value === null) return null
-  check(levels > 0, 'nested more than 16 levels deep')
+  check(levels > 0, 'is nested more than 16 levels deep')
   if (Array.isArray(value)) return Array.from(value, (each) => copied(each, levels - 1))
   const prototype = Object.getPrototypeOf(value)
   // Neither a Date nor a Buffer nor a Map, nor an object of the app's own classes.
-  check(prototype === null || Object.getPrototypeOf(prototype) === null, "an object that JSON can't hold")
+  check(prototype === null || Object.getPrototypeOf(prototype) === null, "holds an object that JSON can't hold")
   const made = Object.create(null)
   const names = new Set()
   for (const [name, each] of Object.entries(value)) {
     if (each === undefined) continue
-    check(!LONE_SURROGATE.test(name), 'half of a surrogate pair')
+    check(!LONE_SURROGATE.test(name), 'holds half of a surrogate pair')
     names.add(name.normalize('NFC'))
     made[name] = copied(each, levels - 1)
   }
-  check(names.size === Object.keys(made).length, 'a name twice in one object')
+  check(names.size === Object.keys(made).length, 'has a name twice in one object')
   return made
 }
 
-function check(condition, what) {
-  if (!condition) throw new ContentError(what)
+const isRounded = (number) => Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e21
+
+function check(condition, why, member) {
+  if (!condition) throw new ContentError(why, member)
 }
 
 const isText = (value) => typeof value === 'string'
@@ -147,4 +193,12 @@ const RULES = {
   attachments: () => false,
   overflow: () => false,
   receipt: () => false,
+}
+
+/** The members of content, and of what lies in it. */
+export const NAMES = {
+  content: Object.keys(RULES),
+  alert: ['title', 'subtitle', 'body'],
+  sound: ['critical', 'name', 'volume'],
+  chart: ['kind', 'points', 'labels', 'prefix', 'suffix', 'color', 'axes'],
 }

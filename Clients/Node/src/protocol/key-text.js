@@ -51,6 +51,8 @@ export function encode(kind, key) {
 
 /** The 32 bytes of a key of this kind. The error never repeats the text (8.5). */
 export function decode(kind, text) {
+  if (text === undefined || text === null || ['', 'undefined', 'null', 'None'].includes(text)) throw new KeyTextError('not-given')
+  if (typeof text === 'string' && text.trim() !== text) throw new KeyTextError('white-space')
   if (typeof text !== 'string' || text.length > 90 || !/^[\x21-\x7e]*$/.test(text)) throw new KeyTextError('not-a-key')
   const [lower, upper] = [text.toLowerCase(), text.toUpperCase()]
   if ((text !== lower && text !== upper) || (SECRETS.includes(kind) && text !== upper)) throw new KeyTextError('wrong-case')
@@ -71,6 +73,9 @@ export function decode(kind, text) {
   if (!mayBe(kind, key)) throw new KeyTextError('refused-key')
   return key
 }
+
+/** As `decode`, but what a file or a variable adds at the ends is dropped: white space, and a byte order mark. */
+export const decodeSecret = (kind, text) => decode(kind, typeof text === 'string' ? text.trim() : text)
 
 /** Whether 32 bytes may be a key of this kind; any may be a secret. */
 function mayBe(kind, key) {

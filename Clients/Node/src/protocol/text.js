@@ -25,10 +25,11 @@ export function unarmour(prefix, text, least, most) {
   return bytes !== null && bytes.length >= least && bytes.length <= most ? bytes : null
 }
 
-/** The options of a call: none given are none set. */
-export function options(value) {
+/** The options of a call, of these names: none given are none set. */
+export function options(value, ...names) {
   if (value === undefined) return {}
   if (typeof value !== 'object' || value === null) throw new SettingError('options')
+  if (!Object.keys(value).every((name) => names.includes(name))) throw new SettingError('options')
   return value
 }
 
