@@ -1,4 +1,7 @@
-"""A chat's back end: a message and its sealed pushes are stored in one transaction, and then sent until Apple takes them."""
+"""A chat's back end: a message and its sealed pushes are stored in one transaction, and then sent until Apple takes them.
+
+Phones enroll by Specification 18, so the app uses PushServerClient.
+"""
 
 import asyncio
 import contextlib
@@ -7,20 +10,27 @@ import logging
 import os
 import time
 import uuid
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import psycopg
 import sealed_push
 from delivery import Delivery
-from fastapi import Depends, FastAPI, Header, HTTPException, Request
+from fastapi import Depends, FastAPI, Header, Path, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
-from pydantic import BaseModel
+from pydantic import BaseModel, StringConstraints
 
 log = logging.getLogger("chat")
 TOPIC = os.environ.get("TOPIC", "com.example.app")
 KEPT_FOR = 7 * 86400
+MOST_DEVICES = 100
+# 18.7: what is not here is 400.
+STATUS = {
+    **dict.fromkeys(("rolled-back", "conflicting", "other-topic", "late", "not-in-record", "unknown-challenge"), 409),
+    **dict.fromkeys(("expired", "not-yet-valid", "malformed-content", "too-large"), 422),
+}
 
 # aioapns writes the JSON anew, with six spaces more: six bytes are kept back for them.
 sender = sealed_push.Sender(os.environ["SENDER_SECRET"], topic=TOPIC, safe_default="You have a new message!", reserve=6)
@@ -43,16 +53,37 @@ async def lifespan(app: FastAPI):
 app = FastAPI(lifespan=lifespan)
 
 
+class Problem(Exception):
+    def __init__(self, status: int, code: str, **members: Any) -> None:
+        self.status, self.body = status, {"status": status, "code": code, **members}
+
+
+@app.exception_handler(Problem)
+async def refused(request: Request, problem: Problem):
+    headers = {401: {"www-authenticate": "Bearer"}, 503: {"retry-after": "1"}}.get(problem.status)
+    return JSONResponse(problem.body, problem.status, headers, media_type="application/problem+json")
+
+
 @app.exception_handler(sealed_push.SealedPushError)
-async def refused(request: Request, error: sealed_push.SealedPushError):
-    status = 413 if isinstance(error, sealed_push.TooLargeError) else 422
-    return JSONResponse({"code": error.code, "hint": error.hint}, status)
+async def not_taken(request: Request, error: sealed_push.SealedPushError):
+    return await refused(request, problem_of(error))
+
+
+@app.exception_handler(RequestValidationError)
+async def malformed(request: Request, error: Exception):
+    return await refused(request, Problem(400 if request.url.path.startswith("/v1/") else 422, "malformed"))
 
 
 @app.exception_handler(psycopg.OperationalError)
 @app.exception_handler(PoolTimeout)
 async def unavailable(request: Request, error: Exception):
-    return JSONResponse({"code": "unavailable", "hint": "ask again, with the same id"}, 503, {"retry-after": "1"})
+    return await refused(request, Problem(503, "unavailable", detail="ask again, with the same id"))
+
+
+def problem_of(error: sealed_push.SealedPushError, **members: Any) -> Problem:
+    # A challenge that is kept no longer is asked anew.
+    code = {"foreign-signer": "malformed", "wrong-answer": "unknown-challenge"}.get(error.code, error.code)
+    return Problem(STATUS.get(code, 400), code, detail=str(error), **members)
 
 
 async def account(authorization: Annotated[str, Header()] = "") -> str:
@@ -61,89 +92,107 @@ async def account(authorization: Annotated[str, Header()] = "") -> str:
     async with pool.connection() as db:
         row = await (await db.execute("SELECT account FROM login WHERE bearer = %s", [bearer])).fetchone()
     if row is None:
-        raise HTTPException(401)
+        raise Problem(401, "unauthorized")
     return row[0]
 
 
 Account = Annotated[str, Depends(account)]
 
 
-class Registration(BaseModel):
-    token: str
+# The token becomes a path of Apple's, and PostgreSQL has no text with NUL. Half of a surrogate pair is no text for pydantic.
+Token = Annotated[str, StringConstraints(pattern="^([0-9A-Fa-f]{2}){1,100}$")]
+Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]+$", max_length=4096)]
+Enrollment = Annotated[str, Path(pattern="^pushenrollment1[0-9a-z]{58}$")]
+
+
+class Registration(BaseModel, extra="forbid"):
     record: str
+    token: Token
+    environment: Literal["production", "sandbox"]
 
 
-class Answer(BaseModel):
-    enrollment: str
+class Answer(BaseModel, extra="forbid"):
     answer: str
+    state: str | None = None
 
 
 class Message(BaseModel):
     id: uuid.UUID
-    to: str
-    text: str
+    to: Text
+    text: Text
 
 
-@app.post("/devices")
-async def register(registration: Registration, account: Account) -> dict[str, Any]:
-    """The app says at each launch which token and which record its phone has. It gets a question about keys that are new."""
-    first = sealed_push.Device.enroll(registration.record, topic=TOPIC)
+@app.put("/v1/phones/{enrollment}")
+async def register(enrollment: Enrollment, given: Registration, account: Account) -> dict[str, Any]:
+    """The app says at each launch which token and record its phone has. It gets a question about each key that is new (18.3)."""
+    problem = None
     async with pool.connection() as db, db.transaction():
         # One request about one phone at a time, also before it has a row.
-        await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [first.enrollment])
+        await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [enrollment])
         found = await db.execute(
             "SELECT account, proven, state FROM device WHERE enrollment = %s AND (proven OR account = %s)",
-            [first.enrollment, account],
+            [enrollment, account],
         )
         rows = {row[0]: row for row in await found.fetchall()}
         if any(proven for owner, proven, _ in rows.values() if owner != account):
-            raise HTTPException(409, "this phone belongs to another account")
-        device = first
+            raise Problem(409, "enrolled-elsewhere")
         if account in rows:
             device = sealed_push.Device.from_dict(rows[account][2])
             try:
-                sender.forget(*device.update(registration.record))
+                sender.forget(*device.update(given.record))
             except sealed_push.RecordError as error:
-                if error.code not in ("rolled-back", "conflicting"):
-                    raise
-                # The phone was put back to an earlier state: it signs a record with a higher counter (11.4.5).
-                return JSONResponse({"code": error.code, "record": device.record}, 409)
-        question = device.challenge(sender) if device.unproven else None
+                # The token is taken all the same. A phone that was put back signs a record with a higher counter (11.4.5).
+                known = {"record": device.record} if error.code in ("rolled-back", "conflicting") else {}
+                problem = problem_of(error, **known)
+        else:
+            device = sealed_push.Device.enroll(given.record, topic=TOPIC)
+            if device.enrollment != enrollment:
+                raise Problem(400, "malformed")
+            count = await (await db.execute("SELECT count(*) FROM device WHERE account = %s", [account])).fetchone()
+            if count[0] >= MOST_DEVICES:
+                raise Problem(409, "too-many-devices")
+        questions = [] if problem else [device.challenge(sender, key) for key in device.unproven]
         await db.execute(
-            """INSERT INTO device (account, enrollment, state, proven, token) VALUES (%s, %s, %s, %s, %s)
-            ON CONFLICT (account, enrollment) DO UPDATE
-            SET state = excluded.state, proven = excluded.proven, token = excluded.token, token_since = now()""",
-            [account, device.enrollment, Jsonb(device.to_dict()), bool(device.proven), registration.token],
+            """INSERT INTO device (account, enrollment, state, proven, token, environment) VALUES (%s, %s, %s, %s, %s, %s)
+            ON CONFLICT (account, enrollment) DO UPDATE SET state = excluded.state, proven = excluded.proven,
+            token = excluded.token, environment = excluded.environment, token_since = now()""",
+            [account, enrollment, Jsonb(device.to_dict()), bool(device.proven), given.token, given.environment],
         )
-    return {"enrollment": device.enrollment, "challenge": question}
+    if problem:
+        raise problem
+    return {"device": enrollment, "challenges": [{"challenge": question} for question in questions]}
 
 
-@app.post("/devices/answer")
-async def answer(given: Answer, account: Account) -> dict[str, Any]:
+@app.post("/v1/phones/{enrollment}/answers", status_code=204)
+async def answer(enrollment: Enrollment, given: Answer, account: Account) -> None:
     """What the phone has answered: inside the login of the account whose phone was asked, and nowhere else (11.5.8)."""
     async with pool.connection() as db, db.transaction():
-        await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [given.enrollment])
+        await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [enrollment])
         found = await db.execute(
-            "SELECT id, state, token FROM device WHERE account = %s AND enrollment = %s", [account, given.enrollment]
+            "SELECT id, state, token FROM device WHERE account = %s AND enrollment = %s", [account, enrollment]
         )
         row = await found.fetchone()
         if row is None:
-            raise HTTPException(404)
+            raise Problem(404, "unknown-device")
         id, state, token = row
         device = sealed_push.Device.from_dict(state)
-        key = device.answer(given.answer)
+        device.answer(given.answer)
         # Whoever has named this phone's key and proven nothing is forgotten; so is what the app was before it was installed anew.
-        await db.execute("DELETE FROM device WHERE enrollment = %s AND id <> %s AND NOT proven", [given.enrollment, id])
+        await db.execute("DELETE FROM device WHERE enrollment = %s AND id <> %s AND NOT proven", [enrollment, id])
         await db.execute("DELETE FROM device WHERE account = %s AND token = %s AND id <> %s", [account, token, id])
         try:
             await db.execute("UPDATE device SET state = %s, proven = true WHERE id = %s", [Jsonb(device.to_dict()), id])
         except psycopg.errors.UniqueViolation:
-            raise HTTPException(409, "this phone belongs to another account") from None
-    return {"recipient": key}
+            raise Problem(409, "enrolled-elsewhere") from None
 
 
-@app.delete("/devices/{enrollment}", status_code=204)
-async def forget(enrollment: str, account: Account) -> None:
+@app.get("/v1/sender-set", status_code=204)
+async def sender_set(account: Account) -> None:
+    """This chat has none: its app has the sender's key built in (18.5)."""
+
+
+@app.delete("/v1/phones/{enrollment}", status_code=204)
+async def forget(enrollment: Enrollment, account: Account) -> None:
     """At the logout, and after theft: what waits for this phone goes too. Another account may have it from then on."""
     async with pool.connection() as db:
         await db.execute("DELETE FROM device WHERE account = %s AND enrollment = %s", [account, enrollment])
@@ -163,7 +212,7 @@ async def post(message: Message, account: Account) -> dict[str, Any]:
                 [message.id, account, message.to, message.text],
             )
             if await same.fetchone() is None:
-                raise HTTPException(409, "another message has this id")
+                raise Problem(409, "key-used", detail="another message has this id")
             return {"id": message.id}
         content = {
             "id": str(message.id),

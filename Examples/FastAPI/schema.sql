@@ -10,7 +10,9 @@ CREATE TABLE IF NOT EXISTS device (
     enrollment text NOT NULL,
     state jsonb NOT NULL,
     proven boolean NOT NULL DEFAULT false,
-    token text,
+    -- It becomes a path of Apple's.
+    token text CHECK (token ~ '^([0-9A-Fa-f]{2}){1,100}$'),
+    environment text NOT NULL CHECK (environment IN ('production', 'sandbox')),
     token_since timestamptz NOT NULL DEFAULT now(),
     UNIQUE (account, enrollment)
 );

@@ -165,12 +165,17 @@ class Drill:
         return [event for event in map(json.loads, lines) if event.get("event") == kind]
 
     def enroll(self, name, account):
-        record = self.keys("export", name, "--record")
-        status, said = self.insist("/devices", {"token": self.tokens[name], "record": record}, account)
-        if status != 200 or said["challenge"] is None:
-            return status, said
-        answer = self.keys("challenge", name, "--reply", said["challenge"], "--trust", "newsroom")
-        return self.insist("/devices/answer", {"enrollment": said["enrollment"], "answer": answer}, account)
+        status, said = self.insist(self.path(name), self.registration(name), account, "PUT")
+        for asked in said["challenges"] if status == 200 else ():
+            answer = self.keys("challenge", name, "--reply", asked["challenge"], "--trust", "newsroom")
+            status, said = self.insist(f"{self.path(name)}/answers", {"answer": answer}, account)
+        return status, said
+
+    def path(self, name):
+        return "/v1/phones/" + self.keys("show", name).split("enrollment:", 1)[1].split()[0]
+
+    def registration(self, name):
+        return {"token": self.tokens[name], "record": self.keys("export", name, "--record"), "environment": "production"}
 
 
 def enrollments(drill):
@@ -181,31 +186,32 @@ def enrollments(drill):
         if found not in wanted:
             wrong.append(f"{what}: {found}")
 
-    record = drill.keys("export", "phone-1", "--record")
-    registration = {"token": drill.tokens["phone-1"], "record": record}
-    expect("nobody", drill.insist("/devices", registration, "mallory's guess")[0], 401)
+    def put(body, account):
+        return drill.insist(drill.path("phone-1"), body, account, "PUT")
+
+    registration = drill.registration("phone-1")
+    expect("nobody", put(registration, "mallory's guess")[0], 401)
     # Mallory is first with Alice's record, and can't answer.
-    expect("mallory first", drill.insist("/devices", registration, "mallory")[0], 200)
+    expect("mallory first", put(registration, "mallory")[0], 200)
     for name in drill.names:
-        expect(f"enroll {name}", drill.enroll(name, "alice")[0], 200)
-    expect("mallory later", drill.insist("/devices", registration, "mallory")[0], 409)
+        expect(f"enroll {name}", drill.enroll(name, "alice")[0], 204)
+    expect("mallory later", put(registration, "mallory")[0], 409)
     # The phone is handed on, and comes back.
-    own = drill.insist("/devices", registration, "alice")[1]["enrollment"]
     for before, after in (("alice", "mallory"), ("mallory", "alice")):
-        expect("logout", drill.insist(f"/devices/{own}", {}, before, "DELETE")[0], 204)
-        expect("login", drill.enroll("phone-1", after)[0], 200)
-    expect("again", drill.insist("/devices", registration, "alice")[1].get("challenge"), None)
-    expect("altered", drill.insist("/devices", registration | {"record": record[:-1]}, "alice")[0], 422)
+        expect("logout", drill.insist(drill.path("phone-1"), {}, before, "DELETE")[0], 204)
+        expect("login", drill.enroll("phone-1", after)[0], 204)
+    expect("again", put(registration, "alice")[1].get("challenges"), [])
+    expect("altered", put(registration | {"record": registration["record"][:-1]}, "alice")[0], 400)
     # A rotation: the new key is asked for, and the record of before is answered with the newest.
     drill.keys("rotate", "phone-1")
-    expect("rotate", drill.enroll("phone-1", "alice")[0], 200)
-    status, said = drill.insist("/devices", registration, "alice")
-    expect("older", (status, said["code"], said["record"] != record), (409, "rolled-back", True))
+    expect("rotate", drill.enroll("phone-1", "alice")[0], 204)
+    status, said = put(registration, "alice")
+    expect("older", (status, said["code"], said["record"] != registration["record"]), (409, "rolled-back", True))
     message = {"id": str(uuid.uuid4()), "to": "nobody", "text": "x"}
     expect("message", drill.insist("/messages", message)[0], 201)
     expect("message again", drill.insist("/messages", message)[0], 201)
     expect("another under its id", drill.insist("/messages", message | {"text": "y"})[0], 409)
-    expect("too long", drill.insist("/messages", message | {"id": str(uuid.uuid4()), "to": "alice", "text": "x" * 3000})[0], 413)
+    expect("too long", drill.insist("/messages", message | {"id": str(uuid.uuid4()), "to": "alice", "text": "x" * 3000})[0], 422)
     expect("devices", drill.sql("-c", "SELECT count(*) FROM device"), str(len(drill.names)))
     return wrong
 
