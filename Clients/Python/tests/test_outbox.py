@@ -19,7 +19,7 @@ class Enqueuing(unittest.TestCase):
             "collapse_id": "c",
             "sender": "anonymous",
         }
-        code = OutboxKey(WHOLE)._code("phone", TOPIC, b"{}", arguments)
+        code = OutboxKey(f"\ufeff{WHOLE}\r\n")._code("phone", TOPIC, b"{}", arguments)
         self.assertEqual(code.hex(), "12c3e575657b57289fce8f6565edf4ed6c1022a3db3875962e3f92f6a17b0d8c")
 
     def test_arguments(self):

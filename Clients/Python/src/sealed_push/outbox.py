@@ -23,7 +23,7 @@ class OutboxKey:
 
     def __init__(self, text: str) -> None:
         """Raises SettingError."""
-        words = text.split() if isinstance(text, str) else []
+        words = text.strip("\ufeff").split() if isinstance(text, str) else []
         secret = decode_base64(words[1]) if len(words) == 2 else None
         if secret is None or len(secret) != 32 or words[0] != "sealed-push-outbox-key":
             raise SettingError("outbox-key")
