@@ -172,7 +172,9 @@ class Vectors(unittest.TestCase):
                     self.assertEqual(read, json.loads(values["read"]))
 
     def test_what_a_sender_takes(self):
-        for name, values in read_vectors("Sealing").items():
+        vectors = read_vectors("Sealing")
+        self.assertEqual(len(vectors), 55)
+        for name, values in vectors.items():
             with self.subTest(name):
                 self.assertEqual(self.taken(values), (values["outcome"], values.get("member")))
 
