@@ -20,7 +20,7 @@ import Testing
     ]
 
     @Test("whatever a sealer writes is sent, and PostgreSQL stores it") func sealed() async throws {
-        let database = try await PostgresServer.shared.value.database()
+        let database = try await Self.database()
         let recipient = DevicePrivateKey().recipient
         for alert in Self.alerts {
             for padding in PaddingPolicy.allCases {
@@ -69,7 +69,7 @@ import Testing
     @Test("nothing else is sent, nor stored by PostgreSQL", arguments: clear) func refused(text: String) async throws {
         let payload = Array(text.utf8)
         #expect(!PayloadForm.matches(payload))
-        let database = try await PostgresServer.shared.value.database()
+        let database = try await Self.database()
         #expect(try await Self.isStored(payload, in: database) == "f")
     }
 
@@ -95,6 +95,10 @@ import Testing
         #expect(report.dead == ["not-sealed": 1] && report.acceptedCount == 1)
         #expect(transport.delivered.all.allSatisfy { PayloadForm.matches($0.body) })
         #expect(try await fixture.outbox.status().deadLetters == ["not-sealed": 1])
+    }
+
+    private static func database() async throws -> PostgresServer.Database {
+        try await StoreKind.$current.withValue(.postgres) { try await #require(Fixture().database) }
     }
 
     private static func isStored(_ payload: [UInt8], in database: PostgresServer.Database) async throws -> String? {
