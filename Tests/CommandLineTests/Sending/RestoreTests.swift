@@ -176,7 +176,7 @@ final class RestoreDrill {
         Program(at: try #require(PostgresServer.programs).appending(path: name).path)
     }
 
-    func remove(_ phone: Int) throws { _ = try run("device", "remove", #require(names[phone])) }
+    func remove(_ phone: Int) throws { _ = try run("device", "remove", "--yes", #require(names[phone])) }
 
     /// The phones that the outbox knows.
     func phones() throws -> [Int] {
