@@ -118,8 +118,8 @@ import Testing
         #expect(counts[true, default: 0] > 100 && counts[false, default: 0] > 1_000, "\(counts)")
         // As editors of Windows write a file's first line.
         var writer = JSONWriter()
-        #expect(batch.answer([0xef, 0xbb, 0xbf] + good[0], to: &writer))
-        #expect(!batch.answer(Array(good[0].dropLast()), to: &writer))
+        #expect(batch.answer([0xef, 0xbb, 0xbf] + good[0], 1, to: &writer))
+        #expect(!batch.answer(Array(good[0].dropLast()), 2, to: &writer))
         #expect(
             String(decoding: writer.bytes, as: UTF8.self).contains("column \(good[0].count): the object is cut off"))
         for count in good[2].indices {

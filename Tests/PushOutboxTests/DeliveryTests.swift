@@ -76,7 +76,7 @@ import Testing
 
     @Test("notes what ends last as well: what is taken meanwhile has numbers of its own") func manyAtOnce() async throws
     {
-        for name in ["slow", "quick"] { try await fixture.addDevice(DeviceName(parsing: name)!) }
+        for name in ["slow", "quick"] { try await fixture.addDevice(name) }
         try await fixture.enqueue(to: .device("slow"))
         for _ in 0..<5 { try await fixture.enqueue(to: .device("quick")) }
         let quickOnes = Collected<PushRequest>()

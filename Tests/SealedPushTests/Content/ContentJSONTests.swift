@@ -81,7 +81,7 @@ import Testing
         #expect(lines.count == 11)
         for line in lines {
             let parts = line.split(separator: "\t", omittingEmptySubsequences: false)
-            let members = try #require(Array(parts[0].utf8).withUnsafeBufferPointer { JSONReader.members($0) })
+            let members = try JSONReader.members(Array(parts[0].utf8))
             #expect(Content.suspectMembers(in: members) == parts[1].split(separator: " ").map(String.init), "\(line)")
         }
     }
