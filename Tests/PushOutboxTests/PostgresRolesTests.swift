@@ -41,8 +41,8 @@ import Testing
             (
                 "enqueue",
                 """
-                sealed_push.enqueue('phone', '\(recipient)', '{}', '\(id)', 'c', key => 'k', sender => 'anonymous', \
-                expiration => 4000000000, code => '\(key)')
+                sealed_push.enqueue('phone', '\(recipient)', '\(Fixture.sealedText)', '\(id)', 'c', key => 'k', \
+                sender => 'anonymous', expiration => 4000000000, code => '\(key)')
                 """, "enqueued"
             ),
             (
@@ -51,7 +51,7 @@ import Testing
                 sealed_push.store('\(key)', 'device phone', NULL, 1, 10, 'anonymous', \
                 (SELECT ARRAY[id] FROM sealed_push.recipients), \
                 (SELECT ARRAY[revision] FROM sealed_push.recipients), \
-                '{4000000000000}', '{NULL}', '{\(id)}', '{c}', '{"{}"}', '{NULL}')
+                '{4000000000000}', '{NULL}', '{\(id)}', '{c}', ARRAY[\(body)], '{NULL}')
                 """, "t"
             ), ("enqueue", "(sealed_push.next_range('\(key)', 'everyone', '\(Fixture.topic)', 1, 1000)).start", "0"),
             ("enqueue", "(SELECT count(*) FROM sealed_push.request('\(key)'))", "0"),
