@@ -76,7 +76,7 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
 
     /// What each is, also the transport's; Operations 7 has what to do.
     private static let help = [
-        "push_certificate_expiry_seconds": "When the first certificate of --tls ends, in seconds since 1970.",
+        "push_certificate_expiry_seconds": "When the first of the service's certificates ends, in seconds since 1970.",
         "push_connections": "Connections to APNs.",
         "push_deliveries_in_flight": "Pushes on their way.",
         "push_deliveries_total": "What this process's courier did with pushes, by outcome and reason.",

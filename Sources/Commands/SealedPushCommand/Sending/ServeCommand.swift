@@ -18,7 +18,6 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             A place is a socket's path, or HOST:PORT. Docs/openapi.yaml has all paths. With APNs' options it delivers, too. \
             SIGHUP rereads keys, tokens, sender set, TLS.
-
             Example: sealedpush serve --from newsroom --topic app.id --apns APNs
             Exit status: 0 stopped, 64 usage, 65 input, 74 file or port, 75 busy, 77 keys.
             """)
@@ -156,8 +155,7 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`).")) var senderSet: String?
 
-    @Option(help: .value("name", "Logins count at services of this name; the topic unless you say one."))
-    var service: String?
+    @Option(help: .value("name", "Where its logins count. (default: the topic)")) var service: String?
 
     @Flag(help: "A context per message, for machines that are cloned.") var contextPerMessage = false
 
