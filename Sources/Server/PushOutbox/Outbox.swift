@@ -45,8 +45,7 @@ public final class Outbox: Sendable {
     package convenience init(
         at path: String, clock: OutboxClock, busyLimit: Double = 30, isReadOnly: Bool = false, key: OutboxKey? = nil
     ) throws(OutboxError) {
-        self.init(
-            try SQLiteStore(at: path, clock: clock, busyLimit: busyLimit, isReadOnly: isReadOnly), key: key)
+        self.init(try SQLiteStore(at: path, clock: clock, busyLimit: busyLimit, isReadOnly: isReadOnly), key: key)
     }
 
     /// Over another database.

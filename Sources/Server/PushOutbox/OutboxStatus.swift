@@ -42,6 +42,11 @@ public struct OutboxStatus: Hashable, Sendable {
         expiringRecordCount = try devices.count("expiring")
     }
 
+    /// Leaves out what is no name of its kind: somebody has been in the database.
+    package static func parsed<Key>(_ counts: [String: Int], _ key: (String) -> Key?) -> [Key: Int] {
+        Dictionary(counts.compactMap { name, count in key(name).map { ($0, count) } }, uniquingKeysWith: +)
+    }
+
     package static let ages: [Duration] = [.seconds(60), .seconds(3_600), .seconds(86_400), .seconds(7 * 86_400)]
 
     public struct Queues: Hashable, Sendable {

@@ -39,10 +39,7 @@ package protocol OutboxStore: Sendable {
         _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
     ) async throws(OutboxError) -> Bool
 
-    /// What became of a message, as ``MessageReport`` reads it.
-    func outcomes(
-        of message: MessageID
-    ) async throws(OutboxError) -> [(device: Int64, name: String?, outcome: String, count: Int)]
+    func outcomes(of message: MessageID) async throws(OutboxError) -> [MessageOutcome]
 
     // MARK: Leases
 
@@ -154,6 +151,10 @@ extension OutboxRow {
         return try known(DevicePublicKey(bytes: bytes))
     }
 
+    package func outcome() throws(OutboxError) -> MessageOutcome {
+        (try int("device"), try optionalText("name"), try text("outcome"), try count("count"))
+    }
+
     /// Of a column with milliseconds since 1970.
     func time(_ column: String) throws(OutboxError) -> Timestamp { Timestamp(clamping: try int(column) / 1_000) }
 
@@ -163,9 +164,11 @@ extension OutboxRow {
     }
 }
 
+package typealias SettledLease = (lease: Lease, settlement: Settlement)
+
 /// What a courier hands in and asks for at once.
 package struct LeaseExchange: Sendable {
-    package var settled: [(lease: Lease, settlement: Settlement)] = []
+    package var settled: [SettledLease] = []
     /// Those that are held for `hold` from now on.
     package var extended: [Lease] = []
     package var hold: Duration = .zero
@@ -175,7 +178,7 @@ package struct LeaseExchange: Sendable {
 package struct LeaseAnswer: Sendable {
     package var leases: [Lease] = []
     /// What is to be handed in once more, soon: somebody is enqueueing to these devices at this moment.
-    package var unsettled: [(lease: Lease, settlement: Settlement)] = []
+    package var unsettled: [SettledLease] = []
 
     package init() {}
 }

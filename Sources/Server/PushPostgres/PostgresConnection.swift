@@ -32,8 +32,7 @@
             }
             guard given["password"] == nil, given["sslpassword"] == nil else {
                 throw .connection(
-                    "others can read a password in an address: put it into PGPASSWORD or a file that PGPASSFILE names"
-                )
+                    "others can read a password in an address: put it into PGPASSWORD or a file that PGPASSFILE names")
             }
             // A slash that is not percent-encoded makes a password the port, and what follows the database.
             guard given["port", default: ""].split(separator: ",").allSatisfy({ UInt16($0) != nil }),
@@ -183,11 +182,21 @@
             return row
         }
 
+        /// How many rows of a table there are under each name, or what else is summed up.
+        func counts(
+            by name: String, in table: String, where condition: String = "true", _ values: [PostgresValue] = [],
+            sum: String = "count(*)"
+        ) throws(OutboxError) -> [String: Int] {
+            let sql = "SELECT \(name) AS name, \(sum) AS count FROM sealed_push.\(table) WHERE \(condition) GROUP BY 1"
+            var counts: [String: Int] = [:]
+            for row in try rows(sql, values) { counts[try row.text("name"), default: 0] += try row.count("count") }
+            return counts
+        }
+
         /// Runs statements without parameters, whose last answer counts; text format.
         @discardableResult package func script(_ sql: String) throws(OutboxError) -> [[String?]] {
             guard PQsendQuery(handle, sql) == 1 else { throw failure() }
-            return try answer().cells.map { row in row.map { cell in cell.map { String(decoding: $0, as: UTF8.self) } }
-            }
+            return try answer().cells.map { $0.map { cell in cell.map { String(decoding: $0, as: UTF8.self) } } }
         }
 
         private func prepared(_ sql: String, _ values: [PostgresValue]) throws(OutboxError) -> String {
@@ -199,14 +208,9 @@
             return name
         }
 
+        /// Waits for all of a statement's answers, whatever they are: only then is the connection free again.
         private func answer() throws(OutboxError) -> PostgresRows {
             var rows: PostgresRows?
-            try finish { rows = Self.rows(of: $0) }
-            return rows ?? PostgresRows(names: [:], types: [], cells: [], changedCount: 0)
-        }
-
-        /// Waits for all of a statement's answers, whatever they are: only then is the connection free again.
-        private func finish(_ body: (OpaquePointer) -> Void) throws(OutboxError) {
             var problem: OutboxError?
             while PQflush(handle) == 1 { try wait(for: Int16(POLLIN | POLLOUT)) }
             while true {
@@ -217,11 +221,12 @@
                 guard let result = PQgetResult(handle) else { break }
                 defer { PQclear(result) }
                 switch PQresultStatus(result) {
-                case PGRES_TUPLES_OK, PGRES_COMMAND_OK: body(result)
+                case PGRES_TUPLES_OK, PGRES_COMMAND_OK: rows = Self.rows(of: result)
                 default: problem = problem ?? OutboxError(result)
                 }
             }
             if let problem { throw problem }
+            return rows ?? PostgresRows(names: [:], types: [], cells: [], changedCount: 0)
         }
 
         private static func rows(of result: OpaquePointer) -> PostgresRows {

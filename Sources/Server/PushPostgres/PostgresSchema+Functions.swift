@@ -3,30 +3,25 @@
     internal import PushSender
 
     extension PostgresSchema {
-        static let functions =
-            wake + generation + turn + moment + lineUp + areSealed + store + keyBytes + enqueue + request + nextRange
+        static let functions = [
+            wake, generation, turn, moment, lineUp, areSealed, store, keyBytes, enqueue, request, nextRange,
+        ].joined(separator: "\n")
 
         /// Wakes a courier that sleeps: it holds the lock. NOTIFY puts the commits of the whole instance in a row, so
         /// it is said only then. The shared lock is held until the transaction's end, so that no courier falls asleep
         /// before it sees what this one brings.
         private static let wake = """
-            CREATE FUNCTION sealed_push.wake() RETURNS void
-            LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+            CREATE FUNCTION sealed_push.wake() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
             BEGIN
-                IF NOT pg_try_advisory_xact_lock_shared(\(advisoryClass), 1) THEN
-                    PERFORM pg_notify('\(channel)', '');
-                END IF;
+                PERFORM pg_notify('\(channel)', '') WHERE NOT pg_try_advisory_xact_lock_shared(\(advisoryClass), 1);
             END $$;
-
             """
 
         /// Returns the current generation of rows in `queues`. Until the transaction ends, at most one more begins.
         private static let generation = """
             CREATE FUNCTION sealed_push.generation() RETURNS bigint
             LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
-            DECLARE
-                found bigint;
-                held bigint;
+            DECLARE found bigint; held bigint;
             BEGIN
                 -- An older snapshot would not see the rows that others have made meanwhile.
                 IF current_setting('transaction_isolation') NOT LIKE 'read %' THEN
@@ -40,7 +35,6 @@
                 END LOOP;
                 RETURN found;
             END $$;
-
             """
 
         /// Begins another generation of rows in `queues`, and returns whether it did: only if no transaction is open
@@ -51,8 +45,7 @@
         private static let turn = """
             CREATE FUNCTION sealed_push.turn() RETURNS boolean
             LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-            DECLARE
-                newest bigint := sealed_push.generation();
+            DECLARE newest bigint := sealed_push.generation();
             BEGIN
                 IF pg_try_advisory_xact_lock(\(generationClass), ((newest - 1) % 2147483647)::integer) IS NOT TRUE THEN
                     RETURN false;
@@ -66,7 +59,6 @@
                     SELECT 1 FROM sealed_push.queues q WHERE q.generation = newest - 1);
                 RETURN FOUND;
             END $$;
-
             """
 
         /// What is no push is refused before anything of it is stored: an identifier becomes a header of a request, in
@@ -82,7 +74,6 @@
             CREATE FUNCTION sealed_push.moment(given bigint) RETURNS bigint LANGUAGE sql VOLATILE
             RETURN CASE WHEN abs(given - sealed_push.milliseconds()) <= \(Tally.millisecondsPerDay)
                 OR pg_has_role(session_user, current_user, 'USAGE') THEN given ELSE sealed_push.milliseconds() END;
-
             """
 
         /// Lets what waits for devices be taken, in the better of the lanes; a back-off or lease goes on. The caller
@@ -93,9 +84,7 @@
         private static let lineUp = """
             CREATE FUNCTION sealed_push.line_up(devices bigint[], priority bigint, heads bigint[], due bigint)
             RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
-            DECLARE
-                newest bigint := sealed_push.generation();
-                found record;
+            DECLARE newest bigint := sealed_push.generation(); found record;
             BEGIN
                 SELECT array_agg(l.place) FILTER (WHERE l.is_other) AS places,
                     array_agg(l.head) FILTER (WHERE l.is_other) AS heads,
@@ -120,7 +109,6 @@
                         JOIN sealed_push.devices d ON d.id = x.device, sealed_push.entries_id_seq s;
                 END IF;
             END $$;
-
             """
 
         /// Whether nothing in payloads is in the clear but what sealers write there. One message's clear parts are alike,
@@ -141,7 +129,6 @@
                     SELECT 1 FROM payloads p
                     WHERE convert_from(p.sealed, 'UTF8') COLLATE "C" !~ '\(PayloadForm.sealedExpression)');
             END;
-
             """
 
         /// Stores pushes for devices, in ascending order, and notes it under the key. False, and nothing stored, if a
@@ -152,10 +139,7 @@
                 revisions bigint[], stale bigint[], expirations bigint[], apns_ids text[], collapse_ids text[],
                 bodies bytea[], codes bytea[], message text DEFAULT NULL, fingerprint bytea DEFAULT NULL
             ) RETURNS boolean LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-            DECLARE
-                device_count integer := cardinality(store.devices);
-                held_count bigint;
-                made bigint;
+            DECLARE device_count integer := cardinality(store.devices); held_count bigint; made bigint;
             BEGIN
                 IF (store.priority IN (5, 10) AND store.now \(isTime) AND device_count <= 10000
                     AND coalesce(octet_length(store.key) = 32, store.start IS NULL)
@@ -221,7 +205,6 @@
                 END IF;
                 RETURN true;
             END $$;
-
             """
 
         /// The 32 bytes in `push1` and 52 characters of Bech32's, whatever the checksum behind them says: they are only
@@ -229,9 +212,7 @@
         private static let keyBytes = """
             CREATE FUNCTION sealed_push.key_bytes(key text) RETURNS bytea
             LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-            DECLARE
-                bits bit varying := B'';
-                bytes bytea := '';
+            DECLARE bits bit varying := B''; bytes bytea := '';
             BEGIN
                 IF (key_bytes.key COLLATE "C" ~ '^push1[02-9ac-hj-np-z]{58}$') IS NOT TRUE THEN RETURN NULL; END IF;
                 FOR n IN 6..57 LOOP
@@ -242,7 +223,6 @@
                 END LOOP;
                 RETURN bytes;
             END $$;
-
             """
 
         /// For back ends in any language, in the transaction that stores the message. Docs/Operations.md 9.1.
@@ -288,13 +268,10 @@
                             THEN (nullif(enqueue.expiration, 0) + 1) * 1000 END)],
                         ARRAY[enqueue.expiration], ARRAY[enqueue.apns_id], ARRAY[enqueue.collapse_id],
                         ARRAY[convert_to(enqueue.payload, 'UTF8')], ARRAY[enqueue.code])
-                    THEN
-                        RETURN 'enqueued';
-                    END IF;
+                    THEN RETURN 'enqueued'; END IF;
                     -- Another transaction has used the key meanwhile.
                 END LOOP;
             END $$;
-
             """
 
         /// How far a message has come, for who knows its key.
@@ -304,10 +281,8 @@
                 OUT message text, OUT fingerprint bytea
             ) RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
                 SELECT r.audience, r.position, r.is_complete, r.enqueued, r.message, r.fingerprint
-                FROM sealed_push.requests r
-                WHERE r.key = request.key
+                FROM sealed_push.requests r WHERE r.key = request.key
             $$;
-
             """
 
         /// Begins a range of a message for everyone, or returns one that was begun and is not stored; all NULL where
@@ -317,9 +292,7 @@
                 key bytea, audience text, topic text, now bigint, size bigint, message text DEFAULT NULL,
                 fingerprint bytea DEFAULT NULL, OUT start bigint, OUT last bigint
             ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-            DECLARE
-                known record;
-                ahead record;
+            DECLARE known record; ahead record;
             BEGIN
                 IF (octet_length(next_range.key) = 32 AND octet_length(next_range.audience) BETWEEN 1 AND 1024
                     AND next_range.now \(isTime) AND next_range.size BETWEEN 1 AND 10000
@@ -345,10 +318,9 @@
                     SET position = CASE WHEN ahead.count < next_range.size THEN 9223372036854775807 ELSE ahead.last END
                     WHERE r.key = next_range.key;
                     IF ahead.last IS NOT NULL THEN
-                        start := known.position;
-                        last := ahead.last;
                         INSERT INTO sealed_push.ranges(key, start, last)
-                        VALUES (next_range.key, next_range.start, next_range.last);
+                        VALUES (next_range.key, known.position, ahead.last) RETURNING ranges.start, ranges.last
+                        INTO start, last;
                         RETURN;
                     END IF;
                 END IF;
@@ -359,7 +331,6 @@
                     UPDATE sealed_push.requests r SET is_complete = true WHERE r.key = next_range.key;
                 END IF;
             END $$;
-
             """
     }
 #endif

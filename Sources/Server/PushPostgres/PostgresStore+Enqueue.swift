@@ -5,18 +5,28 @@
 
     extension PostgresStore {
         func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch {
-            guard order.audience == .everyone else {
-                let batch = try await read { db, _ throws(OutboxError) in try Self.batch(order, db) }
-                // Whoever asks again may have lost the answer because the server was lost.
-                if batch.isDone { try await pool.connected(PostgresPool.waitForStandby) }
-                return batch
+            let (condition, name, problem): (String, String, OutboxError)
+            switch order.audience {
+            case .device(let device): (condition, name, problem) = ("name = $1", device.description, .unknownDevice)
+            case .user(let user):
+                (condition, name, problem) = ("user_name = $1 ORDER BY id", user.description, .unknownUser)
+            case .everyone:
+                return try await write { db, now throws(OutboxError) in try Self.nextRange(of: order, at: now, db) }
             }
-            return try await write { db, now throws(OutboxError) in try Self.nextRange(of: order, at: now, db) }
+            let batch = try await read { db, _ throws(OutboxError) in
+                if let progress = try Self.progress(of: order, db), progress.isComplete {
+                    return EnqueueBatch(doneWith: progress.enqueuedCount, message: progress.message)
+                }
+                let found = try Self.candidates(condition, [.text(name)], db)
+                guard !found.isEmpty else { throw problem }
+                return EnqueueBatch(candidates: found, alreadyEnqueuedCount: 0)
+            }
+            // Whoever asks again may have lost the answer because the server was lost.
+            if batch.isDone { try await pool.connected(PostgresPool.waitForStandby) }
+            return batch
         }
 
-        func outcomes(
-            of message: MessageID
-        ) async throws(OutboxError) -> [(device: Int64, name: String?, outcome: String, count: Int)] {
+        func outcomes(of message: MessageID) async throws(OutboxError) -> [MessageOutcome] {
             try await read { db, _ throws(OutboxError) in
                 try db.rows(
                     """
@@ -24,30 +34,8 @@
                         LEFT JOIN sealed_push.recipients r ON r.id = o.device
                     WHERE o.message = $1 GROUP BY 1, 2, 3
                     """, [.text(message.description)]
-                ).map { row throws(OutboxError) in
-                    (
-                        try row.int("device"), try row.optionalText("name"), try row.text("outcome"),
-                        try row.count("count")
-                    )
-                }
+                ).map { row throws(OutboxError) in try row.outcome() }
             }
-        }
-
-        private static func batch(_ order: EnqueueOrder, _ db: PostgresConnection) throws(OutboxError) -> EnqueueBatch {
-            if let progress = try progress(of: order, db), progress.isComplete {
-                return EnqueueBatch(doneWith: progress.enqueuedCount, message: progress.message)
-            }
-            let found: [EnqueueBatch.Candidate]
-            switch order.audience {
-            case .device(let name):
-                found = try candidates("name = $1", [.text(name.description)], db)
-                if found.isEmpty { throw .unknownDevice }
-            case .user(let name):
-                found = try candidates("user_name = $1 ORDER BY id", [.text(name.description)], db)
-                if found.isEmpty { throw .unknownUser }
-            case .everyone: found = []
-            }
-            return EnqueueBatch(candidates: found, alreadyEnqueuedCount: 0)
         }
 
         /// Begins a new range of all devices, or returns one that was begun and is not stored. Whoever stores it
@@ -72,8 +60,7 @@
                 "topic = $3 AND id + 0 > $1 AND id + 0 <= $2 ORDER BY id + 0",
                 [.int(start), .int(last), .text(order.topic.description)], db)
             return EnqueueBatch(
-                candidates: found, range: EnqueueRange(start: start, last: last), alreadyEnqueuedCount: enqueuedCount,
-                message: message)
+                candidates: found, range: (start, last), alreadyEnqueuedCount: enqueuedCount, message: message)
         }
 
         func enqueue(

@@ -8,26 +8,19 @@
         /// What is said of an address changes the device's row, for which whoever enqueues may make us wait: each in a
         /// transaction of its own, before the rest. All of it may be handed in twice.
         func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer {
-            var ordinary: [(lease: Lease, settlement: Settlement)] = []
+            var settled: [SettledLease] = []
             for (lease, settlement) in exchange.settled {
-                let left: Settlement? =
-                    switch settlement {
-                    case .addressGone(let reason, let since, let delay):
-                        try await write { db, now throws(OutboxError) in
-                            try Self.removeAddress(
-                                of: lease, reason: reason, since: since, otherwise: delay, at: now, db)
-                        }
-                    case .addressRefused(let reason):
-                        try await write { db, now throws(OutboxError) in
-                            try Self.disableAddress(of: lease, reason: reason, at: now, db)
-                        }
-                    case .accepted, .later, .returned, .dead: settlement
+                switch settlement {
+                case .accepted, .later, .returned, .dead: settled.append((lease, settlement))
+                case .addressGone, .addressRefused:
+                    let left = try await write { db, now throws(OutboxError) in
+                        try Self.settleAddress(of: lease, settlement, at: now, db)
                     }
-                if let left { ordinary.append((lease, left)) }
+                    if let left { settled.append((lease, left)) }
+                }
             }
-            let settled = ordinary
             guard !settled.isEmpty || !exchange.extended.isEmpty || exchange.order != nil else { return LeaseAnswer() }
-            let answer = try await write { db, now throws(OutboxError) in
+            let answer = try await write { [settled] db, now throws(OutboxError) in
                 var answer = LeaseAnswer()
                 answer.unsettled = try Self.settle(
                     settled, extending: exchange.extended, by: exchange.hold, at: now, db)
@@ -43,10 +36,8 @@
 
         func hasProvenAddress(of carrier: Carrier) async throws(OutboxError) -> Bool {
             try await read { db, _ throws(OutboxError) in
-                try !db.rows(
-                    "SELECT 1 FROM sealed_push.devices WHERE is_proven AND carrier = $1 LIMIT 1",
-                    [.text(carrier.description)]
-                ).isEmpty
+                let sql = "SELECT 1 FROM sealed_push.devices WHERE is_proven AND carrier = $1 LIMIT 1"
+                return try !db.rows(sql, [.text(carrier.description)]).isEmpty
             }
         }
 
@@ -54,17 +45,26 @@
 
         /// Returns what could not be noted, since somebody is enqueueing to the device.
         private static func settle(
-            _ settled: [(lease: Lease, settlement: Settlement)], extending extended: [Lease], by hold: Duration,
+            _ settled: [SettledLease], extending extended: [Lease], by hold: Duration,
             at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> [(lease: Lease, settlement: Settlement)] {
+        ) throws(OutboxError) -> [SettledLease] {
             guard !settled.isEmpty || !extended.isEmpty else { return [] }
             try removeEntries(settled, at: now, db)
             // What follows sees all that was enqueued to these devices before their rows were locked.
             let places = try lockQueues(of: (settled.map(\.lease) + extended).map(\.device), skipsLocked: true, db)
             let held = extended.compactMap { lease in places[lease.device].map { Found(lease: lease, place: $0) } }
-            try prolong(held, until: now + hold.milliseconds, db)
+            if !held.isEmpty {
+                try db.rows(
+                    """
+                    UPDATE sealed_push.queues q SET due = $3 FROM unnest($1::tid[], $2::bigint[]) AS x(place, number)
+                    WHERE q.ctid = x.place AND q.lease = x.number
+                    """,
+                    [
+                        .places(held.map(\.place)), .ints(held.map(\.lease.number)), .int(now + hold.milliseconds),
+                    ])
+            }
             var (ended, released): ([Found], [(found: Found, due: Int64, isAttempt: Bool)]) = ([], [])
-            var unsettled: [(lease: Lease, settlement: Settlement)] = []
+            var unsettled: [SettledLease] = []
             for (lease, settlement) in settled {
                 guard let place = places[lease.device] else {
                     unsettled.append((lease, settlement))
@@ -79,7 +79,12 @@
             }
             try release(released, db)
             try advance(ended, at: now, db)
-            return try stillHeld(unsettled, db)
+            guard !unsettled.isEmpty else { return [] }
+            // Those whose lease is gone have nothing to say about the queue any more.
+            let rows = try db.rows(
+                "SELECT lease FROM sealed_push.queues WHERE \(areOf)", [.ints(unsettled.map(\.lease.device))])
+            let numbers = Set(try rows.map { row throws(OutboxError) in try row.optionalInt("lease") })
+            return unsettled.filter { numbers.contains($0.lease.number) }
         }
 
         /// A lease, and where its device's row lies, which is ours until the transaction's end.
@@ -90,7 +95,7 @@
 
         /// Removes what was accepted, and buries what is dead, whoever holds the lease now.
         private static func removeEntries(
-            _ settled: [(lease: Lease, settlement: Settlement)], at now: Int64, _ db: PostgresConnection
+            _ settled: [SettledLease], at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {
             let accepted = settled.filter { $0.settlement == .accepted }.map(\.lease)
             if !accepted.isEmpty {
@@ -101,8 +106,7 @@
             }
             for (lease, settlement) in settled {
                 guard case .dead(let reason) = settlement else { continue }
-                let count = try bury(.ints([lease.entry]), reason: reason, attempts: lease.attempts, at: now, db)
-                try tally(Tally.dead(reason), count, at: now, db)
+                try bury(.ints([lease.entry]), reason: reason, attempts: lease.attempts, at: now, db)
             }
         }
 
@@ -117,26 +121,6 @@
                     JOIN sealed_push.devices d ON d.id = x.id AND d.token = x.token
                     WHERE NOT d.is_proven FOR UPDATE OF d SKIP LOCKED)
                 """, [.ints(leases.map(\.device)), .byteArrays(leases.map { $0.request.address.bytes })])
-        }
-
-        /// Those whose lease is still there: the others have nothing to say about the queue any more.
-        private static func stillHeld(
-            _ unsettled: [(lease: Lease, settlement: Settlement)], _ db: PostgresConnection
-        ) throws(OutboxError) -> [(lease: Lease, settlement: Settlement)] {
-            guard !unsettled.isEmpty else { return [] }
-            let rows = try db.rows(
-                "SELECT lease FROM sealed_push.queues WHERE \(areOf)", [.ints(unsettled.map(\.lease.device))])
-            let numbers = Set(try rows.map { row throws(OutboxError) in try row.optionalInt("lease") })
-            return unsettled.filter { numbers.contains($0.lease.number) }
-        }
-
-        private static func prolong(_ found: [Found], until due: Int64, _ db: PostgresConnection) throws(OutboxError) {
-            guard !found.isEmpty else { return }
-            try db.rows(
-                """
-                UPDATE sealed_push.queues q SET due = $3 FROM unnest($1::tid[], $2::bigint[]) AS x(place, number)
-                WHERE q.ctid = x.place AND q.lease = x.number
-                """, [.places(found.map(\.place)), .ints(found.map(\.lease.number)), .int(due)])
         }
 
         private static func release(
@@ -196,45 +180,37 @@
         // MARK: Addresses
 
         /// Returns what is left to settle: the address may have been registered since, or be another by now.
-        private static func removeAddress(
-            of lease: Lease, reason: String, since: Timestamp, otherwise delay: Duration, at now: Int64,
-            _ db: PostgresConnection
+        private static func settleAddress(
+            of lease: Lease, _ settlement: Settlement, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Settlement? {
-            guard let registered = try registration(of: lease, db) else { return .returned }
-            // Whole seconds, both cut: the same second counts as registered since.
-            if registered / 1_000 >= since.secondsSince1970 { return .later(delay) }
-            try db.rows(
-                """
-                UPDATE sealed_push.devices
-                SET token = NULL, token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
-                """, [.text(reason), .int(lease.device)])
-            let outcome = Tally.dropped(reason)
-            try tally(outcome, discardAll(of: lease.device, outcome, at: now, db), at: now, db)
-            return nil
-        }
-
-        /// Returns what is left to settle: the device may have another address by now.
-        private static func disableAddress(
-            of lease: Lease, reason: String, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Settlement? {
-            guard try registration(of: lease, db) != nil else { return .returned }
-            try db.rows(
-                """
-                UPDATE sealed_push.devices SET token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
-                """, [.text(reason), .int(lease.device)])
-            let head = try bury(.ints([lease.entry]), reason: reason, attempts: lease.attempts, at: now, db)
-            try tally(Tally.dead(reason), head + buryAll(of: lease.device, reason: reason, at: now, db), at: now, db)
-            return nil
-        }
-
-        /// When the lease's address was registered, in milliseconds; nil if the device has another. Locks its row.
-        private static func registration(of lease: Lease, _ db: PostgresConnection) throws(OutboxError) -> Int64? {
-            try db.rows(
+            let registered = try db.rows(
                 """
                 SELECT token_registered FROM sealed_push.devices
                 WHERE id = $1 AND token = $2 AND token_refusal IS NULL FOR UPDATE
                 """, [.int(lease.device), .bytes(lease.request.address.bytes)]
             ).first?.int("token_registered")
+            guard let registered else { return .returned }
+            switch settlement {
+            case .addressGone(let reason, let since, let delay):
+                // Whole seconds, both cut: the same second counts as registered since.
+                if registered / 1_000 >= since.secondsSince1970 { return .later(delay) }
+                try db.rows(
+                    """
+                    UPDATE sealed_push.devices
+                    SET token = NULL, token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
+                    """, [.text(reason), .int(lease.device)])
+                let outcome = Tally.dropped(reason)
+                try tally(outcome, discardAll(of: lease.device, outcome, at: now, db), at: now, db)
+            case .addressRefused(let reason):
+                try db.rows(
+                    """
+                    UPDATE sealed_push.devices SET token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
+                    """, [.text(reason), .int(lease.device)])
+                try bury(.ints([lease.entry]), reason: reason, attempts: lease.attempts, at: now, db)
+                try buryAll(of: lease.device, reason: reason, at: now, db)
+            case .accepted, .later, .returned, .dead: return settlement
+            }
+            return nil
         }
 
         // MARK: Devices' rows in the queue

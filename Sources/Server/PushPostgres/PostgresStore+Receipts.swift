@@ -46,7 +46,16 @@
                 [id, .bytes(Array(receipt.number)), .int(max(made, today))])
             try tally(ReceiptTally.shown, in: receiptTallies, at: now, db)
             try tally(ReceiptTally.speed(receipt.elapsed), in: receiptTallies, at: now, db)
-            let failedCount = try countFailures(of: receipt, before: before.count("failed"), at: now, db)
+            let failures = receipt.countedFailures(before: try before.count("failed"))
+            for (reason, count) in failures {
+                try tally(ReceiptTally.failed(reason), count, in: receiptTallies, at: now, db)
+                try db.rows(
+                    """
+                    INSERT INTO sealed_push.receipt_failures AS f(id, reason, last) VALUES ($1, $2, $3)
+                    ON CONFLICT (id, reason) DO UPDATE SET last = greatest(f.last, $3)
+                    """, [id, .text(reason), .int(now)])
+            }
+            let failedCount = failures.map(\.count).reduce(0, +)
             try db.rows(
                 """
                 INSERT INTO sealed_push.receipt_devices AS r(
@@ -65,38 +74,14 @@
         /// A sum that goes on from more would end the counting.
         private static let most = 1 << 62
 
-        /// Adds what did not open, up to the day's limit for one device; returns how many that were.
-        private static func countFailures(
-            of receipt: ShownReceipt, before: Int, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Int {
-            var left = max(0, ReceiptDevice.maximumFailuresPerDay - before)
-            let limit = left
-            var failures = receipt.failures.map { ($0.rawValue, $1) }.sorted { $0.0 < $1.0 }
-            failures.append((ReceiptTally.otherReason, receipt.otherFailureCount))
-            for (reason, count) in failures where count > 0 {
-                try tally(ReceiptTally.failed(reason), min(count, left), in: receiptTallies, at: now, db)
-                left -= min(count, left)
-                try db.rows(
-                    """
-                    INSERT INTO sealed_push.receipt_failures AS f(id, reason, last) VALUES ($1, $2, $3)
-                    ON CONFLICT (id, reason) DO UPDATE SET last = greatest(f.last, $3)
-                    """, [.bytes(Array(receipt.id.bytes)), .text(reason), .int(now)])
-            }
-            return limit - left
-        }
-
         func receipts(days: Int) async throws(OutboxError) -> ReceiptReport {
             try await read { db, now throws(OutboxError) in
                 let first = now / Tally.millisecondsPerDay - Int64(days) + 1
                 let tallies = try db.rows(
                     """
-                    SELECT day, outcome, \(Self.sum) AS count FROM sealed_push.receipt_tallies WHERE day >= $1
-                    GROUP BY day, outcome
-                    """, [.int(first)])
-                let accepted = try db.rows(
-                    """
-                    SELECT day, outcome, \(Self.sum) AS count FROM sealed_push.tallies WHERE day >= $1 AND outcome = $2
-                    GROUP BY day, outcome
+                    SELECT day, outcome, \(Self.sum) AS count FROM (SELECT * FROM sealed_push.receipt_tallies
+                        UNION ALL SELECT * FROM sealed_push.tallies WHERE outcome = $2) AS tallies
+                    WHERE day >= $1 GROUP BY day, outcome
                     """, [.int(first), .text(Tally.accepted)])
                 let start = PostgresValue.int(first * Tally.millisecondsPerDay)
                 let devices = try db.row(
@@ -105,24 +90,17 @@
                         (SELECT count(*) FROM sealed_push.devices) AS registered
                     FROM sealed_push.receipt_devices WHERE last >= $1
                     """, [start])
-                let failing = try Self.counts(
-                    """
-                    SELECT reason AS name, count(*) AS count FROM sealed_push.receipt_failures WHERE last >= $1
-                    GROUP BY reason
-                    """, [start], db)
-                return try ReceiptReport(
-                    devices, tallies: tallies.map { $0 } + accepted.map { $0 }, failingDevices: failing)
+                let failing = try db.counts(by: "reason", in: "receipt_failures", where: "last >= $1", [start])
+                return try ReceiptReport(devices, tallies: Array(tallies), failingDevices: failing)
             }
         }
 
         func receipts(of id: ReceiptID) async throws(OutboxError) -> ReceiptDevice? {
             try await read { db, _ throws(OutboxError) in
-                let row = try db.rows(
-                    "SELECT last, shown, failed FROM sealed_push.receipt_devices WHERE id = $1",
-                    [.bytes(Array(id.bytes))]
-                ).first
-                guard let row else { return nil }
-                return try ReceiptDevice(row)
+                let sql = "SELECT last, shown, failed FROM sealed_push.receipt_devices WHERE id = $1"
+                return try db.rows(sql, [.bytes(id.bytes)]).first.map { row throws(OutboxError) in
+                    try ReceiptDevice(row)
+                }
             }
         }
 

@@ -71,15 +71,18 @@
             _ change: DeviceChange, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> RegistrationChange {
             try lock(["name \(change.name)"], db)
-            let rows = try db.rows(
-                "\(selection) WHERE d.name = $1 FOR UPDATE OF d", [.text(change.name.description)])
+            let rows = try db.rows("\(selection) WHERE d.name = $1 FOR UPDATE OF d", [.text(change.name.description)])
             let known = try rows.first.map { row throws(OutboxError) in
                 (id: try row.int("id"), stored: try StoredDevice(row, knowing: change.record))
             }
             let new = try change.next(known?.stored)
             let device = new.device
             let isLimited = known == nil && change.deviceLimit < .max
-            try lock(shared(device) + (isLimited ? ["user \(device.user)"] : []), db)
+            // What two devices may both claim.
+            var shared = isLimited ? ["user \(device.user)"] : []
+            if case .enrolled(let enrolled) = device.keys { shared.append("enrollment \(enrolled.enrollment)") }
+            if case .active(let address, _) = device.address { shared.append("address \(address.hexadecimal)") }
+            try lock(shared, db)
             if let known { try RegistryRules.requireOwn(known.stored.device, device, movingFrom: change.previous) }
             if isLimited {
                 let known = try db.row(
@@ -115,14 +118,6 @@
                     SELECT DISTINCT hashtextextended(name, 20) AS key FROM unnest($1::text[]) AS names(name)
                     ORDER BY key) AS keys
                 """, [.texts(names)])
-        }
-
-        /// What two devices may both claim.
-        private static func shared(_ device: RegisteredDevice) -> [String] {
-            var names: [String] = []
-            if case .enrolled(let enrolled) = device.keys { names.append("enrollment \(enrolled.enrollment)") }
-            if case .active(let address, _) = device.address { names.append("address \(address.hexadecimal)") }
-            return names
         }
 
         private static func others(
@@ -201,9 +196,7 @@
         }
 
         /// Forgets a device and what waits for it; returns how many pushes that were.
-        private static func remove(
-            _ id: Int64, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Int {
+        private static func remove(_ id: Int64, at now: Int64, _ db: PostgresConnection) throws(OutboxError) -> Int {
             try db.rows("SELECT 1 FROM sealed_push.devices WHERE id = $1 FOR UPDATE", [.int(id)])
             let count = try discardAll(of: id, at: now, db)
             try db.rows("DELETE FROM sealed_push.devices WHERE id = $1", [.int(id)])

@@ -138,7 +138,7 @@
                     if refusal != nil || address == nil {
                         // Its app has taken the address away, or its carrier has.
                         let reason = refusal ?? SkipReason.noToken.rawValue
-                        try tally(Tally.dead(reason), buryAll(of: device, reason: reason, at: now, db), at: now, db)
+                        try buryAll(of: device, reason: reason, at: now, db)
                     } else if let entry = try? EntryRow(row), let request = entry.request(of: order.carrier) {
                         let isSame = try row.optionalInt("entry") == head
                         let attempts = isSame ? min(try row.count("attempts"), Lease.countedAttempts) + 1 : 1
@@ -148,19 +148,16 @@
                         taken.append(Found(lease: lease, place: place))
                     } else {
                         // The row was tampered with. Reject it without stopping the others.
-                        try tally(
-                            Tally.dead("malformed"), bury(.ints([head]), reason: "malformed", at: now, db), at: now, db)
+                        try bury(.ints([head]), reason: "malformed", at: now, db)
                         again.append(place)
                     }
                 }
                 try removeEmpty(empty, db)
-                if !stale.isEmpty {
-                    if order.removesStale {
-                        _ = try removeEntries("id = ANY($1)", .ints(stale), Tally.expired, at: now, db)
-                    } else {
-                        _ = try bury(.ints(stale), reason: Tally.expired, at: now, db)
-                    }
-                    try tally(Tally.expired, stale.count, at: now, db)
+                if !stale.isEmpty, order.removesStale {
+                    let removed = try removeEntries("id = ANY($1)", .ints(stale), Tally.expired, at: now, db)
+                    try tally(Tally.expired, removed.count, at: now, db)
+                } else if !stale.isEmpty {
+                    try bury(.ints(stale), reason: Tally.expired, at: now, db)
                 }
                 left = again
             }
@@ -178,8 +175,8 @@
                 WHERE q.ctid = x.place
                 """,
                 [
-                    .places(taken.map(\.place)), .ints(leases.map(\.number)),
-                    .ints(leases.map(\.entry)), .ints(leases.map { Int64($0.attempts) }), .int(end), .text(hostName),
+                    .places(taken.map(\.place)), .ints(leases.map(\.number)), .ints(leases.map(\.entry)),
+                    .ints(leases.map { Int64($0.attempts) }), .int(end), .text(hostName),
                 ])
         }
 

@@ -5,7 +5,42 @@
 
     extension PostgresStore {
         func retry(reason: String?) async throws(OutboxError) -> Int {
-            try await inBatches { db, now throws(OutboxError) in try Self.retryBatch(reason, at: now, db) }
+            try await inBatches { db, now throws(OutboxError) in
+                try db.rows(
+                    """
+                    UPDATE sealed_push.devices SET token_refusal = NULL, \(Self.nextRevision)
+                    WHERE token IS NOT NULL AND token_refusal IS NOT NULL AND ($1::text IS NULL OR token_refusal = $1)
+                        AND id IN (SELECT device FROM sealed_push.dead_letters)
+                    """, [.text(reason)])
+                let rows = try db.rows(
+                    """
+                    SELECT l.id FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
+                    WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
+                        AND d.token_refusal IS NULL
+                    ORDER BY l.device, l.id LIMIT \(Self.batchCount) FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d
+                    """, [.text(reason), .int(now)])
+                guard !rows.isEmpty else { return 0 }
+                let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
+                let outcome = "CASE reason WHEN 'expired' THEN reason ELSE 'dead:' || reason END"
+                // They are older than what has come since: the scans begin with them.
+                try db.rows(
+                    """
+                    SELECT sealed_push.line_up(array_agg(device), priority, array_agg(head), $2)
+                    FROM (
+                        SELECT device, max(priority)::bigint AS priority, min(id) AS head
+                        FROM sealed_push.dead_letters WHERE id = ANY($1) GROUP BY device) AS back
+                    GROUP BY priority
+                    """, [ids, .int(now)])
+                try db.rows(
+                    """
+                    WITH gone AS (
+                        DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(Self.entryColumns), reason),
+                        \(Self.noted(outcome, "-count(*)", at: "$2"))
+                    INSERT INTO sealed_push.entries(\(Self.entryColumns)) SELECT \(Self.entryColumns) FROM gone
+                    """, [ids, .int(now)])
+                try db.rows("SELECT sealed_push.wake()")
+                return rows.count
+            }
         }
 
         /// Repeats a transaction that handles up to ``batchCount`` rows until none is left; returns how many that were.
@@ -107,43 +142,6 @@
             }
         }
 
-        private static func retryBatch(
-            _ reason: String?, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Int {
-            try db.rows(
-                """
-                UPDATE sealed_push.devices SET token_refusal = NULL, \(nextRevision)
-                WHERE token IS NOT NULL AND token_refusal IS NOT NULL AND ($1::text IS NULL OR token_refusal = $1)
-                    AND id IN (SELECT device FROM sealed_push.dead_letters)
-                """, [.text(reason)])
-            let rows = try db.rows(
-                """
-                SELECT l.id FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
-                WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
-                    AND d.token_refusal IS NULL
-                ORDER BY l.device, l.id LIMIT \(batchCount) FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d
-                """, [.text(reason), .int(now)])
-            guard !rows.isEmpty else { return 0 }
-            let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
-            // They are older than what has come since: the scans begin with them.
-            try db.rows(
-                """
-                SELECT sealed_push.line_up(array_agg(device), priority, array_agg(head), $2)
-                FROM (
-                    SELECT device, max(priority)::bigint AS priority, min(id) AS head
-                    FROM sealed_push.dead_letters WHERE id = ANY($1) GROUP BY device) AS back
-                GROUP BY priority
-                """, [ids, .int(now)])
-            try db.rows(
-                """
-                WITH gone AS (DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(entryColumns), reason),
-                    \(noted("CASE reason WHEN 'expired' THEN reason ELSE 'dead:' || reason END", "-count(*)", at: "$2"))
-                INSERT INTO sealed_push.entries(\(entryColumns)) SELECT \(entryColumns) FROM gone
-                """, [ids, .int(now)])
-            try db.rows("SELECT sealed_push.wake()")
-            return rows.count
-        }
-
         private static let batchCount = 1_000
 
         // MARK: Dead letters and sums
@@ -178,7 +176,7 @@
             """
         }
 
-        /// Moves entries to the dead letters, still sealed; returns how many that were.
+        /// Moves entries to the dead letters, still sealed.
         ///
         /// - Parameters:
         ///   - value: `$4` of the condition.
@@ -186,8 +184,8 @@
         static func bury(
             _ value: PostgresValue, where condition: String = "id = ANY($4)", reason: String, attempts: Int = 0,
             at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Int {
-            try db.row(
+        ) throws(OutboxError) {
+            let count = try db.row(
                 """
                 WITH gone AS (DELETE FROM sealed_push.entries WHERE \(condition) RETURNING \(entryColumns)),
                     buried AS (
@@ -197,15 +195,15 @@
                 SELECT count(*) AS count FROM gone
                 """, [.text(reason), .int(Int64(attempts)), .int(now), value, .text(Tally.dead(reason))]
             ).count("count")
+            try tally(Tally.dead(reason), count, at: now, db)
         }
 
-        /// Moves all that waits for a device to the dead letters; returns how many that were.
+        /// Moves all that waits for a device to the dead letters.
         static func buryAll(
             of device: Int64, reason: String, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Int {
-            let count = try bury(.int(device), where: "device = $4", reason: reason, at: now, db)
+        ) throws(OutboxError) {
+            try bury(.int(device), where: "device = $4", reason: reason, at: now, db)
             try removeQueue(of: device, db)
-            return count
         }
 
         static func removeQueue(of device: Int64, _ db: PostgresConnection) throws(OutboxError) {
@@ -242,9 +240,8 @@
                     """, [.int(now / 1_000)])
                 try status.count(devices)
                 status.fileByteCount = try devices.count("size")
-                let ages = OutboxStatus.ages.indices.map {
-                    "count(*) FILTER (WHERE enqueued < $\($0 + 1)) AS age\($0)"
-                }.joined(separator: ", ")
+                let ages = OutboxStatus.ages.indices.map { "count(*) FILTER (WHERE enqueued < $\($0 + 1)) AS age\($0)" }
+                    .joined(separator: ", ")
                 let entries = try db.row(
                     "SELECT count(*) AS waiting, \(ages) FROM sealed_push.entries",
                     OutboxStatus.ages.map { .int(now - $0.milliseconds) })
@@ -263,21 +260,15 @@
                     """, [.int(now)])
                 status.queues = try OutboxStatus.Queues(queues)
                 status.nextDue = try queues.optionalInt("next").map { Timestamp(clamping: max($0, now) / 1_000) }
-                status.leasedByHost = try Self.counts(
-                    """
-                    SELECT coalesce(holder, 'unknown') AS name, count(*) AS count FROM sealed_push.queues
-                    WHERE due > $1 AND lease IS NOT NULL GROUP BY 1
-                    """, [.int(now)], db)
-                let carriers = try Self.counts(
-                    "SELECT carrier AS name, count(*) AS count FROM sealed_push.queues GROUP BY 1", [], db)
-                for (name, count) in carriers {
-                    if let carrier = Carrier(name) { status.waitingDevices[carrier] = count }
-                }
-                status.deadLetters = try Self.counts(
-                    "SELECT reason AS name, count(*) AS count FROM sealed_push.dead_letters GROUP BY 1", [], db)
-                status.outcomes = try Self.counts(
-                    "SELECT outcome AS name, \(Self.sum) AS count FROM sealed_push.tallies WHERE day > $1 GROUP BY 1",
-                    [.int((now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay)], db)
+                status.leasedByHost = try db.counts(
+                    by: "coalesce(holder, 'unknown')", in: "queues", where: "due > $1 AND lease IS NOT NULL",
+                    [.int(now)])
+                let carriers = try db.counts(by: "carrier", in: "queues")
+                status.waitingDevices = OutboxStatus.parsed(carriers) { Carrier($0) }
+                status.deadLetters = try db.counts(by: "reason", in: "dead_letters")
+                status.outcomes = try db.counts(
+                    by: "outcome", in: "tallies", where: "day > $1",
+                    [.int((now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay)], sum: Self.sum)
                 return status
             }
         }
@@ -294,22 +285,9 @@
             }
         }
 
-        static func counts(
-            _ sql: String, _ values: [PostgresValue], _ db: PostgresConnection
-        ) throws(OutboxError) -> [String: Int] {
-            var counts: [String: Int] = [:]
-            for row in try db.rows(sql, values) { counts[try row.text("name"), default: 0] += try row.count("count") }
-            return counts
-        }
-
         private static func senders(_ table: String, _ db: PostgresConnection) throws(OutboxError) -> [SealedBy: Int] {
-            let counts = try counts(
-                """
-                SELECT sender AS name, count(*) AS count FROM sealed_push.\(table)
-                WHERE sender IS NOT NULL GROUP BY sender
-                """, [], db)
-            return Dictionary(
-                counts.compactMap { name, count in SealedBy(parsing: name).map { ($0, count) } }, uniquingKeysWith: +)
+            let counts = try db.counts(by: "sender", in: table, where: "sender IS NOT NULL")
+            return OutboxStatus.parsed(counts) { SealedBy(parsing: $0) }
         }
     }
 #endif

@@ -46,10 +46,8 @@
         func setMark(_ mark: [UInt8]) async throws(OutboxError) {
             _ = try await write { db, _ throws(OutboxError) in
                 try db.rows(
-                    """
-                    INSERT INTO sealed_push.marks(mark)
-                    SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM sealed_push.marks)
-                    """, [.bytes(mark)])
+                    "INSERT INTO sealed_push.marks SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM sealed_push.marks)",
+                    [.bytes(mark)])
             }
         }
 

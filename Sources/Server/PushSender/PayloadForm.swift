@@ -29,8 +29,7 @@ package enum PayloadForm {
     ])
 
     private static let clear = Piece.all([
-        .text(#"{"aps":{"alert":"#),
-        .any([.string, .all([.text("{"), .list(alertPart), .text("}")])]),
+        .text(#"{"aps":{"alert":"#), .any([.string, .all([.text("{"), .list(alertPart), .text("}")])]),
         .text(",\"mutable-content\":1},\(clearEnd)"),
     ])
     private static let sealed = Piece.all([.envelope, .text("\"}")])
@@ -44,8 +43,7 @@ package enum PayloadForm {
     /// Where a piece that begins here ends; nil if it is not there. Of several, one fits at most.
     private static func end(of piece: Piece, in json: UnsafeRawBufferPointer, from start: Int) -> Int? {
         switch piece {
-        case .text(let text):
-            return json[start...].starts(with: text.utf8) ? start + text.utf8.count : nil
+        case .text(let text): return json[start...].starts(with: text.utf8) ? start + text.utf8.count : nil
         case .string: return endOfString(in: json, from: start)
         case .envelope:
             let end = JSONCharacters.endOfPlain(json, from: start)

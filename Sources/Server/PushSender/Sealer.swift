@@ -127,8 +127,7 @@ public final class Sealer: Sendable {
     package func seal(_ content: PreparedContent, toUnverified recipient: DevicePublicKey) -> SealedPayload {
         let receipt = content.hasOwnReceipt ? nil : receipts.map { $0.key.request(recipient, to: $0.address) }
         let plaintext = content.plaintext(with: receipt)
-        let envelope =
-            contexts?.seal(plaintext, to: recipient) ?? Envelope.sealingAnonymously(plaintext, to: recipient)
+        let envelope = contexts?.seal(plaintext, to: recipient) ?? Envelope.sealingAnonymously(plaintext, to: recipient)
         return SealedPayload(
             json: json(around: envelope), recipient: recipient, topic: topic,
             apnsID: identifiers.apnsID(message: content.id, recipient: recipient),

@@ -19,7 +19,7 @@ public actor Courier {
     private let delays: RetryDelays
 
     private var inFlight: [Int64: Flight] = [:]
-    private var finished: [(lease: Lease, settlement: Settlement)] = []
+    private var finished: [SettledLease] = []
     private var waiter: CheckedContinuation<Void, Never>?
     private var isStopping = false
     private var isEndless = true
@@ -33,7 +33,7 @@ public actor Courier {
     private var lastPurge: Int64?
     private var purging: Task<Void, Never>?
     /// What the outbox wants to hear once more: somebody was enqueueing to the device.
-    private var unsettled: [(lease: Lease, settlement: Settlement)] = []
+    private var unsettled: [SettledLease] = []
 
     private struct Flight {
         let lease: Lease

@@ -66,15 +66,7 @@ package struct EnqueueBatch: Sendable {
 /// Who begins one notes it, and who stores it removes it. There is no time by which it is somebody's: when no new one is left,
 /// those that are left are taken by whoever comes, and who stores one first has it. So nothing waits for a process that is gone,
 /// and the most that is sealed in vain is one batch for each who works.
-package struct EnqueueRange: Hashable, Sendable {
-    package let start: Int64
-    package let last: Int64
-
-    package init(start: Int64, last: Int64) {
-        self.start = start
-        self.last = last
-    }
-}
+package typealias EnqueueRange = (start: Int64, last: Int64)
 
 /// What is asked for, the same for all batches.
 package struct EnqueueOrder: Sendable {
@@ -96,8 +88,8 @@ package struct EnqueueOrder: Sendable {
     /// - Throws: `keyUsedForOthers` unless an earlier request under the key was the same.
     package func requireSame(audience: String, fingerprint other: [UInt8]?) throws(OutboxError) {
         // By bytes: names that only look the same are others.
-        guard audience.utf8.elementsEqual(audienceText.utf8), !(fingerprint.flatMap { new in other.map { Sealer.differ(new, $0) } } ?? false)
-        else { throw .keyUsedForOthers }
+        let isOther = fingerprint.flatMap { new in other.map { Sealer.differ(new, $0) } } ?? false
+        guard audience.utf8.elementsEqual(audienceText.utf8), !isOther else { throw .keyUsedForOthers }
     }
 
     package func expiration(of payload: SealedPayload) -> Timestamp? { expiration ?? payload.expires }

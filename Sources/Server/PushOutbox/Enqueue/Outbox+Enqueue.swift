@@ -89,6 +89,9 @@ public struct EnqueueReport: Hashable, Sendable {
     public internal(set) var skipped: [SkipReason: Int] = [:]
 }
 
+/// A device's number, 0 for all, and its name; what became of a message there, and how often.
+package typealias MessageOutcome = (device: Int64, name: String?, outcome: String, count: Int)
+
 /// What became of a message.
 public struct MessageReport: Hashable, Sendable {
     /// Devices that it was enqueued for.
@@ -98,9 +101,8 @@ public struct MessageReport: Hashable, Sendable {
     /// The same by device, for those that are still registered; nil for a message to everyone.
     public private(set) var devices: [DeviceName: String]? = [:]
 
-    /// - Parameter rows: a device's number, 0 for all, and its name; an outcome, and how often.
-    /// - Returns: nil if the message is unknown.
-    init?(_ rows: [(device: Int64, name: String?, outcome: String, count: Int)]) {
+    /// Nil if the message is unknown.
+    init?(_ rows: [MessageOutcome]) {
         var ended: [Int64: (name: String?, outcome: String?)] = [:]
         for row in rows {
             guard row.outcome != Tally.enqueued else {

@@ -1,3 +1,4 @@
+package import PushSender
 public import SealedPush
 
 /// What devices' receipts add up to, at one moment.
@@ -120,6 +121,21 @@ public struct ReceiptDevice: Hashable, Sendable {
     /// 1,000 of its pushes that did not open, in a day, UTC; what it says beyond that is left out: so that a single device's
     /// word does not drown all others' in the sums.
     public static let maximumFailuresPerDay = 1_000
+}
+
+extension ShownReceipt {
+    /// What did not open, by reason, and how many of each are counted, up to the day's limit for one device.
+    ///
+    /// - Parameter before: how many were counted that day.
+    package func countedFailures(before: Int) -> [(reason: String, count: Int)] {
+        var left = max(0, ReceiptDevice.maximumFailuresPerDay - before)
+        let all =
+            failures.map { ($0.rawValue, $1) }.sorted { $0.0 < $1.0 } + [(ReceiptTally.otherReason, otherFailureCount)]
+        return all.filter { $0.1 > 0 }.map { reason, count in
+            defer { left -= min(count, left) }
+            return (reason, min(count, left))
+        }
+    }
 }
 
 /// How receipts are counted, beside what became of pushes: the outcomes' names.

@@ -11,7 +11,7 @@ extension SQLiteStore {
     func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
         let now = clock.now()
         return try await write { db in
-            let id = try Int64.fetchOne(db, sql: "SELECT id FROM devices WHERE name = ?", arguments: [name.description])
+            let id: Int64? = try db.value("SELECT id FROM devices WHERE name = ?", [name.description])
             guard let id else { throw OutboxError.unknownDevice }
             return try DeviceTable.remove(id, at: now, in: db)
         }
@@ -23,31 +23,25 @@ extension SQLiteStore {
 
     func forget(audiences: [String], receipts: [ReceiptID]) async throws(OutboxError) {
         try await write { db in
-            for audience in audiences {
-                try db.execute(sql: "DELETE FROM requests WHERE audience = ?", arguments: [audience])
-            }
+            for audience in audiences { try db.run("DELETE FROM requests WHERE audience = ?", [audience]) }
             for id in receipts {
-                for table in ReceiptTally.tables {
-                    try db.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [id.bytes.blob])
-                }
+                for table in ReceiptTally.tables { try db.run("DELETE FROM \(table) WHERE id = ?", [id.bytes.blob]) }
             }
         }
     }
 
     func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError) {
         try await write { db in
-            try db.execute(
-                sql: """
-                    INSERT INTO logins(user, ended) VALUES (?, ?)
-                    ON CONFLICT(user) DO UPDATE SET ended = max(ended, excluded.ended)
-                    """, arguments: [user.description, moment])
+            try db.run(
+                """
+                INSERT INTO logins(user, ended) VALUES (?, ?)
+                ON CONFLICT(user) DO UPDATE SET ended = max(ended, excluded.ended)
+                """, [user.description, moment])
         }
     }
 
     func loginsEnded(for user: UserName) async throws(OutboxError) -> Int64? {
-        try await read { db in
-            try Int64.fetchOne(db, sql: "SELECT ended FROM logins WHERE user = ?", arguments: [user.description])
-        }
+        try await read { db in try db.value("SELECT ended FROM logins WHERE user = ?", [user.description]) }
     }
 }
 
@@ -61,7 +55,8 @@ enum DeviceTable {
         if let known {
             try RegistryRules.requireOwn(known.stored.device, device, movingFrom: change.previous)
         } else if change.deviceLimit < .max {
-            try RegistryRules.requireRoom(for: change, among: count(of: device.user, in: db))
+            let count: Int = try db.value("SELECT COUNT(*) FROM devices WHERE user = ?", [device.user.description]) ?? 0
+            try RegistryRules.requireRoom(for: change, among: count)
         }
         var discardedCount = try RegistryRules.claim(device, others: others(device, in: db))
             .map { try remove($0, at: now, in: db) }.reduce(0, +)
@@ -86,37 +81,32 @@ enum DeviceTable {
             }
         }
         try saveEnrollment(of: id, DeviceRow(device).enrollment, new.codes.enrollment, in: db)
-        try QueueTable.move(id, to: carrier, in: db)
+        try db.run("UPDATE queues SET carrier = ? WHERE device = ?", [carrier, id])
         return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
     }
 
     /// Other users' devices under the same enrollment key.
     private static func others(_ device: RegisteredDevice, in db: Database) throws -> [(id: Int64, isProven: Bool)] {
         guard case .enrolled(let enrolled) = device.keys else { return [] }
-        return try Row.fetchAll(
-            db,
-            sql: """
-                SELECT id, proven <> '' AS is_proven FROM enrollments JOIN devices ON device = id
-                WHERE enrollment = ? AND user <> ? AND name <> ?
-                """, arguments: [enrolled.enrollment.description, device.user.description, device.name.description]
+        return try db.rows(
+            """
+            SELECT id, proven <> '' AS is_proven FROM enrollments JOIN devices ON device = id
+            WHERE enrollment = ? AND user <> ? AND name <> ?
+            """, [enrolled.enrollment.description, device.user.description, device.name.description]
         ).map { (try $0.int("id"), try $0.bool("is_proven")) }
-    }
-
-    private static func count(of user: UserName, in db: Database) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM devices WHERE user = ?", arguments: [user.description]) ?? 0
     }
 
     /// Forgets a device and what waits for it; returns how many pushes that were.
     static func remove(_ id: Int64, at now: Int64, in db: Database) throws -> Int {
         let count = try EntryTable.discardAll(of: id, at: now, in: db)
-        try db.execute(sql: "DELETE FROM devices WHERE id = ?", arguments: [id])
+        try db.run("DELETE FROM devices WHERE id = ?", [id])
         return count
     }
 
     private static func load(
         _ name: DeviceName, knowing record: DeviceRecord?, in db: Database
     ) throws -> (id: Int64, stored: StoredDevice)? {
-        let row = try Row.fetchOne(db, sql: "\(selection) WHERE devices.name = ?", arguments: [name.description])
+        let row = try db.row("\(selection) WHERE devices.name = ?", [name.description])
         return try row.map { (try $0.int("id"), try StoredDevice($0, knowing: record)) }
     }
 
@@ -128,7 +118,7 @@ enum DeviceTable {
             case .enrolled(let key): ("enrollment = ?", [key.description])
             case .page(let name, let limit): ("devices.name > ? ORDER BY devices.name LIMIT ?", [name ?? "", limit])
             }
-        let rows = try Row.fetchAll(db, sql: "\(selection) WHERE \(condition)", arguments: arguments)
+        let rows = try db.rows("\(selection) WHERE \(condition)", arguments)
         return try rows.map { try FoundDevice($0) }
     }
 
@@ -137,47 +127,44 @@ enum DeviceTable {
     private static func take(
         _ address: Address, for name: DeviceName, at now: Int64, in db: Database
     ) throws -> (loser: DeviceName?, discardedCount: Int) {
-        let row = try Row.fetchOne(
-            db, sql: "SELECT id, name FROM devices WHERE token = ? AND name <> ?",
-            arguments: [address.bytes.blob, name.description])
+        let row = try db.row(
+            "SELECT id, name FROM devices WHERE token = ? AND name <> ?", [address.bytes.blob, name.description])
         guard let row else { return (nil, 0) }
         let holder = try row.int("id")
-        try db.execute(
-            sql: """
-                UPDATE devices SET token = NULL, token_refusal = 'moved', is_proven = 0, revision = revision + 1
-                WHERE id = ?
-                """, arguments: [holder])
+        try db.run(
+            """
+            UPDATE devices SET token = NULL, token_refusal = 'moved', is_proven = 0, revision = revision + 1
+            WHERE id = ?
+            """, [holder])
         return (DeviceName(parsing: try row.text("name")), try EntryTable.discardAll(of: holder, at: now, in: db))
     }
 
     private static func write(_ new: StoredDevice, carrier: Int64, in db: Database) throws {
         let row = DeviceRow(new.device)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO devices(name, user, topic, carrier, token, token_registered, token_refusal, recipient,
-                    is_verified, valid_from, valid_until, pin_code, address_code)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-                ON CONFLICT(name) DO UPDATE SET is_proven = is_proven AND token IS ?5 AND topic IS ?3 AND carrier IS ?4,
-                    user = ?2, topic = ?3, carrier = ?4, token = ?5, token_registered = ?6, token_refusal = ?7,
-                    recipient = ?8, is_verified = ?9, valid_from = ?10, valid_until = ?11, pin_code = ?12,
-                    address_code = ?13, revision = revision + 1
-                """
-        ).execute(arguments: [
-            row.name, row.user, row.topic, carrier, row.address?.blob, row.registered, row.refusal,
-            row.key.recipient?.bytes.blob, row.key.isVerified, row.key.validFrom, row.key.validUntil,
-            new.codes.pin?.blob, new.codes.address?.blob,
-        ])
+        try db.run(
+            """
+            INSERT INTO devices(name, user, topic, carrier, token, token_registered, token_refusal, recipient,
+                is_verified, valid_from, valid_until, pin_code, address_code)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+            ON CONFLICT(name) DO UPDATE SET is_proven = is_proven AND token IS ?5 AND topic IS ?3 AND carrier IS ?4,
+                user = ?2, topic = ?3, carrier = ?4, token = ?5, token_registered = ?6, token_refusal = ?7,
+                recipient = ?8, is_verified = ?9, valid_from = ?10, valid_until = ?11, pin_code = ?12,
+                address_code = ?13, revision = revision + 1
+            """,
+            [
+                row.name, row.user, row.topic, carrier, row.address?.blob, row.registered, row.refusal,
+                row.key.recipient?.bytes.blob, row.key.isVerified, row.key.validFrom, row.key.validUntil,
+                new.codes.pin?.blob, new.codes.address?.blob,
+            ])
     }
 
     private static func saveEnrollment(
         of id: Int64, _ keys: DeviceRow.Registrant?, _ code: [UInt8]?, in db: Database
     ) throws {
-        guard let keys else {
-            return try db.cachedStatement(sql: "DELETE FROM enrollments WHERE device = ?").execute(arguments: [id])
-        }
-        try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO enrollments(device, enrollment, record, proven, code) VALUES (?, ?, ?, ?, ?)"
-        ).execute(arguments: [id, keys.key, keys.record, keys.proven, code?.blob])
+        guard let keys else { return try db.run("DELETE FROM enrollments WHERE device = ?", [id]) }
+        try db.run(
+            "INSERT OR REPLACE INTO enrollments(device, enrollment, record, proven, code) VALUES (?, ?, ?, ?, ?)",
+            [id, keys.key, keys.record, keys.proven, code?.blob])
     }
 
     private static let selection = """

@@ -4,42 +4,33 @@ import SealedPush
 
 extension SQLiteStore {
     func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch {
-        guard order.audience == .everyone else { return try await read { try Self.batch(order, in: $0) } }
-        let now = clock.now()
-        return try await write { try RangeTable.next(of: order, at: now, in: $0) }
-    }
-
-    func outcomes(
-        of message: MessageID
-    ) async throws(OutboxError) -> [(device: Int64, name: String?, outcome: String, count: Int)] {
-        try await read { db in
-            try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT device, name, outcome, count FROM outcomes LEFT JOIN devices ON devices.id = device
-                    WHERE message = ?
-                    """, arguments: [message.description]
-            ).map {
-                (try $0.int("device"), try $0.optionalText("name"), try $0.text("outcome"), try $0.count("count"))
-            }
-        }
-    }
-
-    private static func batch(_ order: EnqueueOrder, in db: Database) throws -> EnqueueBatch {
-        if let progress = try RequestTable.progress(of: order, in: db), progress.isComplete {
-            return EnqueueBatch(doneWith: progress.enqueuedCount, message: progress.message)
-        }
-        let found: [EnqueueBatch.Candidate]
+        let (condition, name, problem): (String, String, OutboxError)
         switch order.audience {
-        case .device(let name):
-            found = try candidates("name = ?", [name.description], in: db)
-            if found.isEmpty { throw OutboxError.unknownDevice }
-        case .user(let name):
-            found = try candidates("user = ? ORDER BY id", [name.description], in: db)
-            if found.isEmpty { throw OutboxError.unknownUser }
-        case .everyone: found = []
+        case .device(let device): (condition, name, problem) = ("name = ?", device.description, .unknownDevice)
+        case .user(let user): (condition, name, problem) = ("user = ? ORDER BY id", user.description, .unknownUser)
+        case .everyone:
+            let now = clock.now()
+            return try await write { try RangeTable.next(of: order, at: now, in: $0) }
         }
-        return EnqueueBatch(candidates: found, alreadyEnqueuedCount: 0)
+        return try await read { db in
+            if let progress = try RequestTable.progress(of: order, in: db), progress.isComplete {
+                return EnqueueBatch(doneWith: progress.enqueuedCount, message: progress.message)
+            }
+            let found = try Self.candidates(condition, [name], in: db)
+            guard !found.isEmpty else { throw problem }
+            return EnqueueBatch(candidates: found, alreadyEnqueuedCount: 0)
+        }
+    }
+
+    func outcomes(of message: MessageID) async throws(OutboxError) -> [MessageOutcome] {
+        try await read { db in
+            try db.rows(
+                """
+                SELECT device, name, outcome, count FROM outcomes LEFT JOIN devices ON devices.id = device
+                WHERE message = ?
+                """, [message.description]
+            ).map { try $0.outcome() }
+        }
     }
 
     func enqueue(
@@ -47,7 +38,10 @@ extension SQLiteStore {
     ) async throws(OutboxError) -> Bool {
         let now = clock.now()
         return try await write { db in
-            let carriers = try sealed.map { try Self.carrier(of: $0, in: db) }
+            // Nil where the device has changed since it was read.
+            let carriers: [Int64?] = try sealed.map {
+                try db.value("SELECT carrier FROM devices WHERE id = ? AND revision = ?", [$0.device, $0.revision])
+            }
             guard !carriers.contains(nil) else { return false }
             if let range = batch.range {
                 guard try RangeTable.remove(range, of: order, in: db) else { return false }
@@ -60,26 +54,16 @@ extension SQLiteStore {
             }
             let isWhole = batch.range == nil
             for device in isWhole ? sealed.map(\.device) : [0] where !sealed.isEmpty {
-                try db.cachedStatement(
-                    sql: """
-                        INSERT INTO outcomes(message, device, outcome, count, created) VALUES (?, ?, ?, ?, ?)
-                        ON CONFLICT(message, device, outcome) DO UPDATE SET count = count + excluded.count
-                        """
-                ).execute(arguments: [
-                    order.message.description, device, Tally.enqueued, isWhole ? 1 : sealed.count, now,
-                ])
+                try db.run(
+                    """
+                    INSERT INTO outcomes(message, device, outcome, count, created) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT(message, device, outcome) DO UPDATE SET count = count + excluded.count
+                    """, [order.message.description, device, Tally.enqueued, isWhole ? 1 : sealed.count, now])
             }
             try RequestTable.save(
                 order, position: isWhole ? .max : 0, isComplete: isWhole, adding: sealed.count, at: now, in: db)
             return true
         }
-    }
-
-    /// Nil where the device has changed since it was read.
-    private static func carrier(of item: EnqueueBatch.Sealed, in db: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT carrier FROM devices WHERE id = ? AND revision = ?"),
-            arguments: [item.device, item.revision])
     }
 
     private static func insert(
@@ -88,16 +72,17 @@ extension SQLiteStore {
     ) throws {
         let payload = item.payload
         let expiration = order.expiration(of: payload)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender,
-                    code, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            item.device, order.priority.rawValue, now, min(order.end(of: payload) ?? .max, now + EnqueueOrder.lifetime),
-            expiration?.secondsSince1970, payload.apnsID, payload.collapseID, payload.json.blob, sender,
-            item.code?.blob, order.message.description,
-        ])
+        try db.run(
+            """
+            INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender,
+                code, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                item.device, order.priority.rawValue, now,
+                min(order.end(of: payload) ?? .max, now + EnqueueOrder.lifetime), expiration?.secondsSince1970,
+                payload.apnsID, payload.collapseID, payload.json.blob, sender, item.code?.blob,
+                order.message.description,
+            ])
         try QueueTable.add(item.device, carrier: carrier, priority: order.priority.rawValue, due: now, in: db)
     }
 
@@ -105,14 +90,13 @@ extension SQLiteStore {
     static func candidates(
         _ condition: String, _ arguments: StatementArguments, in db: Database
     ) throws -> [EnqueueBatch.Candidate] {
-        try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT id, revision, name, user AS user_name, topic,
-                        token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient, is_verified,
-                        valid_from, valid_until, pin_code
-                    FROM devices WHERE \(condition)
-                    """), arguments: arguments
+        try db.rows(
+            """
+            SELECT id, revision, name, user AS user_name, topic,
+                token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient, is_verified,
+                valid_from, valid_until, pin_code
+            FROM devices WHERE \(condition)
+            """, arguments
         ).map { try EnqueueBatch.Candidate($0) }
     }
 }
@@ -141,28 +125,24 @@ enum RangeTable {
     ) throws -> EnqueueRange? {
         guard position < .max else { return nil }
         let ids = try Int64.fetchAll(
-            db.cachedStatement(sql: "SELECT id FROM devices WHERE id > ? AND topic = ? ORDER BY id LIMIT ?"),
+            db, sql: "SELECT id FROM devices WHERE id > ? AND topic = ? ORDER BY id LIMIT ?",
             arguments: [position, order.topic.description, EnqueueBatch.maximumCount])
         let isLast = ids.count < EnqueueBatch.maximumCount
         try RequestTable.save(order, position: isLast ? .max : ids.last ?? .max, at: now, in: db)
         guard let last = ids.last else { return nil }
-        try db.cachedStatement(sql: "INSERT INTO ranges(key, start, last) VALUES (?, ?, ?)").execute(
-            arguments: [order.key?.digest.blob, position, last])
-        return EnqueueRange(start: position, last: last)
+        try db.run("INSERT INTO ranges(key, start, last) VALUES (?, ?, ?)", [order.key?.digest.blob, position, last])
+        return (position, last)
     }
 
     /// Several who look at the same time find different ones, most times.
     private static func anyBegun(of order: EnqueueOrder, in db: Database) throws -> EnqueueRange? {
-        try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT start, last FROM ranges WHERE key = ? ORDER BY random() LIMIT 1"),
-            arguments: [order.key?.digest.blob]
-        ).map { EnqueueRange(start: try $0.int("start"), last: try $0.int("last")) }
+        try db.row("SELECT start, last FROM ranges WHERE key = ? ORDER BY random() LIMIT 1", [order.key?.digest.blob])
+            .map { (try $0.int("start"), try $0.int("last")) }
     }
 
     /// In the transaction that stores it; false where somebody else has.
     static func remove(_ range: EnqueueRange, of order: EnqueueOrder, in db: Database) throws -> Bool {
-        try db.cachedStatement(sql: "DELETE FROM ranges WHERE key = ? AND start = ?").execute(
-            arguments: [order.key?.digest.blob, range.start])
+        try db.run("DELETE FROM ranges WHERE key = ? AND start = ?", [order.key?.digest.blob, range.start])
         return db.changesCount > 0
     }
 }
@@ -179,11 +159,9 @@ enum RequestTable {
     /// Nil where there is no key, or none was used so far.
     static func progress(of order: EnqueueOrder, in db: Database) throws -> Progress? {
         guard let key = order.key else { return nil }
-        let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT audience, position, is_complete, enqueued, message, fingerprint FROM requests WHERE key = ?
-                    """), arguments: [key.digest.blob])
+        let row = try db.row(
+            "SELECT audience, position, is_complete, enqueued, message, fingerprint FROM requests WHERE key = ?",
+            [key.digest.blob])
         guard let row else { return nil }
         try order.requireSame(audience: row.text("audience"), fingerprint: row.optionalBytes("fingerprint"))
         return Progress(
@@ -197,16 +175,16 @@ enum RequestTable {
         in db: Database
     ) throws {
         guard let key = order.key else { return }
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO requests(key, audience, position, is_complete, enqueued, created, message, fingerprint)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT(key) DO UPDATE SET position = max(position, excluded.position),
-                    is_complete = excluded.is_complete, enqueued = enqueued + excluded.enqueued
-                """
-        ).execute(arguments: [
-            key.digest.blob, order.audienceText, position, isComplete, count, now, order.message.description,
-            order.fingerprint?.blob,
-        ])
+        try db.run(
+            """
+            INSERT INTO requests(key, audience, position, is_complete, enqueued, created, message, fingerprint)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT(key) DO UPDATE SET position = max(position, excluded.position),
+                is_complete = excluded.is_complete, enqueued = enqueued + excluded.enqueued
+            """,
+            [
+                key.digest.blob, order.audienceText, position, isComplete, count, now, order.message.description,
+                order.fingerprint?.blob,
+            ])
     }
 }

@@ -18,22 +18,20 @@ extension SQLiteStore {
     func hasProvenAddress(of carrier: Carrier) async throws(OutboxError) -> Bool {
         try await read { db in
             guard let carrier = try NameTable.carriers.id(of: carrier.description, in: db) else { return false }
-            return try Bool.fetchOne(
-                db, sql: "SELECT EXISTS (SELECT 1 FROM devices WHERE is_proven AND carrier = ?)",
-                arguments: [carrier]) ?? false
+            return try db.value("SELECT EXISTS (SELECT 1 FROM devices WHERE is_proven AND carrier = ?)", [carrier])
+                ?? false
         }
     }
 
     func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
         let due: Int64? = try await read { db in
             guard let carrier = try NameTable.carriers.id(of: carrier.description, in: db) else { return nil }
-            return try Int64.fetchOne(
-                db,
-                sql: """
-                    SELECT MIN(due) FROM (
-                        SELECT MIN(due) AS due FROM queues WHERE carrier = ?1 AND priority = 10
-                        UNION ALL SELECT MIN(due) FROM queues WHERE carrier = ?1 AND priority = 5)
-                    """, arguments: [carrier])
+            return try db.value(
+                """
+                SELECT MIN(due) FROM (
+                    SELECT MIN(due) AS due FROM queues WHERE carrier = ?1 AND priority = 10
+                    UNION ALL SELECT MIN(due) FROM queues WHERE carrier = ?1 AND priority = 5)
+                """, [carrier])
         }
         // A damaged file may say any number.
         return due.map { .milliseconds(max(0, $0) - clock.now()) }
@@ -64,13 +62,10 @@ extension SQLiteStore {
         _ carrier: Int64, priority: Int, limit: Int, at now: Int64, in db: Database
     ) throws -> [Row] {
         let columns = "SELECT device, entry, attempts FROM queues WHERE carrier = ? AND priority = ?"
-        let rows = try Row.fetchAll(
-            db.cachedStatement(sql: "\(columns) AND due <= ? ORDER BY due LIMIT ?"),
-            arguments: [carrier, priority, now, limit])
+        let rows = try db.rows("\(columns) AND due <= ? ORDER BY due LIMIT ?", [carrier, priority, now, limit])
         guard rows.isEmpty else { return rows }
-        return try Row.fetchAll(
-            db.cachedStatement(sql: "\(columns) AND due > ? ORDER BY due LIMIT ?"),
-            arguments: [carrier, priority, now + Lease.longestDelay, limit])
+        return try db.rows(
+            "\(columns) AND due > ? ORDER BY due LIMIT ?", [carrier, priority, now + Lease.longestDelay, limit])
     }
 
     /// Takes a device's oldest entry that is not stale, where one is left.
@@ -80,18 +75,20 @@ extension SQLiteStore {
         let device = try queue.int("device")
         let lastEntry = try queue.optionalInt("entry")
         while let head = try EntryTable.head(of: device, in: db) {
-            let entry = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT \(Self.entryColumns), stale, token_refusal FROM entries \(Self.joins) WHERE entries.id = ?
-                        """), arguments: [head])
+            let entry = try db.row(
+                """
+                SELECT priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name,
+                    senders.name AS sender, code, address_code, enqueued, stale, token_refusal
+                FROM entries LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender
+                WHERE entries.id = ?
+                """, [head])
             guard let entry else { throw OutboxError.damaged }
             if now >= (try entry.int("stale")) {
-                _ =
-                    order.removesStale
-                    ? try EntryTable.remove(head, Tally.expired, at: now, in: db)
-                    : try EntryTable.bury(head, reason: Tally.expired, attempts: 0, at: now, in: db)
-                try Tally.add(Tally.expired, at: now, in: db)
+                if order.removesStale {
+                    try EntryTable.remove(head, Tally.expired, at: now, in: db)
+                } else {
+                    try EntryTable.bury("id", head, reason: Tally.expired, at: now, in: db)
+                }
                 continue
             }
             let refusal = try entry.optionalText("token_refusal")
@@ -99,31 +96,22 @@ extension SQLiteStore {
             if refusal != nil || token == nil {
                 // Its app has taken the address away, or its carrier has.
                 let reason = refusal ?? SkipReason.noToken.rawValue
-                let count = try EntryTable.buryAll(of: device, reason: reason, at: now, in: db)
-                return try Tally.add(Tally.dead(reason), count, at: now, in: db)
+                return try EntryTable.buryAll(of: device, reason: reason, at: now, in: db)
             }
             let attempts = lastEntry == head ? min(try queue.count("attempts"), Lease.countedAttempts) + 1 : 1
             guard let row = try? EntryRow(entry), let request = row.request(of: order.carrier) else {
                 // Somebody has been in the file: it costs this one, not all others.
-                if try EntryTable.bury(head, reason: "malformed", attempts: 0, at: now, in: db) {
-                    try Tally.add(Tally.dead("malformed"), at: now, in: db)
-                }
+                try EntryTable.bury("id", head, reason: "malformed", at: now, in: db)
                 continue
             }
-            try db.cachedStatement(
-                sql: "UPDATE queues SET due = ?, lease = ?, entry = ?, attempts = ? WHERE device = ?"
-            ).execute(arguments: [now + order.duration.milliseconds, number, head, attempts, device])
+            try db.run(
+                "UPDATE queues SET due = ?, lease = ?, entry = ?, attempts = ? WHERE device = ?",
+                [now + order.duration.milliseconds, number, head, attempts, device])
             return answer.leases.append(
                 Lease(device: device, entry: head, number: number, attempts: attempts, request: request, entryRow: row))
         }
         try QueueTable.remove(device, in: db)
     }
-
-    private static let entryColumns = """
-        priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name,
-        senders.name AS sender, code, address_code, enqueued
-        """
-    private static let joins = "LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender"
 }
 
 // MARK: What became of a lease
@@ -133,66 +121,52 @@ extension SQLiteStore {
         switch settlement {
         case .accepted:
             try prove(lease, in: db)
-            if try EntryTable.remove(lease.entry, Tally.accepted, at: now, in: db) {
-                try Tally.add(Tally.accepted, at: now, in: db)
-            }
+            try EntryTable.remove(lease.entry, Tally.accepted, at: now, in: db)
             try QueueTable.advance(lease, at: now, in: db)
         case .later(let delay): try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
         case .returned: try QueueTable.release(lease, until: now, isAttempt: false, in: db)
         case .dead(let reason):
-            if try EntryTable.bury(lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db) {
-                try Tally.add(Tally.dead(reason), at: now, in: db)
-            }
+            try EntryTable.bury("id", lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db)
             try QueueTable.advance(lease, at: now, in: db)
         case .addressGone(let reason, let since, let delay):
-            try removeAddress(of: lease, reason: reason, since: since, otherwise: delay, at: now, in: db)
-        case .addressRefused(let reason): try disableAddress(of: lease, reason: reason, at: now, in: db)
+            guard let registered = try registration(of: lease, in: db) else {
+                return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
+            }
+            // Whole seconds, both cut: the same second counts as registered since.
+            if registered / 1_000 >= since.secondsSince1970 {
+                return try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
+            }
+            try db.run(
+                """
+                UPDATE devices SET token = NULL, token_refusal = ?, is_proven = 0, revision = revision + 1 WHERE id = ?
+                """, [reason, lease.device])
+            let count = try EntryTable.discardAll(of: lease.device, Tally.dropped(reason), at: now, in: db)
+            try Tally.add(Tally.dropped(reason), count, at: now, in: db)
+        case .addressRefused(let reason):
+            guard try registration(of: lease, in: db) != nil else {
+                return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
+            }
+            try db.run(
+                "UPDATE devices SET token_refusal = ?, is_proven = 0, revision = revision + 1 WHERE id = ?",
+                [reason, lease.device])
+            try EntryTable.bury("id", lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db)
+            try EntryTable.buryAll(of: lease.device, reason: reason, at: now, in: db)
         }
     }
 
     /// Remembers, once, that the carrier takes pushes for the address.
     private static func prove(_ lease: Lease, in db: Database) throws {
         guard !lease.request.isProven else { return }
-        try db.cachedStatement(sql: "UPDATE devices SET is_proven = 1 WHERE id = ? AND token = ?")
-            .execute(arguments: [lease.device, lease.request.address.bytes.blob])
-    }
-
-    private static func removeAddress(
-        of lease: Lease, reason: String, since: Timestamp, otherwise delay: Duration, at now: Int64, in db: Database
-    ) throws {
-        guard let registered = try registration(of: lease, in: db) else {
-            return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
-        }
-        // Whole seconds, both cut: the same second counts as registered since.
-        if registered / 1_000 >= since.secondsSince1970 {
-            return try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
-        }
-        try db.execute(
-            sql:
-                "UPDATE devices SET token = NULL, token_refusal = ?, is_proven = 0, revision = revision + 1 WHERE id = ?",
-            arguments: [reason, lease.device])
-        let count = try EntryTable.discardAll(of: lease.device, Tally.dropped(reason), at: now, in: db)
-        try Tally.add(Tally.dropped(reason), count, at: now, in: db)
-    }
-
-    private static func disableAddress(of lease: Lease, reason: String, at now: Int64, in db: Database) throws {
-        guard try registration(of: lease, in: db) != nil else {
-            return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
-        }
-        try db.execute(
-            sql: "UPDATE devices SET token_refusal = ?, is_proven = 0, revision = revision + 1 WHERE id = ?",
-            arguments: [reason, lease.device])
-        let isHeadThere = try EntryTable.bury(lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db)
-        let count = try EntryTable.buryAll(of: lease.device, reason: reason, at: now, in: db)
-        try Tally.add(Tally.dead(reason), count + (isHeadThere ? 1 : 0), at: now, in: db)
+        try db.run(
+            "UPDATE devices SET is_proven = 1 WHERE id = ? AND token = ?",
+            [lease.device, lease.request.address.bytes.blob])
     }
 
     /// When the address that was sent to was registered, in milliseconds; nil where the device has another by now.
     private static func registration(of lease: Lease, in db: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT token_registered FROM devices WHERE id = ? AND token = ? AND token_refusal IS NULL"),
-            arguments: [lease.device, lease.request.address.bytes.blob])
+        try db.value(
+            "SELECT token_registered FROM devices WHERE id = ? AND token = ? AND token_refusal IS NULL",
+            [lease.device, lease.request.address.bytes.blob])
     }
 }
 
@@ -200,12 +174,11 @@ extension SQLiteStore {
 extension Tally {
     static func add(_ outcome: String, _ count: Int = 1, at now: Int64, in db: Database) throws {
         guard count > 0 else { return }
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO tallies(day, outcome, count) VALUES (?, ?, ?)
-                ON CONFLICT(day, outcome) DO UPDATE SET count = count + excluded.count
-                """
-        ).execute(arguments: [now / millisecondsPerDay, outcome, count])
+        try db.run(
+            """
+            INSERT INTO tallies(day, outcome, count) VALUES (?, ?, ?)
+            ON CONFLICT(day, outcome) DO UPDATE SET count = count + excluded.count
+            """, [now / millisecondsPerDay, outcome, count])
     }
 }
 
@@ -213,58 +186,45 @@ extension Tally {
 enum QueueTable {
     /// Lets what waits for a device be taken now, in the better of the lanes; a back-off or lease goes on.
     static func add(_ device: Int64, carrier: Int64, priority: Int, due: Int64, in db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO queues(device, carrier, priority, due) VALUES (?, ?, ?, ?)
-                ON CONFLICT(device) DO UPDATE SET priority = MAX(priority, excluded.priority)
-                """
-        ).execute(arguments: [device, carrier, priority, due])
+        try db.run(
+            """
+            INSERT INTO queues(device, carrier, priority, due) VALUES (?, ?, ?, ?)
+            ON CONFLICT(device) DO UPDATE SET priority = MAX(priority, excluded.priority)
+            """, [device, carrier, priority, due])
     }
 
     static func remove(_ device: Int64, in db: Database) throws {
-        try db.cachedStatement(sql: "DELETE FROM queues WHERE device = ?").execute(arguments: [device])
-    }
-
-    static func removeUnlessLeased(_ device: Int64, at now: Int64, in db: Database) throws {
-        try db.cachedStatement(sql: "DELETE FROM queues WHERE device = ? AND (lease IS NULL OR due <= ?)")
-            .execute(arguments: [device, now])
+        try db.run("DELETE FROM queues WHERE device = ?", [device])
     }
 
     /// Lets what was put off be taken at once: a new address has nothing to do with why the old one failed.
     static func hurry(_ device: Int64, due: Int64, in db: Database) throws {
-        try db.cachedStatement(
-            sql: "UPDATE queues SET due = ?, attempts = 0 WHERE device = ? AND due > ? AND lease IS NULL"
-        ).execute(arguments: [due, device, due])
-    }
-
-    static func move(_ device: Int64, to carrier: Int64, in db: Database) throws {
-        try db.cachedStatement(sql: "UPDATE queues SET carrier = ? WHERE device = ?")
-            .execute(arguments: [carrier, device])
+        try db.run(
+            "UPDATE queues SET due = ?, attempts = 0 WHERE device = ? AND due > ? AND lease IS NULL",
+            [due, device, due])
     }
 
     /// Gives a lease back; nothing where it was lost in the meantime.
     static func release(_ lease: Lease, until due: Int64, isAttempt: Bool, in db: Database) throws {
-        try db.cachedStatement(
-            sql: "UPDATE queues SET due = ?, lease = NULL, attempts = attempts - ? WHERE device = ? AND lease = ?"
-        ).execute(arguments: [due, isAttempt ? 0 : 1, lease.device, lease.number])
+        try db.run(
+            "UPDATE queues SET due = ?, lease = NULL, attempts = attempts - ? WHERE device = ? AND lease = ?",
+            [due, isAttempt ? 0 : 1, lease.device, lease.number])
     }
 
     /// Holds a lease for longer; nothing where it was lost in the meantime.
     static func extend(_ lease: Lease, until due: Int64, in db: Database) throws {
-        try db.cachedStatement(sql: "UPDATE queues SET due = ? WHERE device = ? AND lease = ?")
-            .execute(arguments: [due, lease.device, lease.number])
+        try db.run("UPDATE queues SET due = ? WHERE device = ? AND lease = ?", [due, lease.device, lease.number])
     }
 
     /// Goes on to a device's next entry, once its head is gone.
     static func advance(_ lease: Lease, at now: Int64, in db: Database) throws {
         guard try EntryTable.head(of: lease.device, in: db) != nil else { return try remove(lease.device, in: db) }
-        try db.cachedStatement(
-            sql: """
-                UPDATE queues SET due = ?1, lease = NULL, entry = NULL, attempts = 0,
-                    priority = (SELECT MAX(priority) FROM entries WHERE device = ?2)
-                WHERE device = ?2 AND lease = ?3
-                """
-        ).execute(arguments: [now, lease.device, lease.number])
+        try db.run(
+            """
+            UPDATE queues SET due = ?1, lease = NULL, entry = NULL, attempts = 0,
+                priority = (SELECT MAX(priority) FROM entries WHERE device = ?2)
+            WHERE device = ?2 AND lease = ?3
+            """, [now, lease.device, lease.number])
     }
 }
 
@@ -273,13 +233,12 @@ enum EntryTable {
     /// The oldest that waits for a device.
     static func head(of device: Int64, in db: Database) throws -> Int64? {
         // Two steps into the index, however many wait.
-        try Int64.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT MIN(id) FROM (
-                        SELECT MIN(id) AS id FROM entries WHERE device = ?1 AND priority = 10
-                        UNION ALL SELECT MIN(id) FROM entries WHERE device = ?1 AND priority = 5)
-                    """), arguments: [device])
+        try db.value(
+            """
+            SELECT MIN(id) FROM (
+                SELECT MIN(id) AS id FROM entries WHERE device = ?1 AND priority = 10
+                UNION ALL SELECT MIN(id) FROM entries WHERE device = ?1 AND priority = 5)
+            """, [device])
     }
 
     /// Notes of their messages what becomes of entries, or of dead letters that it is no more.
@@ -287,23 +246,22 @@ enum EntryTable {
         _ outcome: String, _ column: String, _ value: Int64, of table: String = "entries", count: Int = 1,
         at now: Int64, in db: Database
     ) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO outcomes(message, device, outcome, count, created)
-                SELECT e.message, CASE WHEN EXISTS (
-                        SELECT 1 FROM outcomes o WHERE o.message = e.message AND o.device = 0 AND o.outcome = 'enqueued'
-                    ) THEN 0 ELSE e.device END AS place, ?1, ?2 * COUNT(*), ?3
-                FROM \(table) e WHERE e.message IS NOT NULL AND e.\(column) = ?4 GROUP BY e.message, place
-                ON CONFLICT(message, device, outcome) DO UPDATE SET count = count + excluded.count
-                """
-        ).execute(arguments: [outcome, count, now, value])
+        try db.run(
+            """
+            INSERT INTO outcomes(message, device, outcome, count, created)
+            SELECT e.message, CASE WHEN EXISTS (
+                    SELECT 1 FROM outcomes o WHERE o.message = e.message AND o.device = 0 AND o.outcome = 'enqueued'
+                ) THEN 0 ELSE e.device END AS place, ?1, ?2 * COUNT(*), ?3
+            FROM \(table) e WHERE e.message IS NOT NULL AND e.\(column) = ?4 GROUP BY e.message, place
+            ON CONFLICT(message, device, outcome) DO UPDATE SET count = count + excluded.count
+            """, [outcome, count, now, value])
     }
 
-    /// Removes one, of which that is the outcome; false where it was gone already.
-    static func remove(_ id: Int64, _ outcome: String, at now: Int64, in db: Database) throws -> Bool {
+    /// Removes one, of which that is the outcome, unless it is gone already.
+    static func remove(_ id: Int64, _ outcome: String, at now: Int64, in db: Database) throws {
         try note(outcome, "id", id, at: now, in: db)
-        try db.cachedStatement(sql: "DELETE FROM entries WHERE id = ?").execute(arguments: [id])
-        return db.changesCount > 0
+        try db.run("DELETE FROM entries WHERE id = ?", [id])
+        try Tally.add(outcome, db.changesCount, at: now, in: db)
     }
 
     /// Removes all that waits for a device, dead letters included; returns how many that were.
@@ -311,37 +269,32 @@ enum EntryTable {
         of device: Int64, _ outcome: String = Tally.discarded, at now: Int64, in db: Database
     ) throws -> Int {
         try note(outcome, "device", device, at: now, in: db)
-        try db.execute(sql: "DELETE FROM entries WHERE device = ?", arguments: [device])
+        try db.run("DELETE FROM entries WHERE device = ?", [device])
         var count = db.changesCount
-        try db.execute(sql: "DELETE FROM dead_letters WHERE device = ?", arguments: [device])
+        try db.run("DELETE FROM dead_letters WHERE device = ?", [device])
         count += db.changesCount
         try QueueTable.remove(device, in: db)
         return count
     }
 
-    /// Moves one to the dead letters, still sealed; false where it was gone already.
-    static func bury(_ id: Int64, reason: String, attempts: Int, at now: Int64, in db: Database) throws -> Bool {
-        try bury("id", id, reason: reason, attempts: attempts, at: now, in: db) > 0
-    }
-
-    /// Moves all that waits for a device to the dead letters; returns how many that were.
-    static func buryAll(of device: Int64, reason: String, at now: Int64, in db: Database) throws -> Int {
+    /// Moves all that waits for a device to the dead letters.
+    static func buryAll(of device: Int64, reason: String, at now: Int64, in db: Database) throws {
         try QueueTable.remove(device, in: db)
-        return try bury("device", device, reason: reason, attempts: 0, at: now, in: db)
+        try bury("device", device, reason: reason, at: now, in: db)
     }
 
-    private static func bury(
-        _ column: String, _ value: Int64, reason: String, attempts: Int, at now: Int64, in db: Database
-    ) throws -> Int {
+    /// Moves what is still there to the dead letters, still sealed.
+    static func bury(
+        _ column: String, _ value: Int64, reason: String, attempts: Int = 0, at now: Int64, in db: Database
+    ) throws {
         try note(Tally.dead(reason), column, value, at: now, in: db)
-        try db.cachedStatement(
-            sql: """
-                INSERT OR IGNORE INTO dead_letters(\(columns), reason, attempts, died)
-                SELECT \(columns), ?, ?, ? FROM entries WHERE \(column) = ?
-                """
-        ).execute(arguments: [reason, attempts, now, value])
-        try db.cachedStatement(sql: "DELETE FROM entries WHERE \(column) = ?").execute(arguments: [value])
-        return db.changesCount
+        try db.run(
+            """
+            INSERT OR IGNORE INTO dead_letters(\(columns), reason, attempts, died)
+            SELECT \(columns), ?, ?, ? FROM entries WHERE \(column) = ?
+            """, [reason, attempts, now, value])
+        try db.run("DELETE FROM entries WHERE \(column) = ?", [value])
+        try Tally.add(Tally.dead(reason), db.changesCount, at: now, in: db)
     }
 
     static let columns =

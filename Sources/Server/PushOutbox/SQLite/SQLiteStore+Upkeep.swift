@@ -11,7 +11,7 @@ extension SQLiteStore {
     func retryNow() async throws(OutboxError) -> Int {
         let now = clock.now()
         return try await write { db in
-            try db.execute(sql: "UPDATE queues SET due = ?1 WHERE due > ?1 AND lease IS NULL", arguments: [now])
+            try db.run("UPDATE queues SET due = ?1 WHERE due > ?1 AND lease IS NULL", [now])
             return db.changesCount
         }
     }
@@ -34,13 +34,11 @@ extension SQLiteStore {
         let now = clock.now()
         try await write { db in
             for table in ["requests", "outcomes"] {
-                try db.execute(sql: "DELETE FROM \(table) WHERE created < ?", arguments: [now - EnqueueOrder.lifetime])
+                try db.run("DELETE FROM \(table) WHERE created < ?", [now - EnqueueOrder.lifetime])
             }
-            try db.execute(
-                sql: "DELETE FROM tallies WHERE day < ?",
-                arguments: [(now - 2 * EnqueueOrder.lifetime) / Tally.millisecondsPerDay])
-            try db.execute(
-                sql: "DELETE FROM logins WHERE ended < ?", arguments: [now - 2_000 * Outbox.loginLifetime])
+            try db.run(
+                "DELETE FROM tallies WHERE day < ?", [(now - 2 * EnqueueOrder.lifetime) / Tally.millisecondsPerDay])
+            try db.run("DELETE FROM logins WHERE ended < ?", [now - 2_000 * Outbox.loginLifetime])
             try ReceiptTable.purge(at: now, in: db)
         }
         _ = try await removeDeadLetters("stale <= ?", [now])
@@ -59,7 +57,7 @@ extension SQLiteStore {
             WHERE id IN (SELECT id FROM dead_letters WHERE \(condition) LIMIT \(Self.batchCount))
             """
         return try await inBatches { db in
-            try db.execute(sql: sql, arguments: arguments)
+            try db.run(sql, arguments)
             return db.changesCount
         }
     }
@@ -71,14 +69,13 @@ extension SQLiteStore {
         let now = clock.now()
         let sql = "SELECT id, device FROM entries WHERE \(condition) LIMIT \(Self.batchCount)"
         return try await inBatches { db in
-            let rows = try Row.fetchAll(db, sql: sql, arguments: arguments)
+            let rows = try db.rows(sql, arguments)
             for row in rows {
                 let device = try row.int("device")
-                _ = try EntryTable.remove(try row.int("id"), outcome, at: now, in: db)
+                try EntryTable.remove(try row.int("id"), outcome, at: now, in: db)
                 guard try EntryTable.head(of: device, in: db) == nil else { continue }
-                try QueueTable.removeUnlessLeased(device, at: now, in: db)
+                try db.run("DELETE FROM queues WHERE device = ? AND (lease IS NULL OR due <= ?)", [device, now])
             }
-            try Tally.add(outcome, rows.count, at: now, in: db)
             return rows.count
         }
     }
@@ -94,29 +91,27 @@ extension SQLiteStore {
     }
 
     private static func retryBatch(reason: String?, at now: Int64, in db: Database) throws -> Int {
-        try db.execute(
-            sql: """
-                UPDATE devices SET token_refusal = NULL, revision = revision + 1
-                WHERE token IS NOT NULL AND token_refusal IS NOT NULL AND (?1 IS NULL OR token_refusal = ?1)
-                    AND id IN (SELECT device FROM dead_letters)
-                """, arguments: [reason])
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT dead_letters.id, device, priority, carrier, reason
-                FROM dead_letters JOIN devices ON devices.id = device
-                WHERE (?1 IS NULL OR reason = ?1) AND stale > ?2 AND token IS NOT NULL AND token_refusal IS NULL
-                ORDER BY dead_letters.id LIMIT ?3
-                """, arguments: [reason, now, batchCount])
+        try db.run(
+            """
+            UPDATE devices SET token_refusal = NULL, revision = revision + 1
+            WHERE token IS NOT NULL AND token_refusal IS NOT NULL AND (?1 IS NULL OR token_refusal = ?1)
+                AND id IN (SELECT device FROM dead_letters)
+            """, [reason])
+        let rows = try db.rows(
+            """
+            SELECT dead_letters.id, device, priority, carrier, reason
+            FROM dead_letters JOIN devices ON devices.id = device
+            WHERE (?1 IS NULL OR reason = ?1) AND stale > ?2 AND token IS NOT NULL AND token_refusal IS NULL
+            ORDER BY dead_letters.id LIMIT ?3
+            """, [reason, now, batchCount])
         for row in rows {
             let id = try row.int("id")
             let outcome = Tally.dead(try row.text("reason"))
             try EntryTable.note(outcome, "id", id, of: "dead_letters", count: -1, at: now, in: db)
-            try db.cachedStatement(
-                sql:
-                    "INSERT INTO entries(\(EntryTable.columns)) SELECT \(EntryTable.columns) FROM dead_letters WHERE id = ?"
-            ).execute(arguments: [id])
-            try db.cachedStatement(sql: "DELETE FROM dead_letters WHERE id = ?").execute(arguments: [id])
+            try db.run(
+                "INSERT INTO entries(\(EntryTable.columns)) SELECT \(EntryTable.columns) FROM dead_letters WHERE id = ?",
+                [id])
+            try db.run("DELETE FROM dead_letters WHERE id = ?", [id])
             try QueueTable.add(
                 try row.int("device"), carrier: try row.int("carrier"), priority: try row.count("priority"), due: now,
                 in: db)
@@ -132,24 +127,22 @@ extension SQLiteStore {
         let now = clock.now()
         return try await read { db in
             var status = OutboxStatus()
-            let totals = try Row.fetchOne(
-                db,
-                sql: """
-                    SELECT COUNT(*) FILTER (WHERE due <= ?1) AS due,
-                        COUNT(*) FILTER (WHERE due > ?1 AND lease IS NOT NULL) AS leased,
-                        COUNT(*) FILTER (WHERE due > ?1 AND lease IS NULL) AS delayed, MIN(due) AS next,
-                        (SELECT COUNT(*) FROM entries) AS waiting
-                    FROM queues
-                    """, arguments: [now])
-            let devices = try Row.fetchOne(
-                db,
-                sql: """
-                    SELECT COUNT(*) AS devices, COUNT(*) FILTER (WHERE reachable) AS reachable,
-                        MIN(valid_until) FILTER (WHERE reachable AND holds) AS expiry,
-                        COUNT(*) FILTER (WHERE reachable AND holds AND valid_until < ?1 + 2592000) AS expiring
-                    FROM (SELECT valid_until, is_verified AND valid_until >= ?1 AS holds,
-                        token IS NOT NULL AND token_refusal IS NULL AS reachable FROM devices)
-                    """, arguments: [now / 1_000])
+            let totals = try db.row(
+                """
+                SELECT COUNT(*) FILTER (WHERE due <= ?1) AS due,
+                    COUNT(*) FILTER (WHERE due > ?1 AND lease IS NOT NULL) AS leased,
+                    COUNT(*) FILTER (WHERE due > ?1 AND lease IS NULL) AS delayed, MIN(due) AS next,
+                    (SELECT COUNT(*) FROM entries) AS waiting
+                FROM queues
+                """, [now])
+            let devices = try db.row(
+                """
+                SELECT COUNT(*) AS devices, COUNT(*) FILTER (WHERE reachable) AS reachable,
+                    MIN(valid_until) FILTER (WHERE reachable AND holds) AS expiry,
+                    COUNT(*) FILTER (WHERE reachable AND holds AND valid_until < ?1 + 2592000) AS expiring
+                FROM (SELECT valid_until, is_verified AND valid_until >= ?1 AS holds,
+                    token IS NOT NULL AND token_refusal IS NULL AS reachable FROM devices)
+                """, [now / 1_000])
             guard let totals, let devices else { throw OutboxError.damaged }
             try status.count(devices)
             status.waitingCount = try totals.count("waiting")
@@ -163,7 +156,7 @@ extension SQLiteStore {
                 SELECT name, count FROM (SELECT carrier, COUNT(*) AS count FROM queues GROUP BY carrier)
                 JOIN carriers ON id = carrier
                 """, in: db)
-            status.waitingDevices = Self.parsed(carriers) { Carrier($0) }
+            status.waitingDevices = OutboxStatus.parsed(carriers) { Carrier($0) }
             status.deadLetters = try Self.counts(
                 "SELECT reason AS name, COUNT(*) AS count FROM dead_letters GROUP BY reason", in: db)
             status.outcomes = try Self.counts(
@@ -172,7 +165,7 @@ extension SQLiteStore {
                 WHERE day > ? AND outcome NOT GLOB ? GROUP BY outcome
                 """, [(now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay, "\(ReceiptTally.prefix)*"], in: db)
             status.fileByteCount = try ["page_count", "page_size"].reduce(1) { size, name in
-                try size * (Int.fetchOne(db, sql: "PRAGMA \(name)") ?? 0)
+                try size * (db.value("PRAGMA \(name)") ?? 0)
             }
             return status
         }
@@ -180,13 +173,12 @@ extension SQLiteStore {
 
     func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter] {
         try await read { db in
-            try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT apns_id, name, reason, attempts, enqueued, died
-                    FROM dead_letters LEFT JOIN devices ON devices.id = dead_letters.device
-                    WHERE ?1 IS NULL OR reason = ?1 ORDER BY dead_letters.id LIMIT ?2 OFFSET ?3
-                    """, arguments: [reason, limit, offset]
+            try db.rows(
+                """
+                SELECT apns_id, name, reason, attempts, enqueued, died
+                FROM dead_letters LEFT JOIN devices ON devices.id = dead_letters.device
+                WHERE ?1 IS NULL OR reason = ?1 ORDER BY dead_letters.id LIMIT ?2 OFFSET ?3
+                """, [reason, limit, offset]
             ).map { try DeadLetter($0) }
         }
     }
@@ -194,8 +186,7 @@ extension SQLiteStore {
     /// What is counted under each name.
     static func counts(_ sql: String, _ arguments: StatementArguments = [], in db: Database) throws -> [String: Int] {
         Dictionary(
-            try Row.fetchAll(db, sql: sql, arguments: arguments).map { (try $0.text("name"), try $0.count("count")) },
-            uniquingKeysWith: +)
+            try db.rows(sql, arguments).map { (try $0.text("name"), try $0.count("count")) }, uniquingKeysWith: +)
     }
 
     /// How many rows of a table each has sealed; reads an index only.
@@ -206,12 +197,7 @@ extension SQLiteStore {
                 SELECT sender, COUNT(*) AS count FROM \(table) INDEXED BY \(table)_by_sender GROUP BY sender)
             JOIN senders ON senders.id = sender
             """, in: db)
-        return parsed(counts) { SealedBy(parsing: $0) }
-    }
-
-    /// Leaves out what is no name of its kind: somebody has been in the file.
-    private static func parsed<Key>(_ counts: [String: Int], _ key: (String) -> Key?) -> [Key: Int] {
-        Dictionary(counts.compactMap { name, count in key(name).map { ($0, count) } }, uniquingKeysWith: +)
+        return OutboxStatus.parsed(counts) { SealedBy(parsing: $0) }
     }
 
     /// Entries are numbered as they come, so that those of an age are found by bisection and counted in an index: the
@@ -220,19 +206,16 @@ extension SQLiteStore {
         let boundary = now - age.milliseconds
         // SQLite gives none below 1, and none behind the largest.
         var low: Int64 = 0
-        var high = try min(Int64.fetchOne(db, sql: "SELECT MAX(id) FROM entries") ?? 0, .max - 1) + 1
+        var high: Int64 = try min(db.value("SELECT MAX(id) FROM entries") ?? 0, .max - 1) + 1
         while low < high {
             let middle = low + (high - low) / 2
-            let row = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT id, enqueued FROM entries WHERE id >= ? ORDER BY id LIMIT 1"),
-                arguments: [middle])
+            let row = try db.row("SELECT id, enqueued FROM entries WHERE id >= ? ORDER BY id LIMIT 1", [middle])
             if let row, try row.int("enqueued") < boundary {
                 low = try min(row.int("id"), .max - 1) + 1
             } else {
                 high = middle
             }
         }
-        return try Int.fetchOne(
-            db, sql: "SELECT COUNT(*) FROM entries INDEXED BY entries_by_device WHERE id < ?", arguments: [low]) ?? 0
+        return try db.value("SELECT COUNT(*) FROM entries INDEXED BY entries_by_device WHERE id < ?", [low]) ?? 0
     }
 }

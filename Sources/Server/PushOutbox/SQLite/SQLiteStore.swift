@@ -47,14 +47,13 @@ final class SQLiteStore: OutboxStore {
     func rest(for duration: Duration, by carrier: Carrier) async { await clock.sleep(duration) }
 
     func mark() async throws(OutboxError) -> [UInt8]? {
-        try await read { db in try Data.fetchOne(db, sql: "SELECT mark FROM marks").map { Array($0) } }
+        try await read { db in try (db.value("SELECT mark FROM marks") as Data?).map { Array($0) } }
     }
 
     /// Once: the mark stays.
     func setMark(_ mark: [UInt8]) async throws(OutboxError) {
         try await write { db in
-            try db.execute(
-                sql: "INSERT INTO marks(mark) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM marks)", arguments: [mark.blob])
+            try db.run("INSERT INTO marks(mark) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM marks)", [mark.blob])
         }
     }
 
@@ -167,6 +166,27 @@ extension Row: OutboxRow {
     }
 }
 
+/// One statement each, prepared at its first use.
+extension Database {
+    func run(_ sql: String, _ arguments: StatementArguments) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    func rows(_ sql: String, _ arguments: StatementArguments) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func row(_ sql: String, _ arguments: StatementArguments) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ sql: String, _ arguments: StatementArguments = []
+    ) throws -> Value? {
+        try Value.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+}
+
 extension [UInt8] {
     /// As a statement takes them.
     var blob: DatabaseValue { Data(self).databaseValue }
@@ -179,13 +199,13 @@ enum NameTable: String {
 
     /// Nil if the text was never used.
     func id(of name: String, in db: Database) throws -> Int64? {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT id FROM \(rawValue) WHERE name = ?"), arguments: [name])
+        try db.value("SELECT id FROM \(rawValue) WHERE name = ?", [name])
     }
 
     /// Makes the row if there is none.
     func id(making name: String, in db: Database) throws -> Int64 {
         if let id = try id(of: name, in: db) { return id }
-        try db.cachedStatement(sql: "INSERT INTO \(rawValue)(name) VALUES (?)").execute(arguments: [name])
+        try db.run("INSERT INTO \(rawValue)(name) VALUES (?)", [name])
         return db.lastInsertedRowID
     }
 }

@@ -10,8 +10,7 @@ enum Schema {
     /// Makes the tables, in one transaction, if there are none.
     static func make(_ db: Database) throws {
         guard try userVersion(db) == 0 else { return }
-        try db.execute(sql: tables)
-        try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+        try db.execute(sql: tables + "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
     }
 
     /// Throws unless the file is empty, or ours and of this version.
@@ -29,17 +28,9 @@ enum Schema {
 
     /// A sealed push, waiting or refused.
     private static let push = """
-        device INTEGER NOT NULL,
-        priority INTEGER NOT NULL,
-        enqueued INTEGER NOT NULL,
-        stale INTEGER NOT NULL,
-        expiration INTEGER,
-        apns_id TEXT NOT NULL,
-        collapse_id TEXT NOT NULL,
-        body BLOB NOT NULL,
-        sender INTEGER,
-        code BLOB,
-        message TEXT
+        device INTEGER NOT NULL, priority INTEGER NOT NULL, enqueued INTEGER NOT NULL, stale INTEGER NOT NULL,
+        expiration INTEGER, apns_id TEXT NOT NULL, collapse_id TEXT NOT NULL, body BLOB NOT NULL, sender INTEGER,
+        code BLOB, message TEXT
         """
 
     /// Times are milliseconds since 1970, but for what a record or a header counts in seconds.
@@ -51,33 +42,21 @@ enum Schema {
         CREATE TABLE carriers(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 
         CREATE TABLE devices(
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            name TEXT NOT NULL UNIQUE,
-            user TEXT NOT NULL,
-            topic TEXT NOT NULL,
-            carrier INTEGER NOT NULL,
-            token BLOB UNIQUE,
-            token_registered INTEGER NOT NULL,
-            token_refusal TEXT,
+            id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+            user TEXT NOT NULL, topic TEXT NOT NULL, carrier INTEGER NOT NULL,
+            token BLOB UNIQUE, token_registered INTEGER NOT NULL, token_refusal TEXT,
             -- Whether the carrier has taken a push for this token: what has not must not slow down what has.
             is_proven INTEGER NOT NULL DEFAULT 0,
-            recipient BLOB,
-            is_verified INTEGER NOT NULL,
-            valid_from INTEGER NOT NULL,
-            valid_until INTEGER NOT NULL,
+            recipient BLOB, is_verified INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_until INTEGER NOT NULL,
             revision INTEGER NOT NULL DEFAULT 1,
             -- Codes by a key that is not in the file, here and below; NULL where there is none.
-            pin_code BLOB,
-            address_code BLOB
+            pin_code BLOB, address_code BLOB
         ) STRICT;
         CREATE INDEX devices_by_user ON devices(user);
 
         CREATE TABLE enrollments(
-            device INTEGER PRIMARY KEY REFERENCES devices(id) ON DELETE CASCADE,
-            enrollment TEXT NOT NULL,
-            record TEXT NOT NULL,
-            proven TEXT NOT NULL,
-            code BLOB
+            device INTEGER PRIMARY KEY REFERENCES devices(id) ON DELETE CASCADE, enrollment TEXT NOT NULL,
+            record TEXT NOT NULL, proven TEXT NOT NULL, code BLOB
         ) STRICT;
         -- For whom else an enrollment key is pinned.
         CREATE INDEX enrollments_by_key ON enrollments(enrollment);
@@ -89,10 +68,7 @@ enum Schema {
         CREATE TABLE senders(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 
         -- Sealed payloads that wait. A row is written once and deleted once; all that changes is in queues.
-        CREATE TABLE entries(
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            \(push)
-        ) STRICT;
+        CREATE TABLE entries(id INTEGER PRIMARY KEY AUTOINCREMENT, \(push)) STRICT;
         CREATE INDEX entries_by_device ON entries(device, priority);
         CREATE INDEX entries_by_stale ON entries(stale) WHERE stale < enqueued + 2592000000;
         CREATE INDEX entries_by_sender ON entries(sender);
@@ -100,89 +76,55 @@ enum Schema {
         -- One row for each device for which something waits: when its oldest entry may be taken. While it is leased, due
         -- is the lease's deadline, so what a dead process held comes due again by itself.
         CREATE TABLE queues(
-            device INTEGER PRIMARY KEY,
-            carrier INTEGER NOT NULL,
-            priority INTEGER NOT NULL,
-            due INTEGER NOT NULL,
-            lease INTEGER,
-            entry INTEGER,
-            attempts INTEGER NOT NULL DEFAULT 0
+            device INTEGER PRIMARY KEY, carrier INTEGER NOT NULL, priority INTEGER NOT NULL, due INTEGER NOT NULL,
+            lease INTEGER, entry INTEGER, attempts INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE INDEX queues_by_due ON queues(carrier, priority, due);
 
         CREATE TABLE dead_letters(
-            id INTEGER PRIMARY KEY,
-            \(push),
-            reason TEXT NOT NULL,
-            attempts INTEGER NOT NULL,
-            died INTEGER NOT NULL
+            id INTEGER PRIMARY KEY, \(push), reason TEXT NOT NULL, attempts INTEGER NOT NULL, died INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX dead_letters_by_device ON dead_letters(device);
         CREATE INDEX dead_letters_by_sender ON dead_letters(sender);
 
         CREATE TABLE requests(
-            key BLOB PRIMARY KEY,
-            audience TEXT NOT NULL,
-            position INTEGER NOT NULL,
-            is_complete INTEGER NOT NULL,
-            enqueued INTEGER NOT NULL,
-            created INTEGER NOT NULL,
-            message TEXT NOT NULL,
+            key BLOB PRIMARY KEY, audience TEXT NOT NULL, position INTEGER NOT NULL, is_complete INTEGER NOT NULL,
+            enqueued INTEGER NOT NULL, created INTEGER NOT NULL, message TEXT NOT NULL,
             -- A MAC of the content by the sender's key; NULL where the caller gave no key.
             fingerprint BLOB
         ) STRICT, WITHOUT ROWID;
 
         -- What became of messages, by device; of one for everyone, device 0 counts them all.
         CREATE TABLE outcomes(
-            message TEXT NOT NULL,
-            device INTEGER NOT NULL,
-            outcome TEXT NOT NULL,
-            count INTEGER NOT NULL,
-            created INTEGER NOT NULL,
-            PRIMARY KEY(message, device, outcome)
+            message TEXT NOT NULL, device INTEGER NOT NULL, outcome TEXT NOT NULL, count INTEGER NOT NULL,
+            created INTEGER NOT NULL, PRIMARY KEY(message, device, outcome)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX outcomes_by_age ON outcomes(created);
 
         -- Of messages for everyone: devices, by number, that somebody seals for or has sealed for, and that are not stored.
         CREATE TABLE ranges(
-            key BLOB NOT NULL REFERENCES requests(key) ON DELETE CASCADE,
-            start INTEGER NOT NULL,
-            last INTEGER NOT NULL,
+            key BLOB NOT NULL REFERENCES requests(key) ON DELETE CASCADE, start INTEGER NOT NULL, last INTEGER NOT NULL,
             PRIMARY KEY(key, start)
         ) STRICT, WITHOUT ROWID;
 
         -- What became of pushes, and what receipts said, by day.
         CREATE TABLE tallies(
-            day INTEGER NOT NULL,
-            outcome TEXT NOT NULL,
-            count INTEGER NOT NULL,
-            PRIMARY KEY(day, outcome)
+            day INTEGER NOT NULL, outcome TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(day, outcome)
         ) STRICT, WITHOUT ROWID;
 
         -- Receipts: whose they were; and which came, so that none counts twice.
         CREATE TABLE receipt_devices(
-            id BLOB PRIMARY KEY,
-            last INTEGER NOT NULL,
-            shown INTEGER NOT NULL,
-            failed INTEGER NOT NULL,
-            day INTEGER NOT NULL,
-            shown_that_day INTEGER NOT NULL,
-            failed_that_day INTEGER NOT NULL
+            id BLOB PRIMARY KEY, last INTEGER NOT NULL, shown INTEGER NOT NULL, failed INTEGER NOT NULL,
+            day INTEGER NOT NULL, shown_that_day INTEGER NOT NULL, failed_that_day INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE receipt_numbers(
-            id BLOB NOT NULL,
-            number BLOB NOT NULL,
-            day INTEGER NOT NULL,
-            PRIMARY KEY(id, number)
+            id BLOB NOT NULL, number BLOB NOT NULL, day INTEGER NOT NULL, PRIMARY KEY(id, number)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX receipt_numbers_by_day ON receipt_numbers(day);
 
         CREATE TABLE receipt_failures(
-            id BLOB NOT NULL,
-            reason TEXT NOT NULL,
-            last INTEGER NOT NULL,
-            PRIMARY KEY(id, reason)
+            id BLOB NOT NULL, reason TEXT NOT NULL, last INTEGER NOT NULL, PRIMARY KEY(id, reason)
         ) STRICT, WITHOUT ROWID;
         """
 }
