@@ -5,20 +5,22 @@ public import SealedPush
 // What is typed becomes a type that can't be wrong. The parser names an unusable argument and shows its help, which says the
 // rule; exit status 64.
 
-extension Topic: ExpressibleByArgument {
+/// An argument that its type reads by itself.
+public protocol ParsedArgument: ExpressibleByArgument {
+    init?(parsing text: String)
+}
+
+extension ParsedArgument {
     public init?(argument: String) { self.init(parsing: argument) }
 }
 
-extension KeyName: ExpressibleByArgument {
+extension Topic: ParsedArgument {}
+extension ReceiptAddress: ParsedArgument {}
+
+extension KeyName: ParsedArgument {
     /// The rule, for the help of an argument that makes a name.
     package static let rule =
         "1 to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit."
-
-    public init?(argument: String) { self.init(parsing: argument) }
-}
-
-extension ReceiptAddress: ExpressibleByArgument {
-    public init?(argument: String) { self.init(parsing: argument) }
 }
 
 /// A key's text, or a name in a keyring, where either may stand.
@@ -27,13 +29,9 @@ package enum KeyReference: ExpressibleByArgument, Sendable {
     case name(KeyName)
 
     package init?(argument: String) {
-        if let text = KeyText(argument) {
-            self = .text(text)
-        } else if let name = KeyName(parsing: argument) {
-            self = .name(name)
-        } else {
-            return nil
-        }
+        let text = KeyText(argument).map(Self.text)
+        guard let reference = text ?? KeyName(parsing: argument).map(Self.name) else { return nil }
+        self = reference
     }
 
     /// The same for what comes from a file, or may be something else as well.
@@ -68,10 +66,8 @@ package struct KeyText: Sendable {
         }
         do { return try parse(text) } catch { throw .input("\(prefix)1…: \(error)") }
     }
-}
 
-extension KeyText {
-    fileprivate static func isRecord(_ text: String) -> Bool { text.hasPrefix("pushrecord.") }
+    private static func isRecord(_ text: String) -> Bool { text.hasPrefix("pushrecord.") }
 }
 
 /// Secrets come from files: who types one has shown it to others.

@@ -5,11 +5,16 @@ internal import SealedPush
 /// What ends a program: one line on standard error, and an exit status of sysexits(3).
 package struct Failure: Error {
     package let status: Int32
-    package var message: String
+    package let message: String
 
     package init(status: Int32, message: String) {
         self.status = status
         self.message = message
+    }
+
+    /// The same with more words around it.
+    package func saying(before prefix: String = "", after suffix: String = "") -> Failure {
+        Failure(status: status, message: prefix + message + suffix)
     }
 
     package static func usage(_ message: String) -> Failure { Failure(status: 64, message: message) }

@@ -5,7 +5,6 @@ internal import PushCore
 internal import PushSender
 public import SealedPush
 
-/// `sealedpush attach`
 struct AttachCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attach", abstract: "Encrypt a picture, sound or movie, and add it to a message's content.",
@@ -86,12 +85,10 @@ struct AttachCommand: ParsableCommand {
 
     private func checkRoom(in content: Content?) throws {
         guard let attachments = content?.attachments, let file = self.content else { return }
-        guard !attachments.contains(where: { $0.id == name }) else {
-            throw Failure.input("\(file) has an attachment \(name) already: give this one another name with --id")
-        }
-        guard attachments.count < Content.Attachment.maximumCount else {
-            throw Failure.input("\(file) has \(attachments.count) attachments, and a message has no more")
-        }
+        guard !attachments.contains(where: { $0.id == name })
+        else { throw Failure.input("\(file) has an attachment \(name) already: give this one another name with --id") }
+        guard attachments.count < Content.Attachment.maximumCount
+        else { throw Failure.input("\(file) has \(attachments.count) attachments, and a message has no more") }
     }
 
     /// At once: whoever reads the content sees it with the attachment or without.

@@ -6,7 +6,6 @@ internal import PushKeyring
 internal import PushSender
 internal import SealedPush
 
-/// `sealedpush open`
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open", abstract: "Open a payload with a device's key and print the content.",
@@ -53,7 +52,6 @@ struct OpenCommand: ParsableCommand {
     }
 }
 
-/// `sealedpush inspect`
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect", abstract: "Show what anyone can see of a payload; needs no key.",
@@ -67,7 +65,7 @@ struct InspectCommand: ParsableCommand {
         let bytes = try Input.read(file, limit: Input.maximumPayloadFileByteCount)
         let (envelope, payload) = try Input.envelope(bytes, from: file)
         let start = payload.flatMap { StartFault(payload: $0.members) }
-        let plaintext = envelope.plaintextByteCount
+        let (plaintext, buckets) = (envelope.plaintextByteCount, PaddingPolicy.bucketByteCounts)
         let facts: [(name: String, label: String, value: JSONValue)] = [
             ("suite", "suite", .text(envelope.suite.name)),
             ("recipientKeyID", "recipient key ID", .text(envelope.recipientKeyID)),
@@ -76,10 +74,7 @@ struct InspectCommand: ParsableCommand {
             ("envelopeBytes", "envelope, bytes", .count(envelope.bytes.count)),
             ("plaintextBytes", "plaintext, bytes", .count(plaintext)),
             // The bucket that this many bytes fill, where they fill one.
-            (
-                "paddingBucket", "padding bucket",
-                .count(PaddingPolicy.bucketByteCounts.contains(plaintext) ? plaintext : nil)
-            ),
+            ("paddingBucket", "padding bucket", .count(buckets.contains(plaintext) ? plaintext : nil)),
             ("payloadBytes", "payload, bytes", .count(payload?.byteCount)),
             ("bytesLeft", "bytes left", .count(payload.map { SizePlan.maximumPayloadByteCount - $0.byteCount })),
             ("startFault", "on an iPhone", start.map { .string($0.description) } ?? .null),

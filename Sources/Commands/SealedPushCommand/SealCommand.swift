@@ -8,7 +8,6 @@ internal import PushOutbox
 public import PushSender
 internal import SealedPush
 
-/// `sealedpush seal`
 struct SealCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "seal", abstract: "Seal content for one device and print the payload.",
@@ -60,9 +59,8 @@ struct SealCommand: ParsableCommand {
         guard sealing.receipts == nil || !anonymous else {
             throw ValidationError("--receipts needs a sender: devices send receipts for authenticated messages only.")
         }
-        guard (overflow == nil) == (overflowOutput == nil) else {
-            throw ValidationError("--overflow and --overflow-output go together.")
-        }
+        guard (overflow == nil) == (overflowOutput == nil)
+        else { throw ValidationError("--overflow and --overflow-output go together.") }
         guard (0...Sealer.maximumReserve).contains(reserve) else { throw ValidationError("--reserve is 0 to 1024.") }
         guard reserve == 0 || overflow == nil else { throw ValidationError("Give either --reserve or --overflow.") }
         guard batch == (to == nil) else {
@@ -70,9 +68,8 @@ struct SealCommand: ParsableCommand {
                 batch ? "With --batch, each line says to whom." : "Say to whom with --to, or seal many with --batch.")
         }
         guard device == nil || json else { throw ValidationError("--device goes with --json.") }
-        guard device != nil || (priority == .immediate && outboxKey == nil) else {
-            throw ValidationError("--priority and --outbox-key go with --device.")
-        }
+        guard device != nil || (priority == .immediate && outboxKey == nil)
+        else { throw ValidationError("--priority and --outbox-key go with --device.") }
         guard !batch || (overflow == nil && output == nil && !json) else {
             throw ValidationError("With --batch, lines of JSON are printed: leave out --overflow, --output and --json.")
         }
@@ -207,12 +204,9 @@ enum ContentFile {
         do {
             content = try Content(
                 parsing: Array(bytes.withoutByteOrderMark), maximumByteCount: Content.maximumUnsealedByteCount)
-        } catch {
-            throw Failure.input("\(file): \(error)")
-        }
-        guard !content.isExpired(at: .now()) else {
-            throw Failure.input("\(file): \"expires\" is in the past; give \(Content.momentRule)")
-        }
+        } catch { throw Failure.input("\(file): \(error)") }
+        guard !content.isExpired(at: .now())
+        else { throw Failure.input("\(file): \"expires\" is in the past; give \(Content.momentRule)") }
         let members = try? JSONReader.members(bytes.withoutByteOrderMark)
         for suspect in members.map(Content.suspectMembers) ?? [] {
             Failure.report("warning: \(Content.warning(of: suspect))")

@@ -27,9 +27,15 @@ package struct BearerTokens: Sendable {
 
     /// - Parameter header: the value of `Authorization`.
     func accept(_ header: String?) -> Bool {
-        guard let token = Request.bearer(header) else { return false }
+        guard let token = Self.token(in: header) else { return false }
         let given = Self.digest(Array(token.utf8))
         return digests.reduce(false) { isFound, digest in ConstantTime.areEqual(digest, given) || isFound }
+    }
+
+    fileprivate static func token(in header: String?) -> Substring? {
+        guard let header, header.utf8.count <= 512 else { return nil }
+        let words = header.split(separator: " ")
+        return words.count == 2 && words[0].lowercased() == "bearer" ? words[1] : nil
     }
 
     private static func digest(_ token: [UInt8]) -> [UInt8] { BLAKE2b.hash(token, byteCount: 32) }
@@ -82,12 +88,9 @@ final class AuthenticatedTexts: Sendable {
 
 /// Lets a back end in that shows its token; at a socket, which this user alone can open, it may need none.
 struct BackEndGate: RouterMiddleware {
-    typealias Context = ServerContext
     let state: @Sendable () -> ServerState
 
-    func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
-    ) async throws -> Response {
+    func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
         if let tokens = state().tokens {
             guard tokens.accept(request.headers[.authorization]) else {
                 throw Problem.unauthorized(
@@ -115,12 +118,9 @@ struct BackEndGate: RouterMiddleware {
 /// Refuses what was asked under a name that is not this machine's, at an address that only this machine reaches: a page in a browser
 /// here may have had its own name point to it, and would read what needs no token.
 struct HostGate: RouterMiddleware {
-    typealias Context = ServerContext
     let place: ServerPlace
 
-    func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
-    ) async throws -> Response {
+    func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
         if case .address = place, place.isLocal, let authority = request.head.authority {
             let host = authority.replacing(/:[0-9]+$/, with: "").filter { $0 != "[" && $0 != "]" }
             guard ServerPlace.localHosts.contains(host.lowercased()) else {
@@ -140,7 +140,6 @@ struct HostGate: RouterMiddleware {
 /// begun, and its phone is told to come again: a crowd is served as fast as the outbox allows, and no work is done for callers
 /// who have left.
 struct PhoneGate: RouterMiddleware {
-    typealias Context = ServerContext
     private let outbox: Outbox
     private let state: @Sendable () -> ServerState
     private let rates: RateLimiter
@@ -156,18 +155,15 @@ struct PhoneGate: RouterMiddleware {
         semaphore = Semaphore(limits.admittedCount)
     }
 
-    func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
-    ) async throws -> Response {
+    func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
         let arrival = ContinuousClock.now
         // Without the sender's key nobody can tell whose login it is.
         let keys = try state().sender()
-        let token = Request.bearer(request.headers[.authorization])
+        let token = BearerTokens.token(in: request.headers[.authorization])
         guard let login = token.flatMap({ keys.login(parsing: $0, at: .now()) }) else { throw Self.noLogin }
         let user = login.user
-        guard rates.take(user) else {
-            throw Problem(.tooManyRequests, "too-many-requests", "this account asks too often", retryAfter: 10)
-        }
+        guard rates.take(user)
+        else { throw Problem(.tooManyRequests, "too-many-requests", "this account asks too often", retryAfter: 10) }
         // Read the whole body first, so that a slow phone holds no place.
         var request = request
         request.body = .init(buffer: try await request.wholeBody(upTo: ServerLimits.bodyByteCount))
@@ -176,9 +172,8 @@ struct PhoneGate: RouterMiddleware {
         let (whole, own) = (request, context)
         return try await accounts.run(user) {
             try await admit(since: arrival) {
-                guard try await outbox.loginsEnded(for: user).map({ login.issued > $0 }) ?? true else {
-                    throw Self.noLogin
-                }
+                let isGood = try await outbox.loginsEnded(for: user).map { login.issued > $0 } ?? true
+                guard isGood else { throw Self.noLogin }
                 return try await next(whole, own)
             }
         }
@@ -187,23 +182,14 @@ struct PhoneGate: RouterMiddleware {
     /// Carries out a request that has waited since then, when it is its turn.
     func admit(since arrival: ContinuousClock.Instant, _ body: () async throws -> Response) async throws -> Response {
         let patience = patience - (ContinuousClock.now - arrival)
-        guard patience >= .zero, await semaphore.enter(within: patience) else {
-            throw Problem.unavailable("too many ask at once")
-        }
+        guard patience >= .zero, await semaphore.enter(within: patience)
+        else { throw Problem.unavailable("too many ask at once") }
         defer { semaphore.leave() }
         return try await body()
     }
 
     private static let noLogin = Problem.unauthorized(
         "Ask your back end for a new login: it gets one from POST /v1/logins.")
-}
-
-extension Request {
-    fileprivate static func bearer(_ header: String?) -> Substring? {
-        guard let header, header.utf8.count <= 512 else { return nil }
-        let words = header.split(separator: " ")
-        return words.count == 2 && words[0].lowercased() == "bearer" ? words[1] : nil
-    }
 }
 
 /// The keys and tokens of a server, which may be replaced while it runs.

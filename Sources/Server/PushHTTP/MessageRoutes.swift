@@ -3,7 +3,7 @@ internal import Hummingbird
 internal import NIOCore
 internal import PushCore
 package import PushOutbox
-internal import PushSender
+package import PushSender
 package import SealedPush
 
 /// What a back end sends: messages to be kept and delivered, or to be sealed for it to deliver. One in a request, or up to
@@ -29,12 +29,7 @@ struct MessageRoutes: Sendable {
             let report = try await outbox.enqueue(
                 order.content, to: order.audience, from: sealer, priority: order.priority,
                 expiration: order.expiration, includingUnverified: order.includesUnverified, key: order.key)
-            var answer: [String: JSONValue] = [
-                "id": .string(report.id.description), "enqueued": .count(report.enqueuedCount),
-                "alreadyEnqueued": .count(report.alreadyEnqueuedCount),
-                "skipped": .counts(
-                    Dictionary(uniqueKeysWithValues: report.skipped.map { ($0.key.rawValue, $0.value) })),
-            ]
+            var answer = report.json
             if let line { (answer["line"], answer["status"]) = (.count(line.number), .count(line.status)) }
             answer["warnings"] = .warnings(order.suspects)
             writer.value(.object(answer))
@@ -43,23 +38,17 @@ struct MessageRoutes: Sendable {
 
     /// What became of a message.
     func report(_ request: Request, _ context: ServerContext) async throws -> Response {
-        guard let id = context.part("message").flatMap(MessageID.init(parsing:)) else {
-            throw Problem.malformed("the path has no message's ID, as an answer to POST /v1/messages has one")
-        }
+        guard let id = context.part("message").flatMap(MessageID.init(parsing:))
+        else { throw Problem.malformed("the path has no message's ID, as an answer to POST /v1/messages has one") }
         guard let report = try await outbox.report(on: id) else {
-            throw Problem(
-                .notFound, "unknown-message", "no message was enqueued under this ID in the last 30 days")
+            throw Problem(.notFound, "unknown-message", "no message was enqueued under this ID in the last 30 days")
         }
         var members: [String: JSONValue] = [
             "id": .string(id.description), "enqueued": .count(report.enqueuedCount),
             "outcomes": .counts(report.outcomes),
         ]
-        members["devices"] = report.devices.map { devices in
-            .array(
-                devices.map { ($0.key.description, $0.value) }.sorted { $0.0 < $1.0 }.map {
-                    ["device": .string($0.0), "outcome": .string($0.1)]
-                })
-        }
+        let devices = report.devices?.map { ($0.key.description, $0.value) }.sorted { $0.0 < $1.0 }
+        members["devices"] = devices.map { .array($0.map { ["device": .string($0), "outcome": .string($1)] }) }
         return .json(.object(members))
     }
 
@@ -69,7 +58,7 @@ struct MessageRoutes: Sendable {
             let sealer = try state().sender().sealer
             let order = try SealOrder(members, known: known)
             guard case .device(let name) = order.target else {
-                return try order.sealed(by: sealer).write(to: &writer, line: line)
+                return try order.seal(by: sealer, to: &writer, line: line)
             }
             guard let device = try await outbox.device(name) else { throw OutboxError.unknownDevice }
             let target: SealOrder.Target
@@ -79,7 +68,7 @@ struct MessageRoutes: Sendable {
                 guard order.includesUnverified else { throw SealOrder.unverified }
                 target = .recipient(KnownRecipient(key: recipient))
             }
-            try order.sealed(by: sealer, for: target).write(to: &writer, line: line)
+            try order.seal(by: sealer, for: target, to: &writer, line: line)
         }
     }
 
@@ -142,9 +131,7 @@ struct MessageRoutes: Sendable {
         for line in lines {
             do {
                 try await work(try Request.members(line.bytes, isLine: true), (line.number, status), &answers)
-            } catch {
-                answers.value(Problem(error).json(line: line.number))
-            }
+            } catch { answers.value(Problem(error).json(line: line.number)) }
             answers.endLine()
         }
         return answers.bytes
@@ -180,12 +167,10 @@ extension Request {
     fileprivate func idempotencyKey() throws(Problem) -> IdempotencyKey? {
         guard let name = HTTPField.Name("Idempotency-Key"), var text = headers[name] else { return nil }
         if text.count > 2, text.hasPrefix("\""), text.hasSuffix("\"") { text = String(text.dropFirst().dropLast()) }
-        guard headers[values: name].count == 1, let key = IdempotencyKey(text) else {
-            throw .malformed("the header Idempotency-Key is not what it must be: one, of \(IdempotencyKey.rule)")
-        }
-        guard mediaType != MessageRoutes.linesType else {
-            throw .malformed("the header Idempotency-Key is for one message; in a batch, each line has a \"key\"")
-        }
+        guard headers[values: name].count == 1, let key = IdempotencyKey(text)
+        else { throw .malformed("the header Idempotency-Key is not what it must be: one, of \(IdempotencyKey.rule)") }
+        guard mediaType != MessageRoutes.linesType
+        else { throw .malformed("the header Idempotency-Key is for one message; in a batch, each line has a \"key\"") }
         return key
     }
 }
@@ -218,16 +203,13 @@ struct ListRoutes: Sendable {
     func devices(_ request: Request, _ context: ServerContext) async throws -> Response {
         let query = context.query
         if let text = query["user"] {
-            guard let user = UserName(parsing: text) else {
-                throw Problem.malformed("`user` is not a valid name: 1 to 128 bytes of visible text")
-            }
+            guard let user = UserName(parsing: text)
+            else { throw Problem.malformed("`user` is not a valid name: 1 to 128 bytes of visible text") }
             return .json(["devices": .array(try await outbox.devices(of: user).map(\.json))])
         }
-        var after: DeviceName?
-        if let text = query["after"] {
-            after = DeviceName(parsing: text)
-            guard after != nil else { throw Problem.malformed("`after` is not the name of a device") }
-        }
+        let after = query["after"].flatMap(DeviceName.init(parsing:))
+        guard after != nil || query["after"] == nil
+        else { throw Problem.malformed("`after` is not the name of a device") }
         let limit = try Self.number(query["limit"], "limit", 1...1_000) ?? 100
         let devices = try await outbox.devices(after: after, limit: limit)
         var members: [String: JSONValue] = ["devices": .array(devices.map(\.json))]
@@ -236,9 +218,8 @@ struct ListRoutes: Sendable {
     }
 
     func removeDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
-        guard let name = context.part("device").flatMap(DeviceName.init(parsing:)) else {
-            throw Problem.malformed("the path has no valid device name")
-        }
+        guard let name = context.part("device").flatMap(DeviceName.init(parsing:))
+        else { throw Problem.malformed("the path has no valid device name") }
         return .json(["discarded": .count(try await outbox.remove(name))])
     }
 
@@ -253,9 +234,8 @@ struct ListRoutes: Sendable {
 
     private static func number(_ text: String?, _ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw .malformed("\(name) is \(range.lowerBound) to \(range.upperBound)")
-        }
+        guard let number = Int(text), range.contains(number)
+        else { throw .malformed("\(name) is \(range.lowerBound) to \(range.upperBound)") }
         return number
     }
 }
@@ -277,17 +257,40 @@ extension RegisteredDevice {
             members["address"] = "none"
             members["reason"] = reason.map { .string($0) }
         }
-        switch keys {
-        case .unverified(let recipient): members["recipient"] = .string(recipient.description)
-        case .enrolled(let enrolled):
+        if case .enrolled(let enrolled) = keys {
             members["enrollment"] = .string(enrolled.enrollment.description)
             members["counter"] = .integer(Int64(clamping: enrolled.record.counter))
             members["expires"] = .integer(enrolled.record.expires.secondsSince1970)
             members["unproven"] = .count(enrolled.unproven.count)
-            let recipient = enrolled.record.recipients.first(where: enrolled.proven.contains)
-            members["recipient"] = recipient.map { .string($0.description) }
         }
+        members["recipient"] = recipient.map { .string($0.description) }
         return .object(members)
+    }
+
+    /// What is sealed to, if anything is proven.
+    package var recipient: DevicePublicKey? {
+        switch keys {
+        case .unverified(let recipient): recipient
+        case .enrolled(let enrolled): enrolled.record.recipients.first(where: enrolled.proven.contains)
+        }
+    }
+}
+
+extension Carrier {
+    /// Apple's environment, or another carrier's name.
+    package var shown: String { environment?.rawValue ?? description }
+}
+
+extension EnqueueReport {
+    package var json: [String: JSONValue] {
+        [
+            "id": .string(id.description), "enqueued": .count(enqueuedCount),
+            "alreadyEnqueued": .count(alreadyEnqueuedCount), "skipped": .counts(skippedCounts),
+        ]
+    }
+
+    package var skippedCounts: [String: Int] {
+        Dictionary(uniqueKeysWithValues: skipped.map { ($0.key.rawValue, $0.value) })
     }
 }
 
@@ -296,13 +299,9 @@ extension OutboxStatus {
     package var json: [String: JSONValue] {
         [
             "devices": .count(deviceCount), "reachableDevices": .count(reachableDeviceCount),
-            "waiting": .count(waitingCount), "dueDevices": .count(queues.due),
-            "leasedDevices": .count(queues.leased), "leasedByHost": .counts(leasedByHost),
-            "putOffDevices": .count(queues.delayed),
-            "waitingDevices": .counts(
-                Dictionary(
-                    waitingDevices.map { ($0.key.environment?.rawValue ?? $0.key.description, $0.value) },
-                    uniquingKeysWith: +)),
+            "waiting": .count(waitingCount), "dueDevices": .count(queues.due), "leasedDevices": .count(queues.leased),
+            "leasedByHost": .counts(leasedByHost), "putOffDevices": .count(queues.delayed),
+            "waitingDevices": .counts(Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +)),
             "waitingByAge": .array(
                 waitingByAge.sorted { $0.key < $1.key }.map { age, count in
                     ["olderThanSeconds": .integer(age.components.seconds), "count": .count(count)]
@@ -316,9 +315,8 @@ extension ReceiptReport {
     package var json: [String: JSONValue] {
         [
             "devices": .count(deviceCount), "failingDevices": .count(failingDeviceCount),
-            "failingDevicesByReason": .counts(failingDevices),
-            "registeredDevices": .count(registeredDeviceCount), "total": total.json,
-            "days": .array(days.map(\.json)),
+            "failingDevicesByReason": .counts(failingDevices), "registeredDevices": .count(registeredDeviceCount),
+            "total": total.json, "days": .array(days.map(\.json)),
         ]
     }
 }
@@ -326,21 +324,21 @@ extension ReceiptReport {
 extension ReceiptDay {
     fileprivate var json: JSONValue {
         [
-            "start": .integer(start.secondsSince1970), "accepted": .count(acceptedCount),
-            "shown": .count(shownCount), "repeated": .count(repeatedCount),
-            "failures": .counts(failures), "refused": .counts(refusals),
+            "start": .integer(start.secondsSince1970), "accepted": .count(acceptedCount), "shown": .count(shownCount),
+            "repeated": .count(repeatedCount), "failures": .counts(failures), "refused": .counts(refusals),
             "shownWithinMilliseconds": .counts(
                 Dictionary(
-                    uniqueKeysWithValues: shownWithin.map { limit, count in
-                        let (seconds, attoseconds) = limit.components
-                        return (String(seconds * 1_000 + attoseconds / 1_000_000_000_000_000), count)
-                    })),
+                    uniqueKeysWithValues: shownWithin.map { ("\(Int64($0.key / .milliseconds(1)))", $0.value) })),
         ]
     }
 }
 
 extension JSONValue {
     package static func count(_ count: Int) -> JSONValue { .integer(Int64(count)) }
-
     package static func counts(_ counts: [String: Int]) -> JSONValue { .object(counts.mapValues { .count($0) }) }
+
+    /// Nil if there is nothing to warn of.
+    static func warnings(_ suspects: [String]) -> JSONValue? {
+        suspects.isEmpty ? nil : .array(suspects.map { .string(Content.warning(of: $0)) })
+    }
 }

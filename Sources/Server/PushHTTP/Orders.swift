@@ -28,9 +28,8 @@ struct MessageOrder: Sendable {
         default: throw Problem.malformed("a message is for a user, a device or all: say one of the three")
         }
         let member = try reader.optional("key", IdempotencyKey.rule) { $0.string.flatMap { IdempotencyKey($0) } }
-        guard member == nil || header == nil || member == header else {
-            throw Problem.malformed("\"key\" and the header Idempotency-Key are not the same")
-        }
+        guard member == nil || header == nil || member == header
+        else { throw Problem.malformed("\"key\" and the header Idempotency-Key are not the same") }
         key = member ?? header
         includesUnverified = try reader.flag("unverified")
         (priority, expiration) = try reader.delivery()
@@ -73,8 +72,14 @@ struct SealOrder: Sendable {
             "device, recipient, record, enrollment, proven, content, reserve, priority, expiration and unverified")
     }
 
-    /// - Parameter target: where the order names a device, what is known of it.
-    func sealed(by sealer: Sealer, for target: Target? = nil, reserve: Int = 0) throws -> SealedOrder {
+    /// Writes `Sealed` of Docs/openapi.yaml, its members in the order of their names; throws before it writes.
+    ///
+    /// - Parameters:
+    ///   - target: where the order names a device, what is known of it.
+    ///   - line: nil unless it is one of many.
+    func seal(
+        by sealer: Sealer, for target: Target? = nil, reserve: Int = 0, to writer: inout JSONWriter, line: AnswerLine?
+    ) throws {
         let recipient: KnownRecipient
         switch target ?? self.target {
         case .device:
@@ -86,9 +91,25 @@ struct SealOrder: Sendable {
         case .recipient(let given): recipient = given
         }
         let payload = try sealer.seal(content, toUnverified: recipient.key, reserve: self.reserve ?? reserve)
-        return SealedOrder(
-            payload: payload, recipient: recipient.text, sender: sealer.senderText ?? SealedBy.anonymous.description,
-            priority: priority, expiration: expiration ?? payload.expires, suspects: suspects)
+        // Source: Specification 2.6.
+        writer.object { sealed in
+            sealed.object("headers") { headers in
+                headers.string("apns-collapse-id", payload.collapseID)
+                headers.string("apns-expiration", (expiration ?? payload.expires).map { String($0.secondsSince1970) })
+                headers.string("apns-id", payload.apnsID)
+                headers.string("apns-priority", String(priority.rawValue))
+                headers.string("apns-push-type", "alert")
+                headers.string("apns-topic", payload.topic.description)
+            }
+            sealed.messageID("id", payload.messageID)
+            sealed.integer("line", line.map { Int64($0.number) })
+            sealed.string("payload", utf8: payload.json)
+            sealed.integer("payloadBytes", Int64(payload.json.count))
+            sealed.string("recipient", recipient.text)
+            sealed.string("sender", sealer.senderText ?? SealedBy.anonymous.description)
+            sealed.integer("status", line.map { Int64($0.status) })
+            sealed.value("warnings", .warnings(suspects))
+        }
     }
 
     static let unverified = Problem(
@@ -134,21 +155,16 @@ private struct OrderReader {
     mutating func flag(_ name: String) throws(Problem) -> Bool { try optional(name, "true or false", \.bool) ?? false }
 
     mutating func content() throws -> (Content, suspects: [String]) {
-        guard let members = rest.take("content")?.members else {
-            throw Problem.malformed("there is no \"content\", which is an object with an \"alert\" in it")
-        }
+        guard let members = rest.take("content")?.members
+        else { throw Problem.malformed("there is no \"content\", which is an object with an \"alert\" in it") }
         let content = try Content(members: members)
         guard !content.isExpired(at: .now()) else { throw Problem.past("content.expires") }
         return (content, Content.suspectMembers(in: members))
     }
 
     mutating func delivery() throws(Problem) -> (PushPriority, Timestamp?) {
-        let priority = try optional("priority", "immediate or considerate") { value -> PushPriority? in
-            switch value.string {
-            case "immediate"?: .immediate
-            case "considerate"?: .considerate
-            default: nil
-            }
+        let priority = try optional("priority", "immediate or considerate") { value in
+            PushPriority.allCases.first { "\($0)" == value.string }
         }
         let expiration = try optional("expiration", "whole seconds since 1970") {
             $0.integer.flatMap(Timestamp.init(secondsSince1970:))
@@ -169,9 +185,8 @@ private struct OrderReader {
             return recipients.count == texts.count ? recipients : nil
         }
         guard record != nil || enrollment != nil || proven != nil else { return nil }
-        guard let record, let enrollment, let proven else {
-            throw Problem.malformed("`record`, `enrollment` and `proven` must be given together")
-        }
+        guard let record, let enrollment, let proven
+        else { throw Problem.malformed("`record`, `enrollment` and `proven` must be given together") }
         return try EnrolledDevice(
             loading: enrollment, record: known.value(record) { try DeviceRecord(parsing: $0) }, proven: proven)
     }
@@ -180,40 +195,6 @@ private struct OrderReader {
     func end(_ known: String) throws(Problem) {
         guard !rest.isEmpty else { return }
         throw .malformed("there is a member that this request does not have; it has \(known)")
-    }
-}
-
-/// A sealed message, and what the request to Apple is made of. Source: Specification 2.6.
-struct SealedOrder: Sendable {
-    let payload: SealedPayload
-    let recipient: String
-    let sender: String
-    let priority: PushPriority
-    let expiration: Timestamp?
-    let suspects: [String]
-
-    /// `Sealed` of Docs/openapi.yaml, its members in the order of their names.
-    ///
-    /// - Parameter line: nil unless it is one of many.
-    func write(to writer: inout JSONWriter, line: AnswerLine?) {
-        writer.object { sealed in
-            sealed.object("headers") { headers in
-                headers.string("apns-collapse-id", payload.collapseID)
-                headers.string("apns-expiration", expiration.map { String($0.secondsSince1970) })
-                headers.string("apns-id", payload.apnsID)
-                headers.string("apns-priority", String(priority.rawValue))
-                headers.string("apns-push-type", "alert")
-                headers.string("apns-topic", payload.topic.description)
-            }
-            sealed.messageID("id", payload.messageID)
-            sealed.integer("line", line.map { Int64($0.number) })
-            sealed.string("payload", utf8: payload.json)
-            sealed.integer("payloadBytes", Int64(payload.json.count))
-            sealed.string("recipient", recipient)
-            sealed.string("sender", sender)
-            sealed.integer("status", line.map { Int64($0.status) })
-            sealed.value("warnings", .warnings(suspects))
-        }
     }
 }
 
@@ -241,8 +222,7 @@ package struct SealBatch: Sendable {
         do {
             let order = try SealOrder(
                 try Request.members(line, isLine: true), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
-            let sealed = try order.sealed(by: sealer, reserve: reserve)
-            sealed.write(to: &answers, line: (number, 200))
+            try order.seal(by: sealer, reserve: reserve, to: &answers, line: (number, 200))
             return true
         } catch {
             answers.value(Problem(error).json(line: number))
@@ -251,11 +231,4 @@ package struct SealBatch: Sendable {
     }
 
     package static let maximumLineByteCount = ServerLimits.bodyByteCount
-}
-
-extension JSONValue {
-    /// Nil if there is nothing to warn of.
-    static func warnings(_ suspects: [String]) -> JSONValue? {
-        suspects.isEmpty ? nil : .array(suspects.map { .string(Content.warning(of: $0)) })
-    }
 }

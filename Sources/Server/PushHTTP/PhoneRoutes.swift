@@ -19,8 +19,6 @@ struct PhoneRoutes: Sendable {
     let gate: PhoneGate
     let state: @Sendable () -> ServerState
 
-    // MARK: Logging in
-
     /// For a back end, inside the account's login: what the app shows here.
     func logIn(_ request: Request, _ context: ServerContext) async throws -> Response {
         let members = try await request.members().dictionary
@@ -28,9 +26,8 @@ struct PhoneRoutes: Sendable {
             members.count == (members["seconds"] == nil ? 1 : 2)
         else { throw Problem.malformed("a login has a user, of 1 to 128 bytes of visible text, and may have seconds") }
         let seconds = members["seconds"].map(\.integer) ?? 600
-        guard let seconds, (1...Outbox.loginLifetime).contains(seconds) else {
-            throw Problem.malformed("seconds is 1 to \(Outbox.loginLifetime), which is an hour")
-        }
+        guard let seconds, (1...Outbox.loginLifetime).contains(seconds)
+        else { throw Problem.malformed("seconds is 1 to \(Outbox.loginLifetime), which is an hour") }
         let end = Timestamp.now().advanced(bySeconds: seconds)
         let token = try state().sender().login(of: user, until: end, issued: OutboxClock.system.now())
         return .json(["token": .string(token), "expires": .integer(end.secondsSince1970)])
@@ -51,20 +48,16 @@ struct PhoneRoutes: Sendable {
     }
 
     private func user(_ context: ServerContext) throws(Problem) -> UserName {
-        guard let user = context.part("user").flatMap(UserName.init(parsing:)) else {
-            throw .malformed("the path has no valid name of a user")
-        }
+        guard let user = context.part("user").flatMap(UserName.init(parsing:))
+        else { throw .malformed("the path has no valid name of a user") }
         return user
     }
-
-    // MARK: Record and token
 
     func register(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
         let order = try Registration(try await request.members().dictionary)
-        guard order.record.enrollment == enrollment else {
-            throw Problem.malformed("the record is signed by another key than the path names")
-        }
+        guard order.record.enrollment == enrollment
+        else { throw Problem.malformed("the record is signed by another key than the path names") }
         let keys = try state().sender()
         guard order.record.topic == keys.sealer.topic else { throw RecordError.otherTopic }
         let name = Self.name(of: enrollment, user)
@@ -87,14 +80,11 @@ struct PhoneRoutes: Sendable {
         return .json(["device": .string(name.description), "challenges": .array(challenges)])
     }
 
-    // MARK: Answers
-
     func answer(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
         let members = try await request.members().dictionary
-        guard let answer = members["answer"]?.string, let text = members["state"]?.string, members.count == 2 else {
-            throw Problem.malformed("an answer has two members, answer and state, both text")
-        }
+        guard let answer = members["answer"]?.string, let text = members["state"]?.string, members.count == 2
+        else { throw Problem.malformed("an answer has two members, answer and state, both text") }
         let name = Self.name(of: enrollment, user)
         let stored = try state().sender().challenges.open(text, for: name.description)
         guard let challenge = stored.flatMap({ try? PendingChallenge(parsing: $0) }) else {
@@ -105,8 +95,6 @@ struct PhoneRoutes: Sendable {
         try await outbox.prove(challenge, answer: answer, of: name, at: .now())
         return Response(status: .noContent)
     }
-
-    // MARK: Leaving, and sender sets
 
     func unregister(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
@@ -120,9 +108,8 @@ struct PhoneRoutes: Sendable {
     func leave(_ request: Request, _ context: ServerContext) async throws -> Response {
         let arrival = ContinuousClock.now
         let members = try await request.members().dictionary
-        guard let text = members["leaving"]?.string, members.count == 1 else {
-            throw Problem.malformed("leaving has one member, leaving, which is text")
-        }
+        guard let text = members["leaving"]?.string, members.count == 1
+        else { throw Problem.malformed("leaving has one member, leaving, which is text") }
         let leaving = try Leaving(parsing: text, topic: state().sender().sealer.topic)
         return try await gate.admit(since: arrival) {
             try await outbox.leave(leaving)
@@ -138,9 +125,7 @@ struct PhoneRoutes: Sendable {
     private func caller(_ context: ServerContext) throws -> (UserName, EnrollmentPublicKey) {
         guard let user = context.user, let text = context.part("enrollment"),
             let enrollment = try? EnrollmentPublicKey(parsing: text)
-        else {
-            throw Problem.malformed("no enrollment key in the path; expected `pushenrollment1…`")
-        }
+        else { throw Problem.malformed("no enrollment key in the path; expected `pushenrollment1…`") }
         return (user, enrollment)
     }
 
@@ -166,9 +151,8 @@ private struct Registration {
             throw Problem.malformed(
                 "a registration has three members: record, token, and environment, which is production or sandbox")
         }
-        guard let token = DeviceToken(parsing: token) else {
-            throw Problem.malformed("the token must have 2 to 200 hexadecimal digits, and an even number of them")
-        }
+        guard let token = DeviceToken(parsing: token)
+        else { throw Problem.malformed("the token must have 2 to 200 hexadecimal digits, and an even number of them") }
         record = try DeviceRecord(parsing: text)
         address = .apns(token, environment)
     }

@@ -73,9 +73,7 @@ struct Problem: Error {
     static let doubtfulSender = Problem(
         .serviceUnavailable, "keys-unread", "the sender's keys could not be read again, and may be revoked meanwhile",
         hint: "Requests are answered as before. The service's log says what is the matter.", retryAfter: 10)
-}
 
-extension Problem {
     /// - Parameters:
     ///   - requestID: what the operator's log calls the request; nil for a line of a batch.
     ///   - line: the line's number.
@@ -83,8 +81,7 @@ extension Problem {
         var members: [String: JSONValue] = [
             // From the repository's root; what is called what there stays so.
             "type": .string("/Docs/Codes.md#\(code)"), "title": .string(status.reasonPhrase),
-            "status": .integer(Int64(status.code)),
-            "code": .string(code), "detail": .string(detail),
+            "status": .integer(Int64(status.code)), "code": .string(code), "detail": .string(detail),
         ]
         if let requestID { members["request"] = .string(requestID) }
         if let line { members["line"] = .count(line) }
@@ -112,7 +109,11 @@ extension Problem {
         case let error as ContentError: self.init(.unprocessableContent, "invalid-content", error.description)
         case let error as RecordError: self.init(error)
         case let error as ChallengeError: self.init(error)
-        case let error as HTTPError: self.init(error)
+        case let error as HTTPError:
+            self =
+                error.status == .notFound
+                ? Problem(.notFound, "no-such-path", "there is nothing under this path")
+                : Problem(error.status, "refused", "the request was refused")
         default: self = .unavailable("the request failed")
         }
     }
@@ -168,13 +169,6 @@ extension Problem {
             more = ["bytesOver": .integer(Int64(over))]
         case .content(let error): self.init(error)
         case .otherTopic: self.init(.unprocessableContent, "other-topic", error.description)
-        }
-    }
-
-    private init(_ error: HTTPError) {
-        switch error.status {
-        case .notFound: self.init(.notFound, "no-such-path", "there is nothing under this path")
-        default: self.init(error.status, "refused", "the request was refused")
         }
     }
 }

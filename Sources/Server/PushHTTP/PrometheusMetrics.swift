@@ -58,16 +58,9 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
     /// `{outcome="accepted"}`, or nothing.
     private static func text(of labels: [(String, String)]) -> String {
         guard !labels.isEmpty else { return "" }
+        let escapes: [Unicode.Scalar: String] = ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]
         let pairs = labels.map { name, value in
-            let escaped = value.unicodeScalars.map { scalar in
-                switch scalar {
-                case "\\": "\\\\"
-                case "\"": "\\\""
-                case "\n": "\\n"
-                default: String(scalar)
-                }
-            }
-            return "\(name)=\"\(escaped.joined())\""
+            "\(name)=\"\(value.unicodeScalars.map { escapes[$0] ?? String($0) }.joined())\""
         }
         return "{\(pairs.joined(separator: ","))}"
     }

@@ -115,8 +115,7 @@ package final class PushServer: Sendable {
         let current: @Sendable () -> ServerState = { shared.withLock { $0 } }
         batches = Semaphore(limits.batchCount)
         phoneGate = PhoneGate(outbox, limits, state: current)
-        let routes = ServerRoutes(
-            outbox: outbox, metrics: metrics, limits: limits, gate: phoneGate, state: current)
+        let routes = ServerRoutes(outbox: outbox, metrics: metrics, limits: limits, gate: phoneGate, state: current)
         let tls = certificate?.configuration { certificates.withLock { $0 } }
         var doors = [
             Door(

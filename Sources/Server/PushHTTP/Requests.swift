@@ -30,15 +30,15 @@ struct ServerContext: RequestContext {
     func part(_ name: String) -> String? { parameters.get(name)?.removingPercentEncoding }
 }
 
+/// What a middleware passes a request on to.
+typealias Next = (Request, ServerContext) async throws -> Response
+
 /// The outermost: turns errors into problems, gives each answer its ID, counts and logs. What is logged is a method, the
 /// route's pattern and the status; nothing of a path, a body or a caller.
 struct Reporting: RouterMiddleware {
-    typealias Context = ServerContext
     let metrics: any MetricsFactory
 
-    func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
-    ) async throws -> Response {
+    func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
         let start = ContinuousClock.now
         var response: Response
         do { response = try await next(request, context) } catch let error as HTTPParserError {
@@ -103,9 +103,8 @@ extension Request {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
                 $0.replacing("+", with: " ").removingPercentEncoding
             }
-            guard let name = pair[0], let value = pair.count > 1 ? pair[1] : "" else {
-                throw .malformed("the query is not percent-encoded as it must be")
-            }
+            guard let name = pair[0], let value = pair.count > 1 ? pair[1] : ""
+            else { throw .malformed("the query is not percent-encoded as it must be") }
             guard known.contains(name), query.updateValue(value, forKey: name) == nil else {
                 throw .malformed(
                     known.isEmpty
@@ -137,9 +136,7 @@ extension Request {
     }
 
     /// Without its parameters.
-    var mediaType: String? {
-        headers[.contentType].map { value in value.prefix { !"; \t".contains($0) }.lowercased() }
-    }
+    var mediaType: String? { headers[.contentType].map { value in value.prefix { !"; \t".contains($0) }.lowercased() } }
 
     static func wrongType(_ wanted: String) -> Problem {
         Problem(

@@ -8,12 +8,7 @@ final class Semaphore: Sendable {
     private struct Queue {
         var freeCount: Int
         var cameCount = 0
-        var waiting: ArraySlice<Waiting> = []
-    }
-
-    private struct Waiting {
-        let number: Int
-        let continuation: CheckedContinuation<Bool, Never>
+        var waiting: ArraySlice<(number: Int, continuation: CheckedContinuation<Bool, Never>)> = []
     }
 
     init(_ count: Int) {
@@ -34,7 +29,7 @@ final class Semaphore: Sendable {
             let number = queue.withLock { queue -> Int? in
                 guard queue.freeCount > 0 else {
                     queue.cameCount += 1
-                    queue.waiting.append(Waiting(number: queue.cameCount, continuation: continuation))
+                    queue.waiting.append((queue.cameCount, continuation))
                     return queue.cameCount
                 }
                 queue.freeCount -= 1

@@ -12,9 +12,8 @@ final class SocketPlace: Sendable {
     /// - Throws: `notBound` if another service listens there, if something else is there, and if others may write the
     ///   folder: they could put a socket of theirs in its place, and would be told all that callers say.
     init(_ path: String) throws(ServingError) {
-        guard path.utf8.count <= Self.maximumByteCount else {
-            throw .notBound("its path is longer than \(Self.maximumByteCount) bytes, which a socket's can't be")
-        }
+        guard path.utf8.count <= Self.maximumByteCount
+        else { throw .notBound("its path is longer than \(Self.maximumByteCount) bytes, which a socket's can't be") }
         try Self.requireOwnFolder(of: path)
         try Self.requireFree(path)
         let lock = open(path + ".lock", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -7,6 +7,12 @@ struct DiagnosisWords {
     /// The keyring's folder, as it was given.
     let folder: String
 
+    /// What iOS and the device do, step by step: a name, how it ended, and one sentence.
+    var steps: [(name: String, outcome: PayloadDiagnosis.Step.Outcome, words: String)] {
+        let own = diagnosis.steps.map { (name: $0.name.rawValue, outcome: $0.outcome, words: words($0)) }
+        return start.map { [(name: "start", outcome: $0.outcome, words: $0.words)] + own } ?? own
+    }
+
     /// One sentence about a step.
     func words(_ step: PayloadDiagnosis.Step) -> String {
         switch step.outcome {
@@ -18,11 +24,11 @@ struct DiagnosisWords {
     }
 
     /// One sentence about the step that fails.
-    var failure: String { explanation?.words ?? "passed" }
+    var failure: String { diagnosis.cause.map(words) ?? diagnosis.refusal.map(words) ?? "passed" }
 
     /// Says what to do about what fails first.
     var advice: String {
-        diagnosis.startFault.map(advice) ?? explanation?.advice
+        diagnosis.startFault.map(advice) ?? diagnosis.cause.map(advice) ?? diagnosis.refusal.map(advice)
             ?? "if a device shows the safe default all the same, look for replayed or out-of-time in its log"
     }
 
@@ -81,112 +87,89 @@ struct DiagnosisWords {
     }
 
     private var maximumAge: String { TimeText.longSpan(TimeRules.maximumAge) }
-}
 
-extension DiagnosisWords {
-    private typealias Explanation = (words: String, advice: String)
-
-    /// What is said of the step that fails; nil where none does.
-    private var explanation: Explanation? { diagnosis.cause.map(explanation) ?? diagnosis.refusal.map(explanation) }
-
-    private func explanation(_ cause: PayloadDiagnosis.Cause) -> Explanation {
+    private func words(_ cause: PayloadDiagnosis.Cause) -> String {
         let (device, topic) = (diagnosis.device, diagnosis.topic)
         let recipientID = diagnosis.envelope.map { "\($0.recipientKeyID)" } ?? ""
         let senderID = diagnosis.envelope?.senderKeyID.map { "\($0)" } ?? ""
         return switch cause {
-        case .field(let error): (Self.words(error), Self.malformedAdvice)
-        case .envelope(let error): (error.description, Self.malformedAdvice)
-        case .ownKeyGone(let life):
-            (
-                "the key \(recipientID) of \(device) was \(Self.fate(life)), and opens nothing more",
-                "give the sender the device's newest record; this message has to be sealed again"
-            )
-        case .otherDevice(let name, let hasSecret):
-            (
-                "it was sealed for \(name), by its key ID \(recipientID)",
-                hasSecret
-                    ? "open it as \(name), or find out why the push went to \(device)"
-                    : "find out why the push went to \(device); the secret of \(name) is not in this keyring"
-            )
-        case .unknownKey:
-            (
-                "it was sealed for another device: no key in this keyring has the ID \(recipientID)",
-                "compare it with the recipient that the sender's server has for this device"
-            )
-        case .stranger:
-            (
-                "it names the sender \(senderID), who is not trusted, and whom this keyring does not know",
-                "ask who has this key; trust it only if it is the app's own server"
-            )
-        case .untrusted(let sender, let name, let hasAuthority, let verdict):
-            (
-                "it names the sender \(senderID), as \(name?.description ?? sender.description) has, who is not trusted for \(topic); \(Self.words(verdict))",
-                hasAuthority
-                    ? "have the authority sign a set with it, and take that with `sealedpush trust add`"
-                    : "`sealedpush trust add \(name?.description ?? sender.description) --topic \(topic) --keyring \(folder)`, if it is the app's own server"
-            )
+        case .field(let error): Self.words(error)
+        case .envelope(let error): error.description
+        case .ownKeyGone(let life): "the key \(recipientID) of \(device) was \(Self.fate(life)), and opens nothing more"
+        case .otherDevice(let name, _): "it was sealed for \(name), by its key ID \(recipientID)"
+        case .unknownKey: "it was sealed for another device: no key in this keyring has the ID \(recipientID)"
+        case .stranger: "it names the sender \(senderID), who is not trusted, and whom this keyring does not know"
+        case .untrusted(let sender, let name, _, let verdict):
+            "it names the sender \(senderID), as \(name?.description ?? sender.description) has, who is not trusted for \(topic); \(Self.words(verdict))"
         case .senderSetOutOfTime(let set):
-            (
-                "it names the sender \(senderID), whose sender set counts from \(TimeText.second(set.created)) to \(TimeText.second(set.expires)), and \(here)",
-                "compare this machine's clock with another one; if it is right, have the authority sign a new set, and take it with `sealedpush trust add`"
-            )
-        case .otherApp(let other):
-            (
-                "it was sealed for the app \(other), not for \(topic)",
-                "if \(other) is meant, give it as the topic; otherwise seal it for \(topic), or send it to the other app"
-            )
+            "it names the sender \(senderID), whose sender set counts from \(TimeText.second(set.created)) to \(TimeText.second(set.expires)), and \(here)"
+        case .otherApp(let other): "it was sealed for the app \(other), not for \(topic)"
         case .altered:
-            (
-                "no key opens it: it was altered on its way, forged, or sealed for an app that this keyring does not know",
-                "compare it, byte by byte, with what was sent; if they are equal, compare topic and keys at both ends"
-            )
+            "no key opens it: it was altered on its way, forged, or sealed for an app that this keyring does not know"
         case .content(let error):
-            (
-                "it opens, but \(error?.description ?? "its padding is wrong, or it lacks the ID, the topic or the time")",
-                "fix the sender: it breaks the format of the content"
-            )
+            "it opens, but \(error?.description ?? "its padding is wrong, or it lacks the ID, the topic or the time")"
         }
     }
 
-    /// Explains a refusal that needs no more than the message.
-    private func explanation(_ refusal: OpenError) -> Explanation {
-        let sent = moment(diagnosis.message?.sent ?? diagnosis.now)
+    private func advice(_ cause: PayloadDiagnosis.Cause) -> String {
+        let (device, topic) = (diagnosis.device, diagnosis.topic)
+        return switch cause {
+        case .field, .envelope: "compare it, byte by byte, with what the sender gave to its transport"
+        case .ownKeyGone: "give the sender the device's newest record; this message has to be sealed again"
+        case .otherDevice(let name, hasSecret: true):
+            "open it as \(name), or find out why the push went to \(device)"
+        case .otherDevice(let name, hasSecret: false):
+            "find out why the push went to \(device); the secret of \(name) is not in this keyring"
+        case .unknownKey: "compare it with the recipient that the sender's server has for this device"
+        case .stranger: "ask who has this key; trust it only if it is the app's own server"
+        case .untrusted(_, _, hasAuthority: true, _):
+            "have the authority sign a set with it, and take that with `sealedpush trust add`"
+        case .untrusted(let sender, let name, hasAuthority: false, _):
+            "`sealedpush trust add \(name?.description ?? sender.description) --topic \(topic) --keyring \(folder)`, if it is the app's own server"
+        case .senderSetOutOfTime:
+            "compare this machine's clock with another one; if it is right, have the authority sign a new set, and take it with `sealedpush trust add`"
+        case .otherApp(let other):
+            "if \(other) is meant, give it as the topic; otherwise seal it for \(topic), or send it to the other app"
+        case .altered:
+            "compare it, byte by byte, with what was sent; if they are equal, compare topic and keys at both ends"
+        case .content: "fix the sender: it breaks the format of the content"
+        }
+    }
+
+    /// Of a refusal that needs no more than the message.
+    private func words(_ refusal: OpenError) -> String {
+        let (message, sent) = (diagnosis.message, moment(diagnosis.message?.sent ?? diagnosis.now))
         switch refusal {
-        case .anonymousNotAllowed:
-            return (
-                "it has no sender, and anonymous messages are not allowed",
-                "seal it with a sender's key, or allow anonymous messages in the app"
-            )
+        case .anonymousNotAllowed: return "it has no sender, and anonymous messages are not allowed"
         case .topic:
-            return (
-                "its content is meant for \(diagnosis.message?.topic?.description ?? "no app"), not for \(diagnosis.topic)",
-                "fix the sender: it puts two topics into one message"
-            )
+            return "its content is meant for \(message?.topic?.description ?? "no app"), not for \(diagnosis.topic)"
         case .keyRetired:
-            let life = diagnosis.message?.life
-            return (
-                "\(sent); its key was retired on \(life?.retired.map(TimeText.second) ?? "some day") and opens what was sent until \(life?.opensUntil.map(TimeText.second) ?? "then")",
-                "give the sender the device's newest record; if no sender of yours seals to the old key, it may be stolen: revoke it"
-            )
+            let retired = message?.life.retired.map(TimeText.second) ?? "some day"
+            let end = message?.life.opensUntil.map(TimeText.second) ?? "then"
+            return "\(sent); its key was retired on \(retired) and opens what was sent until \(end)"
         case .clock:
-            let limit = TimeRules.maximumLead(isAnonymous: diagnosis.message?.sender == nil)
-            return (
-                "\(sent), and \(here): more than \(TimeText.longSpan(limit))", "compare the clocks of sender and device"
-            )
-        case .tooOld:
-            return (
-                "\(sent), and \(here): more than \(maximumAge)",
-                "seal it again; if it is new, compare the clocks of sender and device"
-            )
+            let limit = TimeRules.maximumLead(isAnonymous: message?.sender == nil)
+            return "\(sent), and \(here): more than \(TimeText.longSpan(limit))"
+        case .tooOld: return "\(sent), and \(here): more than \(maximumAge)"
         case .expired:
-            let expires = diagnosis.message?.expires ?? diagnosis.now
-            return (
-                "it expired on \(TimeText.second(expires)), \(distance(expires)), and \(here)",
-                "seal it again, or with a later `expires`; if it is new, compare the clocks"
-            )
+            let expires = message?.expires ?? diagnosis.now
+            return "it expired on \(TimeText.second(expires)), \(distance(expires)), and \(here)"
         case .malformed, .unknownRecipient, .unknownSender, .rejected, .malformedContent, .locked, .keysUnavailable,
             .replayed, .ledgerUnavailable, .outOfTime:
-            return ("it ends with \(diagnosis.code)", "try again")
+            return "it ends with \(diagnosis.code)"
+        }
+    }
+
+    private func advice(_ refusal: OpenError) -> String {
+        switch refusal {
+        case .anonymousNotAllowed: "seal it with a sender's key, or allow anonymous messages in the app"
+        case .topic: "fix the sender: it puts two topics into one message"
+        case .keyRetired:
+            "give the sender the device's newest record; if no sender of yours seals to the old key, it may be stolen: revoke it"
+        case .clock: "compare the clocks of sender and device"
+        case .tooOld: "seal it again; if it is new, compare the clocks of sender and device"
+        case .expired: "seal it again, or with a later `expires`; if it is new, compare the clocks"
+        default: "try again"
         }
     }
 
@@ -215,6 +198,4 @@ extension DiagnosisWords {
         case let verdict?: "trusted, it would end with \(verdict.rawValue)"
         }
     }
-
-    private static let malformedAdvice = "compare it, byte by byte, with what the sender gave to its transport"
 }

@@ -4,7 +4,6 @@ internal import Foundation
 internal import PushKeyring
 internal import SealedPush
 
-/// `sealedpush doctor`
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Examine a keyring, or find out why a payload doesn't open.",
@@ -66,9 +65,8 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func show(_ diagnosis: PayloadDiagnosis, _ words: DiagnosisWords) throws {
-        let steps = diagnosis.steps.map { (words: words.words($0), outcome: $0.outcome) }
-        for step in [words.start].compactMap(\.self) + steps where step.outcome != .notReached {
-            try Output.line("\(step.outcome == .passed ? "ok  " : "FAIL")  \(step.words)")
+        for (_, outcome, words) in words.steps where outcome != .notReached {
+            try Output.line("\(outcome == .passed ? "ok  " : "FAIL")  \(words)")
         }
         try Output.line("")
         try Output.line("\(diagnosis.code): \(words.advice)")
@@ -80,12 +78,9 @@ extension PayloadDiagnosis {
         [
             "code": .string(code), "advice": .string(words.advice), "message": message?.json ?? .null,
             "steps": .array(
-                ([words.start.map { ("start", $0.outcome, $0.words) }].compactMap(\.self)
-                    + steps.map { ($0.name.rawValue, $0.outcome, words.words($0)) }).map { name, outcome, words in
-                        [
-                            "name": .string(name), "outcome": .string(outcome.rawValue), "words": .string(words),
-                        ]
-                    }),
+                words.steps.map {
+                    ["name": .string($0), "outcome": .string($1.rawValue), "words": .string($2)]
+                }),
         ]
     }
 }

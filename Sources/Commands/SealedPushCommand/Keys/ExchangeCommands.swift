@@ -5,7 +5,6 @@ internal import PushCore
 public import PushKeyring
 internal import SealedPush
 
-/// `sealedpush keys generate`
 struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate", abstract: "Make a key and print its public half.",
@@ -47,7 +46,6 @@ struct GenerateCommand: ParsableCommand {
 
 extension AnyPublicKey.Kind: ExpressibleByArgument {}
 
-/// `sealedpush keys import`
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
@@ -98,14 +96,12 @@ struct ImportCommand: ParsableCommand {
         // One allocation, which is wiped.
         var text = [UInt8](bytes.trimmingSpace)
         defer { wipeSecret(&text) }
-        guard try keys.add(secretText: text, named: name) != nil else {
-            throw Failure.input("\(file) holds no secret key of a device, sender or authority")
-        }
+        guard try keys.add(secretText: text, named: name) != nil
+        else { throw Failure.input("\(file) holds no secret key of a device, sender or authority") }
         try keyring.warnIfInTheClear(keys)
     }
 }
 
-/// `sealedpush keys export`
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -146,9 +142,8 @@ struct ExportCommand: ParsableCommand {
             }
             return try Output.line(entry.key.description)
         }
-        guard let record = entry.record else {
-            throw Failure.input("\(name) has no record: only a device that was generated with --topic signs them")
-        }
+        guard let record = entry.record
+        else { throw Failure.input("\(name) has no record: only a device that was generated with --topic signs them") }
         try Output.line(record.description)
     }
 

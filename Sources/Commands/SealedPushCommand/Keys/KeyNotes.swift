@@ -34,8 +34,7 @@ extension KeyringEntry {
         let since = days > RotationRules.confirmationWarning / 86_400 ? " since \(days) days!" : ""
         guard kind == .device else { return "new, not used yet\(since): keys rotate --confirm, once devices trust it" }
         if isOwn { return "new: waits for its first message\(since)" }
-        return recordText == nil
-            ? "nobody vouches for it: no signed record" : "not sealed to yet: keys challenge"
+        return recordText == nil ? "nobody vouches for it: no signed record" : "not sealed to yet: keys challenge"
     }
 
     private func activeNote(on key: Key, at now: Timestamp) -> String? {
@@ -48,9 +47,7 @@ extension KeyringEntry {
         guard isOwn, kind != .authority, age > 90 * 86_400 else { return nil }
         return "\(TimeText.span(age)) old: keys rotate"
     }
-}
 
-extension KeyringEntry {
     /// Public facts only.
     func json(at now: Timestamp = .now()) -> JSONValue {
         [

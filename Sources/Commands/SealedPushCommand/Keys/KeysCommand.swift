@@ -3,7 +3,6 @@ internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
-/// `sealedpush keys`
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Make keys, exchange them, and look after them for as long as they live.",
@@ -21,7 +20,6 @@ struct KeysCommand: ParsableCommand {
         ])
 }
 
-/// `sealedpush keys list`
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -50,15 +48,13 @@ struct ListCommand: ParsableCommand {
                     [
                         entry.name.description, entry.kind.rawValue, key.key.keyID.description,
                         key.life.state.rawValue, TimeText.span(now.seconds(since: key.life.created)),
-                        key.hasSecret ? "here" : entry.isOwn ? "gone" : "elsewhere",
-                        entry.note(on: key, at: now) ?? "",
+                        key.hasSecret ? "here" : entry.isOwn ? "gone" : "elsewhere", entry.note(on: key, at: now) ?? "",
                     ]
                 }
             })
     }
 }
 
-/// `sealedpush keys show`
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",

@@ -4,7 +4,6 @@ internal import PushKeyring
 internal import PushSender
 internal import SealedPush
 
-/// `sealedpush keys rotate`
 struct RotateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate", abstract: "Make new keys, erase retired ones that are due, and renew records.",
@@ -37,13 +36,11 @@ struct RotateCommand: ParsableCommand {
     private typealias Step = (name: KeyName, act: RotationStep.Act, key: AnyPublicKey)
 
     func validate() throws {
-        guard name != nil || olderThan != nil else {
-            throw ValidationError("Name a key, or say --older-than, such as --older-than 30d.")
-        }
+        guard name != nil || olderThan != nil
+        else { throw ValidationError("Name a key, or say --older-than, such as --older-than 30d.") }
         guard !dryRun || olderThan != nil else { throw ValidationError("--dry-run goes with --older-than.") }
-        guard !confirm || (name != nil && olderThan == nil && !json) else {
-            throw ValidationError("--confirm goes with a name alone.")
-        }
+        guard !confirm || (name != nil && olderThan == nil && !json)
+        else { throw ValidationError("--confirm goes with a name alone.") }
     }
 
     func run() throws {
@@ -71,9 +68,8 @@ struct RotateCommand: ParsableCommand {
         guard let name else { return [] }
         // Whoever names a key and no age means this key, now, however young it is.
         let before = try keys.entry(named: name)
-        guard before.kind != .authority else {
-            throw Failure.input("an authority's key is built into apps, and is not rotated: make a new authority")
-        }
+        guard before.kind != .authority
+        else { throw Failure.input("an authority's key is built into apps, and is not rotated: make a new authority") }
         try keys.rotate(name)
         return [(name, .rotate, before.keys[0].key)]
     }
@@ -106,7 +102,6 @@ struct RotateCommand: ParsableCommand {
     }
 }
 
-/// `sealedpush keys challenge`
 struct ChallengeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "challenge", abstract: "Have a device prove that it has its key.",
@@ -133,9 +128,8 @@ struct ChallengeCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
-        guard [from != nil, reply != nil, answer != nil].count(where: { $0 }) == 1 else {
-            throw ValidationError("Give one of --from, --reply and --answer.")
-        }
+        guard [from != nil, reply != nil, answer != nil].count(where: { $0 }) == 1
+        else { throw ValidationError("Give one of --from, --reply and --answer.") }
         guard trust.isEmpty || reply != nil else { throw ValidationError("--trust goes with --reply.") }
     }
 
@@ -158,7 +152,6 @@ struct ChallengeCommand: ParsableCommand {
     }
 }
 
-/// `sealedpush keys revoke`
 struct RevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
@@ -209,7 +202,6 @@ struct RevokeCommand: ParsableCommand {
     }
 }
 
-/// `sealedpush keys erase`
 struct EraseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Destroy a key's secret for good; remove somebody else's key.",
@@ -255,9 +247,8 @@ struct LifeOptions: ParsableArguments {
         let keys = try keyring.keys(command)
         let entry = try keys.entry(named: name)
         let id = try keyID.map { text in
-            guard let key = entry.keys.first(where: { $0.key.keyID.description == text.lowercased() }) else {
-                throw Failure.input("\(name) has no key with this ID: `keys show \(name)` lists them")
-            }
+            guard let key = entry.keys.first(where: { $0.key.keyID.description == text.lowercased() })
+            else { throw Failure.input("\(name) has no key with this ID: `keys show \(name)` lists them") }
             return key.key.keyID
         }
         return (keys, entry, id)

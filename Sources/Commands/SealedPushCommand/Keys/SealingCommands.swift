@@ -3,7 +3,6 @@ internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 
-/// `sealedpush keys passphrase`
 struct PassphraseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "passphrase",
@@ -64,7 +63,6 @@ struct PassphraseCommand: ParsableCommand {
     }
 }
 
-/// `sealedpush keys backup`
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Write the keyring into one encrypted file, without retired keys.",
@@ -95,7 +93,6 @@ struct BackupCommand: ParsableCommand {
     }
 }
 
-/// `sealedpush keys restore`
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Make a keyring from a backup; never overwrites one.",

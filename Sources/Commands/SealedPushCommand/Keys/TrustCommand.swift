@@ -3,7 +3,6 @@ internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
-/// `sealedpush trust`
 struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust", abstract: "Say whom the devices of a keyring believe, app by app.",
@@ -51,9 +50,8 @@ struct TrustCommand: ParsableCommand {
 
         func run() throws {
             let (keys, trusted) = try options.chosen("trust remove")
-            guard try keys.distrust(trusted, for: options.topic) else {
-                throw Failure.input("that is not in the trust list of \(options.topic)")
-            }
+            guard try keys.distrust(trusted, for: options.topic)
+            else { throw Failure.input("that is not in the trust list of \(options.topic)") }
             try Output.line("\(trusted.words): not trusted for \(options.topic) any more")
         }
     }
@@ -104,9 +102,7 @@ struct TrustOptions: ParsableArguments {
     }
 
     private func trusted(in keys: Keyring) throws -> TrustList.Trusted {
-        if whom.hasPrefix("pushrecord.") {
-            return .senderSet(try SenderSet(parsing: whom))
-        }
+        if whom.hasPrefix("pushrecord.") { return .senderSet(try SenderSet(parsing: whom)) }
         switch try keyring.publicKey(KeyReference(reading: whom), in: keys) {
         case .sender(let sender): return .sender(sender)
         case .authority(let authority): return .authority(authority)
@@ -161,7 +157,6 @@ extension TrustList.Entry {
     }
 }
 
-/// `sealedpush trust sign`
 struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign", abstract: "Sign the set of an app's senders, with an authority's key, and print it.",
@@ -190,9 +185,8 @@ struct SignCommand: ParsableCommand {
         for sender in try senders.flatMap({ try self.keys(of: $0, in: keys) }) where !chosen.contains(sender) {
             chosen.append(sender)
         }
-        guard (1...16).contains(chosen.count) else {
-            throw Failure.input("a sender set has 1 to 16 senders, and these names have \(chosen.count) in use")
-        }
+        guard (1...16).contains(chosen.count)
+        else { throw Failure.input("a sender set has 1 to 16 senders, and these names have \(chosen.count) in use") }
         let set = try keys.signSenderSet(of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)
         try Output.line(set.description)
     }

@@ -2,11 +2,11 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import PushCore
+internal import PushHTTP
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// `sealedpush device`
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "The devices that a server sends to: their tokens, and what is sealed to.",
@@ -17,7 +17,6 @@ struct DeviceCommand: AsyncParsableCommand {
         subcommands: [DeviceEnrollCommand.self, DeviceListCommand.self, DeviceRemoveCommand.self])
 }
 
-/// `sealedpush device list`
 struct DeviceListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists the devices, and whether they can be sent to.",
@@ -90,7 +89,6 @@ struct DeviceListCommand: AsyncParsableCommand {
     }
 }
 
-/// `sealedpush device remove`
 struct DeviceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Forget a device and what waits for it.",
@@ -111,12 +109,9 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
             // What somebody else has written there is what is to go.
         }
         try Prompt.confirm(
-            "\(TerminalText.printable(name)) is forgotten, with all that waits for it.",
-            isConfirmed: yes)
+            "\(TerminalText.printable(name)) is forgotten, with all that waits for it.", isConfirmed: yes)
         let count = try await outbox.remove(name)
-        try Output.line(
-            "Removed \(TerminalText.printable(name)), and what waited for it: \(count.grouped)."
-        )
+        try Output.line("Removed \(TerminalText.printable(name)), and what waited for it: \(count.grouped).")
     }
 }
 
@@ -133,20 +128,7 @@ extension Outbox {
     }
 }
 
-extension Carrier {
-    /// Apple's environment, or another carrier's name.
-    var shown: String { environment?.rawValue ?? description }
-}
-
 extension RegisteredDevice {
-    /// What is sealed to, if anything is proven.
-    var recipient: DevicePublicKey? {
-        switch keys {
-        case .unverified(let recipient): recipient
-        case .enrolled(let enrolled): enrolled.record.recipients.first(where: enrolled.proven.contains)
-        }
-    }
-
     var shownToken: String? { address.address?.logged }
 
     /// Why it can't be sent to, or what to know.

@@ -7,7 +7,6 @@ internal import PushOutbox
 public import PushSender
 internal import SealedPush
 
-/// `sealedpush device enroll`
 struct DeviceEnrollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll", abstract: "Register or update a device, or many.",
@@ -36,9 +35,7 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: .value("name", "The user. Default: as before, or the device's name."))
     var user: UserName?
 
-    @Option(
-        parsing: .unconditional,
-        help: .value("name", "The user before, if it was another."))
+    @Option(parsing: .unconditional, help: .value("name", "The user before, if it was another."))
     var movingFrom: UserName?
 
     @Option(help: .value("name", "Its name in the keyring, or push1… with --unverified.")) var key: KeyReference?
@@ -57,13 +54,11 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func validate() throws {
-        guard list == nil ? name != nil && token != nil : name == nil && token == nil else {
-            throw ValidationError("Give either NAME and --token, or --list.")
-        }
+        guard list == nil ? name != nil && token != nil : name == nil && token == nil
+        else { throw ValidationError("Give either NAME and --token, or --list.") }
         guard list == nil || key == nil else { throw ValidationError("--key is for one device: leave out --list.") }
-        guard !unverified || topic != nil else {
-            throw ValidationError("--topic is needed: nothing says which app an unverified key is of.")
-        }
+        guard !unverified || topic != nil
+        else { throw ValidationError("--topic is needed: nothing says which app an unverified key is of.") }
     }
 
     func run() async throws {
@@ -75,9 +70,8 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
         // The outbox is made once the input is known to be good.
         let checked = try entries.map { entry in
             do { return try device(entry, in: keys, at: now) } catch {
-                guard let list, var failure = Failure(error) else { throw error }
-                failure.message = "\(list), line \(entry.line): \(failure.message)"
-                throw failure
+                guard let list, let failure = Failure(error) else { throw error }
+                throw failure.saying(before: "\(list), line \(entry.line): ")
             }
         }
         let outbox = try await options.openedOrMade()
@@ -90,11 +84,8 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
                 part.compactMap { device in device.movingFrom.map { (device.name, $0) } }, uniquingKeysWith: { $1 })
             let answers: [RegistrationChange]
             do throws(OutboxError) { answers = try await outbox.register(batch, movingFrom: moving) } catch {
-                var failure = Failure(error)
-                if start > 0 {
-                    failure.message += ". Enrolled so far: \(start.grouped) of \(checked.count.grouped); run it again"
-                }
-                throw failure
+                let so = ". Enrolled so far: \(start.grouped) of \(checked.count.grouped); run it again"
+                throw Failure(error).saying(after: start > 0 ? so : "")
             }
             changes += zip(batch, answers).map { (device: $0.name, change: $1) }
         }
@@ -122,15 +113,12 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
             let names = [loser, winner].map { TerminalText.printable($0) }
             try Output.line("\(names[0]) has lost its token to \(names[1]): one installation has one.")
         }
-        if discardedCount > 0 {
-            try Output.line("Discarded, as meant for someone else: \(discardedCount.grouped).")
-        }
+        if discardedCount > 0 { try Output.line("Discarded, as meant for someone else: \(discardedCount.grouped).") }
     }
 
     private func device(_ entry: EnrollmentList.Entry, in keys: Keyring?, at now: Timestamp) throws -> CheckedDevice {
-        guard let token = DeviceToken(parsing: entry.token) else {
-            throw Failure.input("\(entry.device): a token is 2 to 200 hexadecimal digits, as the app prints it")
-        }
+        guard let token = DeviceToken(parsing: entry.token)
+        else { throw Failure.input("\(entry.device): a token is 2 to 200 hexadecimal digits, as the app prints it") }
         let known: (keys: PushOutbox.DeviceKeys, topic: Topic)
         if let enrolled = entry.enrolled {
             known = (.enrolled(enrolled), enrolled.record.topic)
@@ -138,9 +126,8 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
             guard let keys else { preconditionFailure("a keyring is opened for each list that needs one") }
             known = try deviceKeys(entry, in: keys)
         }
-        guard topic.map({ $0 == known.topic }) ?? true else {
-            throw Failure.input("\(entry.device) is enrolled for \(known.topic), not for \(topic ?? known.topic)")
-        }
+        guard topic.map({ $0 == known.topic }) ?? true
+        else { throw Failure.input("\(entry.device) is enrolled for \(known.topic), not for \(topic ?? known.topic)") }
         return CheckedDevice(
             name: entry.device, user: entry.user ?? user, movingFrom: entry.movingFrom ?? movingFrom,
             environment: entry.environment ?? environment, topic: known.topic, keys: known.keys, token: token,
@@ -186,9 +173,8 @@ private struct CheckedDevice {
     func completed(in outbox: Outbox) async throws -> RegisteredDevice {
         let known = user == nil || environment == nil ? try await outbox.device(name) : nil
         let environment = environment ?? known?.address.carrier.environment ?? .production
-        guard let user = user ?? known?.user ?? UserName(parsing: name.description) else {
-            throw Failure.usage("\(name) is not a valid user name: give one with --user")
-        }
+        guard let user = user ?? known?.user ?? UserName(parsing: name.description)
+        else { throw Failure.usage("\(name) is not a valid user name: give one with --user") }
         return RegisteredDevice(
             name: name, user: user, topic: topic, keys: keys,
             address: .active(.apns(token, environment), registered: registered))
@@ -229,9 +215,8 @@ enum EnrollmentList {
         var number = 0
         while let line = try reader.next() {
             number += 1
-            guard line.count <= maximumLineByteCount else {
-                throw Failure.input("\(file), line \(number): longer than \(maximumLineByteCount) bytes")
-            }
+            guard line.count <= maximumLineByteCount
+            else { throw Failure.input("\(file), line \(number): longer than \(maximumLineByteCount) bytes") }
             guard !JSONReader.isBlank(line) else { continue }
             let members: [String: JSONValue]
             do throws(JSONFault) { members = try JSONReader.members(line.withoutByteOrderMark).dictionary } catch {

@@ -14,11 +14,9 @@ final class Observation: Sendable {
 
     /// What ended a run, and how much it had done.
     func failure(_ error: CourierError) async -> Failure {
-        var failure = Failure(error)
-        if let count = await courier.withLock({ $0 })?.report.acceptedCount, count > 0 {
-            failure.message += ". APNs has taken \(count.grouped) in this run; the rest waits for `sealedpush work`"
-        }
-        return failure
+        let count = await courier.withLock { $0 }?.report.acceptedCount ?? 0
+        let done = ". APNs has taken \(count.grouped) in this run; the rest waits for `sealedpush work`"
+        return Failure(error).saying(after: count > 0 ? done : "")
     }
 }
 

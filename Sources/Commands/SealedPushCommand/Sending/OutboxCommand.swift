@@ -8,7 +8,6 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// `sealedpush outbox`
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox", abstract: "What waits to be delivered, what could not be, and what devices have shown.",
@@ -16,7 +15,6 @@ struct OutboxCommand: AsyncParsableCommand {
         subcommands: [OutboxStatusCommand.self, OutboxRetryCommand.self, OutboxPurgeCommand.self])
 }
 
-/// `sealedpush outbox status`
 struct OutboxStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -127,7 +125,6 @@ private struct KnownSender {
     var words: String { "\(name)" + (state == .active ? "" : ", \(state.rawValue)") }
 }
 
-/// `sealedpush outbox retry`
 struct OutboxRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
@@ -163,7 +160,6 @@ struct OutboxRetryCommand: AsyncParsableCommand {
     }
 }
 
-/// `sealedpush outbox purge`
 struct OutboxPurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
@@ -191,9 +187,8 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func validate() throws {
-        guard [refused, everything, sender != nil].filter({ $0 }).count <= 1 else {
-            throw ValidationError("Give one of --refused, --everything and --sender.")
-        }
+        guard [refused, everything, sender != nil].filter({ $0 }).count <= 1
+        else { throw ValidationError("Give one of --refused, --everything and --sender.") }
         guard reason == nil || refused else { throw ValidationError("--reason goes with --refused.") }
     }
 

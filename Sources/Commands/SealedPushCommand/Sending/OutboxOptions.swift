@@ -1,5 +1,5 @@
 public import ArgumentParser
-internal import CommandSupport
+public import CommandSupport
 internal import Foundation
 internal import PushCore
 public import PushOutbox
@@ -16,9 +16,8 @@ struct OutboxOptions: ParsableArguments {
     @Option(help: .value("file", "The outbox's key, if it has one.")) var outboxKey: String?
 
     func validate() throws {
-        guard isInPostgres || OutboxPlace.isPath(outbox) else {
-            throw ValidationError("--outbox takes \(OutboxPlace.rule), and nothing around it.")
-        }
+        guard isInPostgres || OutboxPlace.isPath(outbox)
+        else { throw ValidationError("--outbox takes \(OutboxPlace.rule), and nothing around it.") }
     }
 
     /// The outbox, which must be there.
@@ -66,11 +65,7 @@ struct OutboxOptions: ParsableArguments {
             #else
                 throw OutboxError.connection("this program was built without PostgreSQL (the trait Postgres)")
             #endif
-        } catch {
-            var failure = Failure(error)
-            failure.message = "\(shown): \(failure.message)"
-            throw failure
-        }
+        } catch { throw Failure(error).saying(before: "\(shown): ") }
     }
 
     private func file(key: OutboxKey?, toShow isShown: Bool) throws(OutboxError) -> Outbox {
@@ -97,24 +92,14 @@ struct OutboxOptions: ParsableArguments {
         var bytes = try SecretFile.read(file, limit: 4_096)
         defer { wipe(&bytes) }
         do throws(OutboxError) { return try OutboxKey(parsing: bytes) } catch {
-            var failure = Failure(error)
-            failure.message = "\(file): \(failure.message)"
-            throw failure
+            throw Failure(error).saying(before: "\(file): ")
         }
     }
 }
 
-extension DeviceName: ExpressibleByArgument {
-    public init?(argument: String) { self.init(parsing: argument) }
-}
-
-extension UserName: ExpressibleByArgument {
-    public init?(argument: String) { self.init(parsing: argument) }
-}
-
-extension SealedBy: ExpressibleByArgument {
-    public init?(argument: String) { self.init(parsing: argument) }
-}
+extension DeviceName: ParsedArgument {}
+extension UserName: ParsedArgument {}
+extension SealedBy: ParsedArgument {}
 
 extension IdempotencyKey: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }

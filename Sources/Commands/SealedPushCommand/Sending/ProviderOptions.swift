@@ -59,9 +59,8 @@ struct ProviderOptions: ParsableArguments {
         guard let address = try? JSONDecoder().decode(Address.self, from: Data(bytes)),
             (1...65_535).contains(address.port)
         else { throw Failure.input("\(file.path(percentEncoded: false)) is damaged, or has no provider key") }
-        guard environment.map({ $0 == address.environment }) ?? true else {
-            throw Failure.usage("the local APNs in \(folder) is \(address.environment.rawValue)")
-        }
+        guard environment.map({ $0 == address.environment }) ?? true
+        else { throw Failure.usage("the local APNs in \(folder) is \(address.environment.rawValue)") }
         let own = ProviderKeyName(keyID: address.keyID, teamID: address.teamID, file: address.key)
         var configuration = APNSConfiguration(
             endpoint: APNSEndpoint(host: "localhost", port: address.port), key: try (providerKey ?? own).read())

@@ -8,7 +8,6 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// `sealedpush send`
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Seal content for devices, enqueue it, and deliver what is due.",
@@ -40,9 +39,8 @@ struct SendCommand: AsyncParsableCommand {
     @OptionGroup(title: "APNs") var provider: ProviderOptions
 
     func validate() throws {
-        guard !(queueOnly && provider.isGiven) else {
-            throw ValidationError("--queue-only delivers nothing: leave out how to reach APNs, or --queue-only.")
-        }
+        guard !(queueOnly && provider.isGiven)
+        else { throw ValidationError("--queue-only delivers nothing: leave out how to reach APNs, or --queue-only.") }
         guard queueOnly || provider.isGiven else {
             throw ValidationError(
                 "Say how to reach APNs (--provider-key KEYID,TEAMID,FILE.p8, or --apns FOLDER for a local one), or --queue-only."
@@ -88,10 +86,8 @@ struct SendCommand: AsyncParsableCommand {
             return try await DeliverySummary(result: run.run(), status: outbox.status())
         } catch let error as CourierError {
             if json { try Output.json(.object(enqueued.json.merging(["error": .string(error.description)]) { $1 })) }
-            var failure = await observation.failure(error)
-            failure.message +=
-                ". What was enqueued waits: put it right, and run `sealedpush work`; do not send it again"
-            throw failure
+            throw await observation.failure(error).saying(
+                after: ". What was enqueued waits: put it right, and run `sealedpush work`; do not send it again")
         }
     }
 
@@ -113,14 +109,12 @@ struct SendCommand: AsyncParsableCommand {
             return report
         } catch {
             // A message for everyone is enqueued in parts.
-            var failure = Failure(error)
             let count = done.withLock { $0 }
+            guard count > 0 else { throw Failure(error) }
             let way =
                 id == nil ? "sent again, these get it twice, as it has no --id" : "send it again with the same --id"
-            if count > 0 {
-                failure.message += ". It is enqueued for \(count.grouped) devices, and not for the others: \(way)"
-            }
-            throw failure
+            throw Failure(error).saying(
+                after: ". It is enqueued for \(count.grouped) devices, and not for the others: \(way)")
         }
     }
 }
@@ -136,9 +130,8 @@ struct RecipientOptions: ParsableArguments {
     @Flag(help: "Also devices whose key no signed record vouches for.") var unverified = false
 
     func validate() throws {
-        guard [device != nil, user != nil, all].count(where: { $0 }) == 1 else {
-            throw ValidationError("Give one of --device, --user and --all.")
-        }
+        guard [device != nil, user != nil, all].count(where: { $0 }) == 1
+        else { throw ValidationError("Give one of --device, --user and --all.") }
     }
 
     var audience: Audience { device.map { .device($0) } ?? user.map { .user($0) } ?? .everyone }
@@ -151,17 +144,6 @@ extension EnqueueReport {
         if !skipped.isEmpty { text += "; left out: \(skippedCounts.words)" }
         try Output.line("\(text).")
     }
-
-    fileprivate var json: [String: JSONValue] {
-        [
-            "id": .text(id), "enqueued": .count(enqueuedCount), "alreadyEnqueued": .count(alreadyEnqueuedCount),
-            "skipped": .counts(skippedCounts),
-        ]
-    }
-
-    private var skippedCounts: [String: Int] {
-        Dictionary(skipped.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: +)
-    }
 }
 
 /// `apns-priority`, by name.
@@ -169,10 +151,5 @@ enum PriorityName: String, ExpressibleByArgument, CaseIterable {
     case immediate
     case considerate
 
-    var priority: PushPriority {
-        switch self {
-        case .immediate: .immediate
-        case .considerate: .considerate
-        }
-    }
+    var priority: PushPriority { self == .immediate ? .immediate : .considerate }
 }

@@ -11,7 +11,6 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// `sealedpush serve`
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve a back end and phones over HTTP until stopped.",
@@ -162,9 +161,8 @@ struct ListeningOptions: ParsableArguments {
     @Flag(help: "Print one JSON object when it listens.") var json = false
 
     func validate() throws {
-        guard tls.map({ $0.split(separator: ",").count == 2 }) ?? true else {
-            throw ValidationError("--tls takes two files: CHAIN,KEY.")
-        }
+        guard tls.map({ $0.split(separator: ",").count == 2 }) ?? true
+        else { throw ValidationError("--tls takes two files: CHAIN,KEY.") }
     }
 
     func tokens() throws -> BearerTokens? {

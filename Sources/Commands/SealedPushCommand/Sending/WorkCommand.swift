@@ -9,7 +9,6 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// `sealedpush work`
 struct WorkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "work", abstract: "Deliver what waits in the outbox until stopped.",

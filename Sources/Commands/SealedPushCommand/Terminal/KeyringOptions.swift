@@ -27,9 +27,8 @@ struct KeyringOptions: ParsableArguments {
     }
 
     static func mustBeThere(_ folder: String) throws {
-        guard FileManager.default.fileExists(atPath: folder) else {
-            throw Failure.file("there is no keyring at \(folder): name its folder with --keyring")
-        }
+        guard FileManager.default.fileExists(atPath: folder)
+        else { throw Failure.file("there is no keyring at \(folder): name its folder with --keyring") }
     }
 
     /// Before a key is chosen by its name: says that the keyring is missing, or not sealed.
@@ -45,8 +44,7 @@ struct KeyringOptions: ParsableArguments {
 
     /// The keyring for sealing it anew: what the environment holds may be meant for the time after.
     func keysToSeal(_ command: String) throws -> Keyring {
-        let plain = Keyring(
-            folder: URL(filePath: keyring), expecting: .ofUser(isRequired: false), command: command)
+        let plain = Keyring(folder: URL(filePath: keyring), expecting: .ofUser(isRequired: false), command: command)
         return try unlock != nil || plain.sealKind() != nil ? newKeys(command) : plain
     }
 
@@ -54,9 +52,8 @@ struct KeyringOptions: ParsableArguments {
         if let unlock { return .given(try Secrets.secret(file: unlock)) }
         if let key = try SecretFile.keyringKeyFromEnvironment() { return .given(.key(key)) }
         return .asking { (kind) throws(KeyringError) in
-            guard kind == .passphrase, let passphrase = try? Prompt.passphrase("Passphrase of the keyring: ") else {
-                throw .needsSecret(kind)
-            }
+            guard kind == .passphrase, let passphrase = try? Prompt.passphrase("Passphrase of the keyring: ")
+            else { throw .needsSecret(kind) }
             return .passphrase(passphrase)
         }
     }

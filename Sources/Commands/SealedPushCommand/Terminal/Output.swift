@@ -26,9 +26,8 @@ enum Output {
 
     /// Refuses a file that is there, before it is made for nothing.
     static func requireNew(_ file: String) throws {
-        guard !FileManager.default.fileExists(atPath: file) else {
-            throw Failure.file("\(file) exists already, and is not overwritten")
-        }
+        guard !FileManager.default.fileExists(atPath: file)
+        else { throw Failure.file("\(file) exists already, and is not overwritten") }
     }
 
     /// Writes to a new file, or to standard output.
@@ -70,9 +69,8 @@ enum Input {
             do throws(JSONFault) {
                 members = try JSONReader.members(bytes, maximumDepth: JSONReader.maximumPayloadDepth).dictionary
             } catch { throw Failure.input("malformed: \(file) is not one JSON object: \(error)") }
-            guard let field = members?[Envelope.fieldName]?.string else {
-                throw Failure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"")
-            }
+            guard let field = members?[Envelope.fieldName]?.string
+            else { throw Failure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"") }
             text = field
         }
         do { return (try Envelope(parsing: text), members.map { ($0, trimmed.count) }) } catch {
@@ -118,13 +116,7 @@ final class Progress: Sendable {
 extension Int {
     /// `12,345`
     var grouped: String {
-        let digits = String(self)
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0 && (digits.count - index).isMultiple(of: 3) { text.append(",") }
-            text.append(digit)
-        }
-        return text
+        magnitude < 1_000 ? "\(self)" : "\((self / 1_000).grouped),\(String(magnitude % 1_000 + 1_000).dropFirst())"
     }
 }
 

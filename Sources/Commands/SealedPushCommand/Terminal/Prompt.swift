@@ -18,12 +18,10 @@ enum Prompt {
     /// Goes on only if the person types `yes`, or has said so with --yes.
     static func confirm(_ warning: String, isConfirmed: Bool) throws {
         guard !isConfirmed else { return }
-        guard let terminal = Terminal() else {
-            throw Failure.usage("\(warning) Say --yes to go on: there is no terminal to ask at.")
-        }
-        guard terminal.ask("\(warning)\nType yes to go on: ", until: nil) == Array("yes".utf8) else {
-            throw Failure.usage("nothing was changed")
-        }
+        guard let terminal = Terminal()
+        else { throw Failure.usage("\(warning) Say --yes to go on: there is no terminal to ask at.") }
+        guard terminal.ask("\(warning)\nType yes to go on: ", until: nil) == Array("yes".utf8)
+        else { throw Failure.usage("nothing was changed") }
     }
 }
 
@@ -137,8 +135,7 @@ final class CaughtSignals {
             var events = [descriptor, readEnd].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             let count = poll(&events, 2, -1)
             if count < 0, errno == EINTR { continue }
-            if events[1].revents != 0 { return false }
-            return true
+            return events[1].revents == 0
         }
     }
 

@@ -15,9 +15,8 @@ enum Secrets {
         }
         let line = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
         guard bytes[line...].count <= 1 else { throw Failure.input("\(file) has more than one line") }
-        guard let passphrase = Passphrase(bytes) else {
-            throw Failure.input("\(file) holds no passphrase of 1 to 1,024 bytes")
-        }
+        guard let passphrase = Passphrase(bytes)
+        else { throw Failure.input("\(file) holds no passphrase of 1 to 1,024 bytes") }
         return .passphrase(passphrase)
     }
 
@@ -28,9 +27,8 @@ enum Secrets {
     ///   - sealed: what can't be opened without it.
     static func newSecret(file: String?, option: String, question: String, for sealed: String) throws -> KeyringSecret {
         guard let file else {
-            guard let passphrase = try Prompt.passphrase(question, isNew: true) else {
-                throw Failure.usage("there is no terminal to ask at: name a file with \(option)")
-            }
+            guard let passphrase = try Prompt.passphrase(question, isNew: true)
+            else { throw Failure.usage("there is no terminal to ask at: name a file with \(option)") }
             return checked(.passphrase(passphrase))
         }
         guard file == "-" || FileManager.default.fileExists(atPath: file) else {
