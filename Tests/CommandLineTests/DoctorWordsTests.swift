@@ -23,7 +23,8 @@ import Testing
     private static func life(
         retired: Timestamp? = nil, revoked: Timestamp? = nil, erased: Timestamp? = nil
     ) -> KeyLife {
-        KeyLife(created: day, confirmed: day, retired: retired, revoked: revoked, erased: erased)
+        let moments = ["created": day, "confirmed": day, "retired": retired, "revoked": revoked, "erased": erased]
+        return KeyLife(moments: moments.compactMapValues { $0 })!
     }
 
     private static let file = URL(filePath: "Keys/keyring.txt")

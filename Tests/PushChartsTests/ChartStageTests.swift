@@ -88,7 +88,7 @@ import UserNotifications
     @Test("costs no text where its picture can't be written", arguments: [true, false])
     func textStands(canWrite: Bool) async throws {
         let created = Timestamp.now().advanced(bySeconds: -60)
-        let keys = InMemorySecretItems([StoredKey.item(phone, life: KeyLife(created: created, confirmed: created))])
+        let keys = OneItem(item: StoredKey.item(phone, life: KeyLife(created: created, confirmed: created)))
         let ledger = FileLedger(folder: folder.appending("SealedPush").appending(path: "ledger"))
         try ledger.begin(floor: Timestamp.now().advanced(bySeconds: -60), asksForNewKey: false)
         // A file where the folder would have to be.
@@ -114,4 +114,15 @@ import UserNotifications
         #expect(shown.0 == "The week")
         #expect(shown.1 == (canWrite ? ["chart"] : []))
     }
+}
+
+/// A keychain that nobody changes.
+private struct OneItem: SecretItems {
+    let item: SecretItem
+
+    func list() -> [ListedItem] { [item.listed] }
+    func secret(account: String) -> ItemSecret { item.secret }
+    func add(_ item: SecretItem) {}
+    func replace(_ item: ListedItem, attributes: [UInt8]) {}
+    func remove(account: String) {}
 }

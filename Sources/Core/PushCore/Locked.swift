@@ -15,7 +15,6 @@ package final class Locked<Value: ~Copyable>: @unchecked Sendable {
         precondition(status == 0, "the system could not make a mutex")
     }
 
-    /// Runs `body` with the state while no other thread can reach it.
     @inlinable package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

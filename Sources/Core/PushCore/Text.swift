@@ -21,7 +21,6 @@ package enum Hex {
         return bytes
     }
 
-    /// The value of one digit, small or capital.
     package static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -44,7 +43,6 @@ extension String {
         self = text
     }
 
-    /// The same, of bytes in memory.
     package init?(strictUTF8 bytes: UnsafeBufferPointer<UInt8>) {
         // What is not UTF-8 is replaced by U+FFFD, three bytes of its own, so that the bytes differ then.
         var text = String(decoding: bytes, as: UTF8.self)
@@ -63,7 +61,6 @@ extension Collection<UInt8> {
     /// Whether a text begins with U+FEFF, as editors of Windows write it. Source: RFC 8259, 8.1: it may be ignored.
     package var hasByteOrderMark: Bool { starts(with: [0xef, 0xbb, 0xbf]) }
 
-    /// The text behind it, or all of it.
     package var withoutByteOrderMark: SubSequence { dropFirst(hasByteOrderMark ? 3 : 0) }
 }
 

@@ -72,12 +72,10 @@ struct PushOpening: Sendable {
         return opened
     }
 
-    /// What is shown, and logged, for a push that time ran out for.
     func presentOutOfTime() -> Presentation { .safeDefault(configuration.safeDefault, reason: .outOfTime) }
 
     func logOutOfTime() { writeLog(.outOfTime, nil, at: now()) }
 
-    /// A stage's part that is missing from what is shown.
     func logFailure(of stage: any ServiceStage, _ error: any Error) {
         log?.append(ServiceLog.Entry(time: now(), stage: "\(type(of: stage))", failure: error))
     }

@@ -118,8 +118,6 @@ extension PushServerError: CustomStringConvertible {
     }
 }
 
-// MARK: - The steps
-
 extension PushServerClient {
     package func update(
         _ device: OwnDevice, token: [UInt8], environment: PushEnvironment,

@@ -71,7 +71,6 @@ final class ServiceRun: Sendable {
         if isOver { stop() }
     }
 
-    /// The system's time is up.
     func expire() {
         guard let shown = finish() else { return }
         if shown.reason == .outOfTime { opening.logOutOfTime() }
@@ -131,7 +130,6 @@ final class Delivery: Sendable {
         var best: Presentation
     }
 
-    /// - Parameter best: what is shown if nothing better comes.
     init(_ request: UNNotificationRequest, best: Presentation, handler: @escaping (UNNotificationContent) -> Void) {
         // Apple marks neither the handler nor the content Sendable, and calls an extension on any thread: they are
         // touched under the lock, and by the one thread that takes them out.

@@ -1,7 +1,6 @@
 package import PushSender
 package import SealedPush
 
-/// What APNs answered.
 package enum APNSAnswer: Hashable, Sendable {
     /// 200, with `apns-unique-id`, which only Apple's development environment gives.
     case accepted(uniqueID: String?)
@@ -17,7 +16,6 @@ package enum APNSAnswer: Hashable, Sendable {
 
 /// A refusal by APNs. Source: Apple, "Handling notification responses from APNs".
 package struct APNSRefusal: Hashable, Sendable {
-    /// The HTTP status.
     package let status: Int
     /// Apple's word for it; nil where the body had none. Unknown ones are carried through, at most 64 characters.
     package let reason: String?

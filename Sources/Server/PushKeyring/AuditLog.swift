@@ -41,7 +41,6 @@ enum AuditLog {
         return found == end
     }
 
-    /// More than any line has.
     fileprivate static let maximumLineByteCount = 1_024
 }
 
@@ -78,7 +77,6 @@ struct AuditEntry: Hashable, Sendable {
     let event: Event
     /// Nil if it concerns the keyring as a whole.
     let name: KeyName?
-    /// The key's ID.
     let key: String?
     /// What did it, such as `keys rotate`.
     let command: String
@@ -97,18 +95,10 @@ struct AuditEntry: Hashable, Sendable {
 
     enum Event: String, Sendable, CaseIterable {
         case generated, imported, rotated, confirmed, retired, revoked, erased, removed
-        /// A challenge was made for somebody else's device.
-        case challenged
-        /// A device answered a challenge.
-        case answered
-        /// A secret was shown.
+        case challenged, answered
         case exportedSecret = "exported-secret"
-        /// A record or a sender set was signed.
-        case signed
-        /// Passphrase, key or neither: the whole keyring was sealed anew.
-        case sealed
+        case signed, sealed
         case backedUp = "backed-up"
-        case restored
-        case trusted, distrusted
+        case restored, trusted, distrusted
     }
 }

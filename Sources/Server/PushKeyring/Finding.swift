@@ -129,7 +129,6 @@ extension Keyring {
 }
 
 extension KeyringFolder {
-    /// What other users may read or write.
     fileprivate var findings: [Finding] {
         var findings: [Finding] = []
         for (path, isSecret) in [(".", false), (Self.keyringName, true), (Self.logName, false)] {

@@ -2,7 +2,6 @@ internal import PushCore
 internal import PushSender
 public import SealedPush
 
-/// What is read and written while a keyring is being changed.
 struct KeyringChange {
     var contents: KeyringContents
     /// Nil if the keyring is not sealed.
@@ -84,8 +83,6 @@ extension Keyring {
         }
     }
 }
-
-// MARK: Making and importing keys
 
 extension Keyring {
     /// Makes a device's key. Its name is free afterwards for no other key.
@@ -180,7 +177,6 @@ extension KeyringChange {
 }
 
 extension NamedKeys {
-    /// Makes an enrollment key and the first record.
     fileprivate mutating func enroll(for topic: Topic, at now: Timestamp) throws(KeyringError) {
         let key = EnrollmentPrivateKey()
         self.topic = topic

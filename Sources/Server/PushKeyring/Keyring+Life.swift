@@ -82,7 +82,6 @@ extension Keyring {
 }
 
 extension NamedKeys {
-    /// Puts a new key before the others.
     fileprivate mutating func rotate(at now: Timestamp) throws(KeyringError) -> AnyPublicKey {
         var stored: StoredKey
         switch kind {
@@ -111,8 +110,6 @@ extension NamedKeys {
         return index
     }
 }
-
-// MARK: What is due
 
 /// One thing that a keyring's keys are due for, by the times of Specification 13.
 public struct RotationStep: Hashable, Sendable {

@@ -128,8 +128,6 @@ extension Keyring {
     }
 }
 
-// MARK: Challenges
-
 extension Keyring {
     /// Asks somebody else's device to prove that it holds its newest key: the text to send it, which counts for ten
     /// minutes. A second challenge takes the first one's place.
@@ -162,9 +160,7 @@ extension Keyring {
             guard let challenge = keys.challenge,
                 let index = keys.keys.firstIndex(where: { $0.key == .device(challenge.recipient) })
             else { throw .nothingToConfirm(name) }
-            guard keys.keys[index].life.state == .active else {
-                throw .notUsable(name, keys.keys[index].life.state)
-            }
+            guard keys.keys[index].life.state == .active else { throw .notUsable(name, keys.keys[index].life.state) }
             do throws(ChallengeError) {
                 try device.prove(challenge, answer: answer, at: now)
             } catch { throw .challenge(error) }

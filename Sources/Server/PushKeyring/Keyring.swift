@@ -61,7 +61,6 @@ public struct Keyring: Sendable {
         KeyringEntry(try keys(of: name))
     }
 
-    /// The keys under a name: of this kind, and with their secrets, where that is asked for.
     func keys(
         of name: KeyName, _ kind: AnyPublicKey.Kind? = nil, isOwn: Bool = false
     ) throws(KeyringError) -> NamedKeys {
@@ -78,10 +77,8 @@ public enum KeyringUnlocking: Sendable {
 }
 
 extension Keyring {
-    /// What was read.
     struct Reading {
         let contents: KeyringContents
-        /// Whether there is a keyring at all.
         let exists: Bool
         /// Nil if it is not sealed.
         let seal: KeyringSeal?
@@ -141,7 +138,6 @@ extension Keyring {
         return key
     }
 
-    /// Keeps a key that was just made.
     func remember(_ key: SealKey) { unlocked.withLock { $0 = key } }
 
     /// Throws if the keyring should be sealed and is not, or was seen sealed before and is not as it was then.

@@ -7,7 +7,6 @@ struct KeyringContents: Sendable {
     var trust = TrustList()
     var log = AuditLog.End.start
 
-    /// By their names.
     var sorted: [NamedKeys] { names.values.sorted { $0.name.description < $1.name.description } }
 
     /// The keys under a name: of this kind, and with their secrets, where that is asked for.
@@ -79,10 +78,8 @@ struct KeyringFile: ~Copyable {
         return nil
     }
 
-    /// Whether this is the key that sealed it.
     func isKey(_ key: SealKey) -> Bool { key.seal == seal && key.isRight(check) }
 
-    /// Whether its MAC is right.
     func isAuthentic(under key: SealKey) -> Bool {
         text.withLastLine("mac") { mac, bytes in mac.map { key.storage.isValid($0, of: Self.macInput(bytes)) } ?? false
         } ?? false
@@ -155,8 +152,7 @@ extension KeyringFile {
     }
 
     private enum Secrets {
-        case inPlace
-        case locked
+        case inPlace, locked
         case open(ArraySlice<SecretText>)
 
         /// The secret that a line names: `.some(nil)` if there is no such line, nil if it is damaged.

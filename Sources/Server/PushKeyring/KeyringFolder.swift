@@ -87,12 +87,10 @@ struct KeyringFolder: Sendable {
 
 /// What the system knows of a file without opening it.
 struct FileFacts {
-    /// The permission bits.
     let mode: Int
     let byteCount: Int
     let isFolder: Bool
 
-    /// Nil if there is nothing.
     init?(of file: URL, following: Bool = false) {
         var status = stat()
         let path = file.path(percentEncoded: false)

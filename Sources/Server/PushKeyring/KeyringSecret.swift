@@ -105,7 +105,6 @@ struct KeyringSeal: Hashable {
     fileprivate let salt: [UInt8]
     fileprivate let cost: Argon2id.Cost?
 
-    /// A new seal, with a salt of its own.
     init(_ kind: KeyringSecret.Kind) {
         self.kind = kind
         salt = SecureRandom.bytes(count: Argon2id.saltByteCount)
@@ -160,7 +159,6 @@ final class SealKey: Sendable {
         self.seal = seal
     }
 
-    /// A new seal under a secret.
     convenience init(new secret: KeyringSecret) throws(KeyringError) {
         try self.init(KeyringSeal(secret.kind), from: secret)
     }

@@ -6,7 +6,6 @@ internal import SealedPush
 struct NamedKeys: Sendable {
     let name: KeyName
     let kind: AnyPublicKey.Kind
-    /// When the name came into this keyring.
     let created: Timestamp
     var topic: Topic?
     /// A device's: whose signature its records carry. Kept as text, since reading one checks a point of the curve.
@@ -89,7 +88,6 @@ struct NamedKeys: Sendable {
     }
 }
 
-/// One key under a name.
 struct StoredKey: Sendable {
     let key: AnyPublicKey
     var life: KeyLife
@@ -100,7 +98,6 @@ struct StoredKey: Sendable {
         secret?.key(role).flatMap { key == Role.named($0.publicKey) ? $0 : nil }
     }
 
-    /// Destroys the secret.
     mutating func erase(at now: Timestamp) {
         life.erase(at: now)
         secret = nil
@@ -194,7 +191,6 @@ extension NamedKeys {
 }
 
 extension StoredKey {
-    /// Reads one key's paragraph; nil if a value is not what it should be.
     init?(_ file: borrowing TextFile, in paragraph: Int, secret: StoredSecret?) {
         guard file.names(in: paragraph).isSubset(of: Self.names),
             let key = file.text("public", in: paragraph).flatMap({ try? AnyPublicKey(parsing: $0) }),
@@ -226,10 +222,7 @@ extension KeyLife {
             guard let moment = file.moment(name, in: paragraph) else { return nil }
             moments[name] = moment
         }
-        guard let created = moments["created"] else { return nil }
-        self.init(
-            created: created, confirmed: moments["confirmed"], retired: moments["retired"],
-            revoked: moments["revoked"], erased: moments["erased"])
+        self.init(moments: moments)
         guard file.text("state", in: paragraph) == state.rawValue else { return nil }
     }
 }

@@ -189,7 +189,6 @@ private struct PayloadWalk {
     }
 }
 
-/// What is behind one refusal.
 extension PayloadWalk {
     private func cause(
         of refusal: OpenError, _ envelope: Envelope, _ content: Result<Content, ContentError>?
@@ -248,7 +247,6 @@ extension PayloadWalk {
         }.map { .otherApp($0) }
     }
 
-    /// Whose key this is in the keyring.
     private func owner(of key: AnyPublicKey) -> KeyName? {
         contents.sorted.first { $0.keys.contains { $0.key == key } }?.name
     }
@@ -267,7 +265,6 @@ extension PayloadWalk {
     }
 }
 
-/// The field of a payload, as text.
 extension PayloadWalk {
     /// - Parameter bytes: what a person has at hand: a payload's JSON, or the field's text with white space around it.
     private static func field(

@@ -12,7 +12,6 @@ internal import SealedPush
 ///
 /// With a ``KeyringUnlocking/given(_:)`` secret nothing more is needed: a keyring that is not sealed is refused then.
 public struct SealExpectation: Sendable {
-    /// Whether a keyring that is not sealed is refused.
     let isRequired: Bool
     private let notes: URL?
 
@@ -50,7 +49,7 @@ extension SealExpectation {
 
     /// Where a keyring's note is, or would be; nil if none is kept, or there is no such keyring.
     func note(of keyring: URL) -> URL? {
-        guard let notes, let path = Self.realPath(of: keyring) else { return nil }
+        guard let notes, let path = DurableFiles.real(keyring.path(percentEncoded: false)) else { return nil }
         let name = Hex.encode(BLAKE2b.hash(Array(path.utf8), byteCount: 16))
         return notes.appending(path: name + ".txt")
     }
@@ -74,17 +73,10 @@ extension SealExpectation {
         }
         var writer = TextFileWriter(capacity: 1_024)
         writer.comment("A keyring that was seen sealed. Delete this note if you have unsealed or replaced it yourself.")
-        let path = realPath(of: keyring) ?? keyring.path(percentEncoded: false)
-        writer.field("keyring", TerminalText.printable(path))
+        let path = keyring.path(percentEncoded: false)
+        writer.field("keyring", TerminalText.printable(DurableFiles.real(path) ?? path))
         for (name, mark) in zip(["seal", "next"], marks) { writer.field(name, mark) }
         try KeyringFolder.makeFolder(note.deletingLastPathComponent(), mode: 0o700)
         try DurableFiles.replace(note, with: writer.bytes, mode: 0o600)
-    }
-
-    /// Without links and dots; nil where there is nothing.
-    private static func realPath(of file: URL) -> String? {
-        guard let path = realpath(file.path(percentEncoded: false), nil) else { return nil }
-        defer { free(path) }
-        return String(cString: path)
     }
 }

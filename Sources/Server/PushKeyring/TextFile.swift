@@ -6,7 +6,6 @@ package import SealedPush
 struct TextFile: ~Copyable {
     private let contents: WipedBytes
     private let paragraphs: [[String: Range<Int>]]
-    /// Where the last line begins.
     private let lastLine: Int
 
     /// 16 MiB: tens of thousands of keys.

@@ -64,7 +64,6 @@ struct AttachmentStore {
 }
 
 extension AttachmentStore {
-    /// Why a file is not shown.
     private struct Refusal: Error { let reason: String }
 
     private func take(_ attachment: ShownAttachment, number: Int, into folder: URL) throws(Refusal) -> ShownAttachment {
@@ -96,9 +95,8 @@ extension AttachmentStore {
     private func isOfBundle(_ path: String) throws(Refusal) -> Bool {
         let parent = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         func isIn(_ root: URL) -> Bool {
-            guard let place = Self.real(parent), let root = Self.real(root.path(percentEncoded: false)) else {
-                return false
-            }
+            guard let place = DurableFiles.real(parent), let root = DurableFiles.real(root.path(percentEncoded: false))
+            else { return false }
             return place == root || place.hasPrefix(root == "/" ? root : root + "/")
         }
         if !isIn(folder) {
@@ -106,12 +104,6 @@ extension AttachmentStore {
             if let bundle, isIn(bundle) { return true }
         }
         throw Refusal(reason: "it is outside the folders that the extension may use")
-    }
-
-    private static func real(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 
     /// The type that is shown, if the file's size and first bytes are right for it.
@@ -142,7 +134,6 @@ package struct ShownAttachment: Codable, Equatable, Sendable {
     package var byteCount: Int
     var thumbnail: ThumbnailOptions
 
-    /// Whether the extension wants no thumbnail of it.
     package var isThumbnailHidden: Bool { thumbnail.isHidden }
 
     package enum Kind: String, Sendable { case image, audio, movie }
@@ -157,7 +148,6 @@ package struct ShownAttachment: Codable, Equatable, Sendable {
 
     fileprivate var mediaType: MediaType? { MediaType.allCases.first { $0.typeIdentifier == type } }
 
-    /// One object for `--json`.
     var jsonObject: [String: Any] {
         let rect = thumbnail.clippingRect.map { [$0.minX, $0.minY, $0.width, $0.height].map { Double($0) } }
         return [

@@ -3,13 +3,10 @@ import Foundation
 /// What a person gets to see and hear of one push, and why.
 package struct DeliveredPush: Sendable {
     package let outcome: Outcome
-    /// Nil where nothing is shown.
     package let shown: ShownNotification?
     /// The new number on the app's icon, 0 for none; nil where it stays.
     package let badge: Int?
-    /// What is heard; nil for nothing.
     package let ring: Ring?
-    /// Whether the screen lights up.
     package let lightsScreen: Bool
     /// The code, where the safe default is shown.
     package let reason: String?
@@ -35,7 +32,6 @@ package struct DeliveredPush: Sendable {
         case notShown = "not-shown"
     }
 
-    /// A sound that a device makes.
     package struct Ring: Equatable, Sendable {
         /// A file's name, or `default`.
         package let sound: String
@@ -103,10 +99,8 @@ extension ShownNotification {
         sound.map { DeliveredPush.Ring(sound: $0, isCritical: isSoundCritical) }
     }
 
-    /// The user info, read.
     var userInfoObject: [String: Any] { (try? JSONSerialization.jsonObject(with: userInfo)) as? [String: Any] ?? [:] }
 
-    /// What the service module says about it.
     fileprivate var sealedPush: [String: Any]? {
         // Specification 6.7: with anything beside it, the claim is the wire's own.
         let userInfo = userInfoObject

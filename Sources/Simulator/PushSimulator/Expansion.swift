@@ -17,14 +17,12 @@ package struct ShownExpansion: Codable, Equatable, Sendable {
         package var file: URL?
     }
 
-    /// One object for `--json`.
     var jsonObject: [String: Any] {
         let rows = rows.map { ["text": $0.text, "file": $0.file?.path(percentEncoded: false)].compactMapValues { $0 } }
         return ["system": isSystem, "rows": rows, "note": note ?? NSNull()]
     }
 }
 
-/// A notification that is to be expanded.
 struct ExpansionRequest: Codable, Sendable {
     var identifier: String
     var shown: ShownNotification

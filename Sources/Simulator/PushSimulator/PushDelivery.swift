@@ -90,9 +90,7 @@ package struct PushDelivery: Sendable {
         return delivered
     }
 
-    private func delivered(
-        _ ending: ExtensionResult.Ending, of push: PushFile, identifier: String
-    ) -> DeliveredPush {
+    private func delivered(_ ending: ExtensionResult.Ending, of push: PushFile, identifier: String) -> DeliveredPush {
         let note: String
         switch ending {
         case .returned(var content) where content.hasText:
@@ -126,7 +124,6 @@ package struct PushDelivery: Sendable {
         return try ExpansionRequest(identifier: identifier, shown: shown, arrived: time).run(program, on: device)
     }
 
-    /// Removes the files of a notification that is no longer on the screen.
     package func forget(_ identifier: String) { attachments.remove(identifier) }
 }
 

@@ -12,7 +12,6 @@ package enum DurableFiles {
 
         package init(code: Int32) { self.code = code }
 
-        /// The system's own words.
         package var message: String { String(cString: strerror(code)) }
     }
 
@@ -88,6 +87,13 @@ package enum DurableFiles {
         defer { close(descriptor) }
         try sync(descriptor)
         try sync(folder: file.deletingLastPathComponent())
+    }
+
+    /// A path without links and dots; nil where there is nothing.
+    package static func real(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
     }
 
     /// Makes a folder if it is missing, and makes that last.

@@ -68,7 +68,6 @@ extension AttachmentThumbnail {
         return .object(members)
     }
 
-    /// A day of seconds.
     private static let maximumTime = 86_400.0
 }
 

@@ -74,7 +74,6 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// - Parameter bytes: 4 or 16.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
     package var isLoopback: Bool {

@@ -101,7 +101,6 @@ public final class AttachmentKey: Sendable {
     /// For the content's JSON and nothing else.
     var text: String { bytes.withBytes { Base64URL.encode(Array($0)) } }
 
-    /// Lends the 32 bytes, for as long as `body` runs.
     package func withBytes<Answer: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {

@@ -3,7 +3,6 @@
 /// Eight characters at once, one in each byte of a word, by arithmetic alone: keys of files and receipts are written so,
 /// and neither branches nor indexes depend on what they are, but for one branch on whether a text is base64url at all.
 package enum Base64URL {
-    /// How many characters `byteCount` bytes take.
     package static func textByteCount(of byteCount: Int) -> Int { (byteCount * 4 + 2) / 3 }
 
     /// The most bytes that fit into this many characters.
@@ -18,7 +17,6 @@ package enum Base64URL {
         }
     }
 
-    /// Appends the text of `bytes` to a buffer.
     package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
         let start = text.count
         text.append(contentsOf: repeatElement(0, count: textByteCount(of: bytes.count)))
@@ -27,7 +25,6 @@ package enum Base64URL {
         }
     }
 
-    /// Writes the text of `bytes` into a buffer of its size.
     package static func write(_ bytes: UnsafeRawBufferPointer, to text: UnsafeMutableRawBufferPointer) {
         precondition(text.count == textByteCount(of: bytes.count))
         var (index, place) = (0, 0)

@@ -39,8 +39,6 @@ extension Envelope: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }
 
-// MARK: - Sealing and opening
-
 extension Envelope {
     /// Seals padded plaintext under one number of a context. **The caller never uses a number twice.**
     package static func sealing(

@@ -8,7 +8,6 @@ extension Envelope {
     package struct Suite: Sendable {
         /// The first byte.
         package let identifier: UInt8
-        /// For people.
         package let name: StaticString
         /// What the keys of its devices are.
         package let recipientKeys: KeyAlgorithm
@@ -48,8 +47,6 @@ extension Envelope {
         package var overheadByteCount: Int { headerByteCount + tagByteCount }
     }
 }
-
-// MARK: - The suites there are
 
 extension Envelope.Suite {
     /// HPKE mode_auth: proves who sealed. Source: Specification 3.4.
@@ -91,8 +88,6 @@ extension Envelope.Suite {
     /// All that prove who sealed.
     package static var provingSender: [Envelope.Suite] { known.filter { $0.senderKeys != nil } }
 }
-
-// MARK: - Its keys
 
 extension Envelope.Suite: Hashable {
     package static func == (one: Envelope.Suite, other: Envelope.Suite) -> Bool { one.identifier == other.identifier }

@@ -94,7 +94,6 @@ struct MemberReader {
         return value
     }
 
-    /// The members of one that is an object.
     mutating func object(_ name: String) throws(ContentError) -> MemberReader {
         guard let member = rest.take(name) else { throw .missing(place(of: name)) }
         guard let members = member.members else { throw .unusable(member.json, at: place(of: name)) }
@@ -153,7 +152,6 @@ extension JSONValue: Encodable {
 }
 
 extension JSONValue {
-    /// Compact JSON.
     package var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.value(self)

@@ -15,7 +15,6 @@ package struct JSONReader {
     private let maximumDepth: Int
     private let isForSealing: Bool
     private var depth = 0
-    /// Where the next byte to be read lies.
     private var place = 0
     /// What is wrong, and where, if it is not that something else stands at `place`.
     private var fault: (cause: JSONFault.Cause, place: Int)?
@@ -76,9 +75,7 @@ package struct JSONReader {
     private var isAtEnd: Bool { place == bytes.count }
     private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-    private mutating func skipSpace() {
-        while place < bytes.count, Self.isSpace(bytes[place]) { place += 1 }
-    }
+    private mutating func skipSpace() { while place < bytes.count, Self.isSpace(bytes[place]) { place += 1 } }
 
     /// Walks over an object from its opening bracket; `member` is called behind each colon with the place of the name,
     /// between its quotes, and takes the value. False where that is not one.
@@ -98,7 +95,6 @@ package struct JSONReader {
         let hasEscapes: Bool
     }
 
-    /// Any value; nil where there is none.
     private mutating func value() -> JSONValue? {
         switch peek {
         case UInt8(ascii: "\"")?: string().flatMap { text($0) }.map(JSONValue.string)
@@ -173,7 +169,6 @@ package struct JSONReader {
     }
 }
 
-/// Strings.
 extension JSONReader {
     private mutating func string() -> Text? {
         guard take(UInt8(ascii: "\"")) else { return nil }
@@ -270,7 +265,6 @@ extension JSONReader {
     }
 }
 
-/// Numbers.
 extension JSONReader {
     private struct Number {
         let range: Range<Int>

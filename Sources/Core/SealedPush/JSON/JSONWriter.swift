@@ -16,7 +16,6 @@ package struct JSONWriter {
     /// Where values stand in lines of their own.
     package mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }
 
-    /// Begins anew, in the same memory.
     package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     /// Members in the order in which `body` adds them.
@@ -29,7 +28,6 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// An object's members while they are written.
     package struct Members {
         fileprivate var writer: JSONWriter
         private var isFirst = true
@@ -139,7 +137,6 @@ package struct JSONWriter {
         text.withUTF8 { string(utf8: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The same, of UTF-8 that is at hand as bytes.
     private mutating func string(utf8 text: UnsafeRawBufferPointer) {
         bytes.append(UInt8(ascii: "\""))
         append(escaping: text)

@@ -13,7 +13,6 @@ package enum Bech32 {
     package static let usualCharacterCount = 90
     private static let checksumCount = 6
 
-    /// What a text may be.
     package struct Form: Sendable {
         /// In small letters.
         let prefix: [UInt8]

@@ -97,7 +97,6 @@ public struct KeyID: Hashable, Sendable, CustomStringConvertible {
         self.init(digest[..<Self.byteCount])
     }
 
-    /// Takes exactly four bytes.
     init(_ bytes: ArraySlice<UInt8>) {
         precondition(bytes.count == Self.byteCount)
         value = bytes.reduce(0) { $0 << 8 | UInt32($1) }

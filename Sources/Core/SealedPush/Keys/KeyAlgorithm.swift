@@ -2,7 +2,6 @@ package import PushCore
 
 /// How keys are made and checked, and how long they are: what a suite brings along. One value for each algorithm.
 package struct KeyAlgorithm: Sendable {
-    /// Tells algorithms apart.
     package let identifier: UInt8
     /// What a key's text has behind the words for its kind; empty where there was but one algorithm.
     let label: StaticString

@@ -30,15 +30,12 @@ public struct KeyLife: Hashable, Sendable {
         self.confirmed = confirmed
     }
 
-    /// From storage.
-    package init(
-        created: Timestamp, confirmed: Timestamp?, retired: Timestamp?, revoked: Timestamp?, erased: Timestamp?
-    ) {
+    /// From storage: by their names.
+    package init?(moments: [String: Timestamp]) {
+        guard let created = moments["created"] else { return nil }
         self.created = created
-        self.confirmed = confirmed
-        self.retired = retired
-        self.revoked = revoked
-        self.erased = erased
+        (confirmed, retired) = (moments["confirmed"], moments["retired"])
+        (revoked, erased) = (moments["revoked"], moments["erased"])
     }
 
     public var state: State {
@@ -63,24 +60,16 @@ public struct KeyLife: Hashable, Sendable {
     }
 
     /// Notes the first message under the key; later ones change nothing.
-    public mutating func confirm(at now: Timestamp) {
-        if confirmed == nil { confirmed = now }
-    }
+    public mutating func confirm(at now: Timestamp) { if confirmed == nil { confirmed = now } }
 
     /// A newer key has taken its place. Does nothing to a key that is not active.
-    public mutating func retire(at now: Timestamp) {
-        if state == .active { retired = now }
-    }
+    public mutating func retire(at now: Timestamp) { if state == .active { retired = now } }
 
     /// It was stolen, or is not wanted any more. Does nothing to a key that is revoked or erased.
-    public mutating func revoke(at now: Timestamp) {
-        if opens { revoked = now }
-    }
+    public mutating func revoke(at now: Timestamp) { if opens { revoked = now } }
 
     /// Its secret is gone.
-    public mutating func erase(at now: Timestamp) {
-        if state != .erased { erased = now }
-    }
+    public mutating func erase(at now: Timestamp) { if state != .erased { erased = now } }
 }
 
 /// Where a device's own keys are kept: Apple's keychain, files, or memory.

@@ -5,7 +5,6 @@
 /// reads their lives into one, performs an act, and writes back the lives that have changed, newest first. Written only in
 /// part, the state opens what it should, and ``retireReplaced()`` ends what was begun. Source: Specification 13.
 package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
-    /// A key and where in its life it is.
     package struct Member: Hashable, Sendable {
         package let key: Key
         package fileprivate(set) var life: KeyLife
@@ -19,15 +18,11 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
 
     package func life(of key: Key) -> KeyLife? { members.first { $0.key == key }?.life }
 
-    // MARK: What is in use
-
     package var active: [Member] { members.filter { $0.life.state == .active } }
     /// The newest that is known to be in use at both ends.
     package var confirmed: Member? { active.first { $0.life.confirmed != nil } }
     /// The one that waits to take another one's place.
     package var unconfirmed: Member? { active.first { $0.life.confirmed == nil } }
-
-    // MARK: Acts
 
     /// Puts a new key before the others and returns its life; nil, and nothing changes, while another one is unconfirmed.
     ///
@@ -66,8 +61,6 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         guard let index = members.firstIndex(where: { $0.key == key }) else { return }
         body(&members[index].life)
     }
-
-    // MARK: What is due
 
     /// Whether the key in use is so old that a new one is to be made. Never while one is unconfirmed.
     ///

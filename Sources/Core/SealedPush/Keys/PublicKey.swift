@@ -125,14 +125,12 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
         return try text.withBytes(body)
     }
 
-    /// Lends the secret bytes, for as long as `body` runs.
     package func withBytes<Answer: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
         try secret.withBytes(body)
     }
 
-    /// What a text says.
     private struct Parts: ~Copyable {
         let algorithm: KeyAlgorithm
         let secret: GuardedSecret

@@ -20,9 +20,7 @@ package struct ReceiptBody: Hashable, Sendable {
     }
 
     /// A device's receipt about a message, before anything is counted.
-    package init(
-        answering request: ReceiptRequest, about message: MessageID, created: Timestamp, elapsed: Duration
-    ) {
+    package init(answering request: ReceiptRequest, about message: MessageID, created: Timestamp, elapsed: Duration) {
         let milliseconds = min(max(.zero, elapsed) / .milliseconds(1), Double(UInt32.max))
         self.init(
             id: request.id, number: Self.number(of: message, key: request.key), created: created,

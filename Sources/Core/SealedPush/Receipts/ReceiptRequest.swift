@@ -34,9 +34,7 @@ extension ReceiptRequest {
     }
 
     /// The member as it stands in the content's JSON, with the comma before it.
-    package var jsonMember: [UInt8] {
-        Array(#","receipt":"#.utf8) + json.bytes
-    }
+    package var jsonMember: [UInt8] { Array(#","receipt":"#.utf8) + json.bytes }
 
     /// Reads the three that must be there; what else is there is left alone.
     package init(_ value: JSONValue, at path: String = "receipt") throws(ContentError) {
@@ -52,7 +50,6 @@ extension ReceiptRequest {
 public struct ReceiptID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 
-    /// 16 bytes.
     package init(_ bytes: [UInt8]) {
         precondition(bytes.count == Self.byteCount)
         self.bytes = bytes

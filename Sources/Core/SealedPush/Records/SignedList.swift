@@ -301,7 +301,6 @@ extension RecordError: CustomStringConvertible {
 /// Public bytes as text: a prefix that says what they are, then base64url without padding, strictly.
 package struct ArmouredText {
     let prefix: String
-    /// How many bytes there may be.
     let byteCounts: ClosedRange<Int>
 
     var characterCounts: ClosedRange<Int> {

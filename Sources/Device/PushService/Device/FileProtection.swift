@@ -118,7 +118,6 @@ package struct ConfirmationMarkers: Sendable {
         return min(moment, now)
     }
 
-    /// For a key that is erased.
     func remove(_ recipient: DevicePublicKey) { unlink(file(recipient).path(percentEncoded: false)) }
 
     private static let folderName = "confirmed"

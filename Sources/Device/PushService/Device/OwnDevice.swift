@@ -118,7 +118,9 @@ extension OwnDevice {
     func change<Answer>(
         at now: Timestamp, _ body: (inout KeyChange) throws(KeyChangeError) -> Answer
     ) throws(DeviceError) -> Answer {
-        let items = try items()
+        guard let items = configuration.keys.items(environment) else {
+            throw .unavailable("there is no keychain outside Apple's systems")
+        }
         for _ in 1...Self.attemptCount {
             do throws(KeyChangeError) {
                 var change = try KeyChange(items, topic: configuration.topic, at: now)
@@ -131,13 +133,6 @@ extension OwnDevice {
             }
         }
         throw .unavailable("another process keeps changing the keys")
-    }
-
-    private func items() throws(DeviceError) -> any SecretItems {
-        guard let items = configuration.keys.items(environment) else {
-            throw .unavailable("there is no keychain outside Apple's systems")
-        }
-        return items
     }
 
     private static let attemptCount = 16

@@ -69,7 +69,6 @@ extension SecretItems {
 
 /// What may be known about an item without its secret.
 package struct ListedItem: Equatable, Sendable {
-    /// Its name.
     package let account: String
     /// JSON of a few hundred bytes; not secret.
     package let attributes: [UInt8]
@@ -80,7 +79,6 @@ package struct ListedItem: Equatable, Sendable {
     }
 }
 
-/// One item with its secret.
 package struct SecretItem: Sendable {
     package let account: String
     package let attributes: [UInt8]
@@ -115,7 +113,6 @@ package final class ItemSecret: Sendable, CustomStringConvertible {
 
 /// Why a call of ``SecretItems`` did nothing.
 package enum SecretItemError: Error, Equatable, Sendable {
-    /// There is an item of this name.
     case duplicate
     /// It is not there, or not as it was.
     case notFound
@@ -123,43 +120,4 @@ package enum SecretItemError: Error, Equatable, Sendable {
     case locked
     /// Anything else, with the system's number.
     case other(Int32)
-}
-
-/// Secret items that are gone with the process: for tests.
-package final class InMemorySecretItems: SecretItems {
-    private let stored: Locked<[SecretItem]>
-
-    /// - Parameter items: of any names; a name may come twice, as a careless system might have it.
-    package init(_ items: [SecretItem] = []) { stored = Locked(items) }
-
-    /// All of them with their secrets, as they were at one moment.
-    package func items() -> [SecretItem] { stored.withLock { $0 } }
-
-    package func list() -> [ListedItem] { items().map(\.listed) }
-
-    package func secret(account: String) throws(SecretItemError) -> ItemSecret {
-        guard let item = items().first(where: { $0.account == account }) else { throw .notFound }
-        return item.secret
-    }
-
-    package func add(_ item: SecretItem) throws(SecretItemError) {
-        try stored.withLock { (stored) throws(SecretItemError) in
-            guard !stored.contains(where: { $0.account == item.account }) else { throw .duplicate }
-            stored.append(item)
-        }
-    }
-
-    package func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError) {
-        try stored.withLock { (stored) throws(SecretItemError) in
-            guard let index = stored.firstIndex(where: { $0.listed == item }) else { throw .notFound }
-            stored[index] = SecretItem(account: item.account, attributes: attributes, secret: stored[index].secret)
-        }
-    }
-
-    package func remove(account: String) throws(SecretItemError) {
-        try stored.withLock { (stored) throws(SecretItemError) in
-            guard stored.contains(where: { $0.account == account }) else { throw .notFound }
-            stored.removeAll { $0.account == account }
-        }
-    }
 }

@@ -95,10 +95,7 @@ extension KeyLife {
             else { return nil }
             moments[name] = moment
         }
-        guard let created = moments["created"] else { return nil }
-        self.init(
-            created: created, confirmed: moments["confirmed"], retired: moments["retired"],
-            revoked: moments["revoked"], erased: nil)
+        self.init(moments: moments)
     }
 }
 

@@ -51,7 +51,6 @@ package struct FetchRequest: Sendable {
     }
 }
 
-/// The head of an answer.
 package struct FetchAnswer: Sendable {
     package let status: Int
     package let location: String?

@@ -85,7 +85,6 @@ final class LookUps: Sendable {
         }
     }
 
-    /// The same for anything that blocks.
     func run(_ body: @escaping @Sendable () throws(MediaError) -> Void) async throws(MediaError) {
         guard begin() else { throw .network }
         let first = FirstResult<Void, MediaError>()

@@ -21,11 +21,7 @@ package struct FileLedger: Sendable {
         // removed before it. It would look as if there were none.
         for _ in 1...3 {
             guard let names = try names() else { return nil }
-            do throws(DurableFiles.Failure) {
-                guard try isOriginal() else { return nil }
-            } catch {
-                throw .unavailable
-            }
+            do throws(DurableFiles.Failure) { guard try isOriginal() else { return nil } } catch { throw .unavailable }
             if let floor = Self.floor(in: names) { return floor }
         }
         return nil
@@ -302,9 +298,7 @@ extension FileLedger {
     }
 
     /// - Parameter root: the folder `SealedPush` of the shared container.
-    package init(in root: URL) {
-        self.init(folder: root.appending(path: Self.folderName, directoryHint: .isDirectory))
-    }
+    package init(in root: URL) { self.init(folder: root.appending(path: Self.folderName, directoryHint: .isDirectory)) }
 
     /// Whether it is missing, or a copy. One that can't be read at the moment is neither.
     var isMissing: Bool {
@@ -349,7 +343,6 @@ protocol ReplayLedger: Sendable {
     func purge(at now: Timestamp)
 }
 
-/// One message as the ledger knows it.
 struct LedgerEntry: Sendable {
     /// 32 bytes.
     let key: [UInt8]

@@ -155,7 +155,6 @@ struct FileDownload: Sendable {
 }
 
 extension StageContext {
-    /// Fetches a file of the message, until the stage's deadline at the latest.
     func download(
         _ file: RemoteFile, allowsPrivateAddresses: Bool,
         _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
@@ -178,7 +177,6 @@ final class MediaFile: Sendable {
         var isChecked = false
     }
 
-    /// Makes the file, which must not exist yet.
     init(_ file: URL, type: MediaType) throws(MediaError) {
         let descriptor = open(
             file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -194,9 +192,7 @@ final class MediaFile: Sendable {
                 state.start.append(contentsOf: bytes.prefix(MediaType.signatureByteCount - state.start.count))
                 if state.start.count == MediaType.signatureByteCount { try check(&state) }
             }
-            do throws(DurableFiles.Failure) {
-                try DurableFiles.writeAll(bytes, to: state.descriptor)
-            } catch {
+            do throws(DurableFiles.Failure) { try DurableFiles.writeAll(bytes, to: state.descriptor) } catch {
                 throw .notWritable
             }
         }

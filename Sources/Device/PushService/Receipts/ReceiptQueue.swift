@@ -46,7 +46,6 @@ package struct ReceiptQueue: Sendable {
         }
     }
 
-    /// The names of those that wait, oldest first.
     package func waiting() -> [String] { names().filter(WaitingReceipt.isName).sorted() }
 
     /// The names of those that wait: least recently tried first, then oldest first.
@@ -80,9 +79,7 @@ package struct ReceiptQueue: Sendable {
     }
 
     /// False where another process has taken over what this one made.
-    private func make(
-        _ receipt: ReceiptBody, _ request: ReceiptRequest, due: Timestamp, takingFailures: Bool
-    ) -> Bool {
+    private func make(_ receipt: ReceiptBody, _ request: ReceiptRequest, due: Timestamp, takingFailures: Bool) -> Bool {
         let making = "making.\(UUID().uuidString)"
         guard begin(making, takingFailures: takingFailures) else { return true }
         var receipt = receipt
@@ -137,7 +134,6 @@ package struct ReceiptQueue: Sendable {
         return old.sorted { $0.1 > $1.1 }.map { $0.0 }
     }
 
-    /// Nil where it does not read.
     private func read(_ name: String) throws(DurableFiles.Failure) -> WaitingReceipt? {
         WaitingReceipt(
             parsing: try DurableFiles.read(
@@ -168,7 +164,6 @@ package struct ReceiptQueue: Sendable {
 struct WaitingReceipt: Hashable, Sendable {
     let address: ReceiptAddress
     let due: Timestamp
-    /// 128 bytes.
     let body: [UInt8]
 }
 

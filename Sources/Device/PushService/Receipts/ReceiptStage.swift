@@ -36,8 +36,7 @@ public struct ReceiptStage: ServiceStage {
             let now = context.now()
             let delay = Int64.random(in: 0...maximumDelay.components.seconds)
             if let request = request(of: draft, at: now, by: context.fetcher) {
-                let receipt = ReceiptBody(
-                    answering: request, about: draft.opened.id, created: now, elapsed: elapsed)
+                let receipt = ReceiptBody(answering: request, about: draft.opened.id, created: now, elapsed: elapsed)
                 queue.add(
                     receipt, answering: request, due: now.advanced(bySeconds: delay), takingFailures: !draft.isRepeat)
                 // Longer than this, the system would have suspended the process.

@@ -75,9 +75,7 @@ public struct StageContext: Sendable {
     public var ownFolder: URL? { environment.folder(sharedContainer) }
     /// The device's clock.
     public var now: @Sendable () -> Timestamp { environment.now }
-    /// What brings files, and posts receipts.
     package var fetcher: any Fetching { environment.fetcher }
-    /// What it shares with the process's other notifications.
     package var budget: WorkBudget { environment.budget }
 
     private let sharedContainer: SharedContainer
@@ -94,7 +92,6 @@ public struct StageContext: Sendable {
         scratchFolder = scratch
     }
 
-    /// The same for a part that has less time.
     func limited(to deadline: ContinuousClock.Instant) -> StageContext {
         var context = self
         context.deadline = min(self.deadline, deadline)

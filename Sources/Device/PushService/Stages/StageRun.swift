@@ -74,7 +74,6 @@ struct StageRun: Sendable {
         return try await first.value(orCancelled: CancellationError())
     }
 
-    /// Removes the files of what came too late to be shown.
     private func drop(_ draft: NotificationDraft) { scratch.remove(draft.attachments.map(\.file)) }
 
     static let quickTime = Duration.seconds(2)

@@ -135,7 +135,6 @@ package final class WorkBudget: Sendable {
         overflows = Turns(width: 2, memory: SharedMemory(available: availableMemory), each: 384 << 10)
     }
 
-    /// This process's.
     package static let shared = WorkBudget()
 
     /// What the system says. Apple's function answers 0 where there is no limit, as in its simulator.

@@ -136,15 +136,13 @@ struct Template: Hashable, Sendable {
 
     private static func placeholder(_ inner: Substring) -> Part? {
         let name = inner[..<(inner.utf8.firstIndex(of: UInt8(ascii: "|")) ?? inner.endIndex)]
-        guard ValueName.isAllowed(name) else { return nil }
+        guard isName(name) else { return nil }
         let fallback = name.endIndex == inner.endIndex ? nil : inner[inner.utf8.index(after: name.endIndex)...]
         return .placeholder(name: name, fallback: fallback)
     }
-}
 
-enum ValueName {
     /// 1 to 64 of `A` to `Z`, `a` to `z`, digits, `.`, `-` and `_`.
-    static func isAllowed(_ name: some StringProtocol) -> Bool {
+    static func isName(_ name: some StringProtocol) -> Bool {
         (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(\.isOfFileName)
     }
 }
@@ -172,7 +170,7 @@ public struct SharedValues: Sendable {
     public func replaceAll(with values: [String: String]) throws(SharedValuesError) {
         guard values.count <= Self.maximumCount else { throw .tooMany }
         for (name, value) in values {
-            guard ValueName.isAllowed(name) else { throw .badName }
+            guard Template.isName(name) else { throw .badName }
             guard value.utf8.count <= Self.maximumValueByteCount else { throw .tooLong(name: name) }
         }
         let bytes = JSONValue.object(values.mapValues(JSONValue.string)).bytes

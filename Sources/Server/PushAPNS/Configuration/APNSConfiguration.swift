@@ -51,7 +51,6 @@ public struct APNSConfiguration: Sendable {
         /// How long the end of a connection that we did not end ourselves keeps the next one waiting, with jitter: doubled
         /// each time, until one has worked for ten seconds.
         package var firstBackoff: Duration = .milliseconds(250)
-        /// The longest such wait.
         package var longestBackoff: Duration = .seconds(30)
 
         public init() {}

@@ -81,7 +81,6 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         answeredAt = now
     }
 
-    /// How many more pushes it takes now.
     var freeStreamCount: Int {
         guard phase == .ready else { return 0 }
         return max(0, (hasSucceeded ? peerStreamLimit : min(1, peerStreamLimit)) - streams.count)
@@ -90,7 +89,6 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     /// Whether it is at the peer's own limit, so that only another connection would help.
     var isFull: Bool { phase == .ready && hasSucceeded && streams.count >= peerStreamLimit }
 
-    /// Whether it takes pushes, now or soon.
     var isLive: Bool { phase == .connecting || phase == .ready }
 
     /// Whether the peer takes what is written, or has until lately.
@@ -285,9 +283,7 @@ extension APNSConnection {
         case .reset(let streamID, let code): try reset(streamID, code)
         case .settings(let settings): try follow(settings)
         case .settingsAcknowledged:
-            guard awaitsSettingsAcknowledgement else {
-                throw ProtocolViolation(.protocolError, "an acknowledgement of nothing")
-            }
+            try demand(awaitsSettingsAcknowledgement, .protocolError, "an acknowledgement of nothing")
             awaitsSettingsAcknowledgement = false
         case .ping(let number):
             try floodGuard.took(isQuestion: true, now: lane.clock.now())
@@ -313,9 +309,9 @@ extension APNSConnection {
     }
 
     private func requireOurs(_ streamID: Int32) throws(ProtocolViolation) {
-        guard !streamID.isMultiple(of: 2), streamID < nextStreamID else {
-            throw ProtocolViolation(.protocolError, "a frame on a stream that was never opened")
-        }
+        try demand(
+            !streamID.isMultiple(of: 2) && streamID < nextStreamID, .protocolError,
+            "a frame on a stream that was never opened")
     }
 
     // MARK: Answers
@@ -420,9 +416,7 @@ extension APNSConnection {
 
     private func goAway(_ lastStreamID: Int32, _ code: ErrorCode, _ data: ByteBuffer) throws(ProtocolViolation) {
         goAwayCount += 1
-        guard goAwayCount <= Self.maximumGoAwayCount else {
-            throw ProtocolViolation(.enhanceYourCalm, "farewells without end")
-        }
+        try demand(goAwayCount <= Self.maximumGoAwayCount, .enhanceYourCalm, "farewells without end")
         let reason = ErrorBody(Array(data.readableBytesView)).reason ?? code.name
         endReason = "APNs ended the connection: \(reason)"
         lane.observer.wentAway(connection: number, reason: reason)
@@ -469,8 +463,7 @@ extension APNSConnection {
     private func expireStreams(now: NIODeadline) {
         let expired = streams.filter { $0.value.deadline <= now }
         for streamID in expired.keys.sorted() {
-            guard let delivery = abandon(streamID) else { continue }
-            lane.timedOut(delivery, on: self)
+            if let delivery = abandon(streamID) { lane.end(delivery, .timedOut) }
         }
     }
 
@@ -516,9 +509,7 @@ struct BodyWindows {
         return true
     }
 
-    mutating func forget(_ delivery: Delivery) {
-        if !delivery.isBodySent { waiting.removeAll { $0 === delivery } }
-    }
+    mutating func forget(_ delivery: Delivery) { if !delivery.isBodySent { waiting.removeAll { $0 === delivery } } }
 
     /// In their order; those whose own window is too small keep their place.
     private mutating func sendWaiting(to writer: inout FrameWriter) {
@@ -528,8 +519,6 @@ struct BodyWindows {
         }
         for delivery in stuck.reversed() { waiting.prepend(delivery) }
     }
-
-    // MARK: What the peer says
 
     /// It takes more, on all streams together or on that of one push.
     mutating func widen(
@@ -555,9 +544,7 @@ struct BodyWindows {
     }
 
     private static func sum(_ window: Int, _ change: Int) throws(ProtocolViolation) -> Int {
-        guard window + change <= HTTP2Size.maximumWindow else {
-            throw ProtocolViolation(.flowControlError, "a window that is too large")
-        }
+        try demand(window + change <= HTTP2Size.maximumWindow, .flowControlError, "a window that is too large")
         return window + change
     }
 }

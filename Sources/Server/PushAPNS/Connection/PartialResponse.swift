@@ -4,7 +4,6 @@ internal import PushCore
 internal import PushSender
 internal import SealedPush
 
-/// What has arrived of an answer.
 struct PartialResponse {
     /// An error body is about 100 bytes; a longer one is not kept, its status is.
     static let maximumBodyByteCount = 4_096
@@ -64,9 +63,9 @@ struct PartialResponse {
     }
 
     private func end() throws(ProtocolViolation) {
-        guard announcedByteCount == nil || announcedByteCount == body.count else {
-            throw ProtocolViolation(.protocolError, "a body that is not as long as announced")
-        }
+        try demand(
+            announcedByteCount == nil || announcedByteCount == body.count, .protocolError,
+            "a body that is not as long as announced")
     }
 
     var isBegun: Bool { status != 0 }

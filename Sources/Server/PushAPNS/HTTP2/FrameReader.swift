@@ -48,9 +48,7 @@ struct FrameReader {
         let header = Header(
             byteCount: Int(lengthAndType >> 8), type: FrameType(rawValue: UInt8(truncatingIfNeeded: lengthAndType)),
             flags: flags, streamID: Int32(truncatingIfNeeded: streamID & 0x7fff_ffff))
-        guard header.byteCount <= HTTP2Size.maximumPayload else {
-            throw ProtocolViolation(.frameSizeError, "a frame that is too long")
-        }
+        try demand(header.byteCount <= HTTP2Size.maximumPayload, .frameSizeError, "a frame that is too long")
         if !hasSettings {
             guard header.type == .settings, !header.has(FrameFlag.acknowledgement) else {
                 throw ProtocolViolation(.protocolError, "it did not begin with its settings")
@@ -92,9 +90,7 @@ struct FrameReader {
                 lastStreamID: Int32(truncatingIfNeeded: last & 0x7fff_ffff), ErrorCode(rawValue: code), data: payload)
         case .windowUpdate:
             let number: UInt32 = try Self.only(&payload)
-            guard number & 0x7fff_ffff > 0 else {
-                throw ProtocolViolation(.protocolError, "a window update of nothing")
-            }
+            try demand(number & 0x7fff_ffff > 0, .protocolError, "a window update of nothing")
             return .windowUpdate(header.streamID, increment: Int(number & 0x7fff_ffff))
         case .pushPromise: throw ProtocolViolation(.protocolError, "a PUSH_PROMISE")
         case .priority:
@@ -104,8 +100,6 @@ struct FrameReader {
         case nil: return .other(byteCount: header.byteCount)
         }
     }
-
-    // MARK: Header blocks
 
     private mutating func headers(_ header: Header, _ payload: ByteBuffer) throws(ProtocolViolation) -> IncomingFrame? {
         var payload = payload
@@ -136,23 +130,15 @@ struct FrameReader {
         return nil
     }
 
-    // MARK: Pieces
-
     private static func settings(_ header: Header, _ payload: ByteBuffer) throws(ProtocolViolation) -> IncomingFrame {
         var payload = payload
         if header.has(FrameFlag.acknowledgement) {
-            guard header.byteCount == 0 else {
-                throw ProtocolViolation(.frameSizeError, "an acknowledgement with settings")
-            }
+            try demand(header.byteCount == 0, .frameSizeError, "an acknowledgement with settings")
             return .settingsAcknowledged
         }
-        guard header.byteCount.isMultiple(of: 6) else {
-            throw ProtocolViolation(.frameSizeError, "SETTINGS of a wrong size")
-        }
+        try demand(header.byteCount.isMultiple(of: 6), .frameSizeError, "SETTINGS of a wrong size")
         // Each of the six that there are, several times over.
-        guard header.byteCount <= 6 * maximumSettingCount else {
-            throw ProtocolViolation(.enhanceYourCalm, "too many settings in a frame")
-        }
+        try demand(header.byteCount <= 6 * maximumSettingCount, .enhanceYourCalm, "too many settings in a frame")
         var settings = PeerSettings(sentCount: header.byteCount / 6)
         while let name = payload.readInteger(as: UInt16.self), let value = payload.readInteger(as: UInt32.self) {
             // RFC 9113, 6.5.2.
@@ -161,9 +147,7 @@ struct FrameReader {
             case 2 where value != 0: throw ProtocolViolation(.protocolError, "a server that wants to be pushed to")
             case 3: settings.streamLimit = Int(value)
             case 4:
-                guard value <= HTTP2Size.maximumWindow else {
-                    throw ProtocolViolation(.flowControlError, "a window that is too large")
-                }
+                try demand(value <= HTTP2Size.maximumWindow, .flowControlError, "a window that is too large")
                 settings.initialWindow = Int(value)
             case 5 where !(HTTP2Size.maximumPayload...0xff_ffff).contains(Int(value)):
                 throw ProtocolViolation(.protocolError, "a frame size out of bounds")
@@ -174,9 +158,7 @@ struct FrameReader {
     }
 
     private static func require(onStream: Bool, _ header: Header) throws(ProtocolViolation) {
-        guard (header.streamID != 0) == onStream else {
-            throw ProtocolViolation(.protocolError, "a frame that is out of place")
-        }
+        try demand((header.streamID != 0) == onStream, .protocolError, "a frame that is out of place")
     }
 
     private static func removePadding(_ payload: inout ByteBuffer, _ header: Header) throws(ProtocolViolation) {
@@ -266,7 +248,6 @@ struct ErrorCode: RawRepresentable, Hashable {
     static let compressionError = ErrorCode(rawValue: 9)
     static let enhanceYourCalm = ErrorCode(rawValue: 11)
 
-    /// As in the RFC.
     var name: String { rawValue < Self.names.count ? Self.names[Int(rawValue)] : "error \(rawValue)" }
 
     private static let names = [
@@ -279,11 +260,14 @@ struct ErrorCode: RawRepresentable, Hashable {
 /// The peer has broken HTTP/2's rules: its connection ends with this code.
 struct ProtocolViolation: Error, Equatable {
     let code: ErrorCode
-    /// What it did, in words of ours.
     let what: String
 
     init(_ code: ErrorCode, _ what: StaticString) {
         self.code = code
         self.what = "\(what)"
     }
+}
+
+func demand(_ isKept: Bool, _ code: ErrorCode, _ what: StaticString) throws(ProtocolViolation) {
+    guard isKept else { throw ProtocolViolation(code, what) }
 }

@@ -101,9 +101,7 @@ struct FloodGuard {
     /// - Parameter isTaken: whether what was written before has left, but for what a network holds up.
     mutating func answered(isTaken: Bool) throws(ProtocolViolation) {
         untakenAnswerCount = isTaken ? 0 : untakenAnswerCount + 1
-        guard untakenAnswerCount <= Self.untakenAnswerLimit else {
-            throw ProtocolViolation(.enhanceYourCalm, "questions, and no answer is read")
-        }
+        try demand(untakenAnswerCount <= Self.untakenAnswerLimit, .enhanceYourCalm, "questions, and no answer is read")
     }
 
     private static let framesForPush = 8

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import PushCore
 internal import PushSender
 internal import SealedPush
 
@@ -31,7 +32,9 @@ struct HeaderEncoder {
         bytes.writeInteger(0x00 | HPACKName.path)
         Self.write(length: Self.pathPrefix.utf8CodeUnitCount + 2 * request.address.bytes.count, to: &bytes)
         bytes.writeStaticString(Self.pathPrefix)
-        bytes.writeBytes(Self.hexadecimal(request.address.bytes))
+        for byte in request.address.bytes {
+            bytes.writeMultipleIntegers(Hex.digits[Int(byte >> 4)], Hex.digits[Int(byte & 15)])
+        }
 
         if templatesGeneration == table.generation, let index = templates.firstIndex(where: { $0.fits(request, token) })
         {
@@ -45,8 +48,6 @@ struct HeaderEncoder {
             writeWithoutTemplate(request, token, to: &bytes)
         }
     }
-
-    // MARK: Templates
 
     /// The bytes of everything that pushes of one kind have in common.
     private struct Template {
@@ -93,8 +94,6 @@ struct HeaderEncoder {
                 repeated: repeated, apnsID: apnsID, collapseID: collapseID,
                 expiration: expiration ?? name("apns-expiration")))
     }
-
-    // MARK: Fields
 
     /// One that the next push will have too.
     private mutating func writeRepeated(
@@ -147,8 +146,6 @@ struct HeaderEncoder {
         }
     }
 
-    // MARK: Bytes
-
     private static func write(_ name: [UInt8], _ value: String, to bytes: inout ByteBuffer) {
         bytes.writeBytes(name)
         write(value, to: &bytes)
@@ -180,20 +177,6 @@ struct HeaderEncoder {
 
     private static let pathPrefix: StaticString = "/3/device/"
 
-    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 2 * bytes.count) { digits, count in
-            for byte in bytes {
-                digits[count] = digit(byte >> 4)
-                digits[count + 1] = digit(byte & 15)
-                count += 2
-            }
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-    }
-
     private static let maximumTemplateCount = 8
 }
 
@@ -221,12 +204,10 @@ struct HeaderTable {
     /// Counts up with everything that moves entries: indices hold as long as it stands still.
     private(set) var generation = 0
 
-    /// The index of the whole field.
     func index(of name: String, _ value: String) -> Int? {
         entries.lastIndex { $0.value == value && $0.name == name }.map(index(at:))
     }
 
-    /// The index of a field of this name.
     func index(ofName name: String) -> Int? { entries.lastIndex { $0.name == name }.map(index(at:)) }
 
     private func index(at position: Int) -> Int { Self.staticCount + entries.count - position }

@@ -8,7 +8,6 @@ internal import PushSender
 /// `push_token_renewals` by `outcome`.
 struct TransportObserver: Sendable {
     private let logger: Logger
-    /// By outcome.
     private let requests: [String: Counter]
     private let duration: Metrics.Timer
     private let connections: Gauge
@@ -32,8 +31,6 @@ struct TransportObserver: Sendable {
         failedRenewals = counter("push_token_renewals", "failed")
     }
 
-    // MARK: Connections
-
     func opened(connection: Int, lane: Lane.Kind, streamLimit: Int) {
         logger.info(
             "connected to APNs",
@@ -56,8 +53,6 @@ struct TransportObserver: Sendable {
         waiting.record(waitingCount)
     }
 
-    // MARK: Pushes
-
     func finished(_ outcome: Delivery.Outcome, nanoseconds: Int64) {
         switch outcome {
         case .success(.accepted): requests["accepted"]?.increment()
@@ -77,8 +72,6 @@ struct TransportObserver: Sendable {
                 "reason": "\(refusal.reason ?? "none")", "advice": "\(refusal.advice.rawValue)",
             ])
     }
-
-    // MARK: Provider tokens
 
     func tokenRenewed(isSuccess: Bool) {
         if isSuccess {

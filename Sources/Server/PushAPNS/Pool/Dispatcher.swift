@@ -55,9 +55,7 @@ final class Dispatcher: @unchecked Sendable {
 
     // MARK: From any thread
 
-    func submit(_ entry: Submission) {
-        if submissions.append(entry) { eventLoop.execute { self.drainSubmissions() } }
-    }
+    func submit(_ entry: Submission) { if submissions.append(entry) { eventLoop.execute { self.drainSubmissions() } } }
 
     func remember(_ fingerprints: [Int]) {
         eventLoop.execute { for fingerprint in fingerprints { self.proven.insert(fingerprint) } }
@@ -164,8 +162,6 @@ final class Dispatcher: @unchecked Sendable {
         isTokenFrozen = wait == .notYet
     }
 
-    // MARK: Time
-
     private func startTicking() {
         guard ticker == nil, !isClosed else { return }
         ticker = eventLoop.scheduleRepeatedTask(initialDelay: clock.tick, delay: clock.tick) { _ in self.tick() }
@@ -226,7 +222,6 @@ final class Inbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// Takes all values.
     func drain() -> [Element] {
         state.withLock { state in
             let elements = state.elements
@@ -251,9 +246,7 @@ final class EventLoopExecutor: TaskExecutor {
     }
 
     /// What these jobs bring about waits for the next turn, so that the network gets its own.
-    private func run() {
-        for job in jobs.drain() { job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
+    private func run() { for job in jobs.drain() { job.runSynchronously(on: asUnownedTaskExecutor()) } }
 }
 
 /// One push between its caller and its answer.
@@ -274,7 +267,6 @@ final class Delivery: @unchecked Sendable {
     /// Whether the event loop has it; a cancellation may come before that.
     var isAccepted = false
     var isCancelled = false
-    /// How often it was given to a connection.
     var attemptCount = 0
     /// Of the provider token it was sent with.
     var tokenGeneration = 0
@@ -301,7 +293,6 @@ final class Delivery: @unchecked Sendable {
         return hasher.finalize()
     }
 
-    /// Given to a connection, once more or for the first time.
     func sent(on connection: APNSConnection, _ streamID: Int32, _ token: ProviderToken) {
         self.connection = connection
         self.streamID = streamID

@@ -77,20 +77,14 @@ final class Lane {
 
     private func roomiestConnection() -> APNSConnection? {
         var best: APNSConnection?
-        for connection in connections where connection.freeStreamCount > 0 {
-            guard let rival = best else {
-                best = connection
-                continue
-            }
-            if connection.freeStreamCount > rival.freeStreamCount { best = connection }
+        for connection in connections {
+            if connection.freeStreamCount > best?.freeStreamCount ?? 0 { best = connection }
         }
         return best
     }
 
     /// Why what waits is not sent.
     var problem: String { tokenWait?.rawValue ?? lastProblem ?? "no free stream in time" }
-
-    // MARK: Opening
 
     private func openIfNone(now: NIODeadline) {
         guard !waiting.isEmpty, !connections.contains(where: { $0.isLive }) else { return }
@@ -117,8 +111,6 @@ final class Lane {
         if now - since >= dispatcher.deadlines.full { open(now: now) }
     }
 
-    // MARK: Ending
-
     func failWaiting(_ error: PushTransportError) {
         while let delivery = waiting.popFirst() { dispatcher.finish(delivery, .failure(error)) }
     }
@@ -130,9 +122,7 @@ final class Lane {
         }
     }
 
-    func close() {
-        for connection in connections { connection.retire(because: "shutting down", isOurs: true) }
-    }
+    func close() { for connection in connections { connection.retire(because: "shutting down", isOurs: true) } }
 
     func closeNow() {
         failWaiting(.shuttingDown)
@@ -258,14 +248,15 @@ extension Lane {
     /// The connection failed under it, before the end of its answer was there. What there is of an answer counts.
     func lost(_ delivery: Delivery, _ reason: String, surelyUnsent: Bool) {
         delivery.connection = nil
-        if let answer = delivery.response.answer {
-            note(answer, to: delivery)
-            dispatcher.finish(delivery, .success(answer))
-        } else if !surelyUnsent {
-            dispatcher.finish(delivery, .failure(.connectionLost(reason)))
-        } else {
-            sendAgain(delivery, because: reason)
-        }
+        if surelyUnsent, delivery.response.answer == nil { return sendAgain(delivery, because: reason) }
+        end(delivery, .connectionLost(reason))
+    }
+
+    /// Fails a push, unless there is enough of an answer.
+    func end(_ delivery: Delivery, _ failure: PushTransportError) {
+        guard let answer = delivery.response.answer else { return dispatcher.finish(delivery, .failure(failure)) }
+        note(answer, to: delivery)
+        dispatcher.finish(delivery, .success(answer))
     }
 
     private func sendAgain(_ delivery: Delivery, because reason: String) {
@@ -274,15 +265,6 @@ extension Lane {
             waiting.prepend(delivery)
         } else {
             dispatcher.finish(delivery, .failure(.unreachable("not taken \(Self.attemptLimit) times: \(reason)")))
-        }
-    }
-
-    func timedOut(_ delivery: Delivery, on connection: APNSConnection) {
-        if let answer = delivery.response.answer {
-            note(answer, to: delivery)
-            dispatcher.finish(delivery, .success(answer))
-        } else {
-            dispatcher.finish(delivery, .failure(.timedOut))
         }
     }
 
@@ -331,15 +313,10 @@ extension Lane {
 /// How long to wait before the next connection: doubled with each failure, half of it by chance, so that many servers
 /// do not come back at once.
 struct Backoff {
-    private let first: TimeAmount
-    private let longest: TimeAmount
+    let first: TimeAmount
+    let longest: TimeAmount
     private(set) var failureCount = 0
     private(set) var until: NIODeadline?
-
-    init(first: TimeAmount, longest: TimeAmount) {
-        self.first = first
-        self.longest = longest
-    }
 
     func allows(_ now: NIODeadline) -> Bool { until.map { now >= $0 } ?? true }
 

@@ -128,7 +128,6 @@ final class TokenSource {
     private static let signingPauseSeconds: Int64 = 1
 }
 
-/// A signed token, ready for the header.
 struct ProviderToken {
     let authorization: String
     let generation: Int

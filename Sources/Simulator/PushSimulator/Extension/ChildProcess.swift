@@ -14,7 +14,6 @@ package final class ChildProcess: Sendable {
         case signaled(Int32)
     }
 
-    /// A program could not be started.
     package struct NotRunnable: Error, CustomStringConvertible {
         package let program: URL
         /// Of errno(3).
@@ -81,7 +80,6 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits until it has ended, and collects it.
     @discardableResult package func wait() -> Ending {
         while true {
             if let ending = collect() { return ending }
@@ -163,7 +161,6 @@ final class ExtensionPipes {
         return errno == EAGAIN || errno == EINTR ? 0 : bytes.count
     }
 
-    /// The process's input ends.
     func closeInput() {
         if input >= 0 { close(input) }
         input = -1
@@ -171,7 +168,6 @@ final class ExtensionPipes {
 }
 
 extension ExtensionProgram {
-    /// Starts a process, with pipes at its input and output.
     func start(on device: SimulatedDevice) throws(ChildProcess.NotRunnable) -> (ChildProcess, ExtensionPipes) {
         // An extension that ends early must not end the simulator with it.
         signal(SIGPIPE, SIG_IGN)

@@ -149,7 +149,6 @@ private final class ReportWriter: Sendable {
 }
 
 extension ExtensionSetting {
-    /// What the extension finds on this device.
     fileprivate var environment: DeviceEnvironment {
         let memoryLimit = memoryLimit
         return device.environment(
@@ -216,7 +215,6 @@ extension StandardConfiguration {
 enum ExtensionCommand: Codable {
     /// First of all: where it is.
     case begin(ExtensionSetting)
-    /// One notification to be worked on: its payload's JSON. The number is that of this process's requests.
     case deliver(number: Int, identifier: String, payload: Data)
     /// The system's time is up.
     case expire
@@ -224,7 +222,6 @@ enum ExtensionCommand: Codable {
     case expand(ExpansionRequest, number: Int)
 }
 
-/// What holds for all requests of a process.
 struct ExtensionSetting: Codable, Sendable {
     var device: SimulatedDevice
     /// What the simulator's own extension is configured with; an app's has its own configuration.

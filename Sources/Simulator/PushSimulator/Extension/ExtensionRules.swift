@@ -52,19 +52,16 @@ package struct ExtensionProgram: Sendable {
     var bundle: URL { file.deletingLastPathComponent() }
 }
 
-/// What became of one request.
 struct ExtensionResult: Sendable {
     var ending: Ending
     /// Until the answer, or until there would be none.
     var elapsed: Duration
     /// The process's own memory at its highest during this request, in bytes; nil where it is not its own process.
     var peakMemoryByteCount: Int?
-    /// What else the extension did wrong.
     var remarks: [String] = []
 
     enum Ending: Equatable, Sendable {
         case returned(ShownNotification)
-        /// A content extension's view.
         case expanded(ShownExpansion)
         /// The process ended, by itself or by a signal, before the handler was called: how, in words.
         case ended(String)

@@ -67,7 +67,6 @@ struct OutstandingRequests {
         for (number, request) in requests { requests[number]?.peak = max(request.peak, byteCount) }
     }
 
-    /// What the passing of time demands.
     struct Demand: Equatable {
         /// The extension is to be told that time is up.
         var expires = false
@@ -144,6 +143,5 @@ final class ExtensionTicket: Sendable {
         return result
     }
 
-    /// Nil as long as there is none.
     var result: ExtensionResult? { finished.withLock { $0 } }
 }

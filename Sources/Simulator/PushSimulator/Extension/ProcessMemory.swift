@@ -8,7 +8,6 @@ final class ProcessMemory {
     private var status = [CChar](repeating: 0, count: 4_096)
     private var highestOther = 0
 
-    /// Nil where there is no such process.
     init?(of process: String) {
         descriptor = open("/proc/\(process)/status", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -115,7 +115,6 @@ final class RunningExtension: Sendable {
 
     var identifier: pid_t { process.identifier }
 
-    /// What came after its request was finished.
     var lateRemarks: [String] { state.withLock { $0.requests.lateRemarks } }
 
     /// Hands over a request; nil where the process takes none any more.
@@ -169,17 +168,12 @@ extension RunningExtension {
             // it either.
             if isBusy, let sample = memory?.sample(), exceeds(sample) {
                 end = .killed(.overMemory)
-                break
-            }
-            if isBusy, rules.killsAtStart {
+            } else if isBusy, rules.killsAtStart {
                 end = .killed(.killed("it was still starting"))
-                break
-            }
-            let isAtEnd = !take(output.lines) || !output.isOpen
-            if hadEnded || isAtEnd {
+            } else if !take(output.lines) || !output.isOpen || hadEnded {
                 end = .byItself
-                break
             }
+            if end != nil { break }
             if advance() { end = .killed(.killed("another notification's time was up")) }
             send(pipes)
             if let closedInputAt {

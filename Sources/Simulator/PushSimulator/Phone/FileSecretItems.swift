@@ -77,8 +77,6 @@ package struct FileSecretItems: SecretItems {
         }
     }
 
-    // MARK: Files
-
     private func file(_ account: String) -> URL {
         // An account may be longer than a file's name.
         let hash = BLAKE2b.hash(Array(account.utf8), byteCount: 32)

@@ -17,7 +17,6 @@ package struct SimulatedDevice: Codable, Sendable {
     /// The extension's own temporary folder: what it leaves there is found there.
     package var temporaryFolder: URL { container.absoluteURL.appending(path: "tmp", directoryHint: .isDirectory) }
 
-    /// What an extension's process finds in its environment, besides the simulator's own.
     var processEnvironment: [String: String] {
         // glibc keeps a pool for each thread, some megabytes in all: Apple's allocator does not, and it is not the
         // extension's doing.
@@ -44,7 +43,6 @@ extension SimulatedDevice {
         standard.configuration(container: container).map { OwnDevice($0, environment: environment()) }
     }
 
-    /// The lives of the phone's keys.
     package var rotation: KeyRotation<DevicePublicKey> {
         get throws(SecretItemError) {
             KeyRotation(StoredItems(try keychain.list()).keys.map { ($0.recipient, $0.life) })

@@ -15,7 +15,6 @@ package struct PushFile {
     /// Why an alert push does not wake the extension; nil if it does.
     private let startFault: StartFault?
 
-    /// No file is read further than this.
     package static let maximumFileByteCount = 65_536
     /// The most APNs takes. Source: Apple, "Sending notification requests to APNs".
     package static let maximumPayloadByteCount = PayloadLimit.byteCount
@@ -39,7 +38,6 @@ package struct PushFile {
     }
 }
 
-/// Why a file is no push.
 package enum PushFileError: Error, Equatable, Sendable, CustomStringConvertible {
     case notJSON(JSONFault)
     /// APNs would answer 413, `PayloadTooLarge`.
@@ -70,7 +68,6 @@ extension JSONValue {
 }
 
 extension PushFile {
-    /// What the payload alone shows.
     var original: ShownNotification { ShownNotification(WireNotification(payload).content) }
 
     /// What a person sees without the extension; nil if iOS wakes it.

@@ -17,7 +17,6 @@ package struct DeviceScreen: Sendable {
         package let arrived: Date
     }
 
-    /// The notifications of one conversation.
     package struct Group: Sendable {
         /// Empty for those that name none; iOS groups these by the app.
         package let thread: String
@@ -25,7 +24,6 @@ package struct DeviceScreen: Sendable {
         package let entries: [Entry]
     }
 
-    /// What came of one arrival, besides what is shown.
     package struct Change: Sendable {
         /// Whether it took the place of one with its identifier.
         package let isReplacement: Bool

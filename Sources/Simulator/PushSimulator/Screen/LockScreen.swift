@@ -34,7 +34,6 @@ package enum LockScreen {
         return effects.isEmpty ? nil : effects.joined(separator: " · ")
     }
 
-    /// What one push looks like.
     private static func paragraphs(_ push: DeliveredPush) -> [String] {
         push.shown.map { $0.texts + $0.attachments.map { line($0) } } ?? ["(nothing is shown)"]
     }
@@ -54,7 +53,6 @@ package enum LockScreen {
         ]
     }
 
-    /// The columns within a box.
     private static let width = 34
 }
 
