@@ -20,6 +20,7 @@ struct PhoneTests {
             #expect(first.isRegistered && first.senderSet?.counter == 1)
             let devices = try await server.outbox.devices(of: "alice")
             #expect(devices.map(\.name.description) == [first.device])
+            #expect(first.device?.hasPrefix("phone-") == true, "a name that no command takes for an option")
             let enrolled = try #require(devices[0].enrolled)
             #expect(enrolled.record == first.maintenance?.record && enrolled.unproven.isEmpty)
             #expect(

@@ -129,10 +129,11 @@ struct PhoneRoutes: Sendable {
         return (user, enrollment)
     }
 
-    /// One for each pair of account and enrollment key: so nobody takes a device's name by handing in its record first.
+    /// One for each pair of account and enrollment key: so nobody takes a device's name by handing in its record first. It begins
+    /// with a letter, so that no command takes it for an option.
     static func name(of enrollment: EnrollmentPublicKey, _ user: UserName) -> DeviceName {
         let bytes = Array("sealedpush/v1 device".utf8) + [0] + enrollment.bytes + Array(user.description.utf8)
-        guard let name = DeviceName(parsing: Base64URL.encode(BLAKE2b.hash(bytes, byteCount: 16))) else {
+        guard let name = DeviceName(parsing: "phone-" + Base64URL.encode(BLAKE2b.hash(bytes, byteCount: 16))) else {
             preconditionFailure("base64url is visible text")
         }
         return name
