@@ -7,7 +7,7 @@ struct DiagnosisWords {
     /// The keyring's folder, as it was given.
     let folder: String
 
-    /// What iOS and the device do, step by step: a name, how it ended, and one sentence.
+    /// The steps that iOS and the device take, each with its name, its outcome and one sentence.
     var steps: [(name: String, outcome: PayloadDiagnosis.Step.Outcome, words: String)] {
         let own = diagnosis.steps.map { (name: $0.name.rawValue, outcome: $0.outcome, words: words($0)) }
         return start.map { [(name: "start", outcome: $0.outcome, words: $0.words)] + own } ?? own
@@ -136,7 +136,7 @@ struct DiagnosisWords {
         }
     }
 
-    /// Of a refusal that needs no more than the message.
+    /// Advice for a refusal that the message alone explains.
     private func words(_ refusal: OpenError) -> String {
         let (message, sent) = (diagnosis.message, moment(diagnosis.message?.sent ?? diagnosis.now))
         switch refusal {

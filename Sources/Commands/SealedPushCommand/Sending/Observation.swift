@@ -12,7 +12,7 @@ final class Observation: Sendable {
     let metrics = PrometheusMetrics()
     let courier = Locked<Courier?>(nil)
 
-    /// What ended a run, and how much it had done.
+    /// The error that ended a run, with the number of pushes it had delivered.
     func failure(_ error: CourierError) async -> Failure {
         let count = await courier.withLock { $0 }?.report.acceptedCount ?? 0
         let done = ". APNs has taken \(count.grouped) in this run; the rest waits for `sealedpush work`"

@@ -83,7 +83,7 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
-    /// An address is never repeated: it says where the database is, and whoever mistypes it may have put a password into it.
+    /// Never prints a database's address: it may contain a password, even if it is mistyped.
     var shown: String { isInPostgres ? "--outbox" : outbox }
 
     private var isInPostgres: Bool { outbox.hasPrefix("postgres://") || outbox.hasPrefix("postgresql://") }

@@ -59,7 +59,7 @@ struct SendCommand: AsyncParsableCommand {
             if json { try Output.json(.object(enqueued.json)) }
             throw Failure.input(
                 enqueued.skipped.isEmpty
-                    ? "there are no devices of \(sealing.topic) in \(options.shown)" : "no device can be sent to")
+                    ? "\(options.shown) has no devices for \(sealing.topic)" : "no device can be sent to")
         }
         guard let account, !interrupt.isInterrupted else {
             if json { try Output.json(.object(enqueued.json)) }
