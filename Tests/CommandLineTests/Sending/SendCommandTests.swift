@@ -141,7 +141,7 @@ import Testing
             .map { $0 == SendingFixture.topic ? "com.example.other" : $0 }
         let result = try fixture.run(other)
         #expect(result.status == 65)
-        #expect(result.errors.contains("no devices of com.example.other"), "\(result.errors)")
+        #expect(result.errors.contains("has no devices for com.example.other"), "\(result.errors)")
         try fixture.folder.write(#"{"alert":{"body":"Late"},"expires":1000000000}"#, to: "content.json")
         let late = try fixture.send("--all", "--queue-only", apns: false)
         #expect(late.status == 65)
