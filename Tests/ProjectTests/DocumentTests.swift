@@ -28,6 +28,8 @@ import Testing
         let lines = Self.blocks("sh", in: try Self.text(document)).joined(separator: "\n").split(separator: "\n")
             .filter { !$0.hasPrefix("Scripts/build") && !$0.hasPrefix("export PATH=") }
             .map { $0 == "checkout=$PWD" ? "checkout='\(Checkout.folder.path)'" : $0 }
+        // The loop must end if the service has died.
+        for line in lines where line.hasPrefix("until curl") { #expect(line.contains("kill -0 "), "\(line)") }
         let folder = try TemporaryFolder()
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
         let script = try folder.write(

@@ -258,6 +258,9 @@ import Testing
             #expect(used.status == 202)
             let other = try server.post("/v1/messages", ["all": true, "key": "k", "content": Self.content])
             #expect(other.status == 409 && other.code == "key-used")
+            let again = RunningServer.json(["user": "alice", "key": "k", "content": Self.content])
+            let marked = try server.send("POST", "/v1/messages", "\u{feff}" + again)
+            #expect(marked.json["alreadyEnqueued"] as? Int == 1, "\(marked.body)")
             #expect(try await server.outbox.status().waitingCount == 1)
         }
     }

@@ -162,7 +162,9 @@ class Sealing(unittest.TestCase):
         self.assertIn("not a lifetime", str(self.refused(NINA | {"expires": 3600})))
         self.assertIn("leave it out", str(self.refused(NINA | {"badge": None})))
         self.assertIn("write it as text", str(self.refused(NINA | {"data": 2**63})))
-        self.assertIsNone(self.refused([]).member)
+        # No single member is at fault here.
+        for content in ([], NINA | {"data": {1, 2}}, NINA | {"alert": {"body": "a\ud800"}}):
+            self.assertIsNone(self.refused(content).member)
         # What is the app's own stays allowed.
         own = {"kudos": None, "data": {"title": None, "id": [-(2**63), 2**63 - 1]}, "expires": NOW}
         self.sender.seal(NINA | own | {"chart": {"kind": "line", "points": [1, None]}}, self.device, now=NOW)

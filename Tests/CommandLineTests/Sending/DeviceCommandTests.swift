@@ -102,6 +102,7 @@ import Testing
             (String(repeating: "[", count: 60_000), "line 3: not one JSON object: column 1"),
             (String(repeating: "x", count: 70_000), "line 3: longer than 65536 bytes"),
             (#"{"device":"d3","token":"01","user":""}"#, "line 3: needs"),
+            (#"{"device":"","token":"01"}"#, "line 3: needs"),
         ] {
             let input = (good.prefix(2) + [bad]).joined(separator: "\n")
             let result = try fixture.run(["device", "enroll", "--list", "-", "--keyring", "Keys"], input: input)

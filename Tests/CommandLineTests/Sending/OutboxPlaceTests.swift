@@ -41,6 +41,8 @@ import Testing
         #expect(slash.status == 74 && slash.errors.contains("percent-encode"), "\(slash.errors)")
         #expect(!slash.errors.contains("s3cr3t-pw") && !slash.errors.contains("db.example.com"))
         #expect(try Checkout.allFiles(in: fixture.folder.url).count == before)
+        let away = try fixture.run(["outbox", "status", "--outbox", "postgres://push@127.0.0.1:1/push"])
+        #expect(away.status == 75 && away.errors.contains("waiting up to 10 s: "), "\(away.errors)")
     }
 
     @Test("what can't be written is shown, and changed by nothing; what is put off is counted") func readOnly()

@@ -15,6 +15,10 @@ import Testing
         "what was removed is back, what rotated opens, what was accepted is sent again under its key, and phones come by themselves; each message is shown once",
         arguments: RestoreDrill.Store.allCases)
     func drill(store: RestoreDrill.Store) async throws {
+        let page = try Checkout.text(Checkout.folder.appending(path: "Docs/Operations.md"))
+        for command in [#"sqlite3 outbox.sqlite ".backup "#, "pg_dump --format=custom --schema=sealed_push "] {
+            #expect(page.contains("(umask 077; \(command)"), "\(command)")
+        }
         let drill = try await RestoreDrill(over: store)
         var served = try await drill.serve()
         for phone in 1...3 { try await drill.launch(phone, served) }

@@ -31,6 +31,7 @@ import Testing
         let address = try #require(served.errors.firstMatch(of: /figures are at (http:[^ \n]+)/)?.1)
         let figures = try served.curl(String(address))
         #expect(figures.status == "200")
+        #expect(try served.curl("-I", String(address)).status == "200")
         for line in [
             #"push_deliveries_total{outcome="accepted",reason=""} 1"#, "push_outbox_waiting 0", "push_outbox_devices 1",
             #"push_requests_total{outcome="accepted"} 1"#, "push_request_duration_seconds_count 1",
