@@ -74,13 +74,18 @@ import Testing
         ])
         #expect(key.status == 0)
         let list = (0..<3_000).map {
-            #"{"device":"d\#($0)","user":"u","token":"\#(String(format: "%064x", $0))","key":"any"}"#
+            let token = fixture.apns.register(name: "d\($0)", topic: SendingFixture.topic)
+            return #"{"device":"d\#($0)","user":"u","token":"\#(token)","key":"any"}"#
         }
         try fixture.folder.write(list.joined(separator: "\n"), to: "list")
         let script = """
             set -u
             mkdir small; mount -t tmpfs -o size=40m,mode=700 tmpfs small || exit 1
             ready() { sleep 1.1; curl -s -o /dev/null -w "ready %{http_code}\\n" --unix-socket own.sock http://x/readyz; }
+            leave() {
+                used=$(stat -f -c '%b %f' small | { read all left; echo $((all - left)); })
+                mount -o remount,size=$((used * 4096 + $1)) small
+            }
             "$0" device enroll --list list --keyring Keys --outbox small/o.sqlite; echo "enrolled $?"
             "$0" serve --from newsroom --topic com.example.app --keyring Keys --outbox small/o.sqlite --listen own.sock &
             service=$!
@@ -91,8 +96,7 @@ import Testing
             rm small/filler
             ready
             # Room for the first thousand, and not for all.
-            used=$(stat -f -c '%b %f' small | { read all left; echo $((all - left)); })
-            mount -o remount,size=$((used * 4096 + 1700000)) small
+            leave 1700000
             "$0" send content.json --all --id one --queue-only --from newsroom --topic com.example.app --keyring Keys \\
                 --outbox small/o.sqlite; echo "sent $?"
             mount -o remount,size=40m small
@@ -100,16 +104,24 @@ import Testing
             "$0" send content.json --all --id one --queue-only --from newsroom --topic com.example.app --keyring Keys \\
                 --outbox small/o.sqlite; echo "sent $?"
             "$0" outbox status --outbox small/o.sqlite
+            # Room to begin, and not to record all answers.
+            leave 200000
+            "$0" work --apns APNs --until-empty --outbox small/o.sqlite 2>log &
+            work=$!
+            until grep -q stopping log || ! kill -0 $work; do sleep 0.1; done
+            mount -o remount,size=40m small
+            wait $work; echo "worked $?"; cat log
             """
         guard let lines = try inNamespace(script, fixture) else { return }
         let text = lines.joined(separator: "\n")
-        for line in ["enrolled 0", "sent 74", "sent 0", "served 0", "waiting   3,000"] {
+        for line in ["enrolled 0", "sent 74", "sent 0", "served 0", "waiting   3,000", "worked 74"] {
             #expect(lines.contains(line), "\(line)\n\(text)")
         }
         #expect(lines.filter { $0.hasPrefix("ready") } == ["ready 200", "ready 503", "ready 200"], "\(text)")
         let words =
             /disk is full: nothing that the outbox holds is lost; make room first\. It is enqueued for [12],000 devices/
         #expect(text.contains(words) && text.contains("send it again with the same --id"), "\(text)")
+        #expect(text.contains("tries to record what APNs has taken: the disk is full"), "\(text)")
     }
 
     @Test("a hangup ends no service, and says what it does") func hangup() async throws {
