@@ -22,6 +22,15 @@ import Testing
         #expect(judgment.pause == pause && judgment.stop == nil)
     }
 
+    @Test("a report counts what the service put off, and not what this host cancelled") func cancelled() {
+        var report = CourierReport()
+        for error in [PushTransportError.cancelled, .timedOut] {
+            let judgment = Judgment(error, attempts: 1, delays: delays)
+            report.add(judgment.settlement, name: error.name, waited: nil)
+        }
+        #expect(report.retries == ["timed-out": 1])
+    }
+
     @Test("a wait is as long as what it is about asks for, and doubles to its limit") func waits() {
         for (attempts, factor) in [(1, 1.0), (2, 2), (3, 4), (5, 16), (6, 16), (40, 16)] {
             for (status, reason) in [(500, "InternalServerError"), (503, "ServiceUnavailable"), (502, nil)] {

@@ -62,24 +62,30 @@ struct Load: Sendable {
     func paced(rate: Int, seconds: Int) async throws -> String {
         let count = rate * seconds
         let start = ContinuousClock.now + .milliseconds(10)
-        let times = await withTaskGroup(of: [Double?].self) { group in
-            var sentCount = 0
-            while sentCount < count {
-                let dueCount = min(count, Int((ContinuousClock.now - start) / .seconds(1) * Double(rate)))
-                if dueCount > sentCount {
-                    // What is due, in few steps to the transport's thread; to end a task takes longer the more its group has.
-                    for first in stride(from: sentCount, to: dueCount, by: 256) {
-                        group.addTask(executorPreference: transport.taskExecutor) {
-                            await latencies(of: first..<min(first + 256, dueCount)) {
-                                start + .seconds(Double($0) / Double(rate))
-                            }
+        // Not a task group: to end one of its tasks takes longer the more there are.
+        let (answers, answer) = AsyncStream.makeStream(of: Double?.self)
+        var sentCount = 0
+        while sentCount < count {
+            let dueCount = min(count, Int((ContinuousClock.now - start) / .seconds(1) * Double(rate)))
+            if dueCount > sentCount {
+                let numbers = sentCount..<dueCount
+                // One step to the transport's thread for all that are due.
+                Task(executorPreference: transport.taskExecutor) {
+                    for number in numbers {
+                        Task(executorPreference: transport.taskExecutor) {
+                            answer.yield(
+                                await latency(of: number, due: start + .seconds(Double(number) / Double(rate))))
                         }
                     }
-                    sentCount = dueCount
                 }
-                usleep(100)
+                sentCount = dueCount
             }
-            return await group.reduce(into: []) { $0 += $1 }
+            usleep(100)
+        }
+        var times: [Double?] = []
+        for await time in answers {
+            times.append(time)
+            if times.count == count { break }
         }
         let elapsed = (ContinuousClock.now - start) / .seconds(1)
         let sorted = times.compactMap { $0 }.sorted()
@@ -89,22 +95,13 @@ struct Load: Sendable {
             count - sorted.count)
     }
 
-    /// Sends these pushes at once: milliseconds from when each was due to its answer; nil where it was not accepted.
-    private func latencies(
-        of numbers: Range<Int>, due: @escaping @Sendable (Int) -> ContinuousClock.Instant
-    ) async -> [Double?] {
-        await withTaskGroup(of: Double?.self) { group in
-            for number in numbers {
-                let device = devices[number % devices.count]
-                group.addTask {
-                    guard let payload = try? sealer.seal(content, toUnverified: device.recipient),
-                        await isAccepted(payload, device.token)
-                    else { return nil }
-                    return (ContinuousClock.now - due(number)) / .milliseconds(1)
-                }
-            }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
+    /// Milliseconds from when a push was due to its answer; nil if it was not accepted.
+    private func latency(of number: Int, due: ContinuousClock.Instant) async -> Double? {
+        let device = devices[number % devices.count]
+        guard let payload = try? sealer.seal(content, toUnverified: device.recipient),
+            await isAccepted(payload, device.token)
+        else { return nil }
+        return (ContinuousClock.now - due) / .milliseconds(1)
     }
 
     /// How many pushes a second are accepted, for all devices but the last; that one's token is bad, or nothing is sent to it.

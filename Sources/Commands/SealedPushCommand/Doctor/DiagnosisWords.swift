@@ -169,7 +169,9 @@ struct DiagnosisWords {
         case .clock: "compare the clocks of sender and device"
         case .tooOld: "seal it again; if it is new, compare the clocks of sender and device"
         case .expired: "seal it again, or with a later `expires`; if it is new, compare the clocks"
-        default: "try again"
+        case .malformed, .unknownRecipient, .unknownSender, .rejected, .malformedContent, .locked, .keysUnavailable,
+            .replayed, .ledgerUnavailable, .outOfTime:
+            "try again"
         }
     }
 

@@ -58,8 +58,8 @@ struct DeviceListCommand: AsyncParsableCommand {
             )
         }
         if isFirst && !json {
-            let whose = user.map { "of \(TerminalText.printable($0)) " } ?? ""
-            try Output.line("There are no devices \(whose)in \(options.shown).")
+            let whose = user.map { " for \(TerminalText.printable($0))" } ?? ""
+            try Output.line("\(options.shown) has no devices\(whose).")
         }
     }
 

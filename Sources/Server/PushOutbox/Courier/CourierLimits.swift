@@ -1,3 +1,5 @@
+internal import PushSender
+
 /// How a courier works.
 public struct CourierLimits: Hashable, Sendable {
     /// Pushes on their way at once: what the transport can hold without queueing. One takes some kilobytes.
@@ -61,7 +63,8 @@ public struct CourierReport: Hashable, Sendable {
         case .accepted:
             acceptedCount += 1
             if let waited { waits.add(.milliseconds(max(0, waited))) }
-        case .later, .returned: retries[name, default: 0] += 1
+        // A request that this host ended itself says nothing about the service.
+        case .later, .returned: if name != PushTransportError.cancelled.name { retries[name, default: 0] += 1 }
         case .addressGone: dropped[name, default: 0] += 1
         case .dead, .addressRefused: dead[name, default: 0] += 1
         }
