@@ -259,6 +259,10 @@ import Testing
         let result = try Program("sealedpush", in: folder.url).run(
             words.split(separator: " ").map(String.init) + [secret])
         #expect(result.status == 64 && result.output.isEmpty && !result.errors.contains(secret.suffix(20)))
+        for password in ["postgres://push:hunter2@db/push", "host=db password=hunter2"] {
+            let result = try Program("sealedpush", in: folder.url).run(["outbox", "status", password])
+            #expect(result.status == 64 && !result.errors.contains("hunter2"), "\(result.errors)")
+        }
     }
 
     @Test("an argument that is no topic, name or address is refused with its rule, and nothing is done")

@@ -155,6 +155,7 @@ import Testing
             #expect(told.json["enqueued"] as? Int == 1 && (told.json["outcomes"] as? [String: Int]) == ["waiting": 1])
             #expect((told.json["devices"] as? [[String: String]])?.first?["outcome"] == "waiting")
             #expect(try server.send("GET", "/v1/messages/\(MessageID.random())").code == "unknown-message")
+            #expect(try server.send("GET", "/v1/messages/\(message.uppercased())").status == 200)
             #expect(try server.send("GET", "/v1/messages/x").status == 400)
 
             let erased = try server.send("DELETE", "/v1/users/alice")
@@ -200,6 +201,7 @@ import Testing
             ]
             let refused = try wrong.map { try leave($0).status }
             #expect(refused == [400, 400, 400, 400])
+            #expect(try leave(String(repeating: "x", count: 1_024)).code == "body-too-large")
             let earlier = Leaving(counter: 7, topic: RunningServer.topic, signedBy: key)
             #expect(try leave(earlier.description).status == 204)
             #expect(try await server.outbox.devices(of: "alice").count == 1)
@@ -330,8 +332,7 @@ import Testing
             let queries: [(String, Int)] = [
                 ("user=alice%20smith", 200), ("user=alice+smith", 200), ("us%65r=alice+smith", 200), ("", 200),
                 ("usr=alice+smith", 400), ("user=100%zz", 400), ("user=%ff", 400), ("user=a&user=b", 400),
-                ("user", 400),
-                ("days=3", 400),
+                ("user", 400), ("days=3", 400), ("user=alice+smith&limit=0", 400), ("user=alice+smith&after=%01", 400),
             ]
             for (query, status) in queries {
                 let answer = try server.send("GET", "/v1/devices?\(query)")

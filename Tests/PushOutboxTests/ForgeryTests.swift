@@ -96,6 +96,10 @@ import Testing
         try await fixture.execute(words("UPDATE devices SET recipient = \(stranger), user = 'berta' WHERE name = 'd0'"))
         #expect(try await fixture.outbox.forgedDevices().map(\.description) == ["d0"])
         await #expect(throws: OutboxError.forged("d0")) { try await fixture.outbox.device("d0") }
+        // By a column that a send to many reads, and the device's record does not give.
+        try await fixture.execute("UPDATE devices SET valid_until = 4000000000 WHERE name = 'd1'")
+        #expect(try await fixture.outbox.forgedDevices().map(\.description) == ["d0", "d1"])
+        try await fixture.execute("UPDATE devices SET valid_until = \(Int64.max) WHERE name = 'd1'")
         #expect(try await fixture.outbox.devices().map(\.name) == ["d1"])
         await #expect(throws: OutboxError.forged("d0")) {
             try await fixture.outbox.setAddress(Fixture.address("new"), of: "d0", at: fixture.now)

@@ -111,6 +111,8 @@ import Testing
             ("postgres://me@localhost,192.0.2.1/db?\(file)", "verify-full"),
             ("postgres://me@127.example.com/db?\(file)", "verify-full"),
             ("postgres://me@db/db?hostaddr=127.0.0.1&\(file)", "verify-full"),
+            ("postgres://me@db/db?sslmode=prefer&\(file)", "verify-full"),
+            ("postgres://me@127.0.0.1.5/db?\(file)", "verify-full"),
             ("postgres://me@localhost/db?service=other&\(file)", "verify-full"),
             ("postgres://me@db/db?sslmode=disable", nil), ("postgres://me@localhost,[::1],127.0.0.2:5433/db", nil),
             ("postgres:///db?host=/run/postgresql", nil), ("postgres:///db", nil),

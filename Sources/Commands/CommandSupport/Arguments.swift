@@ -73,9 +73,12 @@ package struct KeyText: Sendable {
 /// Secrets come from files: who types one has shown it to others.
 package enum SecretArgument {
     package static func isIn(_ arguments: [String]) -> Bool {
-        arguments.contains { argument in
+        zip([""] + arguments, arguments).contains { option, argument in
             let capitals = argument.uppercased()
             return capitals.contains("SECRET-KEY-1") || capitals.contains("PUSH-KEYRING-KEY-1")
+                // The outbox says itself what is wrong with its address.
+                || option != "--outbox" && !argument.hasPrefix("--outbox=")
+                    && (argument.contains(/:\/\/[^\/]*:[^\/]*@/) || capitals.contains("PASSWORD="))
         }
     }
 }

@@ -111,7 +111,7 @@ struct BackEndGate: RouterMiddleware {
     private static let parameters = ["/v1/devices": ["user", "after", "limit"], "/v1/receipts": ["days"]]
 
     private static func isOfProxy(_ name: String) -> Bool {
-        ["forwarded", "via", "x-real-ip"].contains(name) || name.hasPrefix("x-forwarded-")
+        ["forwarded", "via", "x-real-ip", "cf-connecting-ip"].contains(name) || name.hasPrefix("x-forwarded-")
     }
 }
 

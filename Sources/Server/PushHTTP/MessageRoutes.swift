@@ -21,7 +21,7 @@ struct MessageRoutes: Sendable {
     func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
         let key = try request.idempotencyKey()
         // In their order, so that of two messages for one device the first goes first.
-        return try await answer(request, status: .accepted, isParallel: false) { members, line, writer in
+        return try await answer(request, context, status: .accepted, isParallel: false) { members, line, writer in
             // Of each message anew: a key that is revoked seals no further line of a batch. A message for everyone that has
             // begun is finished with it.
             let sealer = try state().sender().sealer
@@ -38,7 +38,7 @@ struct MessageRoutes: Sendable {
 
     /// What became of a message.
     func report(_ request: Request, _ context: ServerContext) async throws -> Response {
-        guard let id = context.part("message").flatMap(MessageID.init(parsing:))
+        guard let id = context.part("message").flatMap({ MessageID(parsing: $0.lowercased()) })
         else { throw Problem.malformed("the path has no message's ID, as an answer to POST /v1/messages has one") }
         guard let report = try await outbox.report(on: id) else {
             throw Problem(.notFound, "unknown-message", "no message was enqueued under this ID in the last 30 days")
@@ -54,7 +54,7 @@ struct MessageRoutes: Sendable {
 
     /// Nothing is kept.
     func seal(_ request: Request, _ context: ServerContext) async throws -> Response {
-        try await answer(request, status: .ok, isParallel: true) { members, line, writer in
+        try await answer(request, context, status: .ok, isParallel: true) { members, line, writer in
             let sealer = try state().sender().sealer
             let order = try SealOrder(members, known: known)
             guard case .device(let name) = order.target else {
@@ -80,7 +80,8 @@ struct MessageRoutes: Sendable {
         Void
 
     private func answer(
-        _ request: Request, status: HTTPResponse.Status, isParallel: Bool, _ work: @escaping Work
+        _ request: Request, _ context: ServerContext, status: HTTPResponse.Status, isParallel: Bool,
+        _ work: @escaping Work
     ) async throws -> Response {
         guard request.mediaType == Self.linesType else {
             guard request.mediaType == "application/json" else {
@@ -95,7 +96,7 @@ struct MessageRoutes: Sendable {
         defer { batches.leave() }
         let body = try await request.wholeBody(upTo: ServerLimits.batchByteCount)
         let lines = try Self.lines(of: body.readableBytesView)
-        let answers = await Self.answers(to: lines, isParallel ? 4 : 1, status.code, work)
+        let answers = await Self.answers(to: lines, isParallel ? 4 : 1, status.code, context, work)
         return Response(status: .ok, headers: [.contentType: Self.linesType], body: .init(byteBuffer: answers))
     }
 
@@ -106,7 +107,7 @@ struct MessageRoutes: Sendable {
     ///
     /// - Parameter parallelCount: how many parts are worked on at once, 32 lines each.
     private static func answers(
-        to lines: [Line], _ parallelCount: Int, _ status: Int, _ work: @escaping Work
+        to lines: [Line], _ parallelCount: Int, _ status: Int, _ context: ServerContext, _ work: @escaping Work
     ) async -> ByteBuffer {
         var answers = ByteBuffer()
         answers.reserveCapacity(lines.count * answerByteCount)
@@ -116,7 +117,7 @@ struct MessageRoutes: Sendable {
                 for _ in 0..<parallelCount where !rest.isEmpty {
                     let part = rest.prefix(32)
                     rest = rest.dropFirst(32)
-                    group.addTask { (part.startIndex, await Self.answers(to: part, status, work)) }
+                    group.addTask { (part.startIndex, await Self.answers(to: part, status, context, work)) }
                 }
                 var parts: [(Int, [UInt8])] = []
                 for await part in group { parts.append(part) }
@@ -126,12 +127,18 @@ struct MessageRoutes: Sendable {
         return answers
     }
 
-    private static func answers(to lines: ArraySlice<Line>, _ status: Int, _ work: Work) async -> [UInt8] {
+    private static func answers(
+        to lines: ArraySlice<Line>, _ status: Int, _ context: ServerContext, _ work: Work
+    ) async -> [UInt8] {
         var answers = JSONWriter(reservingByteCount: lines.count * answerByteCount)
         for line in lines {
             do {
                 try await work(try Request.members(line.bytes, isLine: true), (line.number, status), &answers)
-            } catch { answers.value(Problem(error).json(line: line.number)) }
+            } catch {
+                let problem = Problem(error)
+                Reporting.log(error, problem, context)
+                answers.value(problem.json(line: line.number))
+            }
             answers.endLine()
         }
         return answers.bytes
@@ -202,15 +209,15 @@ struct ListRoutes: Sendable {
     /// One user's, or all of them page by page.
     func devices(_ request: Request, _ context: ServerContext) async throws -> Response {
         let query = context.query
+        let limit = try Self.number(query["limit"], "limit", 1...1_000) ?? 100
+        let after = query["after"].flatMap(DeviceName.init(parsing:))
+        guard after != nil || query["after"] == nil
+        else { throw Problem.malformed("`after` is not the name of a device") }
         if let text = query["user"] {
             guard let user = UserName(parsing: text)
             else { throw Problem.malformed("`user` is not a valid name: 1 to 128 bytes of visible text") }
             return .json(["devices": .array(try await outbox.devices(of: user).map(\.json))])
         }
-        let after = query["after"].flatMap(DeviceName.init(parsing:))
-        guard after != nil || query["after"] == nil
-        else { throw Problem.malformed("`after` is not the name of a device") }
-        let limit = try Self.number(query["limit"], "limit", 1...1_000) ?? 100
         let devices = try await outbox.devices(after: after, limit: limit)
         var members: [String: JSONValue] = ["devices": .array(devices.map(\.json))]
         if devices.count == limit, let last = devices.last { members["next"] = .string(last.name.description) }

@@ -21,7 +21,7 @@ struct PhoneRoutes: Sendable {
 
     /// For a back end, inside the account's login: what the app shows here.
     func logIn(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let members = try await request.members().dictionary
+        let members = try await request.members().dictionary.filter { $0.value != .null }
         guard let user = members["user"]?.string.flatMap(UserName.init(parsing:)),
             members.count == (members["seconds"] == nil ? 1 : 2)
         else { throw Problem.malformed("a login has a user, of 1 to 128 bytes of visible text, and may have seconds") }
@@ -35,16 +35,22 @@ struct PhoneRoutes: Sendable {
 
     /// Of an account whose phone was stolen, say: none that was handed out until now counts.
     func endLogins(_ request: Request, _ context: ServerContext) async throws -> Response {
-        try await outbox.endLogins(of: user(context), at: OutboxClock.system.now())
-        return Response(status: .noContent)
+        let user = try user(context)
+        return try await gate.accounts.run(user) {
+            try await outbox.endLogins(of: user, at: OutboxClock.system.now())
+            return Response(status: .noContent)
+        }
     }
 
     /// Of a person who wants to be forgotten.
     func erase(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, keys) = (try user(context), try state().sender())
-        try await outbox.endLogins(of: user, at: OutboxClock.system.now())
-        let erased = try await outbox.erase(user, topic: keys.sealer.topic, receipts: keys.receipts.ids)
-        return .json(["devices": .count(erased.deviceCount), "discarded": .count(erased.discardedCount)])
+        // A phone's request that has begun is over before.
+        return try await gate.accounts.run(user) {
+            try await outbox.endLogins(of: user, at: OutboxClock.system.now())
+            let erased = try await outbox.erase(user, topic: keys.sealer.topic, receipts: keys.receipts.ids)
+            return .json(["devices": .count(erased.deviceCount), "discarded": .count(erased.discardedCount)])
+        }
     }
 
     private func user(_ context: ServerContext) throws(Problem) -> UserName {
@@ -60,7 +66,7 @@ struct PhoneRoutes: Sendable {
         else { throw Problem.malformed("the record is signed by another key than the path names") }
         let keys = try state().sender()
         guard order.record.topic == keys.sealer.topic else { throw RecordError.otherTopic }
-        let name = Self.name(of: enrollment, user)
+        let name = try name(of: enrollment, user)
         let taken = try await outbox.register(
             record: order.record, address: order.address, of: name, user: user, deviceLimit: deviceCount, at: .now())
         if let refusal = taken.refusal {
@@ -82,10 +88,10 @@ struct PhoneRoutes: Sendable {
 
     func answer(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
-        let members = try await request.members().dictionary
+        let members = try await request.members().dictionary.filter { $0.value != .null }
         guard let answer = members["answer"]?.string, let text = members["state"]?.string, members.count == 2
         else { throw Problem.malformed("an answer has two members, answer and state, both text") }
-        let name = Self.name(of: enrollment, user)
+        let name = try name(of: enrollment, user)
         let stored = try state().sender().challenges.open(text, for: name.description)
         guard let challenge = stored.flatMap({ try? PendingChallenge(parsing: $0) }) else {
             throw Problem(
@@ -98,7 +104,8 @@ struct PhoneRoutes: Sendable {
 
     func unregister(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
-        do throws(OutboxError) { try await outbox.remove(Self.name(of: enrollment, user)) } catch {
+        let name = try name(of: enrollment, user)
+        do throws(OutboxError) { try await outbox.remove(name) } catch {
             guard error == .unknownDevice else { throw error }
         }
         return Response(status: .noContent)
@@ -107,7 +114,8 @@ struct PhoneRoutes: Sendable {
     /// Without a login: the enrollment key has signed that it leaves.
     func leave(_ request: Request, _ context: ServerContext) async throws -> Response {
         let arrival = ContinuousClock.now
-        let members = try await request.members().dictionary
+        // Anyone may ask, so no long body is read.
+        let members = try await request.members(upTo: 1_024).dictionary
         guard let text = members["leaving"]?.string, members.count == 1
         else { throw Problem.malformed("leaving has one member, leaving, which is text") }
         let leaving = try Leaving(parsing: text, topic: state().sender().sealer.topic)
@@ -129,10 +137,11 @@ struct PhoneRoutes: Sendable {
         return (user, enrollment)
     }
 
-    /// One for each pair of account and enrollment key: so nobody takes a device's name by handing in its record first. It begins
-    /// with a letter, so that no command takes it for an option.
-    static func name(of enrollment: EnrollmentPublicKey, _ user: UserName) -> DeviceName {
-        let bytes = Array("sealedpush/v1 device".utf8) + [0] + enrollment.bytes + Array(user.description.utf8)
+    /// One for each app, account and enrollment key: so nobody takes a device's name by handing in its record first, and an
+    /// account of another app in the same outbox can't remove it. It begins with a letter, so that no command takes it for an option.
+    private func name(of enrollment: EnrollmentPublicKey, _ user: UserName) throws(Problem) -> DeviceName {
+        let account = "\(try state().sender().sealer.topic)\0\(user)"
+        let bytes = Array("sealedpush/v1 device\0".utf8) + enrollment.bytes + Array(account.utf8)
         guard let name = DeviceName(parsing: "phone-" + Base64URL.encode(BLAKE2b.hash(bytes, byteCount: 16))) else {
             preconditionFailure("base64url is visible text")
         }

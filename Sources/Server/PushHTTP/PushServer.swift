@@ -172,6 +172,9 @@ package final class PushServer: Sendable {
         metrics.obstacle.withLock { $0 = Problem.noSender }
     }
 
+    /// Whether there is a key to seal with.
+    package var isSealing: Bool { state.withLock { $0.keys != nil } }
+
     /// Continues as before, and is not ready: its sender's keys could not be read, and may have been revoked.
     package func doubtSender() { metrics.obstacle.withLock { $0 = $0 ?? Problem.doubtfulSender } }
 
@@ -269,15 +272,19 @@ extension Router<ServerContext> {
     @discardableResult func addReadiness(
         of outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits, at place: ServerPlace
     ) -> RouterGroup<ServerContext> {
-        let isWritable = Cache<Bool, Bool>(clock: limits.clock) { _ in
-            try await outbox.requireWritable()
-            return true
-        }
+        let isWritable = Cache<Bool, Void>(clock: limits.clock) { _ in try await outbox.requireWritable() }
         let group = group().add(middleware: HostGate(place: place))
         group.get("/readyz") { _, _ in
             if let obstacle = metrics.obstacle.withLock({ $0 }) { throw obstacle }
-            _ = try await isWritable.value(true)
-            return Response.json(["status": "ready"])
+            // Whoever probes gives up before a database does that does not answer.
+            let (answers, answer) = AsyncThrowingStream<Void, any Error>.makeStream()
+            Task { do { answer.yield(try await isWritable.value(true)) } catch { answer.finish(throwing: error) } }
+            Task {
+                try await Task.sleep(for: .seconds(2))
+                answer.finish()
+            }
+            for try await _ in answers { return Response.json(["status": "ready"]) }
+            throw Problem.unavailable("the outbox does not answer")
         }
         return group
     }

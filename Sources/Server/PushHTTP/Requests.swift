@@ -47,9 +47,7 @@ struct Reporting: RouterMiddleware {
         } catch {
             let isKnown = Router.methods.contains(request.method.rawValue)
             let problem = isKnown ? Problem(error) : .unknownMethod
-            if isKnown, problem.status.code >= 500 {
-                context.logger.error("\(context.requestID): \(problem.detail): \(Self.kind(of: error))")
-            }
+            if isKnown { Self.log(error, problem, context) }
             response = problem.response(requestID: context.requestID)
         }
         if let name = HTTPField.Name("X-Request-ID") { response.headers[name] = context.requestID }
@@ -67,6 +65,12 @@ struct Reporting: RouterMiddleware {
             .recordNanoseconds(Int64(elapsed / .nanoseconds(1)))
         context.logger.debug("\(labels[1].1) \(labels[0].1) \(response.status.code)")
         return response
+    }
+
+    /// A request, or a line of a batch, that failed here and not by the caller's fault.
+    static func log(_ error: any Error, _ problem: Problem, _ context: ServerContext) {
+        guard problem.status.code >= 500 else { return }
+        context.logger.error("\(context.requestID): \(problem.detail): \(kind(of: error))")
     }
 
     /// An error's own words may hold a name, so its case alone is told; an outbox's are public.
@@ -91,9 +95,9 @@ extension Response {
 
 extension Request {
     /// The members of the body's one object.
-    func members() async throws -> JSONMembers {
+    func members(upTo limit: Int = ServerLimits.bodyByteCount) async throws -> JSONMembers {
         guard mediaType == "application/json" else { throw Self.wrongType("application/json") }
-        return try Self.members(try await wholeBody(upTo: ServerLimits.bodyByteCount).readableBytesView)
+        return try Self.members(try await wholeBody(upTo: limit).readableBytesView)
     }
 
     /// The query's parameters, none of which may be unknown or come twice. A `+` is a space, as in what a form sends.

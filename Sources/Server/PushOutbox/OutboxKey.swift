@@ -62,6 +62,8 @@ package struct DeviceCodes: Hashable, Sendable {
 package struct StoredDevice: Sendable {
     package let device: RegisteredDevice
     package let codes: DeviceCodes
+    /// Whether the columns by which a send to many chooses the recipient follow from its record.
+    package let isSealedToItsKey: Bool
 }
 
 extension OutboxKey {
@@ -81,7 +83,8 @@ extension OutboxKey {
 
     package func accepts(_ stored: StoredDevice) -> Bool {
         let right = codes(of: stored.device)
-        return [(right.pin, stored.codes.pin), (right.enrollment, stored.codes.enrollment)].allSatisfy(Self.areEqual)
+        return stored.isSealedToItsKey
+            && [(right.pin, stored.codes.pin), (right.enrollment, stored.codes.enrollment)].allSatisfy(Self.areEqual)
             && (right.address == nil || Self.areEqual(right.address, stored.codes.address))
     }
 

@@ -101,7 +101,7 @@ package struct DeviceChange: Sendable {
     package func next(_ known: StoredDevice?) throws(OutboxError) -> StoredDevice {
         if let key, let known, !key.accepts(known) { throw .forged(name) }
         let device = try apply(known?.device)
-        return StoredDevice(device: device, codes: key?.codes(of: device) ?? DeviceCodes())
+        return StoredDevice(device: device, codes: key?.codes(of: device) ?? DeviceCodes(), isSealedToItsKey: true)
     }
 }
 

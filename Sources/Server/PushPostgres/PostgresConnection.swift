@@ -8,7 +8,7 @@
     ///
     /// It has no password: that comes from the environment (`PGPASSWORD`), a file (`PGPASSFILE`), or a service file.
     ///
-    /// Where it leads beyond this machine, the server's certificate is checked, unless `sslmode` says something else.
+    /// Where it leads beyond this machine, the server's certificate is checked, unless `sslmode` demands something else.
     package struct PostgresAddress: Sendable {
         /// As libpq takes them: keywords and values.
         let parameters: [(String, String)]
@@ -59,7 +59,8 @@
             let isLocal =
                 value("service", "PGSERVICE") == nil
                 && hosts.flatMap { $0.split(separator: ",") }.allSatisfy(Self.isLocal)
-            guard !isLocal, value("sslmode", "PGSSLMODE") == nil else { return [] }
+            let mode = value("sslmode", "PGSSLMODE")
+            guard !isLocal, mode == nil || ["allow", "prefer"].contains(mode) else { return [] }
             if value("sslrootcert", "PGSSLROOTCERT") != nil { return [("sslmode", "verify-full")] }
             // Older ones know no `system`.
             guard PQlibVersion() >= 160_000 else {
@@ -73,7 +74,7 @@
         /// A socket's folder, or this machine itself.
         private static func isLocal(_ host: Substring) -> Bool {
             host.hasPrefix("/") || ["localhost", "::1"].contains(host)
-                || host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0.isDigit }
+                || host.wholeMatch(of: /127(\.[0-9]{1,3}){3}/) != nil
         }
 
         /// A dead host is noticed within 25 s. Of several hosts, the one that can be written to.

@@ -217,7 +217,7 @@
                     sealed_push.receipt_tallies, sealed_push.receipt_numbers TO sealed_push_deliver;
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.receipt_devices, sealed_push.receipt_failures
                     TO sealed_push_deliver;
-                GRANT SELECT, DELETE ON sealed_push.requests, sealed_push.logins TO sealed_push_deliver;
+                GRANT SELECT, DELETE ON sealed_push.requests TO sealed_push_deliver;
 
                 -- Registers devices, and alone changes their pins; discards what waits, but can't read it.
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.devices, sealed_push.enrollments
@@ -226,7 +226,7 @@
                     TO sealed_push_register;
                 GRANT SELECT, INSERT ON sealed_push.outcomes TO sealed_push_register;
                 -- Ends logins, and erases a person.
-                GRANT SELECT, INSERT, UPDATE ON sealed_push.logins TO sealed_push_register;
+                GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.logins TO sealed_push_register;
                 GRANT SELECT (audience), DELETE ON sealed_push.requests TO sealed_push_register;
                 GRANT SELECT (id), DELETE ON sealed_push.receipt_devices, sealed_push.receipt_numbers,
                     sealed_push.receipt_failures TO sealed_push_register;

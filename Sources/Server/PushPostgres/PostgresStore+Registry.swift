@@ -51,7 +51,9 @@
         }
 
         func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError) {
-            _ = try await write { db, _ throws(OutboxError) in
+            _ = try await write { db, now throws(OutboxError) in
+                try db.rows(
+                    "DELETE FROM sealed_push.logins WHERE ended < $1", [.int(now - 2_000 * Outbox.loginLifetime)])
                 try db.rows(
                     """
                     INSERT INTO sealed_push.logins AS l (user_name, ended) VALUES ($1, $2)
@@ -238,8 +240,7 @@
         }
 
         private static let selection = """
-            SELECT d.id, d.name, d.user_name, d.topic, d.carrier, d.token, d.token_registered, d.token_refusal,
-                d.recipient, e.enrollment, e.record, e.proven, d.pin_code, d.address_code, e.code
+            SELECT d.*, e.enrollment, e.record, e.proven, e.code
             FROM sealed_push.devices d LEFT JOIN sealed_push.enrollments e ON e.device = d.id
             """
     }

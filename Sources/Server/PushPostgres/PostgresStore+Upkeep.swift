@@ -89,8 +89,6 @@
                     try db.rows(
                         "DELETE FROM sealed_push.\(table) WHERE created < $1", [.int(now - EnqueueOrder.lifetime)])
                 }
-                try db.rows(
-                    "DELETE FROM sealed_push.logins WHERE ended < $1", [.int(now - 2_000 * Outbox.loginLifetime)])
                 try Self.sumUp("tallies", at: now, db)
                 try Self.purgeReceipts(at: now, db)
                 return now

@@ -98,7 +98,7 @@
         /// - Parameters:
         ///   - address: `postgres://USER@HOST/DATABASE?sslrootcert=FILE`, as all of PostgreSQL's tools take it, without a
         ///     password: that comes from `PGPASSWORD` or a file that `PGPASSFILE` names. Beyond this machine, the server's
-        ///     certificate is checked (`verify-full`), unless `sslmode` says something else.
+        ///     certificate is checked (`verify-full`), unless `sslmode` demands something else.
         ///   - patience: how long a call goes on trying where the server is away. A restart takes seconds, a failover
         ///     up to a minute.
         ///   - key: what vouches for the rows, which an empty outbox has from then on; nil for one without.

@@ -35,11 +35,12 @@ struct ClearIdentifiers: ~Copyable, Sendable {
         }
     }
 
-    /// Tells contents under one idempotency key apart, and nothing about them: 16 bytes that name this sender's key, and a MAC.
-    func fingerprint(of content: [UInt8], under digest: [UInt8]) -> [UInt8] {
+    /// Tells contents under one idempotency key apart: 16 bytes that name this sender's key, and a MAC. Whoever has the sender's
+    /// secret could try contents, if the idempotency key can be guessed, too.
+    func fingerprint(of content: [UInt8], under tag: [UInt8]) -> [UInt8] {
         key.withBytes { key in
             BLAKE2b.hash(Array("fingerprint".utf8), key: key, byteCount: Self.byteCount)
-                + BLAKE2b.hash(Array("content".utf8) + [0] + digest + content, key: key, byteCount: Self.byteCount)
+                + BLAKE2b.hash(Array("content".utf8) + [0] + tag + content, key: key, byteCount: Self.byteCount)
         }
     }
 

@@ -137,7 +137,7 @@ public final class Sealer: Sendable {
 
     /// By which a repeated request is told from another one under the same key.
     package func fingerprint(of content: Content, under key: IdempotencyKey) -> [UInt8] {
-        identifiers.fingerprint(of: content.json, under: key.digest)
+        identifiers.fingerprint(of: content.json, under: key.tag)
     }
 
     /// Whether two contents are known to differ: nobody can tell where another sender's key made one of them.

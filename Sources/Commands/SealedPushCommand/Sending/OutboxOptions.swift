@@ -38,6 +38,8 @@ struct OutboxOptions: ParsableArguments {
         if let outboxKey, outboxKey != "-", isInPostgres || !isThere,
             !FileManager.default.fileExists(atPath: outboxKey)
         {
+            // One that is marked has its key elsewhere.
+            if isInPostgres { try await outbox(key: nil).requireWritable() }
             try OutboxKey().withSecretText { text throws in
                 var text = Array(text)
                 defer { wipe(&text) }

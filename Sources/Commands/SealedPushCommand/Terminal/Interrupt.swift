@@ -28,6 +28,11 @@ final class Interrupt: @unchecked Sendable {
                     if SilentTerminal.end() { _exit(128 + number) }
                     guard let handlers = Self.handlers(of: state) else { _exit(130) }
                     Failure.report("stopping: what is on its way is waited for; once more to stop at once")
+                    // A database that does not answer keeps nobody waiting: a push that is not recorded is sent again.
+                    DispatchQueue.global().asyncAfter(deadline: .now() + 45) {
+                        Failure.report("stopped after 45 s: the outbox did not answer")
+                        _exit(75)
+                    }
                     for handler in handlers { handler() }
                 }
             } + (reread.map { [Self.listen(to: SIGHUP, $0)] } ?? [])

@@ -114,6 +114,7 @@ extension StoredDevice {
         device = RegisteredDevice(
             name: name, user: user, topic: topic, keys: try DeviceKeys(row, knowing: record),
             address: try AddressState(row))
+        isSealedToItsKey = try SealingKey(row) == SealingKey(device.keys)
         codes = DeviceCodes(
             pin: try row.optionalBytes("pin_code"), address: try row.optionalBytes("address_code"),
             enrollment: try row.optionalBytes("code"))

@@ -169,7 +169,8 @@ enum DeviceTable {
 
     private static let selection = """
         SELECT devices.id, devices.name, user AS user_name, topic, carriers.name AS carrier, token, token_registered,
-            token_refusal, recipient, enrollment, record, proven, pin_code, address_code, enrollments.code
+            token_refusal, recipient, is_verified, valid_from, valid_until, enrollment, record, proven, pin_code,
+            address_code, enrollments.code
         FROM devices LEFT JOIN carriers ON carriers.id = carrier LEFT JOIN enrollments ON device = devices.id
         """
 }

@@ -176,22 +176,26 @@ public enum PushPriority: Int, Hashable, Sendable, CaseIterable {
 
 /// The app's own name for one request to send, so that asking again does not send again: 1 to 256 bytes of UTF-8.
 ///
-/// Only a hash is kept where it is stored. A name that can be guessed can be confirmed from its hash, so make it of IDs
-/// and not of words: `invitation-8812`, not what the message says.
+/// Only a hash is stored. A name that can be guessed can be confirmed from its hash, so make it of IDs
+/// and not of words: `invitation-8812`, not what the message says. Random ones are best: with one that can be guessed and the
+/// sender's secret, guesses at the content can be confirmed, too.
 public struct IdempotencyKey: Hashable, Sendable {
     /// BLAKE2b-256 of the text, under a label of its own.
     package let digest: [UInt8]
+    /// The same under another label, which is never stored.
+    package let tag: [UInt8]
 
     /// Nil unless the text has 1 to 256 bytes.
     public init?(_ text: String) {
         guard (1...256).contains(text.utf8.count) else { return nil }
         digest = BLAKE2b.hash(Array("sealedpush/v1 request".utf8) + [0] + text.utf8, byteCount: 32)
+        tag = BLAKE2b.hash(Array("sealedpush/v1 request content".utf8) + [0] + text.utf8, byteCount: 32)
     }
 
     package static let rule = "1 to 256 bytes of text"
 
     /// One that nobody else has.
-    package static func random() -> IdempotencyKey { IdempotencyKey(digest: SecureRandom.bytes(count: 32)) }
+    package static func random() -> IdempotencyKey { IdempotencyKey() }
 
-    private init(digest: [UInt8]) { self.digest = digest }
+    private init() { (digest, tag) = (SecureRandom.bytes(count: 32), SecureRandom.bytes(count: 32)) }
 }
