@@ -39,7 +39,7 @@ import Testing
             #"push_server_requests_total{route="/v1/messages",method="POST",status="202"} 1"#,
         ] { #expect(figures.body.contains("\n\(line)\n"), "\(line)\n\(figures.body)") }
         #expect(!figures.body.contains("alice") && !figures.body.contains("kumquat"))
-        for (file, count) in [("alerts.yml", 11), ("dashboard.json", 17)] {
+        for (file, count) in [("alerts.yml", 10), ("dashboard.json", 17)] {
             let text = try Checkout.text(Checkout.folder.appending(path: "Docs/\(file)"))
             let named = Set(text.matches(of: /push_[a-z_]+/).map { String($0.0) })
             #expect(named.count == count, "\(file)")
