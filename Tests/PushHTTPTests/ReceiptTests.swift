@@ -92,6 +92,18 @@ import Testing
         #expect(try await outbox.receipts().total.shownCount == 1)
     }
 
+    @Test("while the outbox does not answer, a probe is told so before it gives up") func unready() async throws {
+        try await RunningServer.with { server in
+            let ready = server.folder.appending("ready").path
+            let holder = try Program(at: "/usr/bin/python3").start(
+                ["-c", Self.holding, server.folder.appending("outbox.db").path, ready])
+            defer { holder.kill() }
+            try await eventually("the file is held") { FileManager.default.fileExists(atPath: ready) }
+            let answer = try server.send("GET", "/readyz", token: nil)
+            #expect(answer.status == 503 && answer.body.contains("the outbox does not answer"), "\(answer.body)")
+        }
+    }
+
     private static let holding = """
         import sqlite3, sys, time
         base = sqlite3.connect(sys.argv[1], isolation_level=None)
