@@ -27,7 +27,7 @@ import Testing
             "postgresql+psycopg://push:s3cr3t-pw@127.0.0.1:1/push", "POSTGRES://push:s3cr3t-pw@127.0.0.1:1/push",
             " postgres://push:s3cr3t-pw@127.0.0.1:1/push", "\"postgres://push:s3cr3t-pw@127.0.0.1:1/push\"",
             "host=127.0.0.1 password=s3cr3t-pw", "jdbc:postgresql://127.0.0.1:1/push?password=s3cr3t-pw",
-            "file:s3cr3t-pw?mode=memory", ":memory:", "",
+            "file:s3cr3t-pw?mode=memory", "./postgres://push:s3cr3t-pw@127.0.0.1:1/push", ":memory:", "",
         ].enumerated() {
             for command in index == 0 ? commands : [commands[0]] {
                 let result = try fixture.run(command + ["--outbox", address])
