@@ -45,7 +45,7 @@ struct PhoneRoutes: Sendable {
     /// Of a person who wants to be forgotten.
     func erase(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, keys) = (try user(context), try state().sender())
-        // A phone's request that has begun is over before.
+        // Waits for the account's request in progress.
         return try await gate.accounts.run(user) {
             try await outbox.endLogins(of: user, at: OutboxClock.system.now())
             let erased = try await outbox.erase(user, topic: keys.sealer.topic, receipts: keys.receipts.ids)

@@ -276,7 +276,7 @@ extension Router<ServerContext> {
         let group = group().add(middleware: HostGate(place: place))
         group.get("/readyz") { _, _ in
             if let obstacle = metrics.obstacle.withLock({ $0 }) { throw obstacle }
-            // Whoever probes gives up before a database does that does not answer.
+            // Probes give up sooner than a database call does.
             let (answers, answer) = AsyncThrowingStream<Void, any Error>.makeStream()
             Task { do { answer.yield(try await isWritable.value(true)) } catch { answer.finish(throwing: error) } }
             Task {

@@ -28,9 +28,9 @@ final class Interrupt: @unchecked Sendable {
                     if SilentTerminal.end() { _exit(128 + number) }
                     guard let handlers = Self.handlers(of: state) else { _exit(130) }
                     Failure.report("stopping: what is on its way is waited for; once more to stop at once")
-                    // A database that does not answer keeps nobody waiting: a push that is not recorded is sent again.
+                    // A database that does not answer must not hold up the end: an unrecorded push is sent again and shown once.
                     DispatchQueue.global().asyncAfter(deadline: .now() + 45) {
-                        Failure.report("stopped after 45 s: the outbox did not answer")
+                        Failure.report("stopped after 45 s, before it was done: run it again")
                         _exit(75)
                     }
                     for handler in handlers { handler() }

@@ -58,7 +58,7 @@ final class SQLiteStore: OutboxStore {
     }
 
     func requireWritable() async throws(OutboxError) {
-        // A small write may fit into what the log has taken already, and the next message not.
+        // A small write may fit into space that the log already has, although the next message would not.
         var facts = statvfs()
         if statvfs(pool.path, &facts) == 0, UInt(facts.f_bavail) * facts.f_frsize < 1 << 20 { throw .diskFull }
         try await write { db in try db.execute(sql: "PRAGMA user_version = \(Schema.version)") }
