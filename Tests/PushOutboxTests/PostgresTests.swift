@@ -321,12 +321,18 @@ import Testing
         let transport = ScriptedTransport()
         let courier = Courier(for: outbox, through: transport, limits: CourierLimits(pollInterval: .milliseconds(5)))
         let run = Task { try await courier.run() }
+        let enqueued = Locked(0)
         let cutting = Task {
+            // Cuts rest ever longer until both sides have got through, however slow the machine is.
+            var (pause, last) = (Duration.milliseconds(3), (enqueued: 0, delivered: 0))
             while !Task.isCancelled {
                 try await database.run(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND random() < 0.3"
                 )
-                try await Task.sleep(for: .milliseconds(3))
+                try await Task.sleep(for: pause)
+                let now = (enqueued: enqueued.withLock { $0 }, delivered: transport.delivered.all.count)
+                let bothAdvanced = now.enqueued > last.enqueued && now.delivered > last.delivered
+                (pause, last) = bothAdvanced ? (.milliseconds(3), now) : (pause * 1.1, last)
             }
         }
         let sealer = fixture.sealer
@@ -334,6 +340,7 @@ import Testing
             try await outbox.enqueue(
                 Content(body: "\(number)"), to: number % 3 == 0 ? .everyone : .device("d1"), from: sealer,
                 includingUnverified: true)
+            enqueued.withLock { $0 += 1 }
         }
         cutting.cancel()
         _ = await cutting.result
