@@ -262,4 +262,22 @@ import Testing
             #expect(admission.accounts.waitingCount == 0 && admission.semaphore.waitingCount == 0)
         }
     }
+
+    @Test("erasing an account waits for its request in progress, which may enroll a phone") func erasing() async throws
+    {
+        try await RunningServer.with(limits: .unhurried) { server in
+            let accounts = try #require(server.server).phoneGate.accounts
+            let client = try RawClient(port: server.port)
+            try await accounts.run("alice") {
+                client.write(RunningServer.head("DELETE", "/v1/users/alice"))
+                try await eventually("the erasure waits") { accounts.waitingCount == 1 }
+                try await server.outbox.register(
+                    RegisteredDevice(
+                        name: "phone", user: "alice", topic: RunningServer.topic,
+                        keys: .unverified(DevicePrivateKey().recipient), address: .none(.apns(), reason: nil)))
+            }
+            #expect(await client.status() == 200)
+            #expect(try await server.outbox.devices(of: "alice").isEmpty)
+        }
+    }
 }

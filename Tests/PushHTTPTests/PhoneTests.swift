@@ -105,6 +105,20 @@ struct PhoneTests {
         }
     }
 
+    @Test("another app's account over the same outbox can't remove a phone, though it knows the enrollment key")
+    func otherApp() async throws {
+        try await RunningServer.with { server in
+            #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
+            let enrolled = try #require(try await server.outbox.devices(of: "alice").first?.enrolled)
+            try await RunningServer.with(outbox: server.outbox, topic: "com.example.bank") { bank in
+                let path = "/v1/phones/\(enrolled.record.enrollment)"
+                let answer = try bank.send("DELETE", path, token: bank.login("alice"))
+                #expect(answer.status == 204)
+            }
+            #expect(try await server.outbox.devices(of: "alice").count == 1)
+        }
+    }
+
     @Test("an app that logs out leaves; another account's login takes the phone then, and not before")
     func unregisters() async throws {
         try await RunningServer.with { server in

@@ -34,17 +34,17 @@ struct RunningServer: Sendable {
     }
 
     static func with(
-        limits: ServerLimits = ServerLimits(), tokens: String = token,
+        limits: ServerLimits = ServerLimits(), tokens: String = token, outbox: Outbox? = nil, topic: Topic = topic,
         senderSet: ((Timestamp) throws -> SenderSet)? = nil, _ body: (RunningServer) async throws -> Void
     ) async throws {
         let (sender, authority, folder) = (SenderPrivateKey(), AuthorityPrivateKey(), try TemporaryFolder())
-        let outbox = try Outbox(at: folder.appending("outbox.db").path)
+        let outbox = try outbox ?? Outbox(at: folder.appending("outbox.db").path)
         let now = Timestamp.now()
         let set = try senderSet.map { try $0(now) } ?? Self.set(sender, authority, 1, at: now)
         let server = try PushServer(
             at: .address("127.0.0.1", port: 0), phones: .address("127.0.0.1", port: 0), outbox: outbox,
             state: ServerState(
-                keys: keys(of: sender), senderSet: set, tokens: BearerTokens(parsing: Array(tokens.utf8))),
+                keys: keys(of: sender, topic: topic), senderSet: set, tokens: BearerTokens(parsing: Array(tokens.utf8))),
             limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await serving(stop: server.stop) { listening in
             try await server.run { listening(($0 ?? 0, $1 ?? 0)) }
@@ -122,7 +122,7 @@ struct RunningServer: Sendable {
                 sender: sender, authority: authority, server: nil))
     }
 
-    static func keys(of sender: SenderPrivateKey) -> SenderKeys {
+    static func keys(of sender: SenderPrivateKey, topic: Topic = topic) -> SenderKeys {
         SenderKeys(
             sender: sender, sealer: Sealer(sender: sender, topic: topic, safeDefault: "safe default"),
             receipts: ReceiptReceiver(keys: [ReceiptKey(of: sender)]))

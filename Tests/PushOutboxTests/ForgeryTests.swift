@@ -165,9 +165,15 @@ import Testing
             let fixture = try await fixture()
             try await fixture.enqueue(to: .everyone)
             try await fixture.outbox.requireWritable()
+            let unprobed = try await outbox(fixture, key)
+            try await fixture.enqueue(to: .everyone, in: unprobed)
             try await fixture.execute(change)
             await #expect(throws: OutboxError.otherKey, "\(change), while it is open") {
                 try await fixture.outbox.requireWritable()
+            }
+            fixture.time.advance(by: .seconds(61))
+            await #expect(throws: OutboxError.otherKey, "\(change), a minute ago") {
+                try await fixture.enqueue(to: .everyone, in: unprobed)
             }
             let outbox = try await outbox(fixture, key)
             await #expect(throws: OutboxError.otherKey, "\(change)") {

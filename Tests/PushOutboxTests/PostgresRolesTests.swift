@@ -95,7 +95,10 @@ import Testing
     func grants(role: String) async throws {
         let writable = try await database.run(
             """
-            SELECT DISTINCT table_name FROM information_schema.column_privileges
+            SELECT DISTINCT table_name FROM (
+                SELECT table_schema, table_name, grantee, privilege_type FROM information_schema.column_privileges
+                UNION SELECT table_schema, table_name, grantee, privilege_type FROM information_schema.table_privileges
+            ) AS privileges
             WHERE table_schema = 'sealed_push' AND grantee = 'sealed_push_\(role)' AND privilege_type <> 'SELECT'
             ORDER BY 1
             """
@@ -104,8 +107,12 @@ import Testing
             "enqueue": [],
             "deliver": [
                 "dead_letters", "devices", "entries", "outcomes", "queues", "receipt_devices", "receipt_failures",
-                "receipt_numbers", "receipt_tallies", "tallies",
-            ], "register": ["devices", "enrollments", "logins", "outcomes", "queues"],
+                "receipt_numbers", "receipt_tallies", "requests", "tallies",
+            ],
+            "register": [
+                "dead_letters", "devices", "enrollments", "entries", "logins", "outcomes", "queues", "receipt_devices",
+                "receipt_failures", "receipt_numbers", "requests",
+            ],
         ]
         #expect(writable == expected[role])
         let callable = try await database.run(

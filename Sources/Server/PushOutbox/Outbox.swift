@@ -24,7 +24,7 @@ public import SealedPush
 public final class Outbox: Sendable {
     let store: any OutboxStore
     let key: OutboxKey?
-    private let rightUntil = Locked<ContinuousClock.Instant?>(nil)
+    private let rightSince = Locked<Int64?>(nil)
     var clock: OutboxClock { store.clock }
 
     /// Opens a file, or makes it.
@@ -62,7 +62,7 @@ public final class Outbox: Sendable {
     /// - Parameter isMarking: whether an empty outbox has the key from now on.
     /// - Throws: `keyNeeded`, `otherKey`.
     func requireKey(marking isMarking: Bool = true) async throws(OutboxError) {
-        if let end = rightUntil.withLock({ $0 }), ContinuousClock.now < end { return }
+        if let start = rightSince.withLock({ $0 }), (start...start + 60_000).contains(clock.now()) { return }
         let mark = try await store.mark()
         if let key, mark == nil {
             let status = try await store.status()
@@ -73,13 +73,13 @@ public final class Outbox: Sendable {
             guard let key else { throw .keyNeeded }
             guard ConstantTime.areEqual(key.mark, mark) else { throw .otherKey }
         }
-        rightUntil.withLock { $0 = .now + .seconds(60) }
+        rightSince.withLock { $0 = clock.now() }
     }
 
     /// Throws if its mark is not the key's any more, or nothing can be written: it writes a few bytes, and waits until they are
     /// durable.
     public func requireWritable() async throws(OutboxError) {
-        rightUntil.withLock { $0 = nil }
+        rightSince.withLock { $0 = nil }
         try await requireKey(marking: false)
         try await store.requireWritable()
     }

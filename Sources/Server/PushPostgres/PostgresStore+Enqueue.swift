@@ -30,7 +30,7 @@
             try await read { db, _ throws(OutboxError) in
                 try db.rows(
                     """
-                    SELECT o.device, r.name, o.outcome, least(sum(o.count), 1::bigint << 40)::bigint AS count FROM sealed_push.outcomes o
+                    SELECT o.device, r.name, o.outcome, \(Self.sum) AS count FROM sealed_push.outcomes o
                         LEFT JOIN sealed_push.recipients r ON r.id = o.device
                     WHERE o.message = $1 GROUP BY 1, 2, 3
                     """, [.text(message.description)]

@@ -117,6 +117,30 @@ import Testing
     // MARK: Delivering
 
     @Test(
+        "a database that is away holds up the end for 45 s at most",
+        .enabled(if: Thoroughness.isThorough, "It waits those 45 s.")) func away() async throws
+    {
+        let fixture = try await SendingFixture()
+        var delay = Duration.seconds(100)
+        // The courier itself gives up 60 s after it lost the database. Again if this machine was too slow to ask before.
+        while delay > .seconds(10) {
+            let server = try await PostgresServer()
+            let database = try await server.database()
+            let served = try await ServedCommand.start(
+                fixture, ["--listen", "own.sock", "--apns", "APNs", "--outbox", database.address])
+            let (start, earlier) = (ContinuousClock.now, served.errors)
+            try server.end()
+            try await eventually("it waits for the database") {
+                served.errors.dropFirst(earlier.count).contains("waiting up to 60 s")
+            }
+            kill(served.process.identifier, SIGTERM)
+            delay = ContinuousClock.now - start
+            #expect(served.process.wait() == .exited(75), "\(served.errors)")
+            #expect(delay > .seconds(10) || served.errors.contains("stopped after 45 s"), "\(served.errors)")
+        }
+    }
+
+    @Test(
         "what APNs refuses ends nothing: delivery pauses, callers are answered, and it goes on once that is put right")
     func delivery() async throws {
         let fixture = try await SendingFixture()
