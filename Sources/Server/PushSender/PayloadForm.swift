@@ -112,5 +112,5 @@ package enum PayloadForm {
         }
     }
 
-    private static func literal(_ text: String) -> String { text.replacing(/[{}\[\]\\]/) { "\\\($0.output)" } }
+    private static func literal(_ text: String) -> String { text.replacing(#/[{}\[\]\\]/#) { "\\\($0.output)" } }
 }
