@@ -74,6 +74,6 @@ struct SecrecyTests {
             let text = (Data(repeating: 0, count: shift) + utf8).base64EncodedString()
             return Data(text.dropFirst(shift == 0 ? 0 : 4).dropLast(4).utf8)
         }.filter { $0.count >= 8 }
-        return [utf8, wide, Data(Hex.encode(utf8).utf8)] + base64
+        return [utf8, wide, Data(Hex.encode(Array(utf8)).utf8)] + base64
     }
 }

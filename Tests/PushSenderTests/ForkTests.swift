@@ -60,7 +60,7 @@ import Testing
                 func seal() throws {
                     let envelope = cache.seal([UInt8](repeating: 7, count: 32), to: phone)
                     guard let number = envelope.sequenceNumber else { throw EnvelopeError.empty }
-                    try note("\(getpid()) \(Hex.encode(envelope.enc)) \(number)\n")
+                    try note("\(getpid()) \(Hex.encode(Array(envelope.enc))) \(number)\n")
                 }
                 try seal()
                 try child {

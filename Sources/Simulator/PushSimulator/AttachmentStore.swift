@@ -59,7 +59,7 @@ struct AttachmentStore {
 
     /// An identifier may hold anything, a folder's name may not.
     private static func prefix(_ identifier: String) -> String {
-        Hex.encode(Array(identifier.utf8).withUnsafeBytes { SHA256.hash($0) }.prefix(16)) + "."
+        Hex.encode(Array(Array(identifier.utf8).withUnsafeBytes { SHA256.hash($0) }.prefix(16))) + "."
     }
 }
 

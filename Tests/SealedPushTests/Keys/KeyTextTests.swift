@@ -212,7 +212,7 @@ import Testing
             let identity = DevicePrivateKey()
             let digest = Array(Crypto.SHA256.hash(data: identity.recipient.bytes))
             #expect(identity.recipient.keyID.bytes == Array(digest[..<4]))
-            #expect(identity.recipient.keyID.description == Hex.encode(digest[..<4]))
+            #expect(identity.recipient.keyID.description == Hex.encode(Array(digest[..<4])))
             #expect(SenderPublicKey(identity.recipient.bytes, .x25519)!.keyID == identity.recipient.keyID)
         }
     }
@@ -271,7 +271,7 @@ import Testing
         }
         for start in stride(from: 0, through: 28, by: 4) {
             let piece = bytes[start..<start + 4]
-            #expect(!capitals.contains(Hex.encode(piece).uppercased()))
+            #expect(!capitals.contains(Hex.encode(Array(piece)).uppercased()))
             #expect(!capitals.contains(piece.map(String.init).joined(separator: ", ")))
         }
     }

@@ -32,9 +32,7 @@ struct HeaderEncoder {
         bytes.writeInteger(0x00 | HPACKName.path)
         Self.write(length: Self.pathPrefix.utf8CodeUnitCount + 2 * request.address.bytes.count, to: &bytes)
         bytes.writeStaticString(Self.pathPrefix)
-        for byte in request.address.bytes {
-            bytes.writeMultipleIntegers(Hex.digits[Int(byte >> 4)], Hex.digits[Int(byte & 15)])
-        }
+        bytes.writeString(Hex.encode(request.address.bytes))
 
         if templatesGeneration == table.generation, let index = templates.firstIndex(where: { $0.fits(request, token) })
         {

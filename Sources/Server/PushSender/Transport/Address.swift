@@ -27,7 +27,7 @@ public struct Address: Hashable, Sendable {
     }
 
     /// The first four bytes in hexadecimal, for logs.
-    public var logged: String { Hex.encode(bytes.prefix(4)) + (bytes.count > 4 ? "…" : "") }
+    public var logged: String { Hex.encode(Array(bytes.prefix(4))) + (bytes.count > 4 ? "…" : "") }
 
     /// All of it: nothing for logs.
     package var hexadecimal: String { Hex.encode(bytes) }
