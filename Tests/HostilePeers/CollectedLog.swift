@@ -4,6 +4,7 @@ internal import PushCore
 /// Keeps what a transport logs, as text.
 package struct CollectedLog: LogHandler {
     private let lines: Locked<[String]> = Locked([])
+    private let firstReason: Locked<String?> = Locked(nil)
     package var logLevel = Logger.Level.trace
     package var metadata: Logger.Metadata = [:]
 
@@ -12,10 +13,7 @@ package struct CollectedLog: LogHandler {
     package var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
     /// Why the first connection that is closed was closed.
-    package var closingReason: String? {
-        let line = lines.withLock { $0.first { $0.contains("connection to APNs closed") } }
-        return line.map { String($0.replacing(/^.*reason=/, with: "")) }
-    }
+    package var closingReason: String? { firstReason.withLock { $0 } }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
@@ -25,5 +23,8 @@ package struct CollectedLog: LogHandler {
     package func log(event: LogEvent) {
         let details = (event.metadata ?? [:]).map { "\($0)=\($1)" }.sorted().joined(separator: " ")
         lines.withLock { $0.append("\(event.level) \(event.message) \(details)") }
+        if let reason = event.metadata?["reason"], "\(event.message)" == "connection to APNs closed" {
+            firstReason.withLock { $0 = $0 ?? "\(reason)" }
+        }
     }
 }
