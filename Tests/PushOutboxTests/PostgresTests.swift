@@ -323,7 +323,7 @@ import Testing
         let run = Task { try await courier.run() }
         let enqueued = Locked(0)
         let cutting = Task {
-            // Cuts rest ever longer until both sides have got through, however slow the machine is.
+            // The pauses between cuts grow until both sides have made progress, however slow the machine is.
             var (pause, last) = (Duration.milliseconds(3), (enqueued: 0, delivered: 0))
             while !Task.isCancelled {
                 try await database.run(

@@ -80,7 +80,7 @@ struct Load: Sendable {
                 }
                 sentCount = dueCount
             }
-            // Not more often: both threads share a core, and each time this one wakes it takes the core from the other.
+            // Not more often: whenever this thread wakes, it takes the core from the transport's.
             usleep(1_000)
         }
         var times: [Double?] = []

@@ -1,6 +1,6 @@
 /// Small hexadecimal digits, for public bytes.
 package enum Hex {
-    /// Not generic, since other modules would call it unspecialized: each push needs it.
+    /// Not generic: each push needs it, and other modules would call a generic function unspecialized.
     package static func encode(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
             for (index, byte) in bytes.enumerated() {
