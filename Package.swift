@@ -55,10 +55,12 @@ func program(_ path: String, _ dependencies: Dependencies) -> Target {
         name: path.lastPart, dependencies: dependencies, path: "Sources/\(path)", swiftSettings: settings)
 }
 
-/// The module map of a C library, from its pkg-config name and its packages for Debian and Homebrew.
+/// The module map of a C library, from its pkg-config name and its packages for Debian and Homebrew. Off Linux pkg-config is
+/// asked only if the environment says so: Xcode warns about each library that it misses, in apps that never link it.
 func library(_ name: String, _ pkgConfig: String, apt: String, brew: String? = nil) -> Target {
     .systemLibrary(
-        name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig,
+        name: name, path: "Sources/CLibraries/\(name)",
+        pkgConfig: onLinux || Context.environment["SEALED_PUSH_PKG_CONFIG"] != nil ? pkgConfig : nil,
         providers: [.apt([apt])] + (brew.map { [.brew([$0])] } ?? []))
 }
 
@@ -139,6 +141,7 @@ let everywhere: [Target] = [
     module("Core/PushCore", [libsodium], privacy: true, settings: optimized),
     module("Core/SealedPush", ["PushCore"], settings: optimized),
     module("Device/PushService", core + userNotifications, privacy: true),
+    module("Device/PushServiceTesting", ["PushService", "PushSender"] + core + userNotifications),
     module("Device/PushCharts", ["PushService"] + core + drawing),
     module("Server/PushSender", core, privacy: true),
     module("Server/PushKeyring", ["PushSender"] + core, privacy: true),
@@ -193,11 +196,12 @@ let simulator: [Target] = [
     extensionExample("image-and-receipt-example", "ImageAndReceipt"),
     example(
         "app-example", "App", ["PushService", "SealedPush", "PushSimulator"],
-        exclude: [
-            "App", "README.md", "SealedPushApp.xcodeproj", "NotificationService/Info.plist",
-            "NotificationService/NotificationService.entitlements", "NotificationService/de.lproj",
-        ],
-        sources: ["NotificationService", "Shared"]),
+        exclude: ["README.md", "Local.xcconfig", "SealedPushApp.xcodeproj", "Tests"]
+            + ["AppDelegate.swift", "SealedPushApp.swift", "App.entitlements"].map { "App/\($0)" }
+            + ["NotificationService/NotificationService.entitlements"]
+            + ["App", "NotificationService"].flatMap { folder in
+                ["Info.plist", "PrivacyInfo.xcprivacy", "de.lproj", "en.lproj"].map { "\(folder)/\($0)" }
+            }),
 ]
 
 // MARK: - A program for valgrind, for Scripts/special/constant-time alone: it needs valgrind's headers
@@ -221,7 +225,7 @@ let testedEverywhere: [Target] = [
     tests("PushKeyringTests", ["PushKeyring", "PushSender", "TestSupport"] + core),
     tests(
         "PushServiceTests",
-        ["PushService", "PushKeyring", "PushSender", "TestSupport"] + core + userNotifications
+        ["PushService", "PushServiceTesting", "PushKeyring", "PushSender", "TestSupport"] + core + userNotifications
             + (onLinux ? ["PushSimulator"] : [])),
     tests(
         "PushChartsTests",
@@ -263,8 +267,11 @@ let testedOnLinux: [Target] = [
         ] + core + tested),
     tests(
         "PushHTTPTests",
-        ["PushHTTP", "PushOutbox", "PushPostgres", "PushSender", "PushService", "PushSimulator", logging] + core
-            + tested),
+        [
+            "PushHTTP", "PushOutbox", "PushPostgres", "PushSender", "PushService", "PushServiceTesting",
+            "PushSimulator",
+            "UserNotifications", "app-example", logging,
+        ] + core + tested),
     tests(
         "PushSimulatorTests",
         [
@@ -288,6 +295,11 @@ let testedOnLinux: [Target] = [
             "CommandSupport", "SimulatedAPNs", "PushSimulator", "PushService", "PushKeyring", "PushSender",
             "PushOutbox", "SealedPushCommand", "device-simulator", argumentParser,
         ] + core + tested),
+    // The example app's own, as Xcode runs them.
+    .testTarget(
+        name: "AppTests",
+        dependencies: ["PushServiceTesting", "PushService", "UserNotifications", "app-example"] + core,
+        path: "Examples/App/Tests", swiftSettings: strict),
     tests("ProjectTests", ["PushCore", "SealedPushCommand", "device-simulator", "dynamic-chart-example"] + tested),
 ]
 
@@ -297,10 +309,11 @@ func product(_ name: String) -> Product { .library(name: name, targets: [name]) 
 
 let package = Package(
     name: "sealed-push",
-    platforms: [.iOS(.v17), .macCatalyst(.v17), .macOS(.v15), .visionOS(.v1), .watchOS(.v10), .tvOS(.v17)],
+    platforms: [.iOS(.v17), .macCatalyst(.v17), .macOS(.v15), .visionOS(.v1)],
     products: [
         product("SealedPush"), product("PushSender"), product("PushKeyring"), product("PushService"),
-        product("PushCharts"), product("PushOutbox"), product("PushPostgres"), product("PushAPNS"),
+        product("PushServiceTesting"), product("PushCharts"), product("PushOutbox"), product("PushPostgres"),
+        product("PushAPNS"),
         .executable(name: "sealedpush", targets: ["SealedPushCommand"]),
     ]
         + (onLinux

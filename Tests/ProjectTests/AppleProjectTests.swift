@@ -1,4 +1,5 @@
 import Foundation
+import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
@@ -44,8 +45,7 @@ import Testing
         let scheme = try Checkout.text(
             Self.folder.appending(path: "SealedPushApp.xcodeproj/xcshareddata/xcschemes/SealedPushApp.xcscheme"))
         let named = scheme.matches(of: /BlueprintIdentifier = "([^"]*)"/).map { String($0.1) }
-        #expect(!named.isEmpty)
-        for identifier in named { #expect(objects[identifier]?["name"] as? String == "SealedPushApp") }
+        #expect(named.map { objects[$0]?["name"] as? String } == ["SealedPushApp", "Tests", "SealedPushApp"])
     }
 
     private static func objects(_ kind: String) throws -> [[String: Any]] {
@@ -58,7 +58,7 @@ import Testing
         let (_, objects) = try Self.project()
         let groups = try Self.objects("PBXFileSystemSynchronizedRootGroup")
         var named = try groups.map { try #require($0["path"] as? String) }
-        #expect(named.sorted() == ["App", "NotificationService", "Shared"])
+        #expect(named.sorted() == ["App", "NotificationService", "Shared", "Tests"])
         for group in groups {
             for exception in group["exceptions"] as? [String] ?? [] {
                 let left = objects[exception]?["membershipExceptions"] as? [String] ?? []
@@ -83,13 +83,18 @@ import Testing
     func targets() throws {
         let (_, objects) = try Self.project()
         let targets = try Self.objects("PBXNativeTarget")
-        #expect(targets.count == 2)
+        #expect(targets.count == 3)
         for target in targets {
             let products = (target["packageProductDependencies"] as? [String] ?? []).map { objects[$0]?["productName"] }
-            #expect(products.map { $0 as? String } == ["PushService"])
             let folders = (target["fileSystemSynchronizedGroups"] as? [String] ?? []).map { objects[$0]?["path"] }
-            let own = target["name"] as? String == "SealedPushApp" ? "App" : "NotificationService"
-            #expect(folders.map { $0 as? String } == [own, "Shared"])
+            let (own, more): ([String], [String]) =
+                switch target["name"] as? String {
+                case "SealedPushApp": (["App"], [])
+                case "Tests": (["Tests", "NotificationService"], ["PushServiceTesting"])
+                default: (["NotificationService"], [])
+                }
+            #expect(products.map { $0 as? String } == ["PushService"] + more)
+            #expect(folders.map { $0 as? String } == own + ["Shared"])
         }
         // Apple's number for the folder of plug-ins.
         #expect(try Self.objects("PBXCopyFilesBuildPhase").first?["dstSubfolderSpec"] as? String == "13")
@@ -104,36 +109,89 @@ import Testing
             let entitlements = try Self.propertyList("\(target).entitlements")
             #expect(entitlements["com.apple.security.application-groups"] as? [String] == ["group.$(GROUP)"])
             #expect(entitlements["keychain-access-groups"] as? [String] == ["$(AppIdentifierPrefix)$(GROUP)"])
+            // What the code reads, made of Local.xcconfig's names.
             let plist = target == "App/App" ? "App/Info.plist" : "NotificationService/Info.plist"
-            #expect(try Self.propertyList(plist)["AppIdentifierPrefix"] as? String == "$(AppIdentifierPrefix)")
+            #expect(
+                try Self.propertyList(plist)["SealedPush"] as? [String: String] == [
+                    "Topic": "$(BUNDLE_ID)", "Group": "$(GROUP)", "KeychainGroup": "$(AppIdentifierPrefix)$(GROUP)",
+                    "Server": "$(SERVER)", "Sender": "$(SENDER_KEY)",
+                ])
+            let privacy = try Self.propertyList("\(target.split(separator: "/")[0])/PrivacyInfo.xcprivacy")
+            let apis = try #require(privacy["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
+            #expect(
+                apis.map { $0["NSPrivacyAccessedAPIType"] as? String } == ["NSPrivacyAccessedAPICategoryFileTimestamp"])
         }
         #expect(try Self.propertyList("App/App.entitlements")["aps-environment"] as? String == "development")
         let app = try Self.propertyList("App/Info.plist")
         #expect(app["UIBackgroundModes"] as? [String] == ["fetch"])
+        // For the sender's picture.
+        #expect(app["NSUserActivityTypes"] as? [String] == ["INSendMessageIntent"])
+        let communication = "com.apple.developer.usernotifications.communication"
+        #expect(try Self.propertyList("App/App.entitlements")[communication] as? Bool == true)
         let tasks = try #require(app["BGTaskSchedulerPermittedIdentifiers"] as? [String])
         let source = try Checkout.text(Self.folder.appending(path: "App/Pushes.swift"))
         #expect(tasks.count == 1 && source.contains("refreshTask = \"\(tasks[0])\""))
     }
 
-    @Test("each configuration has a bundle ID and groups of its own, the same in the project and in the code")
-    func configurations() throws {
-        let source = try Checkout.text(Self.folder.appending(path: "Shared/Messages.swift"))
-        let branches = source.components(separatedBy: "#else")
-        #expect(branches.count == 2)
-        var bundles: Set<String> = []
-        for (name, code) in [("Debug", branches[0]), ("Release", branches[1])] {
-            let configurations = try Self.objects("XCBuildConfiguration").filter { $0["name"] as? String == name }
-            let settings = configurations.compactMap { $0["buildSettings"] as? [String: Any] }
-            let bundle = try #require(settings.compactMap { $0["BUNDLE_ID"] as? String }.first)
-            let group = try #require(settings.compactMap { $0["GROUP"] as? String }.first)
-            #expect(code.contains("topic: Topic = \"\(bundle)\""))
-            #expect(code.contains("group = \"\(group)\""))
-            let isDebug = settings.contains { $0["SWIFT_ACTIVE_COMPILATION_CONDITIONS"] as? String == "DEBUG" }
-            #expect(isDebug == (name == "Debug"))
-            bundles.formUnion(settings.compactMap { $0["PRODUCT_BUNDLE_IDENTIFIER"] as? String })
-        }
+    @Test("one file sets everything up: each name in it is used, and no other place has a value of its own")
+    func settings() throws {
+        let file = try Checkout.text(Self.folder.appending(path: "Local.xcconfig"))
+        let names = file.matches(of: /(?m)^([A-Z_]+) =(.*)$/).map { (String($0.1), String($0.2)) }
+        #expect(names.map(\.0) == ["DEVELOPMENT_TEAM", "BUNDLE_ID", "GROUP", "SERVER", "SENDER_KEY"])
+        // A key in it would be believed by whoever copies it, and "//" begins a comment.
+        #expect(names.first { $0.0 == "SENDER_KEY" }?.1 == "")
+        #expect(names.allSatisfy { !$0.1.contains("//") })
+        let project = try Checkout.text(Self.folder.appending(path: "SealedPushApp.xcodeproj/project.pbxproj"))
+        for (name, _) in names { #expect(!project.contains("\(name) ="), "\(name)") }
+        let reference = try #require(
+            try Self.project().objects.first { $0.value["path"] as? String == "Local.xcconfig" })
+        let configurations = try Self.objects("XCBuildConfiguration")
+        let based = configurations.filter { $0["baseConfigurationReference"] as? String == reference.key }
+        #expect(based.map { $0["name"] as? String } == ["Debug", "Release"] || based.count == 2)
+        let bundles = configurations.compactMap { $0["buildSettings"] as? [String: Any] }
+            .compactMap { $0["PRODUCT_BUNDLE_IDENTIFIER"] as? String }
         // An extension's begins with its app's, or iOS does not install it.
-        #expect(bundles == ["$(BUNDLE_ID)", "$(BUNDLE_ID).NotificationService"])
+        #expect(Set(bundles) == ["$(BUNDLE_ID)", "$(BUNDLE_ID).NotificationService", "$(BUNDLE_ID).Tests"])
+        let isDebug = configurations.filter { configuration in
+            let settings = configuration["buildSettings"] as? [String: Any]
+            return settings?["SWIFT_ACTIVE_COMPILATION_CONDITIONS"] as? String == "DEBUG"
+        }
+        #expect(isDebug.map { $0["name"] as? String } == ["Debug"])
+    }
+
+    @Test("an app that is copied from an example believes no published key and takes no plain pushes") func safe()
+        throws
+    {
+        let known = try Checkout.text(Checkout.folder.appending(path: "Sources/Device/PushService/PublishedKeys.swift"))
+        // Each key that anybody may have the secret of is refused in a release build.
+        let texts = try ["Docs", "Tests", "Examples", "Keys", "README.md"].flatMap { place in
+            try Checkout.allFiles(in: Checkout.folder.appending(path: place)).compactMap { try? Checkout.text($0) }
+        }
+        let keys = Set(texts.flatMap { $0.matches(of: /push(?:sender|authority)1[a-z0-9]{50,}/).map { String($0.0) } })
+        #expect(keys.count >= 5)
+        for key in keys
+        where (try? SenderPublicKey(parsing: key)) != nil || (try? AuthorityPublicKey(parsing: key)) != nil {
+            #expect(known.contains(key), "\(key)")
+        }
+        for file in try Checkout.allFiles(in: Self.folder) {
+            let text = try Checkout.text(file)
+            #expect(!text.contains("pushsender1") || file.lastPathComponent == "Local.xcconfig")
+            #expect(!text.contains("receivesPlainPushes"), "\(file.lastPathComponent)")
+        }
+    }
+
+    @Test("each folder of translations has the development region's among them, in app and extension")
+    func localizations() throws {
+        let project = try Self.objects("PBXProject")
+        let region = try #require(project.first?["developmentRegion"] as? String)
+        for folder in ["App", "NotificationService"] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.appending(path: folder).path)
+            let languages = names.filter { $0.hasSuffix(".lproj") }.map { String($0.dropLast(6)) }
+            // With others alone, a phone in a language that is missing may show any of them.
+            #expect(languages.contains(region) && languages.contains("de"), "\(folder): \(languages)")
+            let tables = try languages.map { try Self.propertyList("\(folder)/\($0).lproj/Localizable.strings").keys }
+            #expect(Set(tables.map { $0.sorted() }).count == 1)
+        }
     }
 
     @Test("it is built for the systems that the manifest names, from the same versions on") func versions() throws {
@@ -141,9 +199,12 @@ import Testing
         let (_, objects) = try Self.project()
         let settings = objects.values.compactMap { $0["buildSettings"] as? [String: Any] }
         let systems = [
-            ("iOS", "IPHONEOS_DEPLOYMENT_TARGET"), ("macOS", "MACOSX_DEPLOYMENT_TARGET"),
-            ("visionOS", "XROS_DEPLOYMENT_TARGET"),
+            ("iOS", "IPHONEOS_DEPLOYMENT_TARGET"), ("visionOS", "XROS_DEPLOYMENT_TARGET"),
         ]
+        // A Mac's app takes other entitlements, and a sandbox: nobody has tried.
+        let platforms = settings.compactMap { $0["SUPPORTED_PLATFORMS"] as? String }
+        #expect(platforms.count == 2 && platforms.allSatisfy { !$0.contains("macosx") })
+        #expect(settings.filter { $0["SUPPORTS_MACCATALYST"] as? String == "NO" }.count == 2)
         for (system, name) in systems {
             let platform = try #require(manifest.firstMatch(of: try Regex("\\.\(system)\\(\\.v([0-9]+)\\)")))
             let version = try #require(platform.output[1].substring)

@@ -6,8 +6,8 @@ import Testing
 @Suite("The documents", .blocking) struct DocumentTests {
     /// Those with commands to run.
     private static let documents = [
-        "Docs/AppGuide.md", "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/OtherLanguages.md",
-        "Docs/ServerGuide.md", "Docs/Tutorial.md", "Keys/README.md",
+        "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/OtherLanguages.md", "Docs/Quickstart.md",
+        "Docs/ServerGuide.md", "Docs/TestOnLinux.md", "Docs/Tutorial.md", "Keys/README.md",
     ]
 
     /// The fenced blocks of one language, joined.
@@ -60,6 +60,7 @@ import Testing
     /// What their commands print.
     private static let shown = [
         "Docs/Tutorial.md": ["opened", "safe-default: replayed", #""outcome":"opened""#],
+        "Docs/Quickstart.md": ["SENDER_KEY = pushsender1", "pushlogin.", "It works: this message"],
         "Docs/ServerGuide.md": ["apns-collapse-id: "],
         // From each language, on the phone.
         "Docs/OtherLanguages.md": ["│ From Python ", "│ From Node "],
@@ -105,16 +106,17 @@ import Testing
         let block = /(?:<!-- ([^\n]*) -->\n)?```swift\n(.*?)\n```/.dotMatchesNewlines()
         var files: [String] = []
         var leftOut: [String] = []
-        for match in try (Self.text("Docs/AppGuide.md") + Self.text("Docs/ServerGuide.md")).matches(of: block) {
+        let guides = ["AppGuide", "TestOnLinux", "RichNotifications", "BeforeYouShip", "ServerGuide"]
+        for match in try guides.map({ try Self.text("Docs/\($0).md") }).joined().matches(of: block) {
             if let reason = match.1 {
                 leftOut.append(String(reason))
             } else {
                 files.append(try folder.write("\(match.2)\n", to: "Block\(files.count + 1).swift"))
             }
         }
-        #expect(files.count == 19)
-        let notOurs = ["a manifest", "needs UIKit", "a manifest", "needs APNSwift"]
-        #expect(leftOut == ["part of a manifest", "part of a manifest"] + notOurs)
+        #expect(files.count == 20)
+        let notOurs = ["a manifest", "needs UIKit", "part of a manifest", "a manifest", "needs APNSwift"]
+        #expect(leftOut == ["part of a manifest"] + notOurs)
         // One module of all blocks: the host in one of them runs the extension in another.
         let result = try Self.typecheck(files + ["-parse-as-library"])
         #expect(result.status == 0, "\(result.errors)")

@@ -307,6 +307,22 @@ import Testing
         }
     }
 
+    @Test("a test goes to a user's devices or to one device, and to nobody else") func tests() async throws {
+        try await RunningServer.with { server in
+            #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
+            let name = try #require(try await server.outbox.devices(of: "alice").first?.name.description)
+            for target in [["user": "alice"], ["device": name]] {
+                let answer = try server.post("/v1/test", target)
+                #expect(answer.status == 202 && answer.json["enqueued"] as? Int == 1, "\(answer.body)")
+            }
+            #expect(try server.post("/v1/test", ["user": "bob"]).status == 404)
+            for wrong in [[:], ["all": true], ["user": "alice", "device": name], ["user": 7]] as [[String: Any]] {
+                #expect(try server.post("/v1/test", wrong).status == 400)
+            }
+            #expect(try await server.outbox.status().waitingCount == 2)
+        }
+    }
+
     @Test("a member of the content that looks misspelled is warned of, and the message goes") func misspelled()
         async throws
     {

@@ -161,10 +161,10 @@ private struct Example {
     }
 
     /// As often as it takes to reach it: how long that is, the machine decides.
-    func update(_ phone: OwnDevice, as user: String) async -> PushServerUpdate {
+    func update(_ phone: OwnDevice, as user: String) async -> PushRegistration {
         while true {
             let token = [UInt8](repeating: 1, count: 32)
-            let update = await client(user).update(phone, token: token, environment: .production, at: .now())
+            let update = await client(user).register(phone, token: token, environment: .production, at: .now())
             let isBusy = update.problems.contains {
                 [.unreachable, .refused(status: 503, code: "unavailable")].contains($0.error)
             }

@@ -24,6 +24,16 @@ import Testing
         #expect((1...2).map { _ in rates.take("a") } == [true, false])
     }
 
+    @Test("a rate may have another interval") func intervals() {
+        let now = Locked(ContinuousClock.now)
+        let rates = RateLimiter(burst: 5, every: .seconds(720), clock: { now.withLock { $0 } })
+        #expect((1...6).map { _ in rates.take("a") } == [true, true, true, true, true, false])
+        now.withLock { $0 += .seconds(719) }
+        #expect(!rates.take("a"))
+        now.withLock { $0 += .seconds(1) }
+        #expect((1...2).map { _ in rates.take("a") } == [true, false])
+    }
+
     @Test("a semaphore lets the task in that has waited longest") func places() async throws {
         let places = Semaphore(2)
         for _ in 1...2 { await places.enter() }

@@ -134,6 +134,44 @@ struct PhoneTests {
         }
     }
 
+    @Test("an app that logged out without a network leaves later, without a login, and no later registration suffers")
+    func leavesLater() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            let away = PushServerClient(url: URL(string: "http://127.0.0.1:1")!) { throw CancellationError() }
+            await #expect(throws: PushServerError.unreachable) { try await away.unregister(phone) }
+            #expect(try await server.outbox.devices(of: "alice").count == 1)
+            for token in [nil, "pushlogin.1.1.YQ.AAAA"] {
+                let later = PushServerClient(url: server.url) {
+                    guard let token else { throw CancellationError() }
+                    return "Bearer \(token)"
+                }
+                try await later.unregister(phone)
+                #expect(try await server.outbox.devices(of: "alice").isEmpty)
+                #expect(try await server.update(phone, as: "bob").isRegistered)
+                try await server.client("bob").unregister(phone)
+            }
+        }
+    }
+
+    @Test("a phone's test push arrives: five in an hour, and none before a key is proven") func tests() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            let client = try server.client("alice")
+            await #expect(throws: PushServerError.self) { try await client.sendTest(to: phone) }
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            for _ in 1...5 { try await client.sendTest(to: phone) }
+            let refused = PushServerError.refused(status: 429, code: "too-many-requests")
+            await #expect(throws: refused) { try await client.sendTest(to: phone) }
+            // Another account's login tests nothing of this one.
+            await #expect(throws: PushServerError.refused(status: 404, code: "unknown-device")) {
+                try await server.client("bob").sendTest(to: phone)
+            }
+            #expect(try await server.outbox.status().waitingCount == 5)
+        }
+    }
+
     @Test(
         "what was sent to an account and is still held opens for nobody once it was logged out, with or without a network"
     )
@@ -237,7 +275,7 @@ struct PhoneTests {
             (PushServerClient(url: URL(string: "http://push.example.com")!) { "Bearer x" }, .notSecure),
         ]
         for (client, error) in clients {
-            let update = await client.update(device, token: [1], environment: .production, at: .now())
+            let update = await client.register(device, token: [1], environment: .production, at: .now())
             #expect(update.problems.map(\.error) == [error])
             #expect(update.maintenance != nil && !update.isRegistered)
         }
@@ -250,7 +288,7 @@ struct PhoneTests {
         try await RunningServer.with(limits: limits) { server in
             let phone = try server.phone("one")
             let client = try server.client("alice")
-            let update = await client.update(phone, token: [1], environment: .production, at: .now())
+            let update = await client.register(phone, token: [1], environment: .production, at: .now())
             #expect(update.problems.map(\.error).contains(.refused(status: 503, code: "unavailable")))
             let path = "/v1/phones/\(try phone.enroll().enrollment)"
             let answer = try server.send("DELETE", path, token: server.login("alice"))
@@ -269,7 +307,7 @@ struct PhoneTests {
             let logins = try (0..<count / 2).map { try server.login("user \($0)") }
             // One account asks only so often.
             let strangers = try (0...count / 20).map { try server.login("stranger \($0)") }
-            let update = { @Sendable (index: Int) async throws -> PushServerUpdate in
+            let update = { @Sendable (index: Int) async throws -> PushRegistration in
                 let token = withUnsafeBytes(of: index.bigEndian) { Array($0) }
                 return try await server.update(phones[index], with: logins[index / 2], token: token)
             }

@@ -161,17 +161,17 @@ struct RunningServer: Sendable {
     }
 
     /// As at one launch after another, until the server was reached: how long that takes, the machine decides.
-    func update(_ phone: OwnDevice, as user: String, token: UInt8 = 1) async throws -> PushServerUpdate {
+    func update(_ phone: OwnDevice, as user: String, token: UInt8 = 1) async throws -> PushRegistration {
         try await update(phone, with: login(user), token: [UInt8](repeating: token, count: 32))
     }
 
-    func update(_ phone: OwnDevice, with login: String, token: [UInt8]) async throws -> PushServerUpdate {
+    func update(_ phone: OwnDevice, with login: String, token: [UInt8]) async throws -> PushRegistration {
         let client = PushServerClient(url: url) { "Bearer \(login)" }
         var pause = 0.5
         while true {
             // Whoever is cancelled reaches nothing, and would ask for ever.
             try Task.checkCancellation()
-            let update = await client.update(phone, token: token, environment: .production, at: .now())
+            let update = await client.register(phone, token: token, environment: .production, at: .now())
             let isBusy = update.problems.contains {
                 [
                     .unreachable, .refused(status: 503, code: "unavailable"),

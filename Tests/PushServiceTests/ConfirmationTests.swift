@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import PushCore
 import PushSender
+import PushServiceTesting
 import SealedPush
 import TestSupport
 import Testing
@@ -66,12 +67,12 @@ import UserNotifications
         #expect(names == [name])
     }
 
-    @Test("what the app opens after the unlock confirms the key too") func openedByTheApp() throws {
+    @Test("what the app opens after the unlock confirms the key too") func openedByTheApp() async throws {
         let field = try fixture.seal()
-        _ = try fixture.configuration().open(envelope: field, requestIdentifier: "one")
+        _ = try await fixture.configuration().open(envelope: field, requestIdentifier: "one")
         #expect(names == [name])
         try FileManager.default.removeItem(at: folder)
-        _ = try fixture.configuration().open(envelope: field, requestIdentifier: "one")
+        _ = try await fixture.configuration().open(envelope: field, requestIdentifier: "one")
         #expect(names.isEmpty)
     }
 

@@ -1,5 +1,6 @@
 import PushCore
 import PushSender
+import PushServiceTesting
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import PushCore
 import PushSender
+import PushServiceTesting
 import SealedPush
 import TestSupport
 import Testing
@@ -187,15 +188,34 @@ import Testing
         }
     }
 
-    @Test("outside Apple's systems there is no keychain, and both app and extension say so") func noKeychain() throws {
+    @Test("a target without the keychain group is told what is missing") func missingEntitlement() throws {
+        let broken = try Phone().with(.failing(.other(-34018)))
+        let error = #expect(throws: DeviceError.self) { try broken.device.enroll(at: start) }
+        #expect(error?.description.contains("keychain-access-groups") == true)
+    }
+
+    @Test("a release build believes no key whose secret is in this repository") func publishedKeys() throws {
+        let published: [SenderPublicKey] = [
+            "pushsender159w574d8l6hmv0r2z6kk55535xn84f5fh0u0rredej5frj2kvclqxvm9wj"
+        ]
+        let own = SenderPrivateKey().sender
+        #expect(PublishedKeys.trusted(published + [own], ifDebug: false) == [own])
+        #expect(PublishedKeys.trusted(published + [own], ifDebug: true) == published + [own])
+    }
+
+    @Test("outside Apple's systems there is no keychain, and both app and extension say so") func noKeychain()
+        async throws
+    {
         let configuration = ServiceConfiguration(
             topic: Phone.topic, keys: .keychain(accessGroup: "x"), trusting: [phone.sender.sender],
             safeDefault: SafeDefault(body: "d"), container: .folder(phone.folder.url))
         #expect(throws: DeviceError.unavailable("there is no keychain outside Apple's systems")) {
-            try configuration.device.enroll()
+            try OwnDevice(configuration, environment: .system).enroll()
         }
         let field = try phone.seal(to: DevicePrivateKey().recipient, sent: .now()).text
-        #expect(throws: OpenError.keysUnavailable) { try configuration.open(envelope: field, requestIdentifier: "one") }
+        await #expect(throws: OpenError.keysUnavailable) {
+            try await configuration.open(envelope: field, requestIdentifier: "one")
+        }
     }
 
     @Test("no error and no description holds a secret") func secrets() throws {

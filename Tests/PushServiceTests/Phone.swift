@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import PushCore
 import PushSender
+import PushServiceTesting
 import SealedPush
 import TestSupport
 import UserNotifications
@@ -44,7 +45,7 @@ struct Phone {
             container: .folder(folder.url))
     }
 
-    var device: OwnDevice { configuration.device }
+    var device: OwnDevice { OwnDevice(configuration, environment: .system) }
     private var root: URL { folder.appending("SealedPush") }
     var markers: ConfirmationMarkers { ConfirmationMarkers(in: root) }
     var ledger: FileLedger { FileLedger(folder: root.appending(path: "ledger")) }

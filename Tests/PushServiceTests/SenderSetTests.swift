@@ -1,5 +1,6 @@
 import Foundation
 import PushCore
+import PushServiceTesting
 import SealedPush
 import TestSupport
 import Testing
@@ -23,7 +24,7 @@ import Testing
             topic: app.topic, keys: app.keys, trusting: app.senders, authorities: authorities ?? app.authorities,
             safeDefault: app.safeDefault, container: app.container)
         let before = try? DeviceKeys(phone.items).senderSet(for: Phone.topic)
-        #expect(try configuration.device.accept(senderSet: set.description, at: start) == set)
+        #expect(try OwnDevice(configuration, environment: .system).accept(senderSet: set.description, at: start) == set)
         return try DeviceKeys(phone.items).senderSet(for: Phone.topic) != before
     }
 

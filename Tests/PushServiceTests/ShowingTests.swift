@@ -39,11 +39,14 @@ import UserNotifications
         expectNothingOfTheWire(shown)
         let read = try #require(SealedNotification(userInfo: shown.userInfo))
         #expect(read.reason == nil)
-        #expect(read.sender == fixture.sender.sender.description)
+        #expect(read.sender == fixture.sender.sender)
         #expect(read.data == ["room": 4, "free": [.null, true, 1.5]])
         #expect(read.other == ["mood": "good"])
         #expect(read.envelope == nil)
-        #expect(MessageID(parsing: read.id ?? "") != nil)
+        #expect(read.id != nil)
+        struct Room: Decodable { let room: Int }
+        #expect(try read.decode(Room.self).room == 4)
+        #expect(throws: DecodingError.self) { try read.decode(String.self) }
     }
 
     @Test("where the content leaves something out, it is empty and not the wire's") func sparse() async throws {
@@ -86,12 +89,96 @@ import UserNotifications
 
     @Test("the app believes user info that the service module made, and no other") func claims() {
         let claim: [String: Any] = ["outcome": "opened", "id": "x"]
+        let unknown: [String: Any] = ["outcome": "safe-default", "reason": "no such code"]
+        #expect(SealedNotification(userInfo: ["sealed-push": unknown]) == nil)
         #expect(SealedNotification(userInfo: ["sealed-push": claim]) != nil)
         #expect(SealedNotification(userInfo: ["sealed-push": claim, "aps": ["alert": "x"]]) == nil)
         #expect(SealedNotification(userInfo: ["sealed-push": claim, "x": 1]) == nil)
         #expect(SealedNotification(userInfo: ["sealed-push": "opened"]) == nil)
         #expect(SealedNotification(userInfo: [:]) == nil)
         #expect(SealedNotification(userInfo: ["sealed-push": ["outcome": "opened", "reason": "rejected"]]) == nil)
+    }
+
+    @Test("a person's message is shown with the name and the picture; another's, or an anonymous one, is not")
+    func persons() async throws {
+        var content = Content(title: "Nina", body: "Lunch?")
+        content.threadID = "lunch"
+        content.person = Content.Person(name: "Nina", id: "user-17", image: .bytes([1, 2, 3]))
+        let shown = await fixture.show(try fixture.seal(content))
+        #expect(
+            shown.communication
+                == CommunicationSender(name: "Nina", conversation: "lunch", image: Data([1, 2, 3])))
+        #expect(shown.body == "Lunch?" && SealedNotification(userInfo: shown.userInfo)?.reason == nil)
+        content.person = nil
+        #expect(await fixture.show(try fixture.seal(content)).communication == nil)
+
+        content.person = Content.Person(name: "Nina", id: "user-17")
+        let sealer = Sealer(anonymousFor: Fixture.topic, safeDefault: "wire default")
+        let box = try sealer.seal(content, toUnverified: fixture.phone.recipient).envelope.text
+        let anonymous = await fixture.show(box, by: fixture.configuration(allowsAnonymous: true))
+        #expect(anonymous.title == "Nina" && anonymous.communication == nil)
+    }
+
+    @Test("the picture may be an attachment, which is not shown otherwise; without it there is the name")
+    func pictures() async throws {
+        struct Stage: ServiceStage {
+            let bytes: [UInt8]?
+            func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
+                var draft = draft
+                draft.person = Content.Person(name: "Nina", id: "user-17", image: .attachment("avatar"))
+                guard let bytes else { return draft }
+                let file = try context.scratchFile(named: "avatar.png")
+                try Data(bytes).write(to: file)
+                draft.attachments = [DraftAttachment(identifier: "avatar", file: file, type: "public.png")]
+                return draft
+            }
+        }
+        for bytes in [nil, [1, 2, 3], [UInt8](repeating: 1, count: 512 << 10 + 1)] as [[UInt8]?] {
+            let shown = await fixture.show(try fixture.seal(), stages: [Stage(bytes: bytes)])
+            #expect(shown.attachments.isEmpty)
+            #expect(shown.communication?.name == "Nina" && shown.communication?.conversation == "user-17")
+            #expect(shown.communication?.image == (bytes?.count == 3 ? Data([1, 2, 3]) : nil))
+        }
+        let left = try FileManager.default.subpathsOfDirectory(atPath: fixture.scratchRoot.path)
+        #expect(left.allSatisfy { !$0.hasSuffix(".png") }, "\(left)")
+    }
+
+    @Test("a notification without data decodes as null") func noData() throws {
+        let read = try #require(SealedNotification(userInfo: ["sealed-push": ["outcome": "opened"]]))
+        #expect(try read.decode(Int?.self) == nil)
+        #expect(throws: DecodingError.self) { try read.decode(Int.self) }
+    }
+
+    @Test("what came while the device was locked is opened again with all stages, and says so like any other")
+    func reopened() async throws {
+        let locked = WatchedItems(fixture.keys, .failing(.locked))
+        var content = Content(title: "{{name}}", body: "Lunch?")
+        content.isTemplate = true
+        content.data = ["thread": "lunch"]
+        let field = try fixture.seal(content)
+        let stage = PlaceholderStage(fallback: "Open the app.")
+        let values = try #require(SharedValues(container: .folder(fixture.folder.url)))
+        try values.replaceAll(with: ["name": "Nina"])
+        let shown = await fixture.show(field, identifier: "one", by: fixture.configuration(keys: locked))
+        let notification = UNNotification(
+            request: UNNotificationRequest(identifier: "one", content: shown, trigger: nil), date: .now)
+
+        // Still locked: the safe default stays.
+        #expect(await fixture.configuration(keys: locked).reopened(notification) == nil)
+        let app = fixture.configuration(stages: [stage])
+        let request = try #require(await app.reopened(notification))
+        #expect(request.identifier == "one" && request.trigger == nil)
+        #expect(request.content.title == "Nina" && request.content.body == "Lunch?")
+        let sealed = try #require(SealedNotification(userInfo: request.content.userInfo))
+        #expect(sealed.reason == nil && sealed.envelope == nil && sealed.data == ["thread": "lunch"])
+        #expect(fixture.log.map(\.reason) == [.locked, .locked, nil])
+
+        // Once it is open there is nothing left to open, and under another identifier it is a replay.
+        let opened = UNNotification(request: request, date: .now)
+        #expect(await app.reopened(opened) == nil)
+        let other = UNNotification(
+            request: UNNotificationRequest(identifier: "two", content: shown, trigger: nil), date: .now)
+        #expect(await app.reopened(other) == nil)
     }
 
     @Test("a locked device shows the safe default and keeps the envelope for the app") func locked() async throws {
@@ -103,10 +190,10 @@ import UserNotifications
 
         // After unlock the app opens it, under the identifier it arrived with, and only once more under another.
         let unlocked = fixture.configuration()
-        #expect(try unlocked.open(envelope: field, requestIdentifier: "one").content.alert.title == "Nina")
-        #expect(try unlocked.open(envelope: field, requestIdentifier: "one").content.alert.title == "Nina")
-        #expect(throws: OpenError.replayed) { try unlocked.open(envelope: field, requestIdentifier: "two") }
-        #expect(throws: OpenError.malformed) { try unlocked.open(envelope: "AQ", requestIdentifier: "two") }
+        #expect(try await unlocked.open(envelope: field, requestIdentifier: "one").content.alert.title == "Nina")
+        #expect(try await unlocked.open(envelope: field, requestIdentifier: "one").content.alert.title == "Nina")
+        await #expect(throws: OpenError.replayed) { try await unlocked.open(envelope: field, requestIdentifier: "two") }
+        await #expect(throws: OpenError.malformed) { try await unlocked.open(envelope: "AQ", requestIdentifier: "two") }
     }
 
     @Test("content that is not well-formed, and a key store that fails, end in the safe default")
@@ -237,7 +324,7 @@ func expectSafeDefault(
     #expect(shown.title == "App", sourceLocation: sourceLocation)
     #expect(shown.body == "local default", sourceLocation: sourceLocation)
     let read = SealedNotification(userInfo: shown.userInfo)
-    #expect(read?.reason == reason.rawValue, sourceLocation: sourceLocation)
+    #expect(read?.reason == reason, sourceLocation: sourceLocation)
     #expect((read?.envelope != nil) == (reason == .locked), sourceLocation: sourceLocation)
     #expect(read?.id == nil && read?.sender == nil && read?.data == nil, sourceLocation: sourceLocation)
     expectNothingOfTheWire(shown, sourceLocation: sourceLocation)

@@ -1,6 +1,7 @@
 import Foundation
 import PushCore
 import PushSender
+import PushServiceTesting
 import SealedPush
 import TestSupport
 import Testing

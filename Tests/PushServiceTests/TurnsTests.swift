@@ -143,15 +143,51 @@ import UserNotifications
     func names() async throws {
         let asked = Collected<IPAddress>()
         // Every machine's own table of hosts says so.
-        try await LookUps().check(.name("localhost")) { asked.add($0) }
+        _ = try await LookUps().check(.name("localhost")) { asked.add($0) }
         #expect(!asked.all.isEmpty && asked.all.allSatisfy { $0.isLoopback })
         let address = try #require(IPAddress(text: "10.0.0.1"))
         for host in [NetworkHost.name("localhost"), .address(address)] {
             await #expect(throws: MediaError.addressRefused) {
-                try await LookUps().check(host) { (_) throws(MediaError) in throw .addressRefused }
+                _ = try await LookUps().check(host) { (_) throws(MediaError) in throw .addressRefused }
             }
         }
-        await #expect(throws: MediaError.network) { try await LookUps().check(.name("nobody.invalid")) { _ in } }
+        await #expect(throws: MediaError.network) { _ = try await LookUps().check(.name("nobody.invalid")) { _ in } }
+    }
+
+    /// 192.0.0.170 and 10.0.0.1 behind a prefix of each length that there is (RFC 6052, 2.2).
+    @Test(
+        "an address that a NAT64 has made counts as the IPv4 address it stands for, whatever the prefix",
+        arguments: [
+            ("fd00:db8:c000:aa::", "fd00:db8:101:101::", "fd00:db8:a00:1::"),
+            ("fd00:db8:1c0:0:aa::", "fd00:db8:101:101:1::", "fd00:db8:10a:0:1::"),
+            ("fd00:db8:122:c000:0:aa00::", "fd00:db8:122:101:1:100::", "fd00:db8:122:a00:0:100::"),
+            ("fd00:db8:122:3c0:0:aa::", "fd00:db8:122:301:1:101::", "fd00:db8:122:30a:0:1::"),
+            ("fd00:db8:122:344:c0:0:aa00::", "fd00:db8:122:344:1:101:100::", "fd00:db8:122:344:a:0:100::"),
+            ("fd00:db8:122:344::c000:aa", "fd00:db8:122:344::101:101", "fd00:db8:122:344::a00:1"),
+        ])
+    func translated(known: String, open: String, hidden: String) async throws {
+        let addresses = { @Sendable (name: String) -> [IPAddress] in
+            let texts = [
+                NAT64.wellKnownName: [known], "open.example": ["1.1.1.1", open], "hidden.example": [hidden],
+                "local.example": ["fd00:aaaa::1"],
+            ]
+            return (texts[name] ?? []).compactMap(IPAddress.init(text:))
+        }
+        let mayConnect = { @Sendable (address: IPAddress) throws(MediaError) in
+            try SessionFetching().check(.address(address), reaching: .internet)
+        }
+        let network = try await LookUps(addresses).check(.name("open.example"), mayConnect)
+        #expect(network.original(of: try #require(IPAddress(text: open))) == IPAddress(text: "1.1.1.1"))
+        for name in ["hidden.example", "local.example"] {
+            await #expect(throws: MediaError.addressRefused) {
+                _ = try await LookUps(addresses).check(.name(name), mayConnect)
+            }
+        }
+        // On a network that has none, such an address is a local one.
+        await #expect(throws: MediaError.addressRefused) {
+            _ = try await LookUps { $0 == NAT64.wellKnownName ? [] : addresses($0) }
+                .check(.name("open.example"), mayConnect)
+        }
     }
 }
 

@@ -39,6 +39,8 @@ export interface Content {
   'collapse-id'?: string
   alert: { title?: string; subtitle?: string; body?: string }
   badge?: number
+  /** Added to the number that the device has counted: 1 to 99, without `badge`. */
+  'badge-add'?: number
   sound?: string | { critical?: 0 | 1; name?: string; volume?: number }
   'thread-id'?: string
   category?: string
@@ -53,6 +55,7 @@ export interface Content {
     color?: string
     axes?: boolean
   }
+  person?: { name: string; id: string; 'image-data'?: string }
   template?: true
   data?: unknown
 }

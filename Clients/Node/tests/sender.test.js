@@ -126,6 +126,7 @@ describe('Sender', () => {
       'collapse-id': ['', 'é'.repeat(33)], alert: [{}, [], 'x', { body: 7 }, { title: ' \u200b\u2800' }, null], badge: [-1, 2147483648, 1.5, '1'],
       sound: ['', { critical: 2 }, { volume: 1.1 }, { name: '' }, 7], 'thread-id': [7], category: [null],
       'interruption-level': ['loud', 7], 'relevance-score': [1.1, '1'], data: [null], chart: [{}, { kind: 'line', points: [null] }],
+      person: [{}, { name: 'Nina' }, { name: ' ', id: 'n' }, { name: 'Nina', id: 'n', image: 'a' }, { name: 'Nina', id: 'n', 'image-data': 'A' }, 'Nina'],
       template: [false, 1], attachments: [[]], overflow: [{}], receipt: [{}],
     }
     for (const [name, values] of Object.entries(wrong)) {

@@ -2,18 +2,12 @@ import SwiftUI
 
 @main
 struct SealedPushApp: App {
-    #if os(macOS)
-        @NSApplicationDelegateAdaptor(AppDelegate.self) private var delegate
-        var body: some Scene {
-            WindowGroup { HomeView() }
-        }
-    #else
-        @UIApplicationDelegateAdaptor(AppDelegate.self) private var delegate
-        var body: some Scene {
-            WindowGroup { HomeView() }
-                .backgroundTask(.appRefresh(Pushes.refreshTask)) { await Pushes.shared.refresh() }
-        }
-    #endif
+    @UIApplicationDelegateAdaptor(AppDelegate.self) private var delegate
+
+    var body: some Scene {
+        WindowGroup { HomeView() }
+            .backgroundTask(.appRefresh(Pushes.refreshTask)) { await Pushes.shared.refresh() }
+    }
 }
 
 /// Who is logged in, what a tap has asked for, and the log for support: codes and public key IDs only.
@@ -29,7 +23,8 @@ struct HomeView: View {
                 if let thread = pushes.thread { Text("Conversation: \(thread)") }
                 Button("Allow notifications") { Task { await pushes.askForPermission() } }
                 SecureField("Session", text: $session)
-                Button("Log in") { pushes.logIn(Account(session: session)) }
+                Button("Log in") { Task { await pushes.logIn(Account(session: session)) } }
+                Button("Send me a test") { Task { await pushes.sendTest() } }
                 Button("Log out") { Task { await pushes.logOut() } }
             }
             Section("Log") {

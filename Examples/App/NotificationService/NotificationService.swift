@@ -1,9 +1,9 @@
 import PushService
 import SealedPush
 
-/// Opens what is sealed, and lets another provider's pushes pass as they came.
+/// Opens sealed pushes. Any other push shows the safe default.
 ///
-/// Where that provider brings an extension of its own, it is called from `didReceive`: Docs/AppGuide.md, 21.
+/// Where that provider brings an extension of its own, it is called from `didReceive`: Docs/AppGuide.md, 10.
 nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration { .messages }
 }

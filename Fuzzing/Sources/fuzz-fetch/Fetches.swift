@@ -87,7 +87,7 @@ private final class Answered: @unchecked Sendable {
 
 func checkAddress(_ text: String) {
     guard let url = URL(string: text) else { return }
-    guard (try? SessionFetching().check(url, allowingPrivate: false)) != nil else { return }
+    guard (try? SessionFetching().check(url, reaching: .internet)) != nil else { return }
     demand(url.scheme?.lowercased() == "https", "the scheme of \(text) is allowed")
     // libcurl may refuse what the rules allow, and must not go elsewhere.
     guard let handle = curl_url() else { fatalError("libcurl has no memory") }

@@ -14,10 +14,12 @@ struct OwnedDevice: Sendable {
     private let source: KeyringSource?
     private let topic: Topic
 
-    /// - Parameter container: the phone's folder, which is made if it is missing.
-    init(_ options: DeviceOptions, container: URL) throws(Failure) {
+    /// - Parameters:
+    ///   - container: the phone's folder, which is made if it is missing.
+    ///   - makesKeys: whether its app makes them if it has none.
+    init(_ options: DeviceOptions, container: URL, makesKeys: Bool = false) throws(Failure) {
         phone = SimulatedDevice(container: container)
-        let hasOwnKeys = !((try? phone.rotation.active) ?? []).isEmpty
+        let hasOwnKeys = makesKeys || !((try? phone.rotation.active) ?? []).isEmpty
         guard hasOwnKeys || FileManager.default.fileExists(atPath: options.keyring) else {
             throw .file("there is no keyring at \(options.keyring): name its folder with --keyring")
         }

@@ -4,6 +4,7 @@ internal import Dispatch
 internal import Foundation
 internal import PushCore
 internal import PushKeyring
+internal import PushService
 internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs
@@ -31,9 +32,18 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: "Run phones NAME-1 to NAME-COUNT in this process, each in a folder of its name.") var count: Int?
 
+    @Option(help: ArgumentHelp("Have its app enroll at this server, at its phones' listener.", valueName: "url"))
+    var server: String?
+
+    @Option(help: ArgumentHelp("The app's login there, from POST /v1/logins.", valueName: "token")) var login: String?
+
     @Flag(help: "Print one JSON object a line.") var json = false
 
     func validate() throws {
+        guard (server == nil) == (login == nil), server == nil || server.flatMap(URL.init(string:)) != nil else {
+            throw ValidationError("--server is a URL, and needs the token of --login; --login needs --server.")
+        }
+        guard server == nil || count == nil else { throw ValidationError("--server is for one phone.") }
         guard !apns.isEmpty else { throw ValidationError("--apns is empty: name the local APNs' folder.") }
         guard device.state != nil else {
             throw ValidationError("--state is needed: a phone that stays on has a folder.")
@@ -60,7 +70,11 @@ struct RunCommand: ParsableCommand {
             let (folder, topic) = (URL(filePath: apns), device.topic.description)
             let receiver = DeviceReceiver(folder: folder, topic: topic, names: phones.map(\.name)) { event in
                 switch event {
-                case .online(let tokens): for (phone, token) in zip(phones, tokens) { screen.online(phone.name, token) }
+                case .online(let tokens):
+                    for (phone, token) in zip(phones, tokens) {
+                        screen.online(phone.name, token)
+                        phone.enroll(token, screen)
+                    }
                 case .offline: screen.offline(device.device.description)
                 case .unreachable(let message): screen.unreachable(message)
                 case .arrived(let arrival):
@@ -89,6 +103,10 @@ private final class RunningDevice: Sendable {
     private let delivery: PushDelivery
     /// Whether its app uses a new key as soon as a message has opened under it.
     private let confirms: Bool
+    /// How its app enrolls, and as which.
+    private let enrollment: (server: PushServerClient, app: OwnDevice)?
+    /// The local APNs', which is there once the phone is online.
+    private let environment: @Sendable () -> PushEnvironment
     private let identifiers = Locked<[String]>([])
 
     /// - Parameter number: of one of many phones in this process.
@@ -103,8 +121,21 @@ private final class RunningDevice: Sendable {
             container.append(path: name.description, directoryHint: .isDirectory)
         }
         name = options.device.description
-        owned = try OwnedDevice(options, container: container)
+        owned = try OwnedDevice(options, container: container, makesKeys: command.server != nil)
         confirms = number == nil
+        let address = URL(filePath: command.apns).appending(path: "address.json")
+        environment = {
+            struct Address: Decodable { let environment: PushEnvironment }
+            let read = (try? Data(contentsOf: address)).flatMap { try? JSONDecoder().decode(Address.self, from: $0) }
+            return read?.environment ?? .production
+        }
+        if let server = command.server.flatMap(URL.init(string:)), let login = command.login {
+            let client = PushServerClient(url: server) { "Bearer \(login)" }
+            let standard = command.extensionOptions.standard(owned, topic: options.topic)
+            enrollment = owned.phone.app(standard).map { (client, $0) }
+        } else {
+            enrollment = nil
+        }
         guard number != nil else {
             delivery = command.extensionOptions.delivery(to: owned, topic: options.topic)
             return
@@ -114,6 +145,16 @@ private final class RunningDevice: Sendable {
             throw Failure.usage("the phone's configuration is not usable")
         }
         delivery = inside
+    }
+
+    /// Acts as the app: hands over the token and the keys' record, and proves the keys.
+    func enroll(_ token: String, _ screen: RunScreen) {
+        guard let (server, app) = enrollment, let token = Hex.decode(token) else { return }
+        Task { [name, environment] in
+            let done = await server.register(app, token: token, environment: environment(), at: .now())
+            for problem in done.problems { report("the app can't enroll: \(problem)") }
+            if let device = done.device, done.isRegistered { screen.enrolled(name, as: device) }
+        }
     }
 
     /// Runs a notification through the extension, acts as the app where a new key has come into use, and acknowledges

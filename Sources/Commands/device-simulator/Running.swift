@@ -105,6 +105,10 @@ final class RunScreen: Sendable {
         write(["event": "online", "device": device, "token": token], ["\(device) is online, token \(token)"])
     }
 
+    func enrolled(_ device: String, as name: String) {
+        write(["event": "enrolled", "device": device, "name": name], ["\(device) is enrolled as \(name)"])
+    }
+
     func offline(_ device: String) { write(["event": "offline", "device": device], ["\(device) is offline"]) }
 
     func unreachable(_ message: String) {

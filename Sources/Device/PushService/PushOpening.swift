@@ -17,7 +17,8 @@ struct PushOpening: Sendable {
         self.configuration = configuration
         opener = Opener(
             topic: configuration.topic, keys: DeviceKeys(configuration.keys.items(environment)),
-            trusting: configuration.trusted, allowsAnonymous: configuration.allowsAnonymous)
+            trusting: configuration.trusted(adding: environment.senders), allowsAnonymous: configuration.allowsAnonymous
+        )
         let folder = environment.folder(configuration.container)
         ledger = folder.map { FileLedger(in: $0) }
         log = folder.map { ServiceLog(folder: $0) }
@@ -32,6 +33,8 @@ struct PushOpening: Sendable {
         field: String?, requestIdentifier: String, writeTime: Duration = LedgerLimits.writeTime
     ) -> Presentation {
         if field == nil, configuration.receivesPlainPushes { return .plain }
+        let end = SystemLog.beginOpening()
+        defer { end() }
         let now = now()
         let envelope = field.flatMap { try? Envelope(parsing: $0) }
         do {
@@ -77,7 +80,7 @@ struct PushOpening: Sendable {
     func logOutOfTime() { writeLog(.outOfTime, nil, at: now()) }
 
     func logFailure(of stage: any ServiceStage, _ error: any Error) {
-        log?.append(ServiceLog.Entry(time: now(), stage: "\(type(of: stage))", failure: error))
+        write(ServiceLog.Entry(time: now(), stage: "\(type(of: stage))", failure: error))
     }
 
     /// When the push has been shown: tells the app under which key it opened, and once in a while forgets what is no
@@ -118,16 +121,20 @@ struct PushOpening: Sendable {
 
     /// Key IDs are logged only once a key of the device's or the app's own has matched them. Specification 10.3.
     private func writeLog(_ reason: OpenError?, _ envelope: Envelope?, at now: Timestamp) {
-        guard let log else { return }
         var recipient: KeyID?
         var sender: KeyID?
         if let envelope, Self.hasFoundKey(reason) {
             recipient = envelope.recipientKeyID
             if reason != .unknownSender { sender = envelope.senderKeyID }
         }
-        log.append(
+        write(
             ServiceLog.Entry(
                 time: now, reason: reason, recipientKeyID: recipient?.description, senderKeyID: sender?.description))
+    }
+
+    private func write(_ entry: ServiceLog.Entry) {
+        SystemLog.write(entry)
+        log?.append(entry)
     }
 
     /// Whether step 2 was passed.

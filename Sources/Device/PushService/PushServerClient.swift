@@ -6,7 +6,7 @@ public import SealedPush
 ///
 /// ```swift
 /// let server = PushServerClient(url: URL(string: "https://push.example.com")!) { "Bearer \(try await login.token())" }
-/// let update = await server.update(.messages, token: deviceToken)
+/// let registration = await server.register(.messages, token: deviceToken)
 /// ```
 /// For the app, never for its extension. Nothing is believed because the server says so: records, sender sets and
 /// challenges are signed or sealed. A value without state, safe from many tasks; what two calls do at once is done once.
@@ -35,26 +35,36 @@ public struct PushServerClient: Sendable {
     ///   - token: from `didRegisterForRemoteNotificationsWithDeviceToken`.
     ///   - environment: which of Apple's services the token is for: `sandbox` for what Xcode installs.
     ///   - age: when a key is old enough for a new one; nil where keys are not to be rotated by age.
-    @concurrent public func update(
+    @concurrent public func register(
         _ app: ServiceConfiguration, token: Data, environment: PushEnvironment = .production,
         rotatingOlderThan age: Duration? = .seconds(30 * 86_400)
-    ) async -> PushServerUpdate {
-        await update(app.device, token: Array(token), environment: environment, rotatingOlderThan: age, at: .now())
+    ) async -> PushRegistration {
+        await register(
+            app.device.device, token: Array(token), environment: environment, rotatingOlderThan: age, at: .now())
     }
 
-    /// Takes this device out of the account: for the logout, while the login still counts.
+    /// Takes this device out of its account at the server: for the logout.
     ///
-    /// First come the keys, with or without a network: they are destroyed, and a new one is made, so that nothing that
-    /// was sent to this account, wherever it is held, opens for the next one. Then one request: the server forgets the device
-    /// and what waits for it. If it doesn't know the device, that is no error. After any other error call it again; if the
-    /// account stays logged in, the next update hands the new key over.
+    /// First it destroys the keys and makes a new one, with or without a network, so that nothing that was sent to this account,
+    /// wherever it is held, opens for the next one. Then the server forgets the device and what waits for it. It believes the
+    /// login, or, if that doesn't count any more, the enrollment key's signature: so after an error, such as
+    /// ``PushServerError/unreachable``, call it again at the next launch, also if nobody is logged in. If the account stays
+    /// logged in, the next registration hands the new key over.
     @concurrent public func unregister(_ app: ServiceConfiguration) async throws(PushServerError) {
-        try await unregister(app.device)
+        try await unregister(app.device.device)
+    }
+
+    /// Asks the server for a test push to this device, with a fixed text: five an hour at most.
+    ///
+    /// - Throws: `refused`, with the reason as its code if the server had nothing to send to: `unverified` before a key is
+    ///   proven.
+    @concurrent public func sendTest(to app: ServiceConfiguration) async throws(PushServerError) {
+        try await sendTest(to: app.device.device)
     }
 }
 
-/// What ``PushServerClient/update(_:token:environment:rotatingOlderThan:)`` has done.
-public struct PushServerUpdate: Sendable {
+/// What ``PushServerClient/register(_:token:environment:rotatingOlderThan:)`` has done.
+public struct PushRegistration: Sendable {
     /// What became of the keys; nil where that failed.
     public internal(set) var maintenance: DeviceMaintenance?
     /// The sender set that the server has handed over, where it was accepted.
@@ -119,11 +129,11 @@ extension PushServerError: CustomStringConvertible {
 }
 
 extension PushServerClient {
-    package func update(
+    package func register(
         _ device: OwnDevice, token: [UInt8], environment: PushEnvironment,
         rotatingOlderThan age: Duration? = nil, at now: Timestamp
-    ) async -> PushServerUpdate {
-        var update = PushServerUpdate()
+    ) async -> PushRegistration {
+        var update = PushRegistration()
         let exchange: PushServerExchange
         do throws(PushServerError) { exchange = try await begin(device) } catch {
             // Without a server there are still the keys.
@@ -155,18 +165,43 @@ extension PushServerClient {
         let enrollment: EnrollmentPublicKey?
         do throws(DeviceError) { enrollment = try device.enrollment(at: .now()) } catch { throw .device(error) }
         guard let enrollment else { return }
-        do throws(DeviceError) { try device.leaveAccount(at: .now()) } catch { throw .device(error) }
-        let answer = try await begin(device).send("DELETE", "v1/phones/\(enrollment)")
-        guard answer.status != 404 else { return }
+        let leaving: Leaving
+        do throws(DeviceError) { leaving = try device.leaveAccount(at: .now()) } catch { throw .device(error) }
+        do throws(PushServerError) {
+            let answer = try await begin(device).send("DELETE", "v1/phones/\(enrollment)")
+            guard answer.status != 404 else { return }
+            return try answer.requireSuccess()
+        } catch {
+            switch error {
+            case .noAuthorization, .refused(401, _): break
+            default: throw error
+            }
+        }
+        let body: JSONValue = ["leaving": .string(leaving.description)]
+        try await exchange(device, authorization: nil).send("POST", "v1/leavings", body).requireSuccess()
+    }
+
+    package func sendTest(to device: OwnDevice) async throws(PushServerError) {
+        let enrollment: EnrollmentPublicKey?
+        do throws(DeviceError) { enrollment = try device.enrollment(at: .now()) } catch { throw .device(error) }
+        guard let enrollment else { throw .device(.unavailable("this device was never enrolled")) }
+        let answer = try await begin(device).send("POST", "v1/phones/\(enrollment)/test")
         try answer.requireSuccess()
+        guard answer.members["enqueued"]?.integer == 0 else { return }
+        throw .refused(status: answer.status, code: answer.members["skipped"]?.members?.keys.first)
     }
 
     private func begin(_ device: OwnDevice) async throws(PushServerError) -> PushServerExchange {
-        let fetcher = device.environment.fetcher
-        do throws(MediaError) { try fetcher.check(url, allowingPrivate: true) } catch { throw .notSecure }
+        let anonymous = try exchange(device, authorization: nil)
         guard let authorization = try? await authorization(), Self.isHeaderValue(authorization) else {
             throw .noAuthorization
         }
+        return PushServerExchange(url: url, authorization: authorization, fetcher: anonymous.fetcher)
+    }
+
+    private func exchange(_ device: OwnDevice, authorization: String?) throws(PushServerError) -> PushServerExchange {
+        let fetcher = device.environment.fetcher
+        do throws(MediaError) { try fetcher.check(url, reaching: .everywhere) } catch { throw .notSecure }
         return PushServerExchange(url: url, authorization: authorization, fetcher: fetcher)
     }
 
@@ -199,7 +234,7 @@ private struct Registration {
     let environment: PushEnvironment
     let now: Timestamp
 
-    func run(_ record: DeviceRecord, _ update: inout PushServerUpdate) async throws(PushServerError) {
+    func run(_ record: DeviceRecord, _ update: inout PushRegistration) async throws(PushServerError) {
         var record = record
         var answer = try await handOver(record)
         if answer.status == 409, let known = answer.members["record"]?.string {
@@ -258,10 +293,10 @@ private struct Registration {
     }
 }
 
-/// Requests to one server, inside one login.
+/// Requests to one server, inside one login or without any.
 private struct PushServerExchange: Sendable {
     let url: URL
-    let authorization: String
+    let authorization: String?
     let fetcher: any Fetching
 
     struct Answer {

@@ -1,4 +1,6 @@
+internal import Dispatch
 public import SealedPush
+public import UserNotifications
 
 /// All that an app tells the service module: whose messages it opens, for which app, with which keys, and what a person
 /// sees when that fails.
@@ -10,7 +12,7 @@ public struct ServiceConfiguration: Sendable {
     /// The servers' public keys: who is believed, most likely first, until a sender set of one of the authorities was
     /// accepted.
     public let senders: [SenderPublicKey]
-    /// Who signs the app's sender sets (``OwnDevice/accept(senderSet:at:)``), which replace the senders without an update of the
+    /// Who signs the app's sender sets (``ThisDevice/accept(senderSet:at:)``), which replace the senders without an update of the
     /// app. Keep the secret halves on a machine without a network.
     public let authorities: [AuthorityPublicKey]
     /// What is shown whenever opening does not succeed.
@@ -25,6 +27,8 @@ public struct ServiceConfiguration: Sendable {
     /// What is done with content that has opened, within the time there is: attachments, charts, receipts, the app's own
     /// steps. Without them its text is shown, and nothing is fetched.
     public let stages: [any ServiceStage]
+    /// The device that the app's calls use; tests put in another.
+    package var environment = DeviceEnvironment.system
 
     /// Makes a configuration; see each property for what it means.
     public init(
@@ -45,17 +49,50 @@ public struct ServiceConfiguration: Sendable {
 }
 
 extension ServiceConfiguration {
-    var trusted: TrustedSenders { TrustedSenders(senders, authorities: authorities) }
+    var trusted: TrustedSenders { trusted(adding: []) }
 
-    /// Opens an envelope that arrived while the device was locked. For the app, once it is unlocked.
+    func trusted(adding others: [SenderPublicKey]) -> TrustedSenders {
+        TrustedSenders(PublishedKeys.trusted(senders) + others, authorities: PublishedKeys.trusted(authorities))
+    }
+
+    /// Opens an envelope outside the extension, and shows nothing; never on the main actor. For what arrived before the
+    /// first unlock there is ``reopened(_:)``.
     ///
-    /// All steps of Specification 6, the ledger included; blocks for as long as two syncs of the disk take.
+    /// All steps of Specification 6, the ledger included; takes as long as two syncs of the disk.
     ///
     /// - Parameters:
-    ///   - envelope: ``SealedNotification/envelope``.
-    ///   - requestIdentifier: the notification's `request.identifier`.
-    public func open(envelope: String, requestIdentifier: String) throws(OpenError) -> OpenedContent {
-        try PushOpening(self, environment: .system).open(field: envelope, requestIdentifier: requestIdentifier)
+    ///   - envelope: ``SealedNotification/envelope``, or a background push's field `custom-encrypted-message`.
+    ///   - requestIdentifier: the notification's `request.identifier`, or what names the push.
+    @concurrent public func open(
+        envelope: String, requestIdentifier: String
+    ) async throws(OpenError) -> OpenedContent {
+        try PushOpening(self, environment: environment).open(field: envelope, requestIdentifier: requestIdentifier)
+    }
+
+    /// Opens a notification that arrived before the first unlock after a restart, with all stages, as the extension would
+    /// have. For the app: when it becomes active, and at `applicationProtectedDataDidBecomeAvailable`.
+    ///
+    /// Adding the answer to the notification center puts it in place of the safe default. ``SealedNotification`` reads its
+    /// user info like that of any other. Opening and stages run off the main actor; the stages have 25 seconds.
+    ///
+    /// - Returns: nil if the notification has no envelope, or if that still doesn't open: the safe default stays.
+    nonisolated(nonsending) public func reopened(_ notification: UNNotification) async -> UNNotificationRequest? {
+        let request = notification.request
+        guard let envelope = SealedNotification(userInfo: request.content.userInfo)?.envelope else { return nil }
+        let field = UNMutableNotificationContent()
+        field.userInfo = [Envelope.fieldName: envelope]
+        let again = UNNotificationRequest(identifier: request.identifier, content: field, trigger: nil)
+        let content = await withCheckedContinuation { continuation in
+            let opening = PushOpening(self, environment: environment)
+            let run = ServiceRun(again, self, environment, opening, at: .now) { content in
+                nonisolated(unsafe) let content = content
+                continuation.resume(returning: content)
+            } onEnd: { _ in
+            }
+            StageExecutor.queue().async { run.run() }
+        }
+        guard SealedNotification(userInfo: content.userInfo)?.reason == nil else { return nil }
+        return UNNotificationRequest(identifier: request.identifier, content: content, trigger: nil)
     }
 }
 

@@ -34,7 +34,9 @@ final class ServiceRun: Sendable {
         self.opening = opening
         field = request.content.userInfo[Envelope.fieldName] as? String
         identifier = request.identifier
-        delivery = Delivery(request, best: opening.presentOutOfTime(), handler: handler)
+        delivery = Delivery(
+            request, best: opening.presentOutOfTime(),
+            counting: environment.folder(configuration.container).map(BadgeCount.init(in:)), handler: handler)
         stages = configuration.stages
         scratch = ScratchFolder(in: environment.scratchRoot)
         context = StageContext(
@@ -106,11 +108,18 @@ final class ServiceRun: Sendable {
         }
         opening.tidy(after: shown)
         guard !stages.isEmpty else { return onEnd(self) }
-        StageExecutor.start { [self] in
+        let isOver = DispatchSemaphore(value: 0)
+        let task = StageExecutor.start { [self] in
             await withTaskGroup(of: Void.self) { group in
                 for stage in stages { group.addTask { [context] in await stage.finished(result, in: context) } }
             }
+            isOver.signal()
             onEnd(self)
+        }
+        context.environment.activity { isExpired in
+            guard isExpired else { return isOver.wait() }
+            task.cancel()
+            isOver.signal()
         }
     }
 
@@ -123,6 +132,9 @@ final class ServiceRun: Sendable {
 /// Work and expiry may both want to finish it, at once and on different threads: the first does.
 final class Delivery: Sendable {
     private let pending: Locked<Pending?>
+    private let badge: BadgeCount?
+    /// Held while the system is called, so that of two sums the larger one is shown last.
+    private static let counting = NSLock()
 
     private struct Pending {
         let handler: (UNNotificationContent) -> Void
@@ -130,7 +142,11 @@ final class Delivery: Sendable {
         var best: Presentation
     }
 
-    init(_ request: UNNotificationRequest, best: Presentation, handler: @escaping (UNNotificationContent) -> Void) {
+    init(
+        _ request: UNNotificationRequest, best: Presentation, counting badge: BadgeCount? = nil,
+        handler: @escaping (UNNotificationContent) -> Void
+    ) {
+        self.badge = badge
         // Apple marks neither the handler nor the content Sendable, and calls an extension on any thread: they are
         // touched under the lock, and by the one thread that takes them out.
         nonisolated(unsafe) let pending: Pending? = Pending(handler: handler, original: request.content, best: best)
@@ -153,7 +169,19 @@ final class Delivery: Sendable {
             pending = nil
         }
         guard let taken else { return nil }
-        taken.handler(taken.best.content(original: taken.original))
-        return taken.best
+        guard case .opened(let draft) = taken.best else {
+            taken.handler(taken.best.content(original: taken.original))
+            return taken.best
+        }
+        var shown = draft.withPicture
+        if let increment = shown.badgeIncrement, shown.badge == nil, !shown.isRepeat {
+            Self.counting.withLock {
+                shown.badge = badge?.add(increment)
+                taken.handler(Presentation.opened(shown).content(original: taken.original))
+            }
+        } else {
+            taken.handler(Presentation.opened(shown).content(original: taken.original))
+        }
+        return .opened(shown)
     }
 }

@@ -17,6 +17,7 @@ struct PhoneRoutes: Sendable {
     /// Of one account at most.
     let deviceCount: Int
     let gate: PhoneGate
+    let tests: RateLimiter
     let state: @Sendable () -> ServerState
 
     /// For a back end, inside the account's login: what the app shows here.
@@ -123,6 +124,34 @@ struct PhoneRoutes: Sendable {
             try await outbox.leave(leaving)
             return Response(status: .noContent)
         }
+    }
+
+    /// Sends a fixed text to this device, so that a person sees that it works.
+    func test(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let (user, enrollment) = try caller(context)
+        guard tests.take(user) else {
+            throw Problem(
+                .tooManyRequests, "too-many-requests", "an account may have five tests an hour", retryAfter: 720)
+        }
+        return try await sendTest(to: .device(name(of: enrollment, user)))
+    }
+
+    /// The same for a back end, to a user or a device.
+    func testAll(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let members = try await request.members().dictionary.filter { $0.value != .null }
+        let user = members["user"]?.string.flatMap(UserName.init(parsing:))
+        let device = members["device"]?.string.flatMap(DeviceName.init(parsing:))
+        guard members.count == 1, let audience = user.map(Audience.user) ?? device.map(Audience.device)
+        else { throw Problem.malformed("a test has one member, user or device") }
+        return try await sendTest(to: audience)
+    }
+
+    private func sendTest(to audience: Audience) async throws -> Response {
+        let content = Content(title: "Test", body: "It works: this message was sealed for this device alone.")
+        let report = try await outbox.enqueue(
+            content, to: audience, from: state().sender().sealer, expiration: Timestamp.now().advanced(bySeconds: 3_600)
+        )
+        return .json(.object(report.json), status: .accepted)
     }
 
     func senderSet(_ request: Request, _ context: ServerContext) async throws -> Response {

@@ -210,6 +210,7 @@ struct ServerRoutes: Sendable {
         group.delete("/logins/:user", use: phones.endLogins)
         group.delete("/users/:user", use: phones.erase)
         group.post("/messages", use: messages.enqueue)
+        group.post("/test", use: phones.testAll)
         group.get("/messages/:message", use: messages.report)
         group.post("/seal", use: messages.seal)
         group.get("/devices", use: lists.devices)
@@ -227,12 +228,14 @@ struct ServerRoutes: Sendable {
         group.put("/phones/:enrollment", use: phones.register)
         group.delete("/phones/:enrollment", use: phones.unregister)
         group.post("/phones/:enrollment/answers", use: phones.answer)
+        group.post("/phones/:enrollment/test", use: phones.test)
         group.get("/sender-set", use: phones.senderSet)
         return router.refusingOtherMethods()
     }
 
     private var phones: PhoneRoutes {
-        PhoneRoutes(outbox: outbox, deviceCount: limits.deviceCount, gate: gate, state: state)
+        let tests = RateLimiter(burst: 5, every: .seconds(720), clock: limits.clock)
+        return PhoneRoutes(outbox: outbox, deviceCount: limits.deviceCount, gate: gate, tests: tests, state: state)
     }
 }
 

@@ -93,9 +93,10 @@ final class KeyedMutex<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// A token bucket for each name: a number of requests at once, and one more a second. Safe from many threads.
+/// A token bucket for each name: a number of requests at once, and one more each interval. Safe from many threads.
 final class RateLimiter: Sendable {
     private let burst: Double
+    private let interval: Duration
     private let maximumCount: Int
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let state = Locked(State())
@@ -110,16 +111,18 @@ final class RateLimiter: Sendable {
         var left: Double
         var time: ContinuousClock.Instant
 
-        func filled(at now: ContinuousClock.Instant, upTo burst: Double) -> Double {
-            min(burst, left + (now - time) / .seconds(1))
+        func filled(at now: ContinuousClock.Instant, upTo burst: Double, every interval: Duration) -> Double {
+            min(burst, left + (now - time) / interval)
         }
     }
 
     /// - Parameter maximumCount: the number of names to keep at once: some 10 MB.
     init(
-        burst: Int, maximumCount: Int = 100_000, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        burst: Int, every interval: Duration = .seconds(1), maximumCount: Int = 100_000,
+        clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.burst = Double(burst)
+        self.interval = interval
         self.maximumCount = maximumCount
         self.clock = clock
     }
@@ -132,7 +135,7 @@ final class RateLimiter: Sendable {
             let isKnown = state.buckets[name] != nil || state.buckets.count < maximumCount
             // Names for which there is no room share a bucket: nobody gets more by coming in a crowd.
             let owner = isKnown ? name : nil
-            var left = state.buckets[owner]?.filled(at: now, upTo: burst) ?? burst
+            var left = state.buckets[owner]?.filled(at: now, upTo: burst, every: interval) ?? burst
             let isAllowed = left >= 1
             if isAllowed { left -= 1 }
             state.buckets[owner] = Bucket(left: left, time: now)
@@ -144,6 +147,6 @@ final class RateLimiter: Sendable {
     private func sweep(_ state: inout State, at now: ContinuousClock.Instant) {
         if let last = state.lastSweep, now - last < .seconds(1) { return }
         state.lastSweep = now
-        state.buckets = state.buckets.filter { $0.value.filled(at: now, upTo: burst) < burst }
+        state.buckets = state.buckets.filter { $0.value.filled(at: now, upTo: burst, every: interval) < burst }
     }
 }

@@ -89,6 +89,7 @@ extension DeliveredPush {
             "data": shown?.data ?? NSNull(), "userInfoKeys": shown?.userInfoObject.keys.sorted() ?? [],
             "elapsedMilliseconds": milliseconds ?? NSNull(), "peakMemoryBytes": peakMemoryByteCount ?? NSNull(),
         ]
+        object["avatarBytes"] = shown?.avatar?.count
         object["expanded"] = expansion?.jsonObject
         return object
     }

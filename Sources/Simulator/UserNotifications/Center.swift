@@ -46,6 +46,12 @@ extension UNUserNotificationCenter {
         lock.withLock { delivered }
     }
 
+    /// Sets the number on the app's icon.
+    nonisolated(nonsending) public func setBadgeCount(_ newBadgeCount: Int) async throws {}
+
+    /// Removes all delivered notifications.
+    public func removeAllDeliveredNotifications() { lock.withLock { delivered = [] } }
+
     /// Removes the delivered notifications with these identifiers.
     public func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {
         lock.withLock { delivered.removeAll { identifiers.contains($0.request.identifier) } }

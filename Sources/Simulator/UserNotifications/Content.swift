@@ -34,6 +34,38 @@ public class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     public override var hash: Int { values.body.hashValue }
 }
 
+/// What can change a notification's content (Apple, UNNotificationContentProviding).
+public protocol UNNotificationContentProviding: NSObjectProtocol {}
+
+/// Who wrote a message, as the system was told.
+package struct CommunicationSender: Equatable, Sendable {
+    package let name: String
+    package let conversation: String
+    package let image: Data?
+
+    package init(name: String, conversation: String, image: Data?) {
+        self.name = name
+        self.conversation = conversation
+        self.image = image
+    }
+}
+
+/// What names one.
+protocol CommunicationProviding {
+    var communication: CommunicationSender? { get }
+}
+
+extension UNNotificationContent {
+    /// Returns this content as a message of the person whom the intent names, with their picture.
+    public func updating(from provider: any UNNotificationContentProviding) throws -> UNNotificationContent {
+        guard let sender = (provider as? any CommunicationProviding)?.communication else { return self }
+        var values = values
+        values.title = sender.name
+        values.communication = sender
+        return UNNotificationContent(values)
+    }
+}
+
 /// What a notification shows, while it is being written (Apple, UNMutableNotificationContent).
 ///
 /// A text is kept as it is set; the displaying system, not this class, treats printf escapes in `body`.
@@ -76,11 +108,13 @@ public struct ContentValues: Equatable {
     public var relevanceScore = 0.0
     /// The value a Focus filters by.
     public var filterCriteria: String?
+    /// Set by ``UNNotificationContent/updating(from:)`` alone.
+    package var communication: CommunicationSender?
 
     public static func == (one: ContentValues, other: ContentValues) -> Bool {
         one.texts == other.texts && one.attachments == other.attachments && one.badge == other.badge
             && one.sound == other.sound && one.interruptionLevel == other.interruptionLevel
-            && one.relevanceScore == other.relevanceScore
+            && one.relevanceScore == other.relevanceScore && one.communication == other.communication
             && NSDictionary(dictionary: one.userInfo).isEqual(to: other.userInfo)
     }
 

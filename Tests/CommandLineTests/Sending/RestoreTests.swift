@@ -127,10 +127,10 @@ final class RestoreDrill {
         let client = PushServerClient(url: try #require(URL(string: "http://127.0.0.1:\(port)"))) { "Bearer \(login)" }
         let online = try events("online").first { $0["device"] as? String == "phone-\(phone)" }
         let token = try #require(Hex.decode(online?["token"] as? String ?? ""))
-        var update: PushServerUpdate
+        var update: PushRegistration
         repeat {
             try Task.checkCancellation()
-            update = await client.update(apps[phone - 1], token: token, environment: .production, at: .now())
+            update = await client.register(apps[phone - 1], token: token, environment: .production, at: .now())
         } while update.problems.contains { $0.error == .unreachable }
         #expect(update.isRegistered, "\(update.problems)")
         names[phone] = update.device

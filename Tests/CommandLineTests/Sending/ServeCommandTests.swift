@@ -88,10 +88,10 @@ import Testing
         let client = PushServerClient(url: try #require(URL(string: "http://127.0.0.1:\(number)"))) {
             "Bearer \(token)"
         }
-        var update: PushServerUpdate
+        var update: PushRegistration
         repeat {
             try Task.checkCancellation()
-            update = await client.update(app, token: [1, 2, 3], environment: .production, at: .now())
+            update = await client.register(app, token: [1, 2, 3], environment: .production, at: .now())
         } while update.problems.contains { $0.error == .unreachable }
         #expect(update.isRegistered && update.problems.isEmpty, "\(update.problems)")
         let device = try #require(update.device)

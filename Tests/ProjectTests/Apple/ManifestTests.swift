@@ -23,6 +23,10 @@ import Testing
         let manifest = try await copy.manifest()
         #expect(manifest.faults() == [])
         #expect(manifest.targets.count > 20)
+        // Nothing builds for watchOS and tvOS.
+        #expect(manifest.platforms.sorted() == ["ios", "maccatalyst", "macos", "visionos"])
+        // Xcode would warn, in each app, about libraries that it never links.
+        #expect(manifest.targets.allSatisfy { branch == .linux || $0.pkgConfig == nil })
         // Only our own builds have flags that a dependent must not get.
         #expect(manifest.targets.filter { $0.hasUnsafeFlags }.map { $0.name } == [])
         #expect(try await copy.manifest(strict: true).targets.filter { $0.hasUnsafeFlags }.count > 20)
@@ -35,6 +39,38 @@ import Testing
         #expect(try await copy.resolved("--traits", "Server") == Self.server.union(["swift-sodium"]))
         // As AppGuide 1 says.
         #expect(try await copy.resolvedByApp(taking: Manifest.appProducts) == ["sealed-push", "swift-sodium"])
+    }
+
+    /// What an app is likely to import beside ours.
+    private static let othersNames: Set<String> = [
+        // SwiftUI
+        "View", "App", "Scene", "State", "Binding", "Environment", "Text", "Label", "Image", "Color", "Font", "Path",
+        "Shape",
+        "List", "Section", "Group", "Form", "Table", "Menu", "Link", "Button", "Picker", "Toggle", "Gauge", "Canvas",
+        "Animation", "Transaction", "Alignment", "Axis", "Edge", "Angle", "Gradient", "Material", "Layout", "Namespace",
+        "Divider", "Spacer", "Window", "Settings", "Commands", "Preview", "Visibility", "Selection",
+        // Testing
+        "Attachment", "Attachable", "Test", "Suite", "Issue", "Tag", "Trait", "Bug", "Comment", "Confirmation",
+        "SourceLocation", "Expectation",
+        // Charts
+        "Chart", "ChartContent", "Plot", "PlottableValue", "BarMark", "LineMark", "AreaMark", "PointMark", "AxisMarks",
+        // CryptoKit
+        "HPKE", "HKDF", "HMAC", "AES", "ChaChaPoly", "SHA256", "SHA512", "Curve25519", "P256", "MLKEM768", "MLKEM1024",
+        "KEM",
+        "SharedSecret", "SymmetricKey", "SymmetricKeySize", "SecureEnclave", "Digest", "Insecure", "HashFunction",
+    ]
+
+    @Test("no public type of an app's modules has the name of one in SwiftUI, Testing, Charts or CryptoKit")
+    func publicNames() throws {
+        let folders = ["Core/SealedPush", "Device/PushService", "Device/PushServiceTesting", "Device/PushCharts"]
+        let sources = try folders.flatMap { try Checkout.files(in: "Sources/\($0)", ending: ".swift") }
+        let declaration =
+            /(?m)^(?:public|open) (?:final |indirect )*(?:struct|class|enum|protocol|actor|typealias) ([A-Za-z]+)/
+        let names = try sources.flatMap { file in
+            try Checkout.text(file).matches(of: declaration).map { String($0.1) }
+        }
+        #expect(names.count > 40)
+        #expect(names.filter(Self.othersNames.contains) == [])
     }
 
     @Test("it loads on Linux, with the trait's packages, and with none") func linux() async throws {
@@ -57,12 +93,14 @@ struct Manifest: Sendable {
         let name: String
         let dependencies: [Dependency]
         let hasUnsafeFlags: Bool
+        let pkgConfig: String?
     }
 
     let targets: [Target]
     let libraries: [String]
     let executables: [String]
     let traits: [String]
+    let platforms: [String]
     /// By identity, with the address and the oldest version.
     let packages: [String: (address: String, version: String)]
 
@@ -74,6 +112,7 @@ struct Manifest: Sendable {
         else { throw Tool.Failed(description: "not a manifest: \(json)") }
         self.targets = targets.map(Self.target)
         self.traits = traits.compactMap { $0["name"] as? String }
+        platforms = (root["platforms"] as? [[String: Any]] ?? []).compactMap { $0["platformName"] as? String }
         let isLibrary = { (product: [String: Any]) in (product["type"] as? [String: Any])?["library"] != nil }
         libraries = products.filter(isLibrary).compactMap { $0["name"] as? String }
         executables = products.filter { !isLibrary($0) }.compactMap { $0["name"] as? String }
@@ -101,11 +140,14 @@ struct Manifest: Sendable {
         let settings = target["settings"] as? [[String: Any]] ?? []
         return Target(
             name: target["name"] as? String ?? "", dependencies: dependencies,
-            hasUnsafeFlags: settings.contains { ($0["kind"] as? [String: Any])?["unsafeFlags"] != nil })
+            hasUnsafeFlags: settings.contains { ($0["kind"] as? [String: Any])?["unsafeFlags"] != nil },
+            pkgConfig: target["pkgConfig"] as? String)
     }
 
     /// What an app takes, which must be had without a trait.
-    static let appProducts = ["SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts"]
+    static let appProducts = [
+        "SealedPush", "PushSender", "PushKeyring", "PushService", "PushServiceTesting", "PushCharts",
+    ]
 
     /// What is wrong with the names and conditions in it.
     func faults() -> [String] {
@@ -130,6 +172,8 @@ struct Manifest: Sendable {
         }
         if !traits.contains("Server") { faults.append("no trait Server") }
         for product in Self.appProducts where !libraries.contains(product) { faults.append("no library \(product)") }
+        // A framework of such a name has no valid bundle ID: App Store Connect refuses the app (ITMS-90049).
+        faults += targets.filter { $0.name.contains("_") }.map { "\($0.name) has an underscore" }
         let foreign = reached(from: Self.appProducts).filter { $0.package != nil && $0.name != "Clibsodium" }
         faults += foreign.map { "an app's product needs \($0.name)" }
         return faults + Names.collisions(among: filesOfABuild).map { "\($0) differ only in case" }

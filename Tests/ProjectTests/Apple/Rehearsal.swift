@@ -7,14 +7,14 @@ struct Rehearsal: Sendable {
     /// The device's end and the sender module, each after those that it imports.
     private static let modules = [
         "Core/PushCore", "Core/SealedPush", "Server/PushSender", "Server/PushKeyring", "Device/PushService",
-        "Device/PushCharts",
+        "Device/PushServiceTesting", "Device/PushCharts",
     ]
     /// Each after those that it imports.
     private static let standIns = [
         "DarwinStructures", "Darwin", "Glibc", "CoreFoundation", "AppleFoundation", "Security", "CoreGraphics",
         "CoreText", "ImageIO", "os",
     ]
-    private static let standInsOnTop = ["UserNotificationsUI", "UIKit", "AppKit", "BackgroundTasks", "SwiftUI"]
+    private static let standInsOnTop = ["Intents", "UserNotificationsUI", "UIKit", "BackgroundTasks", "SwiftUI"]
     private static let sources = Checkout.folder.appending(path: "Tests/AppleRehearsal/StandIns")
     /// As in the manifest.
     private static let settings = [
@@ -54,7 +54,9 @@ struct Rehearsal: Sendable {
     private func building() async throws -> Rehearsal {
         for name in Self.standIns { try await makeStandIn(name) }
         // Linux's own, as a package of somebody else's; what it has for want of Apple's Foundation is left out.
-        let files = try copy("Sources/Simulator/UserNotifications").filter { !$0.hasSuffix("/String+Localized.swift") }
+        let files = try copy("Sources/Simulator/UserNotifications").filter {
+            !$0.hasSuffix("/String+Localized.swift") && !$0.hasSuffix("/Intents.swift")
+        }
         let apple = ["-package-name", "apple", "-enable-upcoming-feature", "InternalImportsByDefault"]
         try check(await compile(files, as: "UserNotifications", swift: "5", apple, into: compiled))
         for name in Self.standInsOnTop { try await makeStandIn(name) }
@@ -114,15 +116,20 @@ struct Rehearsal: Sendable {
     func compileTests(_ name: String) async throws -> Program.Result {
         let resources = "import Foundation\nextension Bundle { static let module = Bundle.main }\n"
         let files = try copy("Tests/\(name)") + [write(resources, to: "sources/Tests/\(name)/Resources.swift")]
-        let facts = try await Tool.output(of: ["swiftc", "-print-target-info"])
-        guard let path = facts.firstMatch(of: /"runtimeResourcePath": "(.*)"/)?.1 else {
-            throw Tool.Failed(description: "no path in \(facts)")
-        }
         // Their second opinion on HPKE is a package, and was built with these tests.
         let packages = Program("sealedpush").executable.deletingLastPathComponent().appending(path: "Modules").path
         return try await compile(
             files, as: name, swift: swift,
-            Self.settings + ["-plugin-path", "\(path)/host/plugins/testing", "-I", packages], into: compiled)
+            Self.settings + Self.testing() + ["-I", packages], into: compiled)
+    }
+
+    /// For the macros of tests.
+    private static func testing() async throws -> [String] {
+        let facts = try await Tool.output(of: ["swiftc", "-print-target-info"])
+        guard let path = facts.firstMatch(of: /"runtimeResourcePath": "(.*)"/)?.1 else {
+            throw Tool.Failed(description: "no path in \(facts)")
+        }
+        return ["-plugin-path", "\(path)/host/plugins/testing"]
     }
 
     /// Compiles an app's own sources, which use our modules.
@@ -133,7 +140,8 @@ struct Rehearsal: Sendable {
             try write(AppleSource.rewrite(source.text, for: system), to: "\(scratch)/\(source.name).swift")
         }
         return try await compile(
-            files, as: "App", swift: mode.swift, mode.flags, into: folder.appending(path: scratch).path)
+            files, as: "App", swift: mode.swift, mode.flags + Self.testing(), into: folder.appending(path: scratch).path
+        )
     }
 }
 

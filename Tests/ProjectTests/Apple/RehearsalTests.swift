@@ -30,8 +30,11 @@ import Testing
     /// One of them by chance in a plain run.
     private static let modes = Thoroughness.isThorough ? AppMode.allCases : AppMode.allCases.shuffled().suffix(1)
 
-    @Test("what AppGuide.md says compiles in its target", arguments: modes) func app(mode: AppMode) async throws {
-        let blocks = try AppSource.blocks(of: "Docs/AppGuide.md", leavingOut: ["part of a manifest", "a manifest"])
+    @Test("what the app's guides say compiles in its target", arguments: modes) func app(mode: AppMode) async throws {
+        let blocks = try ["AppGuide", "TestOnLinux", "RichNotifications"].flatMap { name in
+            try AppSource.blocks(of: "Docs/\(name).md", leavingOut: ["part of a manifest", "a manifest"])
+                .map { AppSource(name: "\(name) \($0.name)", text: $0.text) }
+        }
         #expect(blocks.count >= 14)
         #expect(blocks.contains { $0.text.contains("import UIKit") })
         try await expectCompiles(blocks, mode)
@@ -39,8 +42,10 @@ import Testing
 
     @Test("what ServerGuide.md says compiles on a Mac", arguments: modes) func server(mode: AppMode) async throws {
         // The outbox and the connection to Apple stand on packages that are not here as sources for Apple's systems.
-        let blocks = try AppSource.blocks(of: "Docs/ServerGuide.md", leavingOut: ["a manifest", "needs APNSwift"])
-            .filter { !$0.text.contains("import PushOutbox") }
+        let blocks = try AppSource.blocks(
+            of: "Docs/ServerGuide.md", leavingOut: ["part of a manifest", "a manifest", "needs APNSwift"]
+        )
+        .filter { !$0.text.contains("import PushOutbox") }
         #expect(blocks.count >= 4)
         try await expectCompiles(blocks, mode)
     }
@@ -62,19 +67,17 @@ import Testing
         }
     }
 
-    @Test(
-        "the app and the extension of the project for Xcode compile", arguments: modes,
-        Thoroughness.isThorough ? [AppleSource.System.iOS, .macOS] : [.iOS])
-    func project(mode: AppMode, system: AppleSource.System) async throws {
-        for target in ["App", "NotificationService"] {
-            let files = try ["Examples/App/\(target)", "Examples/App/Shared"].flatMap {
-                try Checkout.files(in: $0, ending: ".swift")
+    @Test("the app, the extension and the tests of the project for Xcode compile", arguments: modes)
+    func project(mode: AppMode) async throws {
+        for target in [["App"], ["NotificationService"], ["Tests", "NotificationService"]] {
+            let files = try (target + ["Shared"]).flatMap {
+                try Checkout.files(in: "Examples/App/\($0)", ending: ".swift")
             }
             let sources = try files.map {
                 AppSource(name: $0.deletingPathExtension().lastPathComponent, text: try Checkout.text($0))
             }
             #expect(sources.count >= 3)
-            try await expectCompiles(sources, mode, on: system)
+            try await expectCompiles(sources, mode)
         }
     }
 
@@ -84,9 +87,9 @@ import Testing
     }
 
     private func expectCompiles(
-        _ sources: [AppSource], _ mode: AppMode, on system: AppleSource.System = .iOS
+        _ sources: [AppSource], _ mode: AppMode
     ) async throws {
-        let result = try await Rehearsal.ready(system).compile(sources, as: mode)
+        let result = try await Rehearsal.ready().compile(sources, as: mode)
         #expect(result.status == 0, "\(result.errors)")
     }
 }

@@ -56,7 +56,7 @@ import Testing
         let hash = BLAKE2b.hash(Self.content, byteCount: 32)
         let file = RemoteFile(url: try #require(URL(string: url)), byteCount: Self.content.count, hash: hash, key: nil)
         let download = FileDownload(
-            file: file, allowsPrivateAddresses: isPrivate, fetcher: fetcher, deadline: deadline)
+            file: file, reach: isPrivate ? .everywhere : .internet, fetcher: fetcher, deadline: deadline)
         let taken = Locked<[UInt8]>([])
         do throws(MediaError) {
             try await download.run { (bytes) throws(AttachmentError) in taken.withLock { $0.append(contentsOf: bytes) }
@@ -145,7 +145,7 @@ import Testing
 @Suite("Where an extension goes") struct NetworkRulesTests {
     private func refusal(_ text: String, private isPrivate: Bool = false) -> MediaError? {
         do throws(MediaError) {
-            try SessionFetching().check(URL(string: text)!, allowingPrivate: isPrivate)
+            try SessionFetching().check(URL(string: text)!, reaching: isPrivate ? .everywhere : .internet)
         } catch { return error }
         return nil
     }
@@ -156,6 +156,7 @@ import Testing
             "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.255.255",
             "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255", "198.18.0.1",
             "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "[2002:c0a8:101::]",
+            "[2001:2:0:1baa::a00:1]", "[2001:2::1]",
             "[fe80::1]", "[fc00::1]", "[fd12:3456::1]", "[ff02::1]", "[2001:db8::1]", "[::7f00:1]", "localhost",
             "LOCALHOST", "printer.local", "nas.lan", "router", "vault.internal", "box.home.arpa", "a.localhost",
             "localhost.",
@@ -171,12 +172,21 @@ import Testing
         "the open internet is reached with https alone",
         arguments: [
             "example.com", "1.1.1.1", "172.15.0.1", "172.32.0.1", "[2606:4700::1111]", "[2001:4860:4860::8888]",
-            "[64:ff9b::101:101]", "xn--bcher-kva.example", "100.128.0.1", "files.example.co.uk.",
+            "[64:ff9b::101:101]", "[2001:2:0:1baa::101:101]", "xn--bcher-kva.example", "100.128.0.1",
+            "files.example.co.uk.",
         ])
     func reached(host: String) {
         #expect(refusal("https://\(host)/file") == nil)
         #expect(refusal("http://\(host)/file") == .notSecure)
         #expect(refusal("http://\(host)/file", private: true) == .notSecure)
+    }
+
+    @Test("an app may allow fake IPs, and nothing else of a private network") func fakeIPs() throws {
+        for host in ["198.18.0.1", "198.19.255.255", "[::ffff:198.18.0.1]", "10.0.0.1", "localhost", "nas.local"] {
+            let url = try #require(URL(string: "https://\(host)/file"))
+            let isReached = (try? SessionFetching().check(url, reaching: .internetAndFakeIPs)) != nil
+            #expect(isReached == host.hasPrefix("198."), "\(host)")
+        }
     }
 
     @Test(
@@ -188,7 +198,7 @@ import Testing
         ])
     func oddHosts(host: String) {
         guard let url = URL(string: "https://\(host)/file") else { return }
-        #expect(throws: MediaError.addressRefused) { try SessionFetching().check(url, allowingPrivate: true) }
+        #expect(throws: MediaError.addressRefused) { try SessionFetching().check(url, reaching: .everywhere) }
     }
 }
 

@@ -32,7 +32,7 @@ import Testing
         _ = server.url("real", .serves(stored))
         let bytes = Locked<[UInt8]>([])
         let download = FileDownload(
-            file: attachment.file, allowsPrivateAddresses: false, fetcher: loader.fetcher, deadline: .now + deadline)
+            file: attachment.file, reach: .internet, fetcher: loader.fetcher, deadline: .now + deadline)
         do throws(MediaError) {
             try await download.run { (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
             }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PushCore
 import PushSender
@@ -165,6 +166,57 @@ import UserNotifications
         #expect(await receive(Fixture.request(field: try field()), service).body == "Hello")
         try await eventually("the server is asked") { !server.heads.isEmpty }
         #expect(queue.waiting().count == 1)
+    }
+
+    @Test("posts before the notification is shown if the app wants that, once, and for two seconds at most")
+    func first() async throws {
+        let stage = ReceiptStage(hosts: [], postsFirst: true)
+        let service = TestedService(fixture.configuration(stages: [stage]))
+        service.environment = fixture.environment()
+        let field = try field()
+        let server = server
+        let postedBefore: Int = await withCheckedContinuation { continuation in
+            service.didReceive(Fixture.request(field: field)) { _ in
+                continuation.resume(returning: server.bodies.count)
+            }
+        }
+        await service.tidied()
+        #expect(postedBefore == 1)
+        #expect(server.bodies.count == 1 && queue.waiting().isEmpty)
+
+        server.behave(.hangs)
+        #expect(await receive(Fixture.request(field: try self.field()), service).body == "Hello")
+        #expect(queue.waiting().count == 1)
+        #expect(fixture.log.contains { $0.failure == "late" })
+    }
+
+    @Test("has the system keep the process until the receipts are posted, and stops when it won't")
+    func activity() async throws {
+        for isExpired in [false, true] {
+            let calls = Collected<Bool>()
+            let isHeld = DispatchSemaphore(value: 0)
+            var environment = fixture.environment()
+            environment.activity = { work in
+                DispatchQueue(label: "activity").async {
+                    calls.add(false)
+                    work(false)
+                    isHeld.signal()
+                }
+                guard isExpired else { return }
+                DispatchQueue(label: "expiry").async { work(true) }
+            }
+            server.behave(isExpired ? .hangs : .answers(204))
+            #expect(await show(try field(), environment: environment).body == "Hello")
+            // The block returns once the work is done, or has been stopped.
+            await withCheckedContinuation { continuation in
+                DispatchQueue(label: "held").async {
+                    isHeld.wait()
+                    continuation.resume()
+                }
+            }
+            #expect(calls.all == [false])
+            #expect(queue.waiting().count == (isExpired ? 1 : 0))
+        }
     }
 
     @Test("waits at random where the app wants that, and then goes with a later notification")

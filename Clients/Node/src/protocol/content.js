@@ -173,6 +173,15 @@ export function isChart(value) {
   )
 }
 
+/** 19.1. Attachments are not made here, so the picture comes with it. */
+function isPerson(value) {
+  if (!isObject(value)) return false
+  const { name, id, image, 'image-data': data = 'AA' } = value
+  return [name, id].every((text) => isShort(text, 128) && text !== '') && isVisible(name) && image === undefined &&
+    isText(data) && /^[A-Za-z0-9_-]+$/.test(data) && data === Buffer.from(data, 'base64url').toString('base64url') &&
+    Buffer.from(data, 'base64url').length <= 2048
+}
+
 // Attachments, overflow and receipts are not made here, and what can't be checked is not sent.
 const RULES = {
   id: (value) => isText(value) && MESSAGE_ID.test(value),
@@ -182,6 +191,7 @@ const RULES = {
   'collapse-id': (value) => isShort(value, 64) && value !== '',
   alert: isAlert,
   badge: (value) => Number.isInteger(value) && isNumber(value, 0, 2147483647),
+  'badge-add': (value) => Number.isInteger(value) && isNumber(value, 1, 99),
   sound: isSound,
   'thread-id': isText,
   category: isText,
@@ -189,6 +199,7 @@ const RULES = {
   'relevance-score': (value) => isNumber(value, 0, 1),
   data: (value) => value !== null,
   chart: isChart,
+  person: isPerson,
   template: (value) => value === true,
   attachments: () => false,
   overflow: () => false,
@@ -201,4 +212,5 @@ export const NAMES = {
   alert: ['title', 'subtitle', 'body'],
   sound: ['critical', 'name', 'volume'],
   chart: ['kind', 'points', 'labels', 'prefix', 'suffix', 'color', 'axes'],
+  person: ['name', 'id', 'image', 'image-data'],
 }

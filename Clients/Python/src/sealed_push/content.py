@@ -18,6 +18,8 @@ class Chart(TypedDict, total=False):
     axes: bool
 
 
+Person = TypedDict("Person", {"name": Required[str], "id": Required[str], "image": str, "image-data": str}, total=False)
+
 Content = TypedDict(
     "Content",
     {
@@ -28,6 +30,7 @@ Content = TypedDict(
         "collapse-id": str,
         "alert": Required[Alert],
         "badge": int,
+        "badge-add": int,
         "sound": str | Sound,
         "thread-id": str,
         "category": str,
@@ -36,6 +39,7 @@ Content = TypedDict(
         "attachments": list[dict[str, Any]],
         "overflow": dict[str, Any],
         "chart": Chart,
+        "person": Person,
         "receipt": dict[str, str],
         "template": Literal[True],
         "data": Any,

@@ -78,6 +78,8 @@ struct Card {
     let subtitle: String
     let body: String
     let preview: Preview?
+    /// In place of the app's icon; nil for a message of no person.
+    let avatar: Avatar?
     /// Of the same conversation, below this one.
     let belowCount: Int
 
@@ -93,7 +95,19 @@ struct Card {
         body = PictureText.lines(shown.body)
         // Apple, `UNNotificationContent.attachments`: the first one's thumbnail is shown.
         preview = shown.attachments.first.flatMap { $0.isThumbnailHidden ? nil : Preview($0) }
+        avatar = shown.avatar.map { Avatar(Thumbnail(of: Array($0)), initial: shown.title) }
         self.belowCount = belowCount
+    }
+
+    /// A person's picture, or the first letter of the name.
+    struct Avatar {
+        let picture: Thumbnail?
+        let initial: String
+
+        init(_ picture: Thumbnail?, initial name: String) {
+            self.picture = picture
+            initial = PictureText.line(name).first.map { String($0).uppercased() } ?? "?"
+        }
     }
 }
 
@@ -263,7 +277,23 @@ extension Card {
         return height + Self.stackEdge * Double(depth)
     }
 
+    /// The app's icon, or a person's picture with the icon in its corner.
     private func paintIcon(x: Double, y: Double, on canvas: Canvas) {
+        if let avatar {
+            canvas.rectangle(x: x, y: y, width: Self.iconSide, height: Self.iconSide, radius: Self.iconSide / 2)
+            if let picture = avatar.picture {
+                canvas.fill(picture, x: x, y: y, side: Self.iconSide)
+            } else {
+                canvas.fill(Ink(0x8e8e93))
+                canvas.sign(avatar.initial, size: 18, x: x, y: y, side: Self.iconSide)
+            }
+            let side = Self.iconSide * 0.42
+            let (x, y) = (x + Self.iconSide - side + 2, y + Self.iconSide - side + 2)
+            canvas.rectangle(x: x, y: y, width: side, height: side, radius: 4)
+            canvas.fill([Ink(0x4aa3ff), Ink(0x0a66e0)], from: (x, y), to: (x, y + side))
+            return canvas.sign(
+                appName.first.map { String($0).uppercased() } ?? "?", size: 9, x: x, y: y, side: side)
+        }
         canvas.rectangle(x: x, y: y, width: Self.iconSide, height: Self.iconSide, radius: 9)
         canvas.fill([Ink(0x4aa3ff), Ink(0x0a66e0)], from: (x, y), to: (x, y + Self.iconSide))
         canvas.sign(appName.first.map { String($0).uppercased() } ?? "?", size: 20, x: x, y: y, side: Self.iconSide)

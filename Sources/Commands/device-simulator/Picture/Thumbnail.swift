@@ -11,10 +11,13 @@ final class Thumbnail: Sendable {
     /// Nothing draws on it after it was made.
     nonisolated(unsafe) let surface: OpaquePointer
 
-    init?(of attachment: ShownAttachment) {
-        guard let bytes = try? DurableFiles.read(attachment.file, limit: Self.maximumByteCount + 1),
-            bytes.count <= Self.maximumByteCount, let image = PNGImage.surface(bytes)
-        else { return nil }
+    convenience init?(of attachment: ShownAttachment) {
+        guard let bytes = try? DurableFiles.read(attachment.file, limit: Self.maximumByteCount + 1) else { return nil }
+        self.init(of: bytes)
+    }
+
+    init?(of bytes: [UInt8]) {
+        guard bytes.count <= Self.maximumByteCount, let image = PNGImage.surface(bytes) else { return nil }
         defer { cairo_surface_destroy(image) }
         guard let surface = Self.square(of: image) else { return nil }
         self.surface = surface

@@ -47,6 +47,12 @@ package enum NetworkHost: Hashable, Sendable {
         }
     }
 
+    /// What a VPN app gives in place of a name's address: 198.18.0.0/15, which is for tests of networks (RFC 2544).
+    package var isFakeIP: Bool {
+        guard case .address(let address) = self else { return false }
+        return address.bytes.count == 4 && address.bytes[0] == 198 && address.bytes[1] & 0xfe == 18
+    }
+
     private static func isLoopbackName(_ name: String) -> Bool { name == "localhost" || name.hasSuffix(".localhost") }
 
     private static let localSuffixes = [".local", ".internal", ".lan", ".home.arpa", ".onion"]
@@ -55,7 +61,7 @@ package enum NetworkHost: Hashable, Sendable {
 /// An IPv4 or IPv6 address, and whether it is one of the open internet's.
 package struct IPAddress: Hashable, Sendable {
     /// 4 or 16.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Reads every way to write one that the system's own resolver reads: `127.1`, `0x7f000001` and `2130706433` are all
     /// the same.
@@ -90,11 +96,13 @@ package struct IPAddress: Hashable, Sendable {
         return !Self.specialV6.contains { Self.has(bytes, $0.prefix, $0.bitCount) }
     }
 
-    /// Of an IPv4 address, or of an IPv6 address that stands for one: mapped, NAT64 (RFC 6052), 6to4.
+    /// Of an IPv4 address, or of an IPv6 address that stands for one: mapped, NAT64 (RFC 6052, and a Mac that
+    /// shares such a network for tests), 6to4.
     private var embeddedV4: [UInt8]? {
         if bytes.count == 4 { return bytes }
         if Self.has(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96) { return Array(bytes[12...]) }
         if Self.has(bytes, [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96) { return Array(bytes[12...]) }
+        if Self.has(bytes, [0x20, 0x01, 0, 0x02, 0, 0, 0x1b, 0xaa, 0, 0, 0, 0], 96) { return Array(bytes[12...]) }
         if Self.has(bytes, [0x20, 0x02], 16) { return Array(bytes[2..<6]) }
         return nil
     }

@@ -4,6 +4,9 @@ extension Content {
         guard alert.isVisible else { throw .noVisibleText }
         if let collapseID, !Self.isCollapseID(collapseID) { throw .invalid("collapse-id") }
         if let badge, !Self.badges.contains(Int64(badge)) { throw .invalid("badge") }
+        if let badgeIncrement, badge != nil || !Self.badgeIncrements.contains(Int64(badgeIncrement)) {
+            throw .invalid("badge-add")
+        }
         if let relevanceScore, !(0...1).contains(relevanceScore) { throw .invalid("relevance-score") }
         switch sound {
         case .named(let name)? where name.isEmpty: throw .invalid("sound")
@@ -20,6 +23,14 @@ extension Content {
             guard read.file.isFetchable else { throw .invalid("overflow.url") }
         }
         if let chart { _ = try PushChart(chart.json, at: "chart") }
+        if let person {
+            let read = try Person(person.json, at: "person", isLenient: false)
+            if case .attachment(let id)? = read.image,
+                !attachments.contains(where: { $0.id == id && [.png, .jpeg].contains($0.type) })
+            {
+                throw .invalid("person.image")
+            }
+        }
     }
 
     /// Whether its end has passed. A lifetime in place of a moment is the most common cause.
@@ -28,8 +39,10 @@ extension Content {
     package static let momentRule = "whole seconds since 1970, not a lifetime"
 
     static let knownKeys: Set<String> = [
-        "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
-        "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt", "template",
+        "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "badge-add", "sound", "thread-id",
+        "category",
+        "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "person", "receipt",
+        "template",
     ]
 }
 

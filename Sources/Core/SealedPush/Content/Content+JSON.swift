@@ -59,6 +59,15 @@ extension Content {
         }
         overflow = try Self.part("overflow", of: &object, isLenient, Overflow.init(_:at:))
         chart = try Self.part("chart", of: &object, isLenient, PushChart.init(_:at:))
+        badgeIncrement = try Self.part("badge-add", of: &object, isLenient) { (value, path) throws(ContentError) in
+            guard let count = value.integer, Self.badgeIncrements.contains(count) else {
+                throw .unusable(value, at: path)
+            }
+            return Int(count)
+        }
+        person = try Self.part("person", of: &object, isLenient) { (value, path) throws(ContentError) in
+            try Person(value, at: path, isLenient: isLenient)
+        }
         receipt = try Self.part("receipt", of: &object, isLenient, ReceiptRequest.init(_:at:))
         if let value = object.take("template") {
             isTemplate = value == .bool(true)
@@ -127,6 +136,7 @@ extension Content {
                 member.string("body", alert.body)
             }
             object.integer("badge", badge.map(Int64.init))
+            object.integer("badge-add", badgeIncrement.map(Int64.init))
             object.value("sound", sound?.json)
             object.string("thread-id", threadID)
             object.string("category", category)
@@ -136,6 +146,7 @@ extension Content {
             if !attachments.isEmpty { object.value("attachments", .array(attachments.map(\.json))) }
             object.value("chart", chart?.json)
             object.value("overflow", overflow?.json)
+            object.value("person", person?.json)
             receiptPlace = object.byteCount
             if isTemplate { object.value("template", true) }
             for (name, value) in other.sorted(by: { $0.key < $1.key }) { object.value(named: name, value) }
@@ -145,6 +156,7 @@ extension Content {
 
     static func isCollapseID(_ text: String) -> Bool { (1...64).contains(text.utf8.count) }
     static let badges: ClosedRange<Int64> = 0...Int64(Int32.max)
+    static let badgeIncrements: ClosedRange<Int64> = 1...99
 }
 
 /// Why bytes are not content, or content can't be sealed. Names keys, never values.

@@ -133,7 +133,7 @@ package enum TimeRules {
 extension Content {
     /// Specification 3.6.4: from a sender that nobody vouches for, nothing is fetched, nobody is told, nothing is loud.
     fileprivate mutating func limitToAnonymous() {
-        (attachments, overflow, chart, receipt, isTemplate) = ([], nil, nil, nil, false)
+        (attachments, overflow, chart, person, receipt, isTemplate) = ([], nil, nil, nil, nil, false)
         if interruptionLevel == .timeSensitive || interruptionLevel == .critical { interruptionLevel = .active }
         if case .critical(let name, _)? = sound { sound = .named(name) }
     }

@@ -12,6 +12,14 @@ package struct DeviceEnvironment: Sendable {
     /// What notifications that are worked on at once share.
     let budget: WorkBudget
     let now: @Sendable () -> Timestamp
+    /// Believed beside the app's own, on a device of a test.
+    package var senders: [SenderPublicKey] = []
+    /// Asks the system to let the process run until the block has returned; calls it once more, with true, if it won't.
+    package var activity: @Sendable (@escaping @Sendable (_ isExpired: Bool) -> Void) -> Void = { work in
+        #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
+            ProcessInfo.processInfo.performExpiringActivity(withReason: "sealed-push", using: work)
+        #endif
+    }
 
     package init(
         keychain: @escaping @Sendable (_ accessGroup: String) -> (any SecretItems)?,

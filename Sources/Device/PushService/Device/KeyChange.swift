@@ -140,6 +140,10 @@ enum KeyChangeError: Error {
         switch error {
         case .duplicate, .notFound: self = .raced
         case .locked: self = .failed(.locked)
+        // errSecMissingEntitlement.
+        case .other(-34018):
+            let entitlement = "the keychain group is not in the target's keychain-access-groups"
+            self = .failed(.unavailable("\(entitlement), or it lacks the team's prefix (-34018)"))
         case .other(let code): self = .failed(.unavailable("the keychain answered with \(code)"))
         }
     }

@@ -1,37 +1,24 @@
 internal import Foundation
 public import SealedPush
 
-/// The device that the app runs on, and the life of its keys. For the app, never for its extension, which only reads.
-///
-/// Get one from ``ServiceConfiguration/device``. Each call reads and writes the keychain, a few milliseconds; call it off
-/// the main thread. Several threads and processes may call at once, and a process may be killed at any moment: what it had
-/// begun opens what it opened before, and the next call finishes it. Source: Specification 13.
-public struct OwnDevice: Sendable {
-    let configuration: ServiceConfiguration
-    let environment: DeviceEnvironment
+/// The life of a device's keys: what ``ThisDevice`` calls off the main actor, each call blocking its thread.
+package struct OwnDevice: Sendable {
+    package let configuration: ServiceConfiguration
+    package let environment: DeviceEnvironment
 
     package init(_ configuration: ServiceConfiguration, environment: DeviceEnvironment) {
         self.configuration = configuration
         self.environment = environment
     }
 
-    /// The record to hand to the server inside the app's own login: makes the enrollment key and the first key where there
-    /// are none, and the ledger before them (Specification 7.11). The same record again until something changes.
-    ///
-    /// The server pins ``DeviceRecord/enrollment``, and believes later records by it. Call it before the server seals
-    /// anything for this device.
-    public func enroll(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
+    package func enroll(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
         try change(at: now) { (change) throws(KeyChangeError) in
             try ensureKey(&change)
             return try change.signRecord()
         }
     }
 
-    /// Makes a new key beside the one in use, and returns the record of both, for the server. The new one is in use once a
-    /// message has opened under it and ``maintain(rotatingOlderThan:serverKnows:at:)`` was called; until then both open.
-    ///
-    /// - Throws: `unconfirmed` while an earlier new key waits for its first message.
-    public func rotate(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
+    package func rotate(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
         // Where this begins again, the new key that waits is its own.
         var isAdded = false
         return try change(at: now) { (change) throws(KeyChangeError) in
@@ -45,11 +32,7 @@ public struct OwnDevice: Sendable {
         }
     }
 
-    /// Declares every key of this device stolen: they are destroyed, and a new one takes their place. What was sealed to
-    /// them never opens again. Can't be undone. Hand the record to the server at once, or it seals to keys that are gone.
-    ///
-    /// The enrollment key stays. Where that may be stolen too, the account's owner must enroll the device anew.
-    public func revoke(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
+    package func revoke(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
         // Told from the new key by name, as this may begin again.
         var revoked: Set<DevicePublicKey>?
         return try change(at: now) { (change) throws(KeyChangeError) in
@@ -65,13 +48,7 @@ public struct OwnDevice: Sendable {
         }
     }
 
-    /// Answers a server's challenge, which proves that this device holds the key it was sealed to.
-    ///
-    /// - Parameter text: `pushchallenge.…`, as the server sent it.
-    /// - Returns: `pushanswer.…`, to be sent back within ten minutes.
-    /// - Throws: as ``Challenge/answer(_:enrollment:topic:keys:trusting:)``; `unknownRecipient` too where the device was
-    ///   never enrolled.
-    public func answer(challenge text: String, at now: Timestamp = .now()) throws(ChallengeError) -> String {
+    package func answer(challenge text: String, at now: Timestamp = .now()) throws(ChallengeError) -> String {
         let keys = DeviceKeys(configuration.keys.items(environment))
         let topic = configuration.topic
         let enrollment: EnrollmentPublicKey?
@@ -95,12 +72,18 @@ extension OwnDevice {
         try change(at: now) { (change) throws(KeyChangeError) in try change.enrollmentKey()?.enrollment }
     }
 
-    /// Makes sure that nothing opens any more that was sent so far, even if a key should come back. Source: Specification 18.6.
-    func leaveAccount(at now: Timestamp) throws(DeviceError) {
+    /// Makes sure that nothing opens any more that was sent so far, even if a key should come back; returns the word to the
+    /// server that this device leaves. Source: Specification 18.6.
+    func leaveAccount(at now: Timestamp) throws(DeviceError) -> Leaving {
         let ledger = environment.folder(configuration.container).map(FileLedger.init(in:))
         // As with a first key: what is sent to the next account within this second opens.
         do { try ledger?.begin(floor: now.advanced(bySeconds: -1), asksForNewKey: false) } catch { throw .noLedger }
-        _ = try revoke(at: now)
+        // Nobody else has this record, so a record that is handed over later counts at least as high as the leaving.
+        let record = try revoke(at: now)
+        return try change(at: now) { (change) throws(KeyChangeError) in
+            guard let key = try change.enrollmentKey() else { throw .raced }
+            return Leaving(counter: record.counter, topic: configuration.topic, signedBy: key)
+        }
     }
 
     /// Makes a key where none is active.
@@ -136,11 +119,6 @@ extension OwnDevice {
     }
 
     private static let attemptCount = 16
-}
-
-extension ServiceConfiguration {
-    /// This device, for the app.
-    public var device: OwnDevice { OwnDevice(self, environment: .system) }
 }
 
 /// Where a device's keys are. App and extension name the same.
@@ -189,17 +167,8 @@ extension DeviceError: CustomStringConvertible {
 }
 
 extension OwnDevice {
-    /// Takes a sender set that the server has handed over: from here on its senders are believed and no others.
-    ///
-    /// Nothing is believed because the server says so: the set must be signed by one of
-    /// ``ServiceConfiguration/authorities``, for this app, and not be older than the one that the device has accepted. Kept
-    /// beside the keys, so that an older one can't come back without them.
-    ///
-    /// - Parameter text: `pushrecord.…`; at most 1,071 characters.
-    /// - Returns: the set, whose number (``SenderSet/counter``) the app may report; also where the device has it already.
-    /// - Throws: `record` where it is refused; nothing has changed then.
     @discardableResult
-    public func accept(senderSet text: String, at now: Timestamp = .now()) throws(DeviceError) -> SenderSet {
+    package func accept(senderSet text: String, at now: Timestamp = .now()) throws(DeviceError) -> SenderSet {
         let set: SenderSet
         do { set = try SenderSet(parsing: text) } catch { throw .record(error) }
         let trusted = configuration.trusted
@@ -227,22 +196,7 @@ extension OwnDevice {
 }
 
 extension OwnDevice {
-    /// Does what is due in the life of the keys. Call it at each launch and, say, once a day in the background.
-    ///
-    /// A new key under which the extension has opened a message is confirmed, and the older ones retire; keys that retired
-    /// 31 days ago are destroyed; where the keychain has outlived the app's container, or the key in use is older than
-    /// `age`, a new key is made; a record that ends within 60 days is signed anew. What a killed process left undone is
-    /// done too; a device without keys gets its first. A phone that was put back from its own backup is noticed by its
-    /// missing ledger; it gets a new key, and a record that counts higher than those before.
-    ///
-    /// - Parameters:
-    ///   - age: nil where keys are not to be rotated by age.
-    ///   - known: the newest record that the server has of this device, where it has refused this device's newest as
-    ///     `rolled-back` or `conflicting`: then one is signed that counts higher. A server can't make one up, as it is this
-    ///     device's own signature that is believed.
-    /// - Throws: `record(.foreignSigner)` or `record(.otherTopic)` where `known` is not this device's for this app. The
-    ///   server has then pinned another key: the account's owner must enroll the device as a new one.
-    public func maintain(
+    package func maintain(
         rotatingOlderThan age: Duration? = nil, serverKnows known: DeviceRecord? = nil, at now: Timestamp = .now()
     ) throws(DeviceError) -> DeviceMaintenance {
         // Kept across attempts: what was done before another process got in between is done.
@@ -301,7 +255,7 @@ extension OwnDevice {
     }
 }
 
-/// What ``OwnDevice/maintain(rotatingOlderThan:serverKnows:at:)`` has done, and what there is to do for the app.
+/// What ``ThisDevice/maintain(rotatingOlderThan:serverKnows:at:)`` has done, and what there is to do for the app.
 public struct DeviceMaintenance: Hashable, Sendable {
     let steps: Steps
     /// New keys under which a message has opened: they are in use now.

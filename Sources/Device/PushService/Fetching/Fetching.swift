@@ -22,7 +22,7 @@ package protocol Fetching: Sendable {
 
 /// What is to be fetched, and under which rules.
 package struct FetchRequest: Sendable {
-    /// One that has passed ``Fetching/check(_:allowingPrivate:)``.
+    /// One that has passed ``Fetching/check(_:reaching:)``.
     package let url: URL
     /// What is posted; nil for GET.
     package var body: [UInt8]?

@@ -2,23 +2,39 @@ package import Foundation
 internal import PushCore
 package import SealedPush
 
+/// Which addresses a stage may fetch from, always by `https`.
+public enum NetworkReach: Sendable {
+    /// The open internet.
+    case internet
+    /// The open internet and 198.18.0.0/15, which some VPN apps give in place of every name's address ("fake IP").
+    case internetAndFakeIPs
+    /// Private and local networks, too: the messages' senders choose what the phone asks there.
+    case everywhere
+
+    func allows(_ host: NetworkHost) -> Bool {
+        switch self {
+        case .internet: host.isPublic
+        case .internetAndFakeIPs: host.isPublic || host.isFakeIP
+        case .everywhere: true
+        }
+    }
+}
+
 /// Where an extension goes to fetch something: `https` on the open internet, unless the app allows more.
 ///
 /// An address that a message names must not make a phone talk to the router, printer or server of the network that it is
 /// in. So its looks are checked, the addresses its name stands for, and the connection's own where the platform tells it.
 extension Fetching {
     /// Checks scheme and host, by their looks alone.
-    ///
-    /// - Parameter isPrivateAllowed: whether private and local addresses are reached too: the app's choice.
-    package func check(_ url: URL, allowingPrivate isPrivateAllowed: Bool) throws(MediaError) {
+    package func check(_ url: URL, reaching reach: NetworkReach) throws(MediaError) {
         guard let host = NetworkHost(url) else { throw .addressRefused }
         guard url.scheme?.lowercased() == "https" || exempts(host) else { throw .notSecure }
-        try check(host, allowingPrivate: isPrivateAllowed)
+        try check(host, reaching: reach)
     }
 
     /// Checks a host, or an address that there is to be a connection to.
-    func check(_ host: NetworkHost, allowingPrivate isPrivateAllowed: Bool) throws(MediaError) {
-        guard isPrivateAllowed || host.isPublic || exempts(host) else { throw .addressRefused }
+    func check(_ host: NetworkHost, reaching reach: NetworkReach) throws(MediaError) {
+        guard reach.allows(host) || exempts(host) else { throw .addressRefused }
     }
 }
 
@@ -67,32 +83,47 @@ final class LookUps: Sendable {
     private let count = Locked(0)
     static let maximumCount = 16
     static let shared = LookUps()
+    private let addresses: @Sendable (String) -> [IPAddress]
 
-    /// Asks whether there may be a connection to each of the addresses that the host stands for.
+    init(_ addresses: @escaping @Sendable (String) -> [IPAddress] = IPAddress.addresses) { self.addresses = addresses }
+
+    /// Asks whether there may be a connection to each of the addresses that the host stands for. An address that the
+    /// network's NAT64 has made of an IPv4 address counts as that one.
     ///
-    /// - Throws: `network` where there is none, or the task is cancelled; at once where too many lookups hang already.
+    /// - Returns: the network's NAT64 prefixes, if it took them to allow a connection.
+    /// - Throws: `network` if there is no address, or the task is cancelled; at once if too many lookups hang already.
     func check(
         _ host: NetworkHost, _ mayConnect: @escaping @Sendable (IPAddress) throws(MediaError) -> Void
-    ) async throws(MediaError) {
-        switch host {
-        case .address(let address): try mayConnect(address)
-        case .name(let name):
-            try await run { () throws(MediaError) in
-                let addresses = IPAddress.addresses(of: name)
-                guard !addresses.isEmpty else { throw .network }
-                for address in addresses { try mayConnect(address) }
+    ) async throws(MediaError) -> NAT64 {
+        guard case .name(let name) = host else {
+            if case .address(let address) = host { try mayConnect(address) }
+            return NAT64()
+        }
+        return try await run { [addresses] () throws(MediaError) in
+            let found = addresses(name)
+            guard !found.isEmpty else { throw .network }
+            var network = NAT64()
+            for address in found {
+                do throws(MediaError) { try mayConnect(address) } catch {
+                    if network.isEmpty { network = NAT64(of: addresses(NAT64.wellKnownName)) }
+                    guard let translated = network.original(of: address) else { throw error }
+                    try mayConnect(translated)
+                }
             }
+            return network
         }
     }
 
-    func run(_ body: @escaping @Sendable () throws(MediaError) -> Void) async throws(MediaError) {
+    func run<Answer: Sendable>(
+        _ body: @escaping @Sendable () throws(MediaError) -> Answer
+    ) async throws(MediaError) -> Answer {
         guard begin() else { throw .network }
-        let first = FirstResult<Void, MediaError>()
+        let first = FirstResult<Answer, MediaError>()
         StageExecutor.queue().async { [count] in
             first.settle(Result { () throws(MediaError) in try body() })
             count.withLock { $0 -= 1 }
         }
-        try await first.value(orCancelled: .network)
+        return try await first.value(orCancelled: .network)
     }
 
     private func begin() -> Bool {
@@ -102,4 +133,44 @@ final class LookUps: Sendable {
             return true
         }
     }
+}
+
+/// How a network with IPv6 alone reaches IPv4 addresses: the prefixes of its NAT64, which it tells by what it makes of a
+/// name that has two known IPv4 addresses and no others. Source: RFC 7050, section 3; RFC 6052, section 2.2.
+struct NAT64: Sendable {
+    private var prefixes: Set<Prefix> = []
+    static let wellKnownName = "ipv4only.arpa"
+
+    private struct Prefix: Hashable {
+        let bytes: [UInt8]
+        /// Where the IPv4 address's four bytes lie.
+        let places: [Int]
+    }
+
+    /// No network's.
+    init() {}
+
+    /// - Parameter addresses: what ``wellKnownName`` stands for.
+    init(of addresses: [IPAddress]) {
+        for bytes in addresses.map(\.bytes) where bytes.count == 16 {
+            for places in Self.layouts where Self.known.contains(places.map { bytes[$0] }) {
+                prefixes.insert(Prefix(bytes: Array(bytes[..<places[0]]), places: places))
+            }
+        }
+    }
+
+    var isEmpty: Bool { prefixes.isEmpty }
+
+    /// The IPv4 address that an IPv6 address of this network stands for, if it does.
+    func original(of address: IPAddress) -> IPAddress? {
+        guard address.bytes.count == 16 else { return nil }
+        return prefixes.first { address.bytes.starts(with: $0.bytes) }
+            .map { prefix in IPAddress(bytes: prefix.places.map { address.bytes[$0] }) }
+    }
+
+    private static let known: [[UInt8]] = [[192, 0, 0, 170], [192, 0, 0, 171]]
+    /// For prefixes of 32, 40, 48, 56, 64 and 96 bits. Byte 8 is always 0.
+    private static let layouts = [
+        [4, 5, 6, 7], [5, 6, 7, 9], [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15],
+    ]
 }

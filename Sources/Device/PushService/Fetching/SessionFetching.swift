@@ -12,24 +12,34 @@ internal import SealedPush
 package struct SessionFetching: Fetching {
     package init() {}
 
+    #if DEBUG && targetEnvironment(simulator)
+        /// A server on the developer's own Mac, without TLS, in Apple's Simulator alone.
+        package func exempts(_ host: NetworkHost) -> Bool { host.isLoopback }
+    #endif
+
     package func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer {
+        var network = NAT64()
         if let mayConnect = request.mayConnect {
             guard let host = NetworkHost(request.url) else { throw .addressRefused }
-            try await LookUps.shared.check(host, mayConnect)
+            network = try await LookUps.shared.check(host, mayConnect)
         }
-        return try await SessionTransfer(request).run()
+        return try await SessionTransfer(request, network).run()
     }
 }
 
 private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable {
     private let request: FetchRequest
+    private let network: NAT64
     /// What the loader brings after the first result is dropped; it has been told to stop by then, or is.
     private let first = FirstResult<FetchAnswer, MediaError>()
     /// An answer whose body is wanted.
     private let answer = Locked<FetchAnswer?>(nil)
     private let dialog = LoaderDialog()
 
-    init(_ request: FetchRequest) { self.request = request }
+    init(_ request: FetchRequest, _ network: NAT64) {
+        self.request = request
+        self.network = network
+    }
 
     func run() async throws(MediaError) -> FetchAnswer {
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: DelegateQueue())
@@ -112,7 +122,9 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
         ) {
             for transaction in metrics.transactionMetrics where !transaction.isProxyConnection {
                 guard let address = transaction.remoteAddress.flatMap(IPAddress.init(text:)) else { continue }
-                do throws(MediaError) { try request.mayConnect?(address) } catch { first.settle(.failure(error)) }
+                do throws(MediaError) { try request.mayConnect?(network.original(of: address) ?? address) } catch {
+                    first.settle(.failure(error))
+                }
             }
         }
     #endif

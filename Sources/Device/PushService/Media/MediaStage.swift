@@ -9,14 +9,14 @@ public import SealedPush
 /// reachable, too large, altered or of another kind than was said is left out. A message that comes again more than a day
 /// after it was sent is shown without them. Source: Specification 14.
 public struct MediaStage: ServiceStage {
-    private let allowsPrivateAddresses: Bool
+    private let reach: NetworkReach
 
-    /// - Parameter allowsPrivateAddresses: true where the files lie on a private network that the phone is in. Still `https`.
-    public init(allowsPrivateAddresses: Bool = false) { self.allowsPrivateAddresses = allowsPrivateAddresses }
+    /// Makes a stage that fetches from the open internet alone, unless the app allows more. Always `https`.
+    public init(reaching reach: NetworkReach = .internet) { self.reach = reach }
 
     public func parts(of draft: NotificationDraft) -> [any ServiceStage] {
         draft.opened.content.attachments.enumerated().map { index, attachment in
-            MediaPart(attachment: attachment, position: index, allowsPrivateAddresses: allowsPrivateAddresses)
+            MediaPart(attachment: attachment, position: index, reach: reach)
         }
     }
 }
@@ -25,7 +25,7 @@ public struct MediaStage: ServiceStage {
 struct MediaPart: ServiceStage {
     let attachment: Content.Attachment
     let position: Int
-    let allowsPrivateAddresses: Bool
+    let reach: NetworkReach
 
     func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         guard !draft.isLateRepeat(at: context.now()) else { return draft }
@@ -42,7 +42,7 @@ struct MediaPart: ServiceStage {
         let name = "attachment.\(attachment.type.filenameExtensions[0])"
         let finished = try context.scratchFile(named: name)
         let output = try MediaFile(context.scratchFile(named: "unfinished"), type: attachment.type)
-        try await context.download(attachment.file, allowsPrivateAddresses: allowsPrivateAddresses) {
+        try await context.download(attachment.file, reaching: reach) {
             (bytes) throws(AttachmentError) in try output.write(bytes)
         }
         try output.finish(as: finished)
@@ -54,10 +54,10 @@ struct MediaPart: ServiceStage {
 ///
 /// Before all other stages, in half of the time at most. Source: Specification 14.5.
 public struct OverflowStage: ServiceStage {
-    private let allowsPrivateAddresses: Bool
+    private let reach: NetworkReach
 
-    /// - Parameter allowsPrivateAddresses: true where the files lie on a private network that the phone is in. Still `https`.
-    public init(allowsPrivateAddresses: Bool = false) { self.allowsPrivateAddresses = allowsPrivateAddresses }
+    /// Makes a stage that fetches from the open internet alone, unless the app allows more. Always `https`.
+    public init(reaching reach: NetworkReach = .internet) { self.reach = reach }
 
     public var pace: StagePace { .first }
 
@@ -77,7 +77,7 @@ public struct OverflowStage: ServiceStage {
     private func fetch(_ overflow: Overflow, in context: StageContext) async throws -> [UInt8] {
         // At most 64 KiB: the length was checked when the overflow was read.
         let bytes = Locked<[UInt8]>([])
-        try await context.download(overflow.file, allowsPrivateAddresses: allowsPrivateAddresses) {
+        try await context.download(overflow.file, reaching: reach) {
             (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
         }
         return bytes.withLock { $0 }
@@ -88,7 +88,7 @@ public struct OverflowStage: ServiceStage {
 /// depend on its length. Source: Specification 14.3.
 struct FileDownload: Sendable {
     let file: RemoteFile
-    let allowsPrivateAddresses: Bool
+    let reach: NetworkReach
     let fetcher: any Fetching
     let deadline: ContinuousClock.Instant
 
@@ -109,12 +109,12 @@ struct FileDownload: Sendable {
     }
 
     private func fetch(_ url: URL, _ opening: Opening) async throws(MediaError) -> FetchAnswer {
-        try fetcher.check(url, allowingPrivate: allowsPrivateAddresses)
+        try fetcher.check(url, reaching: reach)
         return try await fetcher.answer(
             to: FetchRequest(
                 url: url, deadline: deadline,
-                mayConnect: { [fetcher, allowsPrivateAddresses] (address) throws(MediaError) in
-                    try fetcher.check(.address(address), allowingPrivate: allowsPrivateAddresses)
+                mayConnect: { [fetcher, reach] (address) throws(MediaError) in
+                    try fetcher.check(.address(address), reaching: reach)
                 },
                 wantsBody: { [file] (answer) throws(MediaError) in
                     guard answer.redirect == nil else { return false }
@@ -156,11 +156,10 @@ struct FileDownload: Sendable {
 
 extension StageContext {
     func download(
-        _ file: RemoteFile, allowsPrivateAddresses: Bool,
+        _ file: RemoteFile, reaching reach: NetworkReach,
         _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
     ) async throws(MediaError) {
-        let download = FileDownload(
-            file: file, allowsPrivateAddresses: allowsPrivateAddresses, fetcher: fetcher, deadline: deadline)
+        let download = FileDownload(file: file, reach: reach, fetcher: fetcher, deadline: deadline)
         try await download.run(take)
     }
 }

@@ -3,7 +3,7 @@ import SealedPush
 
 /// Tells the server that a message was shown, where the message asks for that, and how many did not open before it.
 ///
-/// It begins when the content has been handed over, so it delays nothing. A receipt is put into a queue in the shared
+/// It begins when the content has been handed over, so it delays nothing, unless the app wants it first. A receipt is put into a queue in the shared
 /// container first, and is posted then; what can't be posted, or is cut off when the system suspends the process, goes
 /// with the next notifications, for 7 days. A repeat is counted once. What did not open is counted by reason in the container, and
 /// travels with the next receipt. At most 32 receipts wait; the oldest go first.
@@ -13,37 +13,54 @@ import SealedPush
 public struct ReceiptStage: ServiceStage {
     private let hosts: Set<String>
     private let maximumDelay: Duration
+    private let postsFirst: Bool
 
     /// - Parameters:
     ///   - hosts: the names of the app's own servers. To any other, however the message names it, nothing is sent: so a
     ///     stolen sender's key does not make devices show where they are.
     ///   - maximumDelay: each receipt waits for a random time, at most this, so that who watches the network can't tell which
     ///     push it belongs to. What waits for more than 10 seconds goes with a later notification.
-    public init(hosts: Set<String>, maximumDelay: Duration = .zero) {
+    ///   - postsFirst: whether the receipt is posted before the notification is shown, which then waits for it for up to two
+    ///     seconds. iOS doesn't promise any time after the notification was handed over: without this, and with few
+    ///     pushes, a receipt may come with the next push. A delay of its own makes no sense then.
+    public init(hosts: Set<String>, maximumDelay: Duration = .zero, postsFirst: Bool = false) {
         precondition(maximumDelay >= .zero && maximumDelay <= .seconds(86_400), "a receipt waits for a day at most")
+        precondition(!postsFirst || maximumDelay == .zero, "a receipt that is posted first has no delay")
         self.hosts = Set(hosts.map { $0.lowercased() })
+        self.postsFirst = postsFirst
         self.maximumDelay = maximumDelay
     }
 
-    /// None: what is shown stays as it is.
-    public func parts(of draft: NotificationDraft) -> [any ServiceStage] { [] }
+    /// Two seconds, if the receipt is posted first.
+    public var pace: StagePace { .quick }
+
+    public func parts(of draft: NotificationDraft) -> [any ServiceStage] { postsFirst ? [self] : [] }
+
+    /// Posts first, and leaves everything as it is.
+    public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
+        await post(about: draft, elapsed: .now - context.start, in: context)
+        return draft
+    }
 
     public func finished(_ result: StageResult, in context: StageContext) async {
-        guard let queue = context.ownFolder.map(ReceiptQueue.init(in:)) else { return }
         switch result {
-        case .safeDefault(let reason): queue.count(reason)
-        case .opened(let draft, let elapsed):
-            let now = context.now()
-            let delay = Int64.random(in: 0...maximumDelay.components.seconds)
-            if let request = request(of: draft, at: now, by: context.fetcher) {
-                let receipt = ReceiptBody(answering: request, about: draft.opened.id, created: now, elapsed: elapsed)
-                queue.add(
-                    receipt, answering: request, due: now.advanced(bySeconds: delay), takingFailures: !draft.isRepeat)
-                // Longer than this, the system would have suspended the process.
-                if delay <= 10 { try? await Task.sleep(for: .seconds(delay)) }
-            }
-            await postWaiting(in: queue, environment: context.environment)
+        case .safeDefault(let reason): context.ownFolder.map(ReceiptQueue.init(in:))?.count(reason)
+        case .opened(let draft, let elapsed): await post(about: draft, elapsed: elapsed, in: context)
         }
+    }
+
+    /// Queues the notification's receipt, once, and posts what waits.
+    private func post(about draft: NotificationDraft, elapsed: Duration, in context: StageContext) async {
+        guard let queue = context.ownFolder.map(ReceiptQueue.init(in:)) else { return }
+        let now = context.now()
+        let delay = Int64.random(in: 0...maximumDelay.components.seconds)
+        if let request = request(of: draft, at: now, by: context.fetcher), context.takesReceipt() {
+            let receipt = ReceiptBody(answering: request, about: draft.opened.id, created: now, elapsed: elapsed)
+            queue.add(receipt, answering: request, due: now.advanced(bySeconds: delay), takingFailures: !draft.isRepeat)
+            // Longer than this, the system would have suspended the process.
+            if delay <= 10 { try? await Task.sleep(for: .seconds(delay)) }
+        }
+        await postWaiting(in: queue, environment: context.environment)
     }
 
     /// Posts what waits. For the app: when it becomes active, say.

@@ -2,6 +2,10 @@ import Foundation
 import SealedPush
 internal import UserNotifications
 
+#if canImport(Intents)
+    internal import Intents
+#endif
+
 extension Presentation {
     /// The notification's content: new and empty, then filled. `original` is used for plain pushes only.
     func content(original: UNNotificationContent) -> UNNotificationContent {
@@ -29,7 +33,7 @@ extension Presentation {
         }
         shown.attachments = draft.attachments.compactMap(\.system)
         shown.userInfo = [SealedNotification.key: userInfo(draft)]
-        return shown
+        return draft.person.flatMap { shown.from($0) } ?? shown
     }
 
     private static func content(
@@ -65,6 +69,32 @@ extension Presentation {
         else { return original }
         shown.userInfo[SealedNotification.key] = nil
         return shown
+    }
+}
+
+extension UNMutableNotificationContent {
+    /// As a person's message, with their picture. Nil if the system doesn't do that: the content is shown as it is.
+    ///
+    /// Source: Apple, "Implementing communication notifications"; Specification 19.4.
+    fileprivate func from(_ person: Content.Person) -> UNNotificationContent? {
+        #if canImport(Intents) || os(Linux)
+            var image: INImage?
+            if case .bytes(let bytes)? = person.image { image = INImage(imageData: Data(bytes)) }
+            let sender = INPerson(
+                personHandle: INPersonHandle(value: person.id, type: .unknown), nameComponents: nil,
+                displayName: person.name, image: image, contactIdentifier: nil, customIdentifier: person.id)
+            let intent = INSendMessageIntent(
+                recipients: nil, outgoingMessageType: .outgoingMessageText, content: nil, speakableGroupName: nil,
+                conversationIdentifier: self.threadIdentifier.isEmpty ? person.id : self.threadIdentifier,
+                serviceName: nil,
+                sender: sender, attachments: nil)
+            let interaction = INInteraction(intent: intent, response: nil)
+            interaction.direction = .incoming
+            interaction.donate(completion: nil)
+            return try? updating(from: intent)
+        #else
+            return nil
+        #endif
     }
 }
 

@@ -7,17 +7,17 @@ public import SealedPush
 /// `application(_:didReceiveRemoteNotification:)` is given: that is the wire's own payload, and a carrier can write into it
 /// what it likes. Source: Specification 6.7.
 public struct SealedNotification: Hashable, Sendable {
-    /// Nil where it opened; else the code of what went wrong, for the app's own log.
-    public let reason: String?
-    /// The message's ID, where it opened.
-    public let id: String?
-    /// The sender's public key, where it opened and the sender is known.
-    public let sender: String?
-    /// The app's own data, where it opened and there is some.
+    /// Why it didn't open, for the app's own log; nil if it opened.
+    public let reason: OpenError?
+    /// The message's ID, if it opened.
+    public let id: MessageID?
+    /// The sender's public key, if it opened and the sender is known.
+    public let sender: SenderPublicKey?
+    /// The app's own data, if it opened and has any: ``decode(_:)`` makes a value of it.
     public let data: JSONValue?
     /// Keys of the content that this version does not know.
     public let other: [String: JSONValue]
-    /// The envelope's text, where the device was locked: see ``ServiceConfiguration/open(envelope:requestIdentifier:)``.
+    /// The envelope's text, if the device was locked: see ``ServiceConfiguration/reopened(_:)``.
     public let envelope: String?
     /// Where the attachments came from, by their identifiers.
     public let attachmentURLs: [String: URL]
@@ -30,15 +30,23 @@ public struct SealedNotification: Hashable, Sendable {
         guard userInfo.count == 1, let members = userInfo[Self.key] as? [String: Any],
             let outcome = members["outcome"] as? String
         else { return nil }
-        let reason = members["reason"] as? String
-        guard (outcome == "opened") == (reason == nil) else { return nil }
+        let code = members["reason"] as? String
+        let reason = code.flatMap(OpenError.init(rawValue:))
+        guard (outcome == "opened") == (code == nil), (code == nil) == (reason == nil) else { return nil }
         self.reason = reason
-        id = members["id"] as? String
-        sender = members["sender"] as? String
+        id = (members["id"] as? String).flatMap(MessageID.init(parsing:))
+        sender = (members["sender"] as? String).flatMap { try? SenderPublicKey(parsing: $0) }
         data = (members["data"] as? String).flatMap(Self.value)
         other = (members["other"] as? String).flatMap(Self.value)?.members ?? [:]
         envelope = members["envelope"] as? String
         attachmentURLs = (members["attachments"] as? [String: String] ?? [:]).compactMapValues(URL.init(string:))
+    }
+
+    /// Decodes ``data`` as JSON; no data is null.
+    ///
+    /// - Throws: `DecodingError`.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+        try JSONDecoder().decode(type, from: Data((data ?? .null).bytes))
     }
 
     static let key = "sealed-push"
@@ -53,8 +61,13 @@ public struct SealedNotification: Hashable, Sendable {
     }
 }
 
+extension Timestamp {
+    /// The moment as Foundation's type.
+    public var date: Date { Date(timeIntervalSince1970: Double(secondsSince1970)) }
+}
+
 extension JSONValue {
-    fileprivate var members: [String: JSONValue]? {
+    var members: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }
         return members
     }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import PushCore
 public import SealedPush
 
 /// What will be shown, as far as it is known: the opened content's own at first, then what the stages make of it.
@@ -13,6 +14,8 @@ public struct NotificationDraft: Sendable {
     public var body: String
     /// The number on the app's icon; 0 removes it, nil leaves it.
     public var badge: Int?
+    /// What is added to the number that the device has counted, unless there is a ``badge``.
+    public var badgeIncrement: Int?
     public var sound: Content.Sound?
     public var threadID: String
     public var category: String
@@ -23,6 +26,8 @@ public struct NotificationDraft: Sendable {
     public var attachments: [DraftAttachment]
     /// The app's own data, for the app and its content extension.
     public var data: JSONValue?
+    /// Who wrote it; nil in anonymous messages.
+    public var person: Content.Person?
 
     package init(_ opened: OpenedContent, isRepeat: Bool) {
         let content = opened.content
@@ -32,6 +37,7 @@ public struct NotificationDraft: Sendable {
         subtitle = content.alert.subtitle ?? ""
         body = content.alert.body ?? ""
         badge = content.badge
+        badgeIncrement = content.badgeIncrement
         sound = content.sound
         threadID = content.threadID ?? ""
         category = content.category ?? ""
@@ -39,11 +45,25 @@ public struct NotificationDraft: Sendable {
         relevanceScore = content.relevanceScore ?? 0
         attachments = []
         data = content.data
+        person = opened.sender == nil ? nil : content.person
     }
 
     /// Whether it has come again more than a day after it was sent. A carrier could go on with that for as long as the message
     /// is believed, and have the phone fetch and post each time. Source: Specification 14.6, 16.7.
     func isLateRepeat(at now: Timestamp) -> Bool { isRepeat && now.seconds(since: opened.sent) > 86_400 }
+
+    /// With the attachment that is the person's picture in its place, and no longer among the others. Specification 19.3.
+    var withPicture: NotificationDraft {
+        guard case .attachment(let id)? = person?.image else { return self }
+        var draft = self
+        let picture = attachments.first { $0.identifier == id }
+        let bytes = picture.flatMap { try? DurableFiles.read($0.file, limit: Self.maximumPictureByteCount + 1) } ?? []
+        draft.person?.image = (1...Self.maximumPictureByteCount).contains(bytes.count) ? .bytes(bytes) : nil
+        draft.attachments.removeAll { $0.identifier == id }
+        return draft
+    }
+
+    private static let maximumPictureByteCount = 512 << 10
 
     /// Whether a person would see any text. iOS shows the wire's own in place of none.
     var isVisible: Bool { [title, subtitle, body].contains(where: VisibleText.isVisible) }
@@ -91,12 +111,14 @@ extension NotificationDraft {
         take(\.body, from: returned, unlessAs: given)
         if !isVisible { (title, subtitle, body) = (before.title, before.subtitle, before.body) }
         take(\.badge, from: returned, unlessAs: given)
+        take(\.badgeIncrement, from: returned, unlessAs: given)
         take(\.sound, from: returned, unlessAs: given)
         take(\.threadID, from: returned, unlessAs: given)
         take(\.category, from: returned, unlessAs: given)
         take(\.interruptionLevel, from: returned, unlessAs: given)
         take(\.relevanceScore, from: returned, unlessAs: given)
         take(\.data, from: returned, unlessAs: given)
+        take(\.person, from: returned, unlessAs: given)
         mergeAttachments(returned, givenTo: given)
     }
 

@@ -25,7 +25,8 @@ public protocol ServiceStage: Sendable {
     /// - Throws: anything; the log gets the ``StageError``'s code.
     func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft
 
-    /// After the content was handed over, opened or not. The system may suspend the process at any moment from now on.
+    /// After the content was handed over, opened or not. The system is asked not to suspend the process meanwhile, and may
+    /// do so all the same.
     func finished(_ result: StageResult, in context: StageContext) async
 }
 
@@ -81,6 +82,8 @@ public struct StageContext: Sendable {
     private let sharedContainer: SharedContainer
     let environment: DeviceEnvironment
     private let scratchFolder: ScratchFolder
+    let start = ContinuousClock.now
+    private let hasReceipt = Locked(false)
 
     package init(
         deadline: ContinuousClock.Instant, container: SharedContainer, environment: DeviceEnvironment,
@@ -90,6 +93,14 @@ public struct StageContext: Sendable {
         sharedContainer = container
         self.environment = environment
         scratchFolder = scratch
+    }
+
+    /// True once: a notification has one receipt.
+    func takesReceipt() -> Bool {
+        hasReceipt.withLock { hasReceipt in
+            defer { hasReceipt = true }
+            return !hasReceipt
+        }
     }
 
     func limited(to deadline: ContinuousClock.Instant) -> StageContext {

@@ -60,6 +60,8 @@ struct StageRun: Sendable {
         _ draft: NotificationDraft, by part: any ServiceStage, in context: StageContext
     ) async throws -> NotificationDraft {
         let first = FirstResult<NotificationDraft, any Error>()
+        let end = SystemLog.beginStage()
+        defer { end() }
         let work = StageExecutor.start {
             do {
                 let improved = try await part.improve(draft, in: context)

@@ -7,7 +7,7 @@ public import UserNotifications
 
 /// The process that hosts an app's notification service extension, as iOS's extension host does.
 ///
-/// An app's own extension runs in the simulator once it has a main program of three lines (Docs/AppGuide.md, 10):
+/// An app's own extension runs in the simulator once it has a main program of three lines (Docs/TestOnLinux.md, 1):
 /// ```swift
 /// import PushSimulator
 ///

@@ -17,6 +17,8 @@ package struct ShownNotification: Codable, Equatable, Sendable {
     package var targetContent: String?
     /// In their order; in the device's own data store.
     package var attachments: [ShownAttachment]
+    /// The person's picture, as the extension has told the system; empty for a person without one, nil without a person.
+    package var avatar: Data?
     /// The user info as JSON; `{}` where it is not of JSON's types.
     package var userInfo: Data
 
@@ -40,6 +42,7 @@ package struct ShownNotification: Codable, Equatable, Sendable {
         relevanceScore = content.relevanceScore
         targetContent = content.targetContentIdentifier
         attachments = content.attachments.map { ShownAttachment($0) }
+        avatar = content.communication.map { $0.image ?? Data() }
         let userInfo = content.userInfo as? [String: Any] ?? [:]
         let isJSON = JSONSerialization.isValidJSONObject(userInfo)
         self.userInfo = (isJSON ? try? JSONSerialization.data(withJSONObject: userInfo) : nil) ?? Data("{}".utf8)

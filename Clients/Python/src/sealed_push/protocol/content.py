@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import ContentError, TooLargeError
 from . import chart, files, receipts
-from .text import TOPIC, to_json
+from .text import TOPIC, decode_base64, to_json
 
 MESSAGE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 BUCKETS = (256, 512, 1024, 2048)
@@ -74,12 +74,16 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     _check_nulls(made, "content", "")
     _check_rules(made)
     _check(made["topic"] == topic, WRONG, "topic")
-    for key in ("sent", "expires", "badge"):
+    for key in ("sent", "expires", "badge", "badge-add"):
         _check(isinstance(made.get(key, 0), int), WRONG, key)
     for member, entry in _files(made):
         _check(files.is_fetched(entry.get("url")), ADDRESS, f"{member}.url")
     for key, rule in LENIENT.items():
         _check(key not in made or rule(made[key]), WRONG, key)
+    _check("badge" not in made or "badge-add" not in made, WRONG, "badge-add")
+    image = made.get("person", {}).get("image")
+    pictures = [each["id"] for each in made.get("attachments", ()) if each["type"] in ("image/png", "image/jpeg")]
+    _check(image is None or image in pictures, WRONG, "person.image")
     _check(made.get("expires", now) >= now, PAST, "expires")
     return data, suspects(made)
 
@@ -256,6 +260,21 @@ def _is_sound(value: Any) -> bool:
     return _is_text(value) and value != ""
 
 
+def _is_person(value: Any) -> bool:
+    """19.1; whether the picture is among the attachments is looked at beside them."""
+    if not isinstance(value, dict) or ("image" in value and "image-data" in value):
+        return False
+    texts = [value.get("name"), value.get("id"), value.get("image", "x")]
+    data = value.get("image-data", "AA")
+    image = decode_base64(data) if _is_text(data) else None
+    return (
+        all(_is_text(text) and 1 <= _bytes(text) <= 128 for text in texts)
+        and is_visible(value["name"])
+        and image is not None
+        and 1 <= len(image) <= 2048
+    )
+
+
 def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
@@ -281,6 +300,8 @@ LENIENT: dict[str, Callable[[Any], Any]] = {
     "attachments": files.are_attachments,
     "overflow": lambda value: files.read_file(value) and "key" in value,
     "chart": chart.read,
+    "person": _is_person,
+    "badge-add": lambda value: _is_integer(value, 1, 99),
     "receipt": receipts.read_request,
     "template": lambda value: value is True,
 }
@@ -295,5 +316,6 @@ NAMES: dict[str, tuple[str, ...]] = {
     "thumbnail": ("hidden", "clip", "time"),
     "overflow": _FILE,
     "chart": ("kind", "points", "labels", "prefix", "suffix", "color", "axes"),
+    "person": ("name", "id", "image", "image-data"),
     "receipt": ("url", "id", "key"),
 }

@@ -1,0 +1,81 @@
+import Foundation
+
+#if canImport(Security)
+    import Security
+#endif
+
+/// What must outlive the app's process, and be readable in the background from the first unlock on.
+nonisolated struct Saved: Codable, Sendable {
+    /// The app's own login; nil if nobody is logged in.
+    var session: String?
+    /// The newest push token.
+    var token: Data?
+    /// Whether the server has yet to hear that this phone has left its account.
+    var isLeaving = false
+}
+
+/// Keeps it as one item in the keychain group that the app shares with its extension, off the main actor.
+actor SavedStore {
+    private let item: any SavedItem
+    private var known: Saved?
+
+    init(_ item: any SavedItem = KeychainItem()) { self.item = item }
+
+    /// Nothing before the first unlock.
+    var value: Saved { (try? load()) ?? Saved() }
+
+    /// Changes nothing before the first unlock: what is there can't be read, and must not be lost.
+    func change(_ change: @Sendable (inout Saved) -> Void) {
+        guard var value = try? load() else { return }
+        change(&value)
+        known = value
+        if let data = try? JSONEncoder().encode(value) { item.write(data) }
+    }
+
+    private func load() throws -> Saved {
+        if let known { return known }
+        let read = try item.read().flatMap { try? JSONDecoder().decode(Saved.self, from: $0) } ?? Saved()
+        known = read
+        return read
+    }
+}
+
+nonisolated protocol SavedItem: Sendable {
+    /// Nil if there is none.
+    ///
+    /// - Throws: if it can't be read, such as before the first unlock after a restart.
+    func read() throws -> Data?
+    func write(_ data: Data)
+}
+
+nonisolated struct KeychainItem: SavedItem {
+    #if canImport(Security)
+        private var query: [CFString: Any] {
+            [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: "login", kSecAttrAccount: "pushes",
+                kSecUseDataProtectionKeychain: true,
+            ]
+        }
+
+        func read() throws -> Data? {
+            var query = query
+            query[kSecReturnData] = true
+            var found: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &found)
+            guard status != errSecItemNotFound else { return nil }
+            guard status == errSecSuccess else { throw CocoaError(.fileReadNoPermission) }
+            return found as? Data
+        }
+
+        func write(_ data: Data) {
+            let values: [CFString: Any] = [
+                kSecValueData: data, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+            ]
+            guard SecItemUpdate(query as CFDictionary, values as CFDictionary) == errSecItemNotFound else { return }
+            SecItemAdd(query.merging(values) { $1 } as CFDictionary, nil)
+        }
+    #else
+        func read() -> Data? { nil }
+        func write(_ data: Data) {}
+    #endif
+}

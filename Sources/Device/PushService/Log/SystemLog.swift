@@ -1,0 +1,39 @@
+internal import SealedPush
+
+#if canImport(os)
+    internal import os
+#endif
+
+/// Apple's unified log, for Console and Instruments: one line for each line of ``ServiceLog``, also if that can't be written,
+/// and an interval for each step. Codes and public key IDs only. Elsewhere nothing.
+enum SystemLog {
+    #if canImport(os)
+        private static let logger = Logger(subsystem: "sealed-push", category: "service")
+        private static let signposter = OSSignposter(logger: logger)
+
+        static func write(_ entry: ServiceLog.Entry) {
+            let code = entry.failure ?? entry.reason?.rawValue ?? "opened"
+            let (recipient, sender) = (entry.recipientKeyID ?? "-", entry.senderKeyID ?? "-")
+            guard let stage = entry.stage else {
+                logger.notice("\(code, privacy: .public) \(recipient, privacy: .public) \(sender, privacy: .public)")
+                return
+            }
+            logger.notice("\(stage, privacy: .public) \(code, privacy: .public)")
+        }
+
+        // Apple wants the names as literals. Each begins an interval, and returns what ends it.
+        static func beginOpening() -> () -> Void {
+            let state = signposter.beginInterval("open")
+            return { signposter.endInterval("open", state) }
+        }
+
+        static func beginStage() -> () -> Void {
+            let state = signposter.beginInterval("stage")
+            return { signposter.endInterval("stage", state) }
+        }
+    #else
+        static func write(_ entry: ServiceLog.Entry) {}
+        static func beginOpening() -> () -> Void { {} }
+        static func beginStage() -> () -> Void { {} }
+    #endif
+}

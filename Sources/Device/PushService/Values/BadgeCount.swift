@@ -1,0 +1,75 @@
+internal import Foundation
+internal import PushCore
+internal import SealedPush
+
+/// The number on the app's icon, as far as messages add to it (``Content/badgeIncrement``): one count for the app and its
+/// extension.
+///
+/// The app sets it, mostly to the number of unread messages when it becomes active, and then tells the system
+/// (`setBadgeCount`). Several processes may count at once, without a lock; none is counted twice. Each call costs a few system
+/// calls and no sync. Source: Specification 20.
+public struct BadgeCount: Sendable {
+    private let folder: URL
+
+    /// Nil if the system knows no such app group.
+    public init?(container: SharedContainer) {
+        guard let folder = DeviceEnvironment.system.folder(container) else { return nil }
+        self.init(in: folder)
+    }
+
+    /// - Parameter root: the folder `SealedPush` of the shared container.
+    init(in root: URL) { folder = root.appending(path: "badge", directoryHint: .isDirectory) }
+
+    /// The count; 0 if it can't be read.
+    public var value: Int { min(Self.maximum, max(0, Self.length(path) ?? 0)) }
+
+    /// Sets the count: 0 to 9,999.
+    ///
+    /// - Throws: `CocoaError` if it can't be written, such as before the first unlock.
+    public func set(_ value: Int) throws {
+        precondition((0...Self.maximum).contains(value), "a badge counts from 0 to \(Self.maximum)")
+        do {
+            try ensureFolder()
+            let new = folder.appending(path: "new.\(UUID().uuidString)")
+            try Data(count: value).write(to: new)
+            try DurableFiles.rename(new, to: file)
+        } catch { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    /// Adds to the count, and returns the sum that this call has made; nil if it can't be written.
+    func add(_ increment: Int) -> Int? {
+        guard (try? ensureFolder()) != nil else { return nil }
+        for _ in 0..<16 {
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            guard descriptor >= 0, DurableFiles.isRegular(descriptor) else { return nil }
+            defer { close(descriptor) }
+            guard (try? DurableFiles.writeAll([UInt8](repeating: 0, count: increment), to: descriptor)) != nil
+            else { return nil }
+            // With O_APPEND, where this very write has ended.
+            let sum = Int(lseek(descriptor, 0, SEEK_CUR))
+            // Unless the app has replaced the file meanwhile.
+            if Self.isSame(descriptor, path) { return min(Self.maximum, sum) }
+        }
+        return nil
+    }
+
+    private var file: URL { folder.appending(path: "count") }
+    private var path: String { file.path(percentEncoded: false) }
+
+    private func ensureFolder() throws {
+        let root = folder.deletingLastPathComponent()
+        try FileProtection.fromFirstUnlock.ensureFolder(folder.lastPathComponent, in: root)
+    }
+
+    private static func length(_ path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
+    private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {
+        var (opened, named) = (stat(), stat())
+        return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0 && opened.st_ino == named.st_ino
+    }
+
+    private static let maximum = 9_999
+}

@@ -1,0 +1,144 @@
+import Dispatch
+public import Foundation
+internal import PushCore
+internal import PushSender
+public import PushService
+public import SealedPush
+public import UserNotifications
+
+/// A device of a test's own, on which an app's notification service extension opens messages that the test has sealed.
+///
+/// ```swift
+/// let device = try TestDevice()
+/// let shown = try await device.show(Content(title: "Nina", body: "Lunch?"), by: NotificationService())
+/// #expect(shown.title == "Nina")
+/// ```
+/// Its keychain is in memory, and its app group a temporary folder that goes with it. It has no network: only the files of
+/// ``serve(_:at:)`` are there. The extension keeps its own configuration; on this device it also believes ``sender``. For
+/// tests alone: never link this module into an app. Safe from several tasks.
+public final class TestDevice: Sendable {
+    /// Seals the test's messages.
+    public let sender = SenderPrivateKey()
+    private let items = InMemorySecretItems()
+    private let folder = URL.temporaryDirectory.appending(path: "sealed-push-test-\(UUID().uuidString)")
+    private let state = Locked(State())
+
+    private struct State {
+        var now: Timestamp?
+        var isLocked = false
+        var files: [URL: Data] = [:]
+    }
+
+    /// - Throws: if there is no room for its folder.
+    public init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// The device's clock; nil, as at first, is the system's.
+    public var now: Timestamp? {
+        get { state.withLock { $0.now } }
+        set { state.withLock { $0.now = newValue } }
+    }
+
+    /// Whether the device was not unlocked since it started.
+    public var isLocked: Bool {
+        get { state.withLock { $0.isLocked } }
+        set { state.withLock { $0.isLocked = newValue } }
+    }
+
+    /// Puts a file at an address, for stages that fetch.
+    public func serve(_ file: Data, at url: URL) { state.withLock { $0.files[url] = file } }
+
+    /// Seals a message for this device and an extension's app; returns the payload, as a push's user info has it.
+    ///
+    /// - Throws: ``SealError`` if the content can't be sealed; ``DeviceError`` if the extension's configuration is not usable.
+    public func payload(
+        of content: Content, for service: SealedNotificationService
+    ) throws -> [AnyHashable: Any] {
+        let (app, now) = (service.configuration, now ?? .now())
+        let device = OwnDevice(app, environment: environment(isLocked: false))
+        let record = try device.enroll(at: now)
+        var content = content
+        content.sent = content.sent ?? now
+        let sealed = try Sealer(sender: sender, topic: app.topic, safeDefault: "Sealed")
+            .seal(content, toUnverified: record.recipients[0])
+        return ["aps": ["alert": "Sealed", "mutable-content": 1], Envelope.fieldName: sealed.envelope.text]
+    }
+
+    /// Has an extension show a message; returns what a person would see.
+    ///
+    /// - Parameter identifier: the push's; the same one again replaces a notification.
+    /// - Throws: as ``payload(of:for:)``. What doesn't open is no error: the safe default is shown.
+    nonisolated(nonsending) public func show(
+        _ content: Content, identifier: String = UUID().uuidString, by service: SealedNotificationService
+    ) async throws -> UNNotificationContent {
+        await show(try payload(of: content, for: service), identifier: identifier, by: service)
+    }
+
+    /// Has an extension show a push with any payload: altered, plain, or delivered twice.
+    nonisolated(nonsending) public func show(
+        _ payload: [AnyHashable: Any], identifier: String = UUID().uuidString, by service: SealedNotificationService
+    ) async -> UNNotificationContent {
+        let content = UNMutableNotificationContent()
+        content.body = "Sealed"
+        content.userInfo = payload
+        service.environment = environment(isLocked: isLocked)
+        let request = UNNotificationRequest(identifier: identifier, content: content, trigger: nil)
+        let shown = await withCheckedContinuation { continuation in
+            service.didReceive(request) { content in
+                nonisolated(unsafe) let content = content
+                continuation.resume(returning: content)
+            }
+        }
+        await withCheckedContinuation { continuation in
+            service.tidying.notify(queue: DispatchQueue(label: "tidied")) { continuation.resume() }
+        }
+        return shown
+    }
+
+    private func environment(isLocked: Bool) -> DeviceEnvironment {
+        let (items, folder, state) = (items, folder, state)
+        var environment = DeviceEnvironment(
+            keychain: { _ in LockableItems(items: items, isLocked: isLocked) }, appGroup: { _ in folder },
+            scratchRoot: folder.appending(path: "tmp"),
+            fetcher: FileFetching { url in state.withLock { $0.files[url] } }, budget: WorkBudget(),
+            now: { state.withLock { $0.now } ?? .now() })
+        environment.senders = [sender.sender]
+        return environment
+    }
+}
+
+/// A keychain that can't be read before the first unlock.
+private struct LockableItems: SecretItems {
+    let items: InMemorySecretItems
+    let isLocked: Bool
+
+    private func unlocked() throws(SecretItemError) -> InMemorySecretItems {
+        guard !isLocked else { throw .locked }
+        return items
+    }
+
+    func list() throws(SecretItemError) -> [ListedItem] { try unlocked().list() }
+    func secret(account: String) throws(SecretItemError) -> ItemSecret { try unlocked().secret(account: account) }
+    func add(_ item: SecretItem) throws(SecretItemError) { try unlocked().add(item) }
+    func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError) {
+        try unlocked().replace(item, attributes: attributes)
+    }
+    func remove(account: String) throws(SecretItemError) { try unlocked().remove(account: account) }
+}
+
+/// Fetches from a table.
+private struct FileFetching: Fetching {
+    let file: @Sendable (URL) -> Data?
+
+    func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer {
+        let file = file(request.url)
+        let answer = FetchAnswer(status: file == nil ? 404 : 200) { name in
+            name == "Content-Length" ? file.map { "\($0.count)" } : nil
+        }
+        guard try request.wantsBody(answer), let file else { return answer }
+        let taken = file.withUnsafeBytes { bytes in Result { () throws(MediaError) in try request.take(bytes) } }
+        try taken.get()
+        return answer
+    }
+}
