@@ -22,11 +22,20 @@ struct AppExampleTests {
         private let data = Locked<Data?>(nil)
         let isLocked = Locked(false)
 
+        /// What iOS says of an item that it hides, others report in both ways.
+        let saysSo = Locked(true)
+
         func read() throws -> Data? {
-            guard !isLocked.withLock({ $0 }) else { throw CocoaError(.fileReadNoPermission) }
-            return data.withLock { $0 }
+            guard isLocked.withLock({ $0 }) else { return data.withLock { $0 } }
+            guard saysSo.withLock({ $0 }) else { return nil }
+            throw CocoaError(.fileReadNoPermission)
         }
-        func write(_ data: Data) { self.data.withLock { $0 = data } }
+
+        func write(_ data: Data) -> Bool {
+            guard !isLocked.withLock({ $0 }) else { return false }
+            self.data.withLock { $0 = data }
+            return true
+        }
     }
 
     private func app(_ phone: OwnDevice) -> ServiceConfiguration {
@@ -70,28 +79,37 @@ struct AppExampleTests {
             #expect(await SavedStore(item).value.session == nil)
             #expect(try await server.outbox.devices(of: "alice").count == 1)
 
+            // Before the server has heard of it, the phone is nobody else's.
+            await away.logIn(Account(session: try server.login("bob")))
+            #expect(try await server.outbox.devices(of: "bob").isEmpty)
+
             let later = await Pushes(app, server: server.url, saved: SavedStore(item))
             await later.refresh()
             #expect(try await server.outbox.devices(of: "alice").isEmpty)
-            await later.logIn(Account(session: try server.login("bob")))
             #expect(try await server.outbox.devices(of: "bob").count == 1)
-            // Nobody is leaving any more.
+            // Who logs in while another is leaves for that one first.
+            await later.logIn(Account(session: try server.login("carol")))
+            #expect(try await server.outbox.devices(of: "bob").isEmpty)
+            #expect(try await server.outbox.devices(of: "carol").count == 1)
             await later.refresh()
-            #expect(try await server.outbox.devices(of: "bob").count == 1)
+            #expect(try await server.outbox.devices(of: "carol").count == 1)
         }
     }
 
     @Test("a launch before the first unlock loses neither the login nor the token") func launchesLocked() async throws {
-        let item = Item()
-        await SavedStore(item).change { $0.session = "alice's" }
-        item.isLocked.withLock { $0 = true }
-        let store = SavedStore(item)
-        #expect(await store.value.session == nil)
-        await store.change { $0.token = Data([1]) }
-        item.isLocked.withLock { $0 = false }
-        await store.change { $0.token = Data([2]) }
-        let later = await SavedStore(item).value
-        #expect(later.session == "alice's" && later.token == Data([2]))
+        for saysSo in [true, false] {
+            let item = Item()
+            item.saysSo.withLock { $0 = saysSo }
+            await SavedStore(item).change { $0.session = "alice's" }
+            item.isLocked.withLock { $0 = true }
+            let store = SavedStore(item)
+            #expect(await store.value.session == nil)
+            await store.change { $0.token = Data([1]) }
+            item.isLocked.withLock { $0 = false }
+            await store.change { $0.token = Data([2]) }
+            let later = await SavedStore(item).value
+            #expect(later.session == "alice's" && later.token == Data([2]))
+        }
     }
 
     /// A keychain that doesn't answer.
@@ -157,7 +175,7 @@ struct AppExampleTests {
     }
 
     @Test("what came before the first unlock takes the safe default's place, with what its sender wrote")
-    func unlocks() async throws {
+    @MainActor func unlocks() async throws {
         let (folder, phone, sender) = (try TemporaryFolder(), DevicePrivateKey(), SenderPrivateKey())
         let keys = InMemorySecretItems([StoredKey.item(phone, life: KeyLife(created: .now(), confirmed: .now()))])
         let ledger = FileLedger(in: folder.appending("SealedPush"))
@@ -175,12 +193,21 @@ struct AppExampleTests {
         let center = UNUserNotificationCenter.current()
         center.removeAllDeliveredNotifications()
         try await center.add(UNNotificationRequest(identifier: "one", content: locked, trigger: nil))
-        let pushes = await Pushes(app, server: nil, saved: SavedStore(Item()))
+        let pushes = Pushes(app, server: nil, saved: SavedStore(Item()))
         await pushes.openWhatWasLocked()
         let shown = await center.deliveredNotifications().map { $0.request.content }
         #expect(shown.map { $0.title } == ["Nina"])
-        await pushes.tapped(SealedNotification(userInfo: shown[0].userInfo))
-        #expect(await pushes.thread == "lunch")
+        await pushes.tapped(
+            UNNotification(
+                request: UNNotificationRequest(identifier: "one", content: shown[0], trigger: nil), date: .now))
+        #expect(pushes.thread == "lunch")
         center.removeAllDeliveredNotifications()
+
+        // A tap takes it out of the list, so it is opened from there.
+        let tapping = Pushes(app, server: nil, saved: SavedStore(Item()))
+        await tapping.tapped(
+            UNNotification(request: UNNotificationRequest(identifier: "one", content: locked, trigger: nil), date: .now)
+        )
+        #expect(tapping.thread == "lunch")
     }
 }

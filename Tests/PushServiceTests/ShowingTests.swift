@@ -109,6 +109,10 @@ import UserNotifications
             shown.communication
                 == CommunicationSender(name: "Nina", conversation: "lunch", image: Data([1, 2, 3])))
         #expect(shown.body == "Lunch?" && SealedNotification(userInfo: shown.userInfo)?.reason == nil)
+        var titled = Content(title: "Order shipped")
+        titled.person = Content.Person(name: "Shop", id: "1")
+        let order = await fixture.show(try fixture.seal(titled))
+        #expect(order.title == "Shop" && order.body == "Order shipped")
         content.person = nil
         #expect(await fixture.show(try fixture.seal(content)).communication == nil)
 
@@ -178,7 +182,10 @@ import UserNotifications
         #expect(await app.reopened(opened) == nil)
         let other = UNNotification(
             request: UNNotificationRequest(identifier: "two", content: shown, trigger: nil), date: .now)
-        #expect(await app.reopened(other) == nil)
+        let replay = try #require(await app.reopened(other))
+        #expect(replay.content.body == "local default")
+        #expect(SealedNotification(userInfo: replay.content.userInfo)?.reason == .replayed)
+        #expect(await app.reopened(UNNotification(request: replay, date: .now)) == nil)
     }
 
     @Test("a locked device shows the safe default and keeps the envelope for the app") func locked() async throws {

@@ -15,7 +15,7 @@ import UserNotifications
         Pushes.shared.register = { UIApplication.shared.registerForRemoteNotifications() }
         Pushes.shared.unregister = { UIApplication.shared.unregisterForRemoteNotifications() }
         Pushes.shared.planRefresh()
-        Pushes.shared.register()
+        Task { await Pushes.shared.launched() }
         return true
     }
 

@@ -8,11 +8,10 @@ nonisolated final class NotificationDelegate: NSObject, UNUserNotificationCenter
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
-        let sealed = SealedNotification(userInfo: response.notification.request.content.userInfo)
-        // Only handed on, and called once.
-        nonisolated(unsafe) let done = completionHandler
+        // Only handed on; the handler is called once.
+        nonisolated(unsafe) let (notification, done) = (response.notification, completionHandler)
         Task { @MainActor in
-            Pushes.shared.tapped(sealed)
+            await Pushes.shared.tapped(notification)
             done()
         }
     }

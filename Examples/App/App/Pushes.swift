@@ -8,6 +8,10 @@ import UserNotifications
     import BackgroundTasks
 #endif
 
+#if canImport(Intents)
+    import Intents
+#endif
+
 /// What the app has of its own server: put yours in its place.
 nonisolated struct Account: Sendable {
     let session: String
@@ -70,42 +74,55 @@ nonisolated struct MessageData: Decodable {
     }
 
     func logIn(_ account: Account) async {
-        await leave()
-        await saved.change {
-            $0.session = account.session
-            $0.isLeaving = false
-        }
+        // The phone leaves the account before, or its messages would go on opening here.
+        await logOut()
+        await saved.change { $0.session = account.session }
         register()
         await enroll()
     }
 
     /// At once, with or without a network. What the server could not be told now, the next launch tells it.
     func logOut() async {
-        let session = await saved.value.session
+        guard await saved.value.session != nil else { return }
         await saved.change {
             $0.session = nil
             $0.isLeaving = true
         }
         state = "Nobody is logged in."
-        UNUserNotificationCenter.current().removeAllDeliveredNotifications()
         unregister()
-        await leave(session.map(Account.init))
+        await leave()
+        // Last: a push that was being opened meanwhile is the account's, too.
+        let center = UNUserNotificationCenter.current()
+        center.removeAllDeliveredNotifications()
+        try? BadgeCount(container: app.container)?.set(0)
+        try? await center.setBadgeCount(0)
+        #if canImport(Intents)
+            try? await INInteraction.deleteAll()
+        #endif
     }
 
-    private func leave(_ account: Account? = nil) async {
-        let saved = await saved.value
-        guard saved.isLeaving, saved.session == nil, let client = client(account) else { return }
+    /// Returns whether there is nothing left to tell the server: before that, no account can have this phone.
+    @discardableResult private func leave() async -> Bool {
+        guard await saved.value.isLeaving else { return true }
+        guard let client = client(nil) else { return false }
         do {
             try await client.unregister(app)
-            await self.saved.change { $0.isLeaving = false }
-        } catch { state = "Logged out; the server will be told later: \(error)" }
+            await saved.change { $0.isLeaving = false }
+            return true
+        } catch {
+            state = "Logged out; the server will be told later: \(error)"
+            return false
+        }
     }
 
-    private func client(_ account: Account?) -> PushServerClient? {
+    /// - Parameter session: what must still be the login when the server is asked.
+    private func client(_ session: String?) -> PushServerClient? {
         server.map { server in
-            PushServerClient(url: server) {
-                guard let account else { throw URLError(.userAuthenticationRequired) }
-                return "Bearer \(try await account.pushToken())"
+            PushServerClient(url: server) { [saved] in
+                guard let session, await saved.value.session == session else {
+                    throw URLError(.userAuthenticationRequired)
+                }
+                return "Bearer \(try await Account(session: session).pushToken())"
             }
         }
     }
@@ -123,9 +140,14 @@ nonisolated struct MessageData: Decodable {
     /// Once a day, in the background, with the token that was kept: the callback with a new one may never come.
     func refresh() async {
         planRefresh()
-        register()
-        await leave()
+        await launched()
         await enroll()
+    }
+
+    /// Asks for a token if somebody is logged in; otherwise the system is to send nothing.
+    func launched() async {
+        if await saved.value.session != nil { register() }
+        await leave()
     }
 
     private func enroll() async {
@@ -135,10 +157,11 @@ nonisolated struct MessageData: Decodable {
             state = "Logged in; waiting for a push token."
             return
         }
-        guard let client = client(Account(session: session)) else {
+        guard let client = client(session) else {
             state = "Local.xcconfig has no usable SERVER."
             return
         }
+        guard await leave() else { return }
         let registration = await client.register(app, token: token, environment: Build.environment)
         // Nothing is lost, and the next call does what was left.
         state = registration.problems.first?.description ?? "Enrolled as \(registration.device ?? "this device")."
@@ -156,7 +179,7 @@ nonisolated struct MessageData: Decodable {
 
     /// Asks the server for a test push to this phone.
     func sendTest() async {
-        guard let session = await saved.value.session, let client = client(Account(session: session)) else {
+        guard let session = await saved.value.session, let client = client(session) else {
             state = "Log in first."
             return
         }
@@ -191,9 +214,11 @@ nonisolated struct MessageData: Decodable {
         }
     }
 
-    /// - Parameter sealed: nil for a notification that the extension has not made.
-    func tapped(_ sealed: SealedNotification?) {
-        guard let sealed, sealed.reason == nil else { return }
+    /// A tap takes a notification out of the list: if it came before the first unlock, it is opened here.
+    func tapped(_ notification: UNNotification) async {
+        let opened = await app.reopened(notification) ?? notification.request
+        // Nil for a notification that the extension has not made.
+        guard let sealed = SealedNotification(userInfo: opened.content.userInfo), sealed.reason == nil else { return }
         thread = try? sealed.decode(MessageData.self).thread
     }
 }

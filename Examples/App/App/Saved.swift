@@ -28,13 +28,14 @@ actor SavedStore {
     func change(_ change: @Sendable (inout Saved) -> Void) {
         guard var value = try? load() else { return }
         change(&value)
-        known = value
-        if let data = try? JSONEncoder().encode(value) { item.write(data) }
+        if let data = try? JSONEncoder().encode(value), item.write(data) { known = value }
     }
 
     private func load() throws -> Saved {
         if let known { return known }
-        let read = try item.read().flatMap { try? JSONDecoder().decode(Saved.self, from: $0) } ?? Saved()
+        // What is missing may be hidden until the first unlock, so only what was found is kept.
+        guard let data = try item.read() else { return Saved() }
+        let read = try JSONDecoder().decode(Saved.self, from: data)
         known = read
         return read
     }
@@ -45,7 +46,8 @@ nonisolated protocol SavedItem: Sendable {
     ///
     /// - Throws: if it can't be read, such as before the first unlock after a restart.
     func read() throws -> Data?
-    func write(_ data: Data)
+    /// Returns whether it was written.
+    func write(_ data: Data) -> Bool
 }
 
 nonisolated struct KeychainItem: SavedItem {
@@ -67,15 +69,16 @@ nonisolated struct KeychainItem: SavedItem {
             return found as? Data
         }
 
-        func write(_ data: Data) {
+        func write(_ data: Data) -> Bool {
             let values: [CFString: Any] = [
                 kSecValueData: data, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
             ]
-            guard SecItemUpdate(query as CFDictionary, values as CFDictionary) == errSecItemNotFound else { return }
-            SecItemAdd(query.merging(values) { $1 } as CFDictionary, nil)
+            let status = SecItemUpdate(query as CFDictionary, values as CFDictionary)
+            guard status == errSecItemNotFound else { return status == errSecSuccess }
+            return SecItemAdd(query.merging(values) { $1 } as CFDictionary, nil) == errSecSuccess
         }
     #else
         func read() -> Data? { nil }
-        func write(_ data: Data) {}
+        func write(_ data: Data) -> Bool { false }
     #endif
 }

@@ -46,17 +46,16 @@ public struct PushServerClient: Sendable {
     /// Takes this device out of its account at the server: for the logout.
     ///
     /// First it destroys the keys and makes a new one, with or without a network, so that nothing that was sent to this account,
-    /// wherever it is held, opens for the next one. Then the server forgets the device and what waits for it. It believes the
-    /// login, or, if that doesn't count any more, the enrollment key's signature: so after an error, such as
-    /// ``PushServerError/unreachable``, call it again at the next launch, also if nobody is logged in. If the account stays
-    /// logged in, the next registration hands the new key over.
+    /// wherever it is held, opens for the next one. Then the server forgets the device and what waits for it: it believes the
+    /// enrollment key's signature, without a login. So after an error, such as ``PushServerError/unreachable``, call it again at
+    /// the next launch, and before the next registration. If the account stays logged in, that hands the new key over.
     @concurrent public func unregister(_ app: ServiceConfiguration) async throws(PushServerError) {
         try await unregister(app.device.device)
     }
 
     /// Asks the server for a test push to this device, with a fixed text: five an hour at most.
     ///
-    /// - Throws: `refused`, with the reason as its code if the server had nothing to send to: `unverified` before a key is
+    /// - Throws: `refused`, with the reason as its code if the server had nothing to send to: `unproven` before a key is
     ///   proven.
     @concurrent public func sendTest(to app: ServiceConfiguration) async throws(PushServerError) {
         try await sendTest(to: app.device.device)
@@ -133,6 +132,19 @@ extension PushServerClient {
         _ device: OwnDevice, token: [UInt8], environment: PushEnvironment,
         rotatingOlderThan age: Duration? = nil, at now: Timestamp
     ) async -> PushRegistration {
+        do {
+            return try await device.turn.take { await registered(device, token, environment, age, at: now) }
+        } catch {
+            // Cancelled while another call about this device was under way.
+            var registration = PushRegistration()
+            registration.note(.registration, .unreachable)
+            return registration
+        }
+    }
+
+    private func registered(
+        _ device: OwnDevice, _ token: [UInt8], _ environment: PushEnvironment, _ age: Duration?, at now: Timestamp
+    ) async -> PushRegistration {
         var update = PushRegistration()
         let exchange: PushServerExchange
         do throws(PushServerError) { exchange = try await begin(device) } catch {
@@ -162,23 +174,25 @@ extension PushServerClient {
     }
 
     package func unregister(_ device: OwnDevice) async throws(PushServerError) {
+        do { try await device.turn.take { try await leave(device) } } catch {
+            throw error as? PushServerError ?? .unreachable
+        }
+    }
+
+    private func leave(_ device: OwnDevice) async throws(PushServerError) {
         let enrollment: EnrollmentPublicKey?
         do throws(DeviceError) { enrollment = try device.enrollment(at: .now()) } catch { throw .device(error) }
         guard let enrollment else { return }
         let leaving: Leaving
         do throws(DeviceError) { leaving = try device.leaveAccount(at: .now()) } catch { throw .device(error) }
-        do throws(PushServerError) {
-            let answer = try await begin(device).send("DELETE", "v1/phones/\(enrollment)")
-            guard answer.status != 404 else { return }
-            return try answer.requireSuccess()
-        } catch {
-            switch error {
-            case .noAuthorization, .refused(401, _): break
-            default: throw error
-            }
-        }
+        // Signed, and counted: a repetition takes no later registration back, whoever is logged in by then.
         let body: JSONValue = ["leaving": .string(leaving.description)]
-        try await exchange(device, authorization: nil).send("POST", "v1/leavings", body).requireSuccess()
+        let answer = try await exchange(device, authorization: nil).send("POST", "v1/leavings", body)
+        guard answer.status == 404 || answer.status == 405 else { return try answer.requireSuccess() }
+        // A server that has no such path believes the login.
+        let removed = try await begin(device).send("DELETE", "v1/phones/\(enrollment)")
+        guard removed.status != 404 else { return }
+        try removed.requireSuccess()
     }
 
     package func sendTest(to device: OwnDevice) async throws(PushServerError) {
@@ -188,7 +202,8 @@ extension PushServerClient {
         let answer = try await begin(device).send("POST", "v1/phones/\(enrollment)/test")
         try answer.requireSuccess()
         guard answer.members["enqueued"]?.integer == 0 else { return }
-        throw .refused(status: answer.status, code: answer.members["skipped"]?.members?.keys.first)
+        let reason = answer.members["skipped"]?.members?.keys.first { PushServerExchange.Answer.isCode($0) }
+        throw .refused(status: answer.status, code: reason)
     }
 
     private func begin(_ device: OwnDevice) async throws(PushServerError) -> PushServerExchange {
@@ -311,7 +326,7 @@ private struct PushServerExchange: Sendable {
         }
 
         /// What goes into a log.
-        private static func isCode(_ text: String) -> Bool {
+        static func isCode(_ text: String) -> Bool {
             (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfLabel)
         }
     }

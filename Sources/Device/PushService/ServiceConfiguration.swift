@@ -72,10 +72,11 @@ extension ServiceConfiguration {
     /// Opens a notification that arrived before the first unlock after a restart, with all stages, as the extension would
     /// have. For the app: when it becomes active, and at `applicationProtectedDataDidBecomeAvailable`.
     ///
-    /// Adding the answer to the notification center puts it in place of the safe default. ``SealedNotification`` reads its
+    /// Adding the answer to the notification center puts it in place of the safe default, without a sound. ``SealedNotification`` reads its
     /// user info like that of any other. Opening and stages run off the main actor; the stages have 25 seconds.
     ///
-    /// - Returns: nil if the notification has no envelope, or if that still doesn't open: the safe default stays.
+    /// - Returns: nil if the notification has no envelope, or the device is still locked. What doesn't open is the safe default
+    ///   once more, without the envelope, so that it isn't tried again.
     nonisolated(nonsending) public func reopened(_ notification: UNNotification) async -> UNNotificationRequest? {
         let request = notification.request
         guard let envelope = SealedNotification(userInfo: request.content.userInfo)?.envelope else { return nil }
@@ -84,15 +85,19 @@ extension ServiceConfiguration {
         let again = UNNotificationRequest(identifier: request.identifier, content: field, trigger: nil)
         let content = await withCheckedContinuation { continuation in
             let opening = PushOpening(self, environment: environment)
-            let run = ServiceRun(again, self, environment, opening, at: .now) { content in
+            let run = ServiceRun(again, self, environment, opening, at: .now, countsFailures: false) { content in
                 nonisolated(unsafe) let content = content
                 continuation.resume(returning: content)
             } onEnd: { _ in
             }
             StageExecutor.queue().async { run.run() }
         }
-        guard SealedNotification(userInfo: content.userInfo)?.reason == nil else { return nil }
-        return UNNotificationRequest(identifier: request.identifier, content: content, trigger: nil)
+        guard SealedNotification(userInfo: content.userInfo)?.envelope == nil,
+            let shown = content.mutableCopy() as? UNMutableNotificationContent
+        else { return nil }
+        // The safe default was heard before.
+        shown.sound = nil
+        return UNNotificationRequest(identifier: request.identifier, content: shown, trigger: nil)
     }
 }
 

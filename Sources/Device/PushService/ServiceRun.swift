@@ -7,6 +7,11 @@ internal import UserNotifications
 /// One request from its arrival to its end: opened, improved by the stages, shown once, tidied up after.
 final class ServiceRun: Sendable {
     private let delivery: Delivery
+    private let badge: BadgeCount?
+    /// Whether what did not open is counted for a receipt: not if that was done before.
+    private let countsFailures: Bool
+    /// Given once all work is over, for which the system was asked to let the process run.
+    private let isOver = DispatchSemaphore(value: 0)
     private let opening: PushOpening
     private let stages: [any ServiceStage]
     private let scratch: ScratchFolder
@@ -20,6 +25,8 @@ final class ServiceRun: Sendable {
     private struct Work {
         var stop: (@Sendable () -> Void)?
         var isOver = false
+        var afterwards: Task<Void, Never>?
+        var isExpired = false
     }
 
     /// - Parameters:
@@ -27,16 +34,16 @@ final class ServiceRun: Sendable {
     ///   - onEnd: is called when nothing is left to do, after the handler.
     init(
         _ request: UNNotificationRequest, _ configuration: ServiceConfiguration, _ environment: DeviceEnvironment,
-        _ opening: PushOpening, at start: ContinuousClock.Instant,
+        _ opening: PushOpening, at start: ContinuousClock.Instant, countsFailures: Bool = true,
         handler: @escaping (UNNotificationContent) -> Void, onEnd: @escaping @Sendable (ServiceRun) -> Void
     ) {
         self.start = start
+        self.countsFailures = countsFailures
         self.opening = opening
         field = request.content.userInfo[Envelope.fieldName] as? String
         identifier = request.identifier
-        delivery = Delivery(
-            request, best: opening.presentOutOfTime(),
-            counting: environment.folder(configuration.container).map(BadgeCount.init(in:)), handler: handler)
+        delivery = Delivery(request, best: opening.presentOutOfTime(), handler: handler)
+        badge = environment.folder(configuration.container).map(BadgeCount.init(in:))
         stages = configuration.stages
         scratch = ScratchFolder(in: environment.scratchRoot)
         context = StageContext(
@@ -50,9 +57,10 @@ final class ServiceRun: Sendable {
         let presentation = opening.present(
             field: field, requestIdentifier: identifier, writeTime: context.timeLeft - LedgerLimits.timeAfterwards)
         guard delivery.keep(presentation), case .opened(let draft) = presentation, !stages.isEmpty else {
-            finish()
+            complete()
             return
         }
+        holdProcess()
         scratch.sweep()
         let run = StageRun(
             stages: stages, context: context, best: Locked(draft), delivery: delivery, opening: opening,
@@ -61,7 +69,7 @@ final class ServiceRun: Sendable {
         nonisolated(unsafe) let timer = StageExecutor.timer(after: context.timeLeft) { [self] in finish() }
         let task = StageExecutor.start { [self] in
             await run.run()
-            finish()
+            complete()
         }
         let isOver = work.withLock { work in
             work.stop = {
@@ -71,6 +79,35 @@ final class ServiceRun: Sendable {
             return work.isOver
         }
         if isOver { stop() }
+    }
+
+    /// The last of the work, which reads and writes files: whoever finishes meanwhile shows the text without it.
+    private func complete() {
+        delivery.improve { draft in
+            var draft = draft.withPicture(NotificationDraft.readPicture)
+            if draft.badge == nil, !draft.isRepeat { draft.badgeSum = draft.badgeIncrement.flatMap { badge?.add($0) } }
+            return draft
+        }
+        finish()
+    }
+
+    /// Asks the system to let the process run until ``isOver`` is given.
+    private func holdProcess() {
+        let hasBegun = Locked(false)
+        context.environment.activity { [self] isExpired in
+            guard isExpired else {
+                hasBegun.withLock { $0 = true }
+                return isOver.wait()
+            }
+            // It may also say at once that it doesn't, which changes nothing.
+            guard hasBegun.withLock({ $0 }) else { return }
+            let afterwards = work.withLock { work in
+                work.isExpired = true
+                return work.afterwards
+            }
+            afterwards?.cancel()
+            isOver.signal()
+        }
     }
 
     func expire() {
@@ -104,11 +141,12 @@ final class ServiceRun: Sendable {
         switch shown {
         case .plain: return onEnd(self)
         case .opened(let draft): result = .opened(draft, elapsed: elapsed)
-        case .safeDefault(_, let reason, _): result = .safeDefault(reason)
+        case .safeDefault(_, let reason, _):
+            guard countsFailures else { return onEnd(self) }
+            result = .safeDefault(reason)
         }
         opening.tidy(after: shown)
         guard !stages.isEmpty else { return onEnd(self) }
-        let isOver = DispatchSemaphore(value: 0)
         let task = StageExecutor.start { [self] in
             await withTaskGroup(of: Void.self) { group in
                 for stage in stages { group.addTask { [context] in await stage.finished(result, in: context) } }
@@ -116,11 +154,11 @@ final class ServiceRun: Sendable {
             isOver.signal()
             onEnd(self)
         }
-        context.environment.activity { isExpired in
-            guard isExpired else { return isOver.wait() }
-            task.cancel()
-            isOver.signal()
+        let isExpired = work.withLock { work in
+            work.afterwards = task
+            return work.isExpired
         }
+        if isExpired { task.cancel() }
     }
 
     /// From the extension's call; the process may have started a few seconds before. iOS has 30 s for both.
@@ -132,9 +170,9 @@ final class ServiceRun: Sendable {
 /// Work and expiry may both want to finish it, at once and on different threads: the first does.
 final class Delivery: Sendable {
     private let pending: Locked<Pending?>
-    private let badge: BadgeCount?
     /// Held while the system is called, so that of two sums the larger one is shown last.
     private static let counting = NSLock()
+    nonisolated(unsafe) private static var lastSum: BadgeCount.Sum?
 
     private struct Pending {
         let handler: (UNNotificationContent) -> Void
@@ -142,11 +180,7 @@ final class Delivery: Sendable {
         var best: Presentation
     }
 
-    init(
-        _ request: UNNotificationRequest, best: Presentation, counting badge: BadgeCount? = nil,
-        handler: @escaping (UNNotificationContent) -> Void
-    ) {
-        self.badge = badge
+    init(_ request: UNNotificationRequest, best: Presentation, handler: @escaping (UNNotificationContent) -> Void) {
         // Apple marks neither the handler nor the content Sendable, and calls an extension on any thread: they are
         // touched under the lock, and by the one thread that takes them out.
         nonisolated(unsafe) let pending: Pending? = Pending(handler: handler, original: request.content, best: best)
@@ -161,6 +195,12 @@ final class Delivery: Sendable {
         }
     }
 
+    /// Replaces an opened draft by a better one, which is made outside the lock.
+    func improve(_ change: (NotificationDraft) -> NotificationDraft) {
+        let best = pending.withLock { $0?.best }
+        if case .opened(let draft)? = best { keep(.opened(change(draft))) }
+    }
+
     /// Shows the best there is, and says what that is; nil where that has happened before.
     @discardableResult func finish() -> Presentation? {
         nonisolated(unsafe) var taken: Pending?
@@ -173,13 +213,17 @@ final class Delivery: Sendable {
             taken.handler(taken.best.content(original: taken.original))
             return taken.best
         }
-        var shown = draft.withPicture
-        if let increment = shown.badgeIncrement, shown.badge == nil, !shown.isRepeat {
-            Self.counting.withLock {
-                shown.badge = badge?.add(increment)
-                taken.handler(Presentation.opened(shown).content(original: taken.original))
-            }
-        } else {
+        // A picture that was not read by now is left out.
+        var shown = draft.withPicture { _ in nil }
+        guard let sum = draft.badgeSum else {
+            taken.handler(Presentation.opened(shown).content(original: taken.original))
+            return .opened(shown)
+        }
+        Self.counting.withLock {
+            let last = Self.lastSum?.file == sum.file ? Self.lastSum : nil
+            let newest = last.map { $0.value > sum.value ? $0 : sum } ?? sum
+            Self.lastSum = newest
+            shown.badge = newest.value
             taken.handler(Presentation.opened(shown).content(original: taken.original))
         }
         return .opened(shown)

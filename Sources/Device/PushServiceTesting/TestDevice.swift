@@ -104,6 +104,7 @@ public final class TestDevice: Sendable {
             fetcher: FileFetching { url in state.withLock { $0.files[url] } }, budget: WorkBudget(),
             now: { state.withLock { $0.now } ?? .now() })
         environment.senders = [sender.sender]
+        environment.onlyContainer = folder
         return environment
     }
 }

@@ -190,9 +190,17 @@ import UserNotifications
         #expect(fixture.log.contains { $0.failure == "late" })
     }
 
+    @Test("posts all the same if the system says at once that it won't wait") func refusedActivity() async throws {
+        var environment = fixture.environment()
+        environment.activity = { $0(true) }
+        #expect(await show(try field(), environment: environment).body == "Hello")
+        #expect(server.bodies.count == 1 && queue.waiting().isEmpty)
+    }
+
     @Test("has the system keep the process until the receipts are posted, and stops when it won't")
     func activity() async throws {
         for isExpired in [false, true] {
+            let server = try PostServer()
             let calls = Collected<Bool>()
             let isHeld = DispatchSemaphore(value: 0)
             var environment = fixture.environment()
@@ -203,10 +211,13 @@ import UserNotifications
                     isHeld.signal()
                 }
                 guard isExpired else { return }
-                DispatchQueue(label: "expiry").async { work(true) }
+                DispatchQueue(label: "expiry").async {
+                    while server.heads.isEmpty { Thread.sleep(forTimeInterval: 0.01) }
+                    work(true)
+                }
             }
             server.behave(isExpired ? .hangs : .answers(204))
-            #expect(await show(try field(), environment: environment).body == "Hello")
+            #expect(await show(try field(server.url), environment: environment).body == "Hello")
             // The block returns once the work is done, or has been stopped.
             await withCheckedContinuation { continuation in
                 DispatchQueue(label: "held").async {

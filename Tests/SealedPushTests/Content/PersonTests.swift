@@ -1,3 +1,4 @@
+import Foundation
 import SealedPush
 import Testing
 
@@ -53,6 +54,15 @@ import Testing
             content.person = Content.Person(name: "Nina", id: "u", image: .bytes(Array(repeating: 1, count: count)))
             #expect(((try? content.checkForSealing()) != nil) == fits)
         }
+    }
+
+    @Test("a text that is too long for one push leaves the picture to the whole content") func overflow() throws {
+        var content = Content(title: "t", body: String(repeating: "x", count: 6_000))
+        content.person = Content.Person(name: "Nina", id: "u", image: .bytes(Array(repeating: 1, count: 2_048)))
+        let sealer = Sealer(sender: SenderPrivateKey(), topic: "com.example.app", safeDefault: "wire")
+        let url = try #require(URL(string: "https://example.com/x"))
+        let moved = try #require(try sealer.moveOverflow(of: content, at: url))
+        #expect(moved.content.person == Content.Person(name: "Nina", id: "u"))
     }
 
     @Test("a picture must be among the attachments, as an image") func attachments() throws {

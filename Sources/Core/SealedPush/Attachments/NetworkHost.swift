@@ -62,6 +62,7 @@ package enum NetworkHost: Hashable, Sendable {
 package struct IPAddress: Hashable, Sendable {
     /// 4 or 16.
     package let bytes: [UInt8]
+    package var isV4: Bool { bytes.count == 4 }
 
     /// Reads every way to write one that the system's own resolver reads: `127.1`, `0x7f000001` and `2130706433` are all
     /// the same.

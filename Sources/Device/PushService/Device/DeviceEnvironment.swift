@@ -14,6 +14,8 @@ package struct DeviceEnvironment: Sendable {
     let now: @Sendable () -> Timestamp
     /// Believed beside the app's own, on a device of a test.
     package var senders: [SenderPublicKey] = []
+    /// Stands for every container, on a device of a test.
+    package var onlyContainer: URL?
     /// Asks the system to let the process run until the block has returned; calls it once more, with true, if it won't.
     package var activity: @Sendable (@escaping @Sendable (_ isExpired: Bool) -> Void) -> Void = { work in
         #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
@@ -37,7 +39,8 @@ package struct DeviceEnvironment: Sendable {
 
     /// Nil where the system knows no such app group.
     func root(_ container: SharedContainer) -> URL? {
-        switch container {
+        if let onlyContainer { return onlyContainer }
+        return switch container {
         case .appGroup(let identifier): appGroup(identifier)
         case .folder(let folder): folder
         }

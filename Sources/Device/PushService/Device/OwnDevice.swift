@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PushCore
 public import SealedPush
 
 /// The life of a device's keys: what ``ThisDevice`` calls off the main actor, each call blocking its thread.
@@ -10,6 +11,18 @@ package struct OwnDevice: Sendable {
         self.configuration = configuration
         self.environment = environment
     }
+
+    /// Of those in this process who tell a server about this device: what one of them says last is what counts.
+    var turn: Turns {
+        let name = "\(configuration.topic) \(environment.root(configuration.container)?.path ?? "")"
+        return Self.turns.withLock { turns in
+            let turn = turns[name] ?? Turns(width: 1)
+            turns[name] = turn
+            return turn
+        }
+    }
+
+    private static let turns = Locked<[String: Turns]>([:])
 
     package func enroll(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
         try change(at: now) { (change) throws(KeyChangeError) in
@@ -78,7 +91,7 @@ extension OwnDevice {
         let ledger = environment.folder(configuration.container).map(FileLedger.init(in:))
         // As with a first key: what is sent to the next account within this second opens.
         do { try ledger?.begin(floor: now.advanced(bySeconds: -1), asksForNewKey: false) } catch { throw .noLedger }
-        // Nobody else has this record, so a record that is handed over later counts at least as high as the leaving.
+        // Whoever hands this record over does so in a turn of its own, after the leaving.
         let record = try revoke(at: now)
         return try change(at: now) { (change) throws(KeyChangeError) in
             guard let key = try change.enrollmentKey() else { throw .raced }

@@ -90,7 +90,7 @@ final class LookUps: Sendable {
     /// Asks whether there may be a connection to each of the addresses that the host stands for. An address that the
     /// network's NAT64 has made of an IPv4 address counts as that one.
     ///
-    /// - Returns: the network's NAT64 prefixes, if it took them to allow a connection.
+    /// - Returns: the network's NAT64 prefixes.
     /// - Throws: `network` if there is no address, or the task is cancelled; at once if too many lookups hang already.
     func check(
         _ host: NetworkHost, _ mayConnect: @escaping @Sendable (IPAddress) throws(MediaError) -> Void
@@ -102,14 +102,9 @@ final class LookUps: Sendable {
         return try await run { [addresses] () throws(MediaError) in
             let found = addresses(name)
             guard !found.isEmpty else { throw .network }
-            var network = NAT64()
-            for address in found {
-                do throws(MediaError) { try mayConnect(address) } catch {
-                    if network.isEmpty { network = NAT64(of: addresses(NAT64.wellKnownName)) }
-                    guard let translated = network.original(of: address) else { throw error }
-                    try mayConnect(translated)
-                }
-            }
+            // A company's own prefix looks like any other address.
+            let network = found.contains { !$0.isV4 } ? NAT64(of: addresses(NAT64.wellKnownName)) : NAT64()
+            for address in found { try mayConnect(network.original(of: address) ?? address) }
             return network
         }
     }
@@ -158,8 +153,6 @@ struct NAT64: Sendable {
             }
         }
     }
-
-    var isEmpty: Bool { prefixes.isEmpty }
 
     /// The IPv4 address that an IPv6 address of this network stands for, if it does.
     func original(of address: IPAddress) -> IPAddress? {

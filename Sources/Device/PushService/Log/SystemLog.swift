@@ -23,12 +23,12 @@ enum SystemLog {
 
         // Apple wants the names as literals. Each begins an interval, and returns what ends it.
         static func beginOpening() -> () -> Void {
-            let state = signposter.beginInterval("open")
+            let state = signposter.beginInterval("open", id: signposter.makeSignpostID())
             return { signposter.endInterval("open", state) }
         }
 
         static func beginStage() -> () -> Void {
-            let state = signposter.beginInterval("stage")
+            let state = signposter.beginInterval("stage", id: signposter.makeSignpostID())
             return { signposter.endInterval("stage", state) }
         }
     #else

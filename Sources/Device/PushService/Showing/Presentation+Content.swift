@@ -88,6 +88,8 @@ extension UNMutableNotificationContent {
                 conversationIdentifier: self.threadIdentifier.isEmpty ? person.id : self.threadIdentifier,
                 serviceName: nil,
                 sender: sender, attachments: nil)
+            // The person's name takes the title's place, so a message that has only a title keeps it as its text.
+            if !VisibleText.isVisible(self.body) { self.body = self.subtitle.isEmpty ? self.title : self.subtitle }
             let interaction = INInteraction(intent: intent, response: nil)
             interaction.direction = .incoming
             interaction.donate(completion: nil)

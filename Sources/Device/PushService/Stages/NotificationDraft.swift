@@ -16,6 +16,8 @@ public struct NotificationDraft: Sendable {
     public var badge: Int?
     /// What is added to the number that the device has counted, unless there is a ``badge``.
     public var badgeIncrement: Int?
+    /// What has come of that.
+    var badgeSum: BadgeCount.Sum?
     public var sound: Content.Sound?
     public var threadID: String
     public var category: String
@@ -53,14 +55,22 @@ public struct NotificationDraft: Sendable {
     func isLateRepeat(at now: Timestamp) -> Bool { isRepeat && now.seconds(since: opened.sent) > 86_400 }
 
     /// With the attachment that is the person's picture in its place, and no longer among the others. Specification 19.3.
-    var withPicture: NotificationDraft {
+    ///
+    /// - Parameter read: returns the picture's file; nil if there is none.
+    func withPicture(_ read: (DraftAttachment) -> [UInt8]?) -> NotificationDraft {
         guard case .attachment(let id)? = person?.image else { return self }
         var draft = self
-        let picture = attachments.first { $0.identifier == id }
-        let bytes = picture.flatMap { try? DurableFiles.read($0.file, limit: Self.maximumPictureByteCount + 1) } ?? []
-        draft.person?.image = (1...Self.maximumPictureByteCount).contains(bytes.count) ? .bytes(bytes) : nil
+        let types = [MediaType.png, .jpeg].map(\.typeIdentifier)
+        let picture = attachments.first { $0.identifier == id && types.contains($0.type ?? "") }
+        draft.person?.image = picture.flatMap(read).map { .bytes($0) }
         draft.attachments.removeAll { $0.identifier == id }
         return draft
+    }
+
+    /// Reads a picture of at most 512 KiB.
+    static func readPicture(_ attachment: DraftAttachment) -> [UInt8]? {
+        let bytes = (try? DurableFiles.read(attachment.file, limit: maximumPictureByteCount + 1)) ?? []
+        return (1...maximumPictureByteCount).contains(bytes.count) ? bytes : nil
     }
 
     private static let maximumPictureByteCount = 512 << 10

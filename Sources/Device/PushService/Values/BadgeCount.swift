@@ -36,9 +36,16 @@ public struct BadgeCount: Sendable {
         } catch { throw CocoaError(.fileWriteUnknown) }
     }
 
-    /// Adds to the count, and returns the sum that this call has made; nil if it can't be written.
-    func add(_ increment: Int) -> Int? {
-        guard (try? ensureFolder()) != nil else { return nil }
+    /// What one call has made of the count.
+    struct Sum: Sendable {
+        let value: Int
+        /// Tells a count from the one that the app has put in its place.
+        let file: UInt64
+    }
+
+    /// Adds to the count; nil if it can't be written, or for less than 1 or more than 99.
+    func add(_ increment: Int) -> Sum? {
+        guard (1...99).contains(increment), (try? ensureFolder()) != nil else { return nil }
         for _ in 0..<16 {
             let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard descriptor >= 0, DurableFiles.isRegular(descriptor) else { return nil }
@@ -48,7 +55,9 @@ public struct BadgeCount: Sendable {
             // With O_APPEND, where this very write has ended.
             let sum = Int(lseek(descriptor, 0, SEEK_CUR))
             // Unless the app has replaced the file meanwhile.
-            if Self.isSame(descriptor, path) { return min(Self.maximum, sum) }
+            if let file = Self.number(of: descriptor, if: path) {
+                return Sum(value: min(Self.maximum, sum), file: file)
+            }
         }
         return nil
     }
@@ -66,9 +75,13 @@ public struct BadgeCount: Sendable {
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {
+    /// The file's number, if the path is still this file's.
+    private static func number(of descriptor: Int32, if path: String) -> UInt64? {
         var (opened, named) = (stat(), stat())
-        return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0 && opened.st_ino == named.st_ino
+        guard fstat(descriptor, &opened) == 0, stat(path, &named) == 0, opened.st_ino == named.st_ino else {
+            return nil
+        }
+        return UInt64(opened.st_ino)
     }
 
     private static let maximum = 9_999

@@ -104,6 +104,7 @@ extension Sealer {
         var part = content
         part.attachments = []
         part.chart = nil
+        part.person?.image = nil
         part.data = nil
         part.other = [:]
         part.overflow = Overflow(file: remote)
