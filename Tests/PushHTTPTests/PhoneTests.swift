@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 import PushHTTP
 import PushOutbox
 import PushSender
@@ -152,6 +153,30 @@ struct PhoneTests {
                 #expect(try await server.update(phone, as: "bob").isRegistered)
                 try await server.client("bob").unregister(phone)
             }
+        }
+    }
+
+    @Test("a registration that is under way at the logout enrolls nothing after it") func logoutMeanwhile() async throws
+    {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            let (login, url, own) = (try server.login("alice"), server.url, try server.client("alice"))
+            let (asked, release) = (Locked(false), Locked(false))
+            let slow = PushServerClient(url: url) {
+                asked.withLock { $0 = true }
+                while !release.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(10)) }
+                return "Bearer \(login)"
+            }
+            async let registering = slow.register(phone, token: [1], environment: .production, at: .now())
+            try await eventually("the login is asked for") { asked.withLock { $0 } }
+            async let leaving: Void = own.unregister(phone)
+            // Without turns it would be through by now, or soon.
+            try await Task.sleep(for: .seconds(1))
+            release.withLock { $0 = true }
+            _ = await registering
+            try await leaving
+            #expect(try await server.outbox.devices(of: "alice").isEmpty)
         }
     }
 

@@ -72,11 +72,11 @@ extension ServiceConfiguration {
     /// Opens a notification that arrived before the first unlock after a restart, with all stages, as the extension would
     /// have. For the app: when it becomes active, and at `applicationProtectedDataDidBecomeAvailable`.
     ///
-    /// Adding the answer to the notification center puts it in place of the safe default, without a sound. ``SealedNotification`` reads its
+    /// Adding the request to the notification center replaces the safe default, without a sound. ``SealedNotification`` reads its
     /// user info like that of any other. Opening and stages run off the main actor; the stages have 25 seconds.
     ///
-    /// - Returns: nil if the notification has no envelope, or the device is still locked. What doesn't open is the safe default
-    ///   once more, without the envelope, so that it isn't tried again.
+    /// - Returns: nil if the notification has no envelope, or the device is still locked. If the message doesn't open, a request
+    ///   that shows the safe default without the envelope, so that it isn't tried again.
     nonisolated(nonsending) public func reopened(_ notification: UNNotification) async -> UNNotificationRequest? {
         let request = notification.request
         guard let envelope = SealedNotification(userInfo: request.content.userInfo)?.envelope else { return nil }

@@ -47,7 +47,8 @@ package enum NetworkHost: Hashable, Sendable {
         }
     }
 
-    /// What a VPN app gives in place of a name's address: 198.18.0.0/15, which is for tests of networks (RFC 2544).
+    /// Whether this is an address in 198.18.0.0/15, which is reserved for tests of networks (RFC 2544), and which some VPN apps
+    /// return in place of a name's real address.
     package var isFakeIP: Bool {
         guard case .address(let address) = self else { return false }
         return address.bytes.count == 4 && address.bytes[0] == 198 && address.bytes[1] & 0xfe == 18
@@ -97,8 +98,8 @@ package struct IPAddress: Hashable, Sendable {
         return !Self.specialV6.contains { Self.has(bytes, $0.prefix, $0.bitCount) }
     }
 
-    /// Of an IPv4 address, or of an IPv6 address that stands for one: mapped, NAT64 (RFC 6052, and a Mac that
-    /// shares such a network for tests), 6to4.
+    /// The bytes of an IPv4 address, or of the one that an IPv6 address stands for: mapped, 6to4, or NAT64 (RFC 6052, and the
+    /// prefix of the NAT64 network that a Mac can create for tests).
     private var embeddedV4: [UInt8]? {
         if bytes.count == 4 { return bytes }
         if Self.has(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96) { return Array(bytes[12...]) }

@@ -40,9 +40,8 @@ extension Content {
 
     static let knownKeys: Set<String> = [
         "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "badge-add", "sound", "thread-id",
-        "category",
-        "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "person", "receipt",
-        "template",
+        "category", "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "person",
+        "receipt", "template",
     ]
 }
 

@@ -17,8 +17,8 @@ public struct Content: Hashable, Sendable {
     public var alert: Alert
     /// The number on the app's icon, 0 to 2,147,483,647; 0 removes it, nil leaves it.
     public var badge: Int?
-    /// How much is added to the number that the device has counted (``BadgeCount`` of PushService): 1 to 99, and no ``badge``
-    /// beside it. Source: Specification 20.
+    /// The amount to add to the count that the device keeps (``BadgeCount`` of PushService): 1 to 99, without ``badge``.
+    /// Source: Specification 20.
     public var badgeIncrement: Int?
     public var sound: Sound?
     /// What groups notifications on the screen.
@@ -41,7 +41,7 @@ public struct Content: Hashable, Sendable {
     ///
     /// Sealing throws ``ContentError/invalid(_:)`` for one that breaks a limit of ``PushChart``.
     public var chart: PushChart?
-    /// Who wrote it; on content that was opened, nil also for one that this version can't read.
+    /// The person who wrote the message. On content that was opened, nil also if this version can't read the value.
     public var person: Person?
     /// What the sender asks for once this was shown; a sealer puts it in. On content that was opened, nil also for one that
     /// does not read: that costs the receipt, and never the text. Source: Specification 16.1.

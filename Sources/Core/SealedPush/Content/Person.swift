@@ -1,13 +1,13 @@
 extension Content {
-    /// Who wrote a message: the device shows the person's picture beside it, as messengers do ("communication notification").
+    /// The person who wrote a message. The device shows their picture beside it, as messengers do: a communication notification.
     ///
     /// Ignored in anonymous messages. On content that was opened, a value that breaks a rule costs the picture or the person,
     /// never the text; sealing throws ``ContentError/invalid(_:)`` for it. Source: Specification 19.
     public struct Person: Hashable, Sendable {
         /// 1 to 128 bytes, with something to see.
         public var name: String
-        /// Tells people apart, and stays the same for one: 1 to 128 bytes. The device's system learns it, so let it be no
-        /// address.
+        /// Identifies the person, and never changes: 1 to 128 bytes. The device's system learns it, so don't use an email address
+        /// or a phone number.
         public var id: String
         public var image: Image?
 
@@ -19,7 +19,7 @@ extension Content {
 
         /// A square picture of the person, in PNG or JPEG.
         public enum Image: Hashable, Sendable {
-            /// One of the content's attachments, by its ID. It is the person's picture alone, and not shown otherwise.
+            /// The ID of one of the content's attachments. It isn't also shown as an attachment.
             case attachment(String)
             /// The file itself: 1 to 2,048 bytes.
             case bytes([UInt8])

@@ -18,7 +18,7 @@ package struct DeviceEnvironment: Sendable {
     package var onlyContainer: URL?
     /// Asks the system to let the process run until the block has returned; calls it once more, with true, if it won't.
     package var activity: @Sendable (@escaping @Sendable (_ isExpired: Bool) -> Void) -> Void = { work in
-        #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
+        #if os(iOS) || os(visionOS)
             ProcessInfo.processInfo.performExpiringActivity(withReason: "sealed-push", using: work)
         #endif
     }

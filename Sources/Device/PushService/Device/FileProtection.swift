@@ -54,7 +54,7 @@ package enum FileProtection: Sendable {
         let current: @Sendable (_ path: String) -> FileProtection?
         let set: @Sendable (FileProtection, _ path: String) -> Void
 
-        #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
+        #if os(iOS) || os(visionOS)
             static let own: System? = System(
                 current: { path in
                     let attributes = try? FileManager.default.attributesOfItem(atPath: path)

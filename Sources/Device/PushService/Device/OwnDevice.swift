@@ -12,7 +12,7 @@ package struct OwnDevice: Sendable {
         self.environment = environment
     }
 
-    /// Of those in this process who tell a server about this device: what one of them says last is what counts.
+    /// Serializes this process's calls to a server about this device, so that the last call decides.
     var turn: Turns {
         let name = "\(configuration.topic) \(environment.root(configuration.container)?.path ?? "")"
         return Self.turns.withLock { turns in
@@ -268,7 +268,7 @@ extension OwnDevice {
     }
 }
 
-/// What ``ThisDevice/maintain(rotatingOlderThan:serverKnows:at:)`` has done, and what there is to do for the app.
+/// The work that ``ThisDevice/maintain(rotatingOlderThan:serverKnows:at:)`` did, and the record to hand to the server.
 public struct DeviceMaintenance: Hashable, Sendable {
     let steps: Steps
     /// New keys under which a message has opened: they are in use now.

@@ -1,7 +1,7 @@
 import Dispatch
 internal import PushCore
 
-#if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
+#if os(iOS) || os(visionOS)
     internal import os
 #endif
 
@@ -139,7 +139,7 @@ package final class WorkBudget: Sendable {
 
     /// What the system says. Apple's function answers 0 where there is no limit, as in its simulator.
     package static func memoryBySystem() -> Int? {
-        #if (os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)) && !targetEnvironment(macCatalyst)
+        #if (os(iOS) || os(visionOS)) && !targetEnvironment(macCatalyst)
             let available = os_proc_available_memory()
             return available == 0 ? nil : Int(available)
         #else
@@ -177,7 +177,7 @@ enum StageExecutor {
     /// Starts work on threads of its own. Before iOS 18 it shares the few threads of the concurrency runtime: a stage that
     /// blocks one may then delay others, but not the deadline, which is a timer of Dispatch's.
     @discardableResult static func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        if #available(iOS 18, macCatalyst 18, macOS 15, visionOS 2, watchOS 11, tvOS 18, *) {
+        if #available(iOS 18, macCatalyst 18, macOS 15, visionOS 2, *) {
             Task(executorPreference: ThreadExecutor.shared, operation: work)
         } else {
             Task(operation: work)
@@ -198,7 +198,7 @@ enum StageExecutor {
     static func queue() -> DispatchQueue { DispatchQueue(label: "sealed-push", qos: .userInitiated) }
 }
 
-@available(iOS 18, macCatalyst 18, macOS 15, visionOS 2, watchOS 11, tvOS 18, *)
+@available(iOS 18, macCatalyst 18, macOS 15, visionOS 2, *)
 private final class ThreadExecutor: TaskExecutor {
     static let shared = ThreadExecutor()
 
