@@ -248,6 +248,13 @@ def with_content(**changes):
     return BASE | {name.replace("_", "-"): value for name, value in changes.items()}
 
 
+def withdrawing(withdraw, **changes):
+    """A content without an alert."""
+    content = with_content(withdraw=withdraw, **changes)
+    del content["alert"]
+    return content
+
+
 def of_length(length):
     """A content of exactly this many bytes."""
     room = length - len(to_json(BASE))
@@ -453,6 +460,25 @@ def make_good_contents():
         "Numbers at the ends of Int64 and of Double.",
         raw('"sent"', '"data":[9223372036854775807,-9223372036854775808,1.7976931348623157e308,5e-324,-0.5],"sent"'),
     )
+
+
+def make_good_extras():
+    """Sections 19 to 21: what breaks a rule of the first two costs itself alone."""
+    person = {"name": "Nina", "id": "user-17"}
+    good("person", "A person.", with_content(person=person))
+    good("person-image", "A person with a picture, 3 bytes.", with_content(person=person | {"image-data": "iVBO"}))
+    good("person-image-wrong", "A picture that is not base64url.", with_content(person=person | {"image-data": "="}))
+    good("person-blank", "A person whose name has nothing to see.", with_content(person=person | {"name": " "}))
+    good("badge-add", "One more on the badge.", with_content(badge_add=1))
+    good("badge-add-out-of-range", "More than the badge can grow by.", with_content(badge_add=100))
+    good("withdraw-message", "A message to remove; there is no alert.", withdrawing({"message": MESSAGE_ID}))
+    good("withdraw-thread", "A thread to remove, and the badge.", withdrawing({"thread": "nina"}, badge=2))
+    good(
+        "withdraw-filtered",
+        "In an ordinary push; a receiver ignores the alert.",
+        with_content(withdraw={"thread": "nina", "filtered": True}, alert=1),
+    )
+    good("withdraw-wrong-beside-alert", "Not readable, beside an alert, which counts.", with_content(withdraw={}))
 
 
 def make_good_times():
@@ -1063,6 +1089,20 @@ VALUES = {
 }
 
 
+def make_refused_withdrawals():
+    for name, sentence, withdraw in (
+        ("nothing", "Neither a message nor a thread.", {}),
+        ("both", "A message and a thread.", {"message": MESSAGE_ID, "thread": "nina"}),
+        ("message", "No message ID.", {"message": MESSAGE_ID.upper()}),
+        ("thread", "An empty thread.", {"thread": ""}),
+        ("filtered", "No boolean.", {"thread": "nina", "filtered": 1}),
+    ):
+        plaintext = without_padding(withdrawing(withdraw))
+        sealed_bad(f"malformed-content-withdraw-{name}", sentence + " So the alert is missing.", plaintext)
+    plaintext = without_padding(withdrawing({"message": MESSAGE_ID}) | {"alert": {"body": "Lunch at one?"}})
+    sealed_bad("malformed-content-withdraw-anonymous", "Only a known sender withdraws.", plaintext, anonymous=True)
+
+
 def make_refused_later():
     """What 6.4 refuses after the content's form."""
     other = with_content(topic="com.example.other")
@@ -1125,8 +1165,8 @@ def main():
     for path in FOLDER.glob("*.txt"):
         path.unlink()
     for make in (
-        make_good_sizes, make_good_numbers, make_good_keys, make_good_contents, make_good_times, make_malformed,
-        make_unknown, make_rejected, make_malformed_content, make_refused_later,
+        make_good_sizes, make_good_numbers, make_good_keys, make_good_contents, make_good_extras, make_good_times,
+        make_malformed, make_unknown, make_rejected, make_malformed_content, make_refused_withdrawals, make_refused_later,
     ):  # fmt: skip
         make()
     print(len(list(FOLDER.glob("*.txt"))), "vectors")

@@ -123,7 +123,7 @@ import Testing
         }
         #expect(try Self.propertyList("App/App.entitlements")["aps-environment"] as? String == "development")
         let app = try Self.propertyList("App/Info.plist")
-        #expect(app["UIBackgroundModes"] as? [String] == ["fetch"])
+        #expect(app["UIBackgroundModes"] as? [String] == ["fetch", "remote-notification"])
         // For the sender's picture.
         #expect(app["NSUserActivityTypes"] as? [String] == ["INSendMessageIntent"])
         let communication = "com.apple.developer.usernotifications.communication"

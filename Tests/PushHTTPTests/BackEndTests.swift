@@ -11,6 +11,7 @@ import Testing
 @testable import PushHTTP
 
 @Suite("A back end and the server", .blocking) struct BackEndTests {
+    private static let withdrawal: [String: [String: String]] = ["withdraw": ["thread": "nina"]]
     private static let content: [String: [String: String]] = ["alert": ["title": "Nina", "body": "Lunch at one?"]]
 
     @Test("shows its own token: none other opens its paths, and it opens no phone's") func tokens() async throws {
@@ -427,6 +428,9 @@ import Testing
                 let headers = answer.json["headers"] as? [String: String]
                 #expect(
                     headers?["apns-topic"] == RunningServer.topic.description && headers?["apns-push-type"] == "alert")
+                let withdrawal = try server.post("/v1/seal", target.merging(["content": Self.withdrawal]) { $1 })
+                let background = withdrawal.json["headers"] as? [String: String]
+                #expect(background?["apns-push-type"] == "background" && background?["apns-priority"] == "5")
                 let payload = try #require(answer.json["payload"] as? String)
                 #expect(payload.utf8.count == answer.json["payloadBytes"] as? Int && !payload.contains("Lunch"))
                 // What just fits no longer does where some of it is to stay free.

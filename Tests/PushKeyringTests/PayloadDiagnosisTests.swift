@@ -103,6 +103,19 @@ import Testing
         #expect(diagnosis.code == (fault == nil ? "opened" : "not-started"))
     }
 
+    @Test("a withdrawal in a background push needs no extension; anything else does") func background() throws {
+        let withdrawal = try seal(content { $0.withdrawal = Content.Withdrawal(.thread("nina")) }).text
+        let message = try seal().text
+        for (aps, field, fault) in [
+            (#""content-available":1"#, withdrawal, nil), (#""content-available":1"#, message, .noAlert),
+            (#""badge":1"#, withdrawal, .noAlert),
+        ] as [(String, String, StartFault?)] {
+            let text = #"{"aps":{\#(aps)},"custom-encrypted-message":"\#(field)"}"#
+            let diagnosis = try keyring.diagnose(Array(text.utf8), for: "alice-phone", topic: topic, at: now)
+            #expect(diagnosis.startFault == fault && diagnosis.refusal == nil && diagnosis.hasPayload)
+        }
+    }
+
     @Test(
         "says what is malformed",
         arguments: [

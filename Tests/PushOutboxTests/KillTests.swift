@@ -105,7 +105,7 @@ import Testing
     private func eachGotOne(of count: Int) async throws {
         #expect(try await fixture.outbox.status().waitingCount == count)
         let working = try Self.worker.run(["work", fixture.place, log, "0", "empty"])
-        #expect(working.status == 0)
+        #expect(working.status == 0, "\(working.errors)")
         let tokens = try pushes().map(\.token)
         #expect(tokens.count == count)
         #expect(Set(tokens).count == count)

@@ -34,6 +34,16 @@ import Testing
                 }
             }
         }
+        for isFiltered in [false, true] {
+            let sealer = Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "d")
+            let payload = try sealer.seal(
+                Content(withdrawing: .thread("nina"), isFiltered: isFiltered), toUnverified: recipient)
+            #expect(payload.isBackground == !isFiltered && PayloadForm.isBackground(payload.json) == !isFiltered)
+            #expect(PayloadForm.matches(payload.json))
+            #expect(try await Self.isStored(payload.json, in: database) == "t")
+            let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(payload)) as? NSDictionary
+            #expect(try JSONSerialization.jsonObject(with: Data(payload.json)) as? NSDictionary == encoded)
+        }
         // As clients in other languages may write it.
         let other = Self.good.replacing("\"Grüße\"", with: #"{"body":"a","title":"b","loc-args":[]}"#)
         #expect(PayloadForm.matches(Array(other.utf8)))
@@ -43,6 +53,9 @@ import Testing
     private static let good = Fixture.sealedText
     private static let envelope = String(good.split(separator: "\"").dropLast().last ?? "")
 
+    private static let background = good.replacing(
+        "\"alert\":\"Grüße\",\"mutable-content\"", with: "\"content-available\"")
+
     /// What is not sealed, or wakes no extension.
     private static let clear: [String] = [
         #"{"aps":{"alert":"Your bank: call 555-0100"}}"#, "", "{}", good + "\n", " " + good, "\u{feff}" + good,
@@ -50,6 +63,8 @@ import Testing
         good.replacing("\"mutable-content\":1", with: "\"mutable-content\":0"),
         good.replacing("\"mutable-content\":1", with: "\"mutable-content\":1,\"sound\":\"x\""),
         good.replacing("\"mutable-content\":1}", with: "\"mutable-content\":1},\"a\":1"),
+        background.replacing(":1}", with: ":0}"), background.replacing(":1}", with: ":1,\"sound\":\"x\"}"),
+        background.replacing("{\"c", with: "{\"alert\":\"x\",\"c"), background.replacing("aps", with: "x"),
         good.replacing("\"}", with: "\",\"aps\":{\"alert\":\"clear\"}}"),
         good.replacing("\"\(envelope)\"", with: "\"\(envelope.prefix(8))\",\"b\":\"\(envelope)\""),
         good.replacing(envelope, with: ""), good.replacing(envelope, with: "\(envelope)="),

@@ -196,6 +196,26 @@ import Testing
         #expect(Set(transport.delivered.all.map { $0.apnsID }).count == 30)
     }
 
+    @Test("a courier whose statement takes too long tries it again, and everything is delivered once")
+    func tooLong() async throws {
+        for number in 0..<5 { try await fixture.addDevice("d\(number)") }
+        try await fixture.enqueue("Hello", to: .everyone)
+        let other = try await holding("SELECT 1 FROM entries FOR UPDATE")
+        let transport = ScriptedTransport()
+        let outbox = try await fixture.reopened(nil)
+        let courier = Courier(for: outbox, through: transport, limits: CourierLimits(pollInterval: .milliseconds(5)))
+        let run = Task { try await courier.run(until: .empty) }
+        for _ in 0..<3 {
+            // As the server does when the time of a statement or of a lock is up.
+            try await eventually("the courier waits, and is cut off") {
+                try await fixture.number("SELECT count(pg_cancel_backend(pid)) FROM \(Self.waiting)") ?? 0 > 0
+            }
+        }
+        try await other.end("ROLLBACK")
+        #expect(try await run.value.acceptedCount == 5)
+        #expect(transport.delivered.all.count == 5)
+    }
+
     @Test("what is enqueued while the last push of a device is settled is not left behind")
     func settledMeanwhile() async throws {
         try await fixture.addDevice("phone")
@@ -710,8 +730,9 @@ import Testing
     }
 
     /// How many wait for a lock in this database.
-    private static let waitingCount =
-        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    private static let waitingCount = "SELECT count(*) FROM \(waiting)"
+    private static let waiting =
+        "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
     /// A transaction of somebody else, which stays open.
     private func holding(_ statement: String) async throws -> Holder {

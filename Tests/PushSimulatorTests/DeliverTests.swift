@@ -57,6 +57,43 @@ import Testing
         #expect(try device.deliver(try device.file(try device.seal(later))).outcome == "opened")
     }
 
+    @Test("a withdrawal in a background push is opened by the app, and one in an ordinary push by the extension")
+    func withdrawal() throws {
+        func file(_ target: Content.Withdrawal.Target, isFiltered: Bool, badge: Int? = nil) throws -> String {
+            var content = Content(withdrawing: target, isFiltered: isFiltered)
+            content.badge = badge
+            return try device.file(try device.seal(content))
+        }
+        let id = MessageID.random()
+        var messages: [String] = []
+        for (text, thread) in [("one", "a"), ("two", "b"), ("three", "b")] {
+            var content = Content(body: text)
+            (content.threadID, content.id) = (thread, text == "one" ? id : nil)
+            messages.append(try device.file(try device.seal(content)))
+        }
+        let background = try file(.message(id), isFiltered: false, badge: 2)
+        let filtered = try file(.thread("b"), isFiltered: true, badge: 0)
+        let run = try Program("device-simulator").run(
+            device.arguments(messages[0], Array(messages[1...]) + [background, filtered, "--filtering-entitlement"]))
+        let delivered = run.objects.map(Device.Delivered.init)
+        #expect(delivered.map(\.outcome) == ["opened", "opened", "opened", "not-shown", "not-shown"], "\(run.errors)")
+        let removed = delivered.map { $0.object["removed"] as? [String] ?? [] }
+        let identifiers = delivered.map { $0.object["identifier"] as? String ?? "" }
+        #expect(removed[3] == [identifiers[0]] && Set(removed[4]) == Set(identifiers[1...2]))
+        #expect(delivered[3...].map { $0.object["badge"] as? Int } == [2, 0])
+        #expect(delivered[3].note == "the app has opened a withdrawal")
+
+        // Without the entitlement iOS shows the wire's text, and a message that is not a withdrawal does nothing in the background.
+        let visible = try device.deliver(try file(.thread("b"), isFiltered: true))
+        #expect(visible.outcome == "original" && visible.body == "wire default")
+        let text = #"{"aps":{"content-available":1},"custom-encrypted-message":"\#(try device.seal().envelope.text)"}"#
+        let other = try device.deliver(try device.folder.write(text, to: "other.apns"))
+        #expect(other.outcome == "not-shown" && other.note == "not a withdrawal")
+        let broken = try device.deliver(
+            try device.folder.write(text.replacing("\"}", with: "AAAA\"}"), to: "broken.apns"))
+        #expect(broken.outcome == "not-shown" && broken.note == "the app could not open it: rejected")
+    }
+
     @Test("a refused message shows the safe default with its code, and nothing else") func refusals() throws {
         let anonymous = try device.file(
             Sealer(anonymousFor: Device.topic, safeDefault: "d").seal(

@@ -60,6 +60,18 @@ export interface Content {
   data?: unknown
 }
 
+/** Content that removes notifications (Specification 21). */
+export interface Withdrawal {
+  id?: string
+  topic?: string
+  sent?: number
+  expires?: number
+  'collapse-id'?: string
+  badge?: number
+  data?: unknown
+  withdraw: { message: string; filtered?: boolean } | { thread: string; filtered?: boolean }
+}
+
 export interface SealOptions {
   /** 10, at once, or 5, when it suits the device's battery. */
   priority?: 10 | 5
@@ -101,10 +113,10 @@ export class Sender {
    * Seals content for a device: to the newest of its keys that is proven. The content is not changed.
    * @throws RecordError (`unproven`, `expired`), ContentError, TooLargeError, SettingError
    */
-  seal(content: Content, device: Device, options?: SealOptions): Push
+  seal(content: Content | Withdrawal, device: Device, options?: SealOptions): Push
 
   /** Seals content to a key, push1..., that no record vouches for: whoever put it into your list reads the message. */
-  sealUnverified(content: Content, recipient: string, options?: SealOptions): Push
+  sealUnverified(content: Content | Withdrawal, recipient: string, options?: SealOptions): Push
 }
 
 /** What is stored of a device: JSON. Nothing in it is secret, but whoever can change it decides what is sealed to. */

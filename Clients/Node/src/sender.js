@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { isDevice } from './device.js'
 import { SettingError } from './errors.js'
 import { blake2b } from './protocol/blake2b.js'
-import { forSealing, isVisible, pad, PADDINGS, plain, plainObject, suspects } from './protocol/content.js'
+import { forSealing, isBackground, isVisible, pad, PADDINGS, plain, plainObject, suspects } from './protocol/content.js'
 import { CHALLENGE, hkdfExpand, hkdfExtract, OVERHEAD, privateKey, publicBytes, seal, toSeal } from './protocol/hpke.js'
 import { decode, decodeSecret, encode, RECIPIENT, SENDER, SENDER_SECRET } from './protocol/key-text.js'
 import { armour, encodeBase64, isSeconds, isTopic, options, seconds, toJSON } from './protocol/text.js'
@@ -13,6 +13,8 @@ import { armour, encodeBase64, isSeconds, isTopic, options, seconds, toJSON } fr
 const MOST_BYTES = 4096
 const LONGEST_ALERT = 1024
 const GENERIC_TEXT = 'You have a new message!'
+/** What stands before the envelope in a push that the app opens (21.3). */
+const BACKGROUND = Buffer.from('{"aps":{"content-available":1},"custom-encrypted-message":"')
 const SEAL_OPTIONS = ['priority', 'expiration', 'now']
 const ALERT_TEXTS = ['title', 'subtitle', 'body', 'title-loc-key', 'subtitle-loc-key', 'loc-key']
 const ALERT_LISTS = ['title-loc-args', 'subtitle-loc-args', 'loc-args']
@@ -96,7 +98,7 @@ export class Sender {
     const sealed = seal(toSeal(this.#secret, key, this.#topic), plaintext)
     data.fill(0)
     plaintext.fill(0)
-    const [start, end] = this.#around
+    const [start, end] = [isBackground(made) ? BACKGROUND : this.#around[0], this.#around[1]]
     return new Push(Buffer.concat([start, Buffer.from(encodeBase64(sealed)), end]), headers, made.id, encode(RECIPIENT, key))
   }
 
@@ -107,8 +109,8 @@ export class Sender {
     const collapse = this.#identifier('collapse', recipient, content['collapse-id'] ?? content.id)
     const headers = {
       'apns-topic': this.#topic,
-      'apns-push-type': 'alert',
-      'apns-priority': String(priority),
+      'apns-push-type': isBackground(content) ? 'background' : 'alert',
+      'apns-priority': isBackground(content) ? '5' : String(priority),
       'apns-id': id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
       'apns-collapse-id': encodeBase64(collapse),
     }

@@ -53,6 +53,14 @@ describe('Sender', () => {
     assert.equal(quick.seal(content, device, { expiration: 0 }).headers['apns-expiration'], '0')
   })
 
+  it('seals a withdrawal into a background push, or into an ordinary one', () => {
+    for (const [filtered, kind, priority] of [[false, 'background', '5'], [true, 'alert', '10']]) {
+      const push = quick.seal({ withdraw: { thread: 'nina', filtered } }, device)
+      assert.deepEqual([push.headers['apns-push-type'], push.headers['apns-priority']], [kind, priority])
+      assert.equal('content-available' in push.message.aps, !filtered)
+    }
+  })
+
   it('fits each length, or says by how much it does not', () => {
     for (const padding of ['buckets', 'full', 'none']) {
       const made = new Sender(secret, { topic: TOPIC, padding })
@@ -246,8 +254,8 @@ describe('index.d.ts', () => {
     const declared = [...types.matchAll(/^export (?:class|function) (\w+)/gm)].map((match) => match[1])
     assert.deepEqual(declared.sort(), Object.keys(sealedPush).sort())
     // Content is closed, so that a compiler sees a misspelled name.
-    const content = types.split('export interface Content {')[1].split('\n}')[0]
-    const members = [...content.matchAll(/^  '?([\w-]+)'?\??:/gm)].map((match) => match[1])
+    const [content, withdrawal] = ['Content', 'Withdrawal'].map((name) => types.split(`export interface ${name} {`)[1].split('\n}')[0])
+    const members = [...new Set([...`${content}\n${withdrawal}`.matchAll(/^  '?([\w-]+)'?\??:/gm)].map((match) => match[1]))]
     assert.deepEqual(members.sort(), NAMES.content.filter((name) => !['attachments', 'overflow', 'receipt'].includes(name)).sort())
     assert.ok(!content.includes('[name'))
     for (const type of [Sender, Device]) {

@@ -176,8 +176,18 @@ class Sealing(unittest.TestCase):
         self.assertIn(b"titel", self.phone.open(push, self.sender))
 
     def test_the_types_of_content_name_all_of_its_members(self):
-        for type, kind in ((contents.Content, "content"), (contents.Alert, "alert"), (contents.Sound, "sound"), (contents.Chart, "chart")):
-            self.assertEqual(set(type.__annotations__), set(NAMES[kind]))
+        members = set(contents.Content.__annotations__) | set(contents.Withdrawal.__annotations__)
+        self.assertEqual(members, set(NAMES["content"]))
+        for kind in ("Alert", "Sound", "Chart", "Person", "Withdraw"):
+            self.assertEqual(set(getattr(contents, kind).__annotations__), set(NAMES[kind.lower()]))
+
+    def test_a_withdrawal_is_a_background_push_without_a_receipt(self):
+        for filtered, kind, priority in ((False, "background", "5"), (True, "alert", "10")):
+            sender = Sender(SECRET, topic=TOPIC, receipts="https://example.com/receipts")
+            push = sender.seal({"withdraw": {"thread": "nina", "filtered": filtered}}, self.device)
+            self.assertEqual((push.headers["apns-push-type"], push.headers["apns-priority"]), (kind, priority))
+            self.assertEqual(push.payload.startswith(b'{"aps":{"content-available":1},"custom-encrypted-message":"'), not filtered)
+            self.assertNotIn(b"receipt", self.phone.open(push, sender))
 
     def refused(self, content):
         with self.assertRaises(ContentError) as raised:

@@ -32,6 +32,13 @@ import UserNotifications
         Pushes.shared.tookNoToken(error)
     }
 
+    func application(
+        _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+    ) async -> UIBackgroundFetchResult {
+        // The rest of the user info is the carrier's: none of it is believed.
+        await Pushes.shared.withdraw(userInfo["custom-encrypted-message"] as? String) ? .newData : .noData
+    }
+
     func applicationProtectedDataDidBecomeAvailable(_ application: UIApplication) {
         Task { await Pushes.shared.openWhatWasLocked() }
     }

@@ -214,6 +214,12 @@ nonisolated struct MessageData: Decodable {
         }
     }
 
+    /// A background push removes what was read on another device. Returns whether it was one.
+    func withdraw(_ envelope: String?) async -> Bool {
+        guard let envelope else { return false }
+        return (try? await app.withdraw(envelope: envelope)) != nil
+    }
+
     /// A tap takes a notification out of the list: if it came before the first unlock, it is opened here.
     func tapped(_ notification: UNNotification) async {
         let opened = await app.reopened(notification) ?? notification.request

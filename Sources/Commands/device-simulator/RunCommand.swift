@@ -164,6 +164,7 @@ private final class RunningDevice: Sendable {
         let notification = arrival.notification
         let push = deliver(notification)
         if confirms { _ = owned.confirm() }
+        forget(push.removed)
         let isReplacement = push.shown != nil && remember(notification.identifier)
         screen.show(name, notification, push, replaced: isReplacement)
         arrival.acknowledge(showing: push)
@@ -187,6 +188,12 @@ private final class RunningDevice: Sendable {
         }
         if let removed { delivery.forget(removed) }
         return isKnown
+    }
+
+    private func forget(_ removed: [String]) {
+        guard !removed.isEmpty else { return }
+        identifiers.withLock { known in known.removeAll { removed.contains($0) } }
+        for identifier in removed { delivery.forget(identifier) }
     }
 
     /// Ends the extension's process. Returns what it did wrong after its answers.

@@ -40,6 +40,7 @@ struct PushOpening: Sendable {
         do {
             let (opened, answer) = try open(
                 envelope, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now)
+            if opened.content.withdrawal != nil { return .withdrawal(opened) }
             return .opened(NotificationDraft(opened, isRepeat: answer == .repeated))
         } catch {
             return .safeDefault(configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
@@ -86,7 +87,11 @@ struct PushOpening: Sendable {
     /// When the push has been shown: tells the app under which key it opened, and once in a while forgets what is no
     /// longer needed.
     func tidy(after shown: Presentation) {
-        if case .opened(let draft) = shown, !draft.isRepeat { markKey(of: draft.opened) }
+        switch shown {
+        case .opened(let draft) where !draft.isRepeat: markKey(of: draft.opened)
+        case .withdrawal(let opened): markKey(of: opened)
+        default: break
+        }
         guard SecureRandom.bytes(count: 1)[0] < Self.tidyChance else { return }
         ledger?.purge(at: now())
     }

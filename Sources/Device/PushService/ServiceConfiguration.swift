@@ -75,7 +75,7 @@ extension ServiceConfiguration {
     /// Adding the request to the notification center replaces the safe default, without a sound. ``SealedNotification`` reads its
     /// user info like that of any other. Opening and stages run off the main actor; the stages have 25 seconds.
     ///
-    /// - Returns: nil if the notification has no envelope, or the device is still locked. If the message doesn't open, a request
+    /// - Returns: nil if the notification has no envelope, the device is still locked, or the message was a withdrawal. If the message doesn't open, a request
     ///   that shows the safe default without the envelope, so that it isn't tried again.
     nonisolated(nonsending) public func reopened(_ notification: UNNotification) async -> UNNotificationRequest? {
         let request = notification.request
@@ -92,9 +92,14 @@ extension ServiceConfiguration {
             }
             StageExecutor.queue().async { run.run() }
         }
-        guard SealedNotification(userInfo: content.userInfo)?.envelope == nil,
-            let shown = content.mutableCopy() as? UNMutableNotificationContent
-        else { return nil }
+        guard let sealed = SealedNotification(userInfo: content.userInfo) else {
+            // It was a withdrawal.
+            environment.center().removeDeliveredNotifications(withIdentifiers: [request.identifier])
+            return nil
+        }
+        guard sealed.envelope == nil, let shown = content.mutableCopy() as? UNMutableNotificationContent else {
+            return nil
+        }
         // The safe default was heard before.
         shown.sound = nil
         return UNNotificationRequest(identifier: request.identifier, content: shown, trigger: nil)

@@ -56,19 +56,24 @@ final class ServiceRun: Sendable {
     func run() {
         let presentation = opening.present(
             field: field, requestIdentifier: identifier, writeTime: context.timeLeft - LedgerLimits.timeAfterwards)
-        guard delivery.keep(presentation), case .opened(let draft) = presentation, !stages.isEmpty else {
-            complete()
-            return
+        guard delivery.keep(presentation) else { return complete() }
+        let improve: @Sendable () async -> Void
+        switch presentation {
+        case .opened(let draft) where !stages.isEmpty:
+            holdProcess()
+            scratch.sweep()
+            let run = StageRun(
+                stages: stages, context: context, best: Locked(draft), delivery: delivery, opening: opening,
+                scratch: scratch)
+            improve = { await run.run() }
+        case .withdrawal(let opened):
+            improve = { [context] in await opened.withdraw(from: context.environment.center()) }
+        default: return complete()
         }
-        holdProcess()
-        scratch.sweep()
-        let run = StageRun(
-            stages: stages, context: context, best: Locked(draft), delivery: delivery, opening: opening,
-            scratch: scratch)
         // A dispatch source may be used from any thread, and is not marked so.
         nonisolated(unsafe) let timer = StageExecutor.timer(after: context.timeLeft) { [self] in finish() }
         let task = StageExecutor.start { [self] in
-            await run.run()
+            await improve()
             complete()
         }
         let isOver = work.withLock { work in
@@ -140,6 +145,9 @@ final class ServiceRun: Sendable {
         let result: StageResult
         switch shown {
         case .plain: return onEnd(self)
+        case .withdrawal:
+            opening.tidy(after: shown)
+            return onEnd(self)
         case .opened(let draft): result = .opened(draft, elapsed: elapsed)
         case .safeDefault(_, let reason, _):
             guard countsFailures else { return onEnd(self) }

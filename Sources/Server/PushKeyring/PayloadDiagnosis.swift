@@ -160,8 +160,8 @@ private struct PayloadWalk {
                 recipient: unsealed.key.identity.recipient, sender: unsealed.sender, life: unsealed.key.life)
         }
         do throws(Opener.Refusal) {
-            _ = try opener.open(envelope, at: now)
-            return diagnosis(nil, nil, members, envelope, message)
+            let opened = try opener.open(envelope, at: now)
+            return diagnosis(nil, nil, members, envelope, message, isForApp: opened.content.isBackground)
         } catch {
             let refusal = OpenError(error)
             return diagnosis(refusal, cause(of: refusal, envelope, content), members, envelope, message)
@@ -170,11 +170,13 @@ private struct PayloadWalk {
 
     private func diagnosis(
         _ refusal: OpenError?, _ cause: PayloadDiagnosis.Cause?, _ payload: [String: JSONValue]? = nil,
-        _ envelope: Envelope? = nil, _ message: PayloadDiagnosis.Message? = nil
+        _ envelope: Envelope? = nil, _ message: PayloadDiagnosis.Message? = nil, isForApp: Bool = false
     ) -> PayloadDiagnosis {
         PayloadDiagnosis(
             device: device, topic: topic, now: now, hasPayload: payload != nil,
-            startFault: payload.flatMap(StartFault.init(payload:)), refusal: refusal, cause: cause, envelope: envelope,
+            // A background push needs no extension.
+            startFault: isForApp && payload?["aps"] == ["content-available": 1]
+                ? nil : payload.flatMap(StartFault.init(payload:)), refusal: refusal, cause: cause, envelope: envelope,
             senderName: message?.sender.flatMap { owner(of: .sender($0)) }, message: message)
     }
 

@@ -395,10 +395,13 @@
             return String(cString: text).split(separator: "\n").joined(separator: "; ")
         }
 
-        /// Another transaction stood in the way: the same again will do.
+        /// Another transaction stood in the way, or the server was too slow: the same again will do.
         var isCollision: Bool {
-            if case .server(let code, _) = self { return code == "40001" || code == "40P01" }
-            return false
+            switch self {
+            case .busy: true
+            case .server(let code, _): code == "40001" || code == "40P01"
+            default: false
+            }
         }
     }
 #endif

@@ -28,10 +28,13 @@ package enum PayloadForm {
             .any([.text("[]"), .all([.text("["), .list(.string), .text("]")])])),
     ])
 
-    private static let clear = Piece.all([
+    private static let alert = Piece.all([
         .text(#"{"aps":{"alert":"#), .any([.string, .all([.text("{"), .list(alertPart), .text("}")])]),
         .text(",\"mutable-content\":1},\(clearEnd)"),
     ])
+    /// The clear part of a push that the app opens, and not the extension. Source: Specification 21.3.
+    static let background = "{\"aps\":{\"content-available\":1},\(clearEnd)"
+    private static let clear = Piece.any([alert, .text(background)])
     private static let sealed = Piece.all([.envelope, .text("\"}")])
 
     /// Whether these are a payload's bytes. About a microsecond; opens nothing.
@@ -81,6 +84,9 @@ package enum PayloadForm {
         writer.string(String(UnicodeScalar(byte)))
         return writer.bytes.count > 3 ? Array(writer.bytes.dropFirst().dropLast()) : nil
     }
+
+    /// Whether a payload of this form is a background push.
+    package static func isBackground(_ json: [UInt8]) -> Bool { json.starts(with: background.utf8) }
 
     // MARK: In PostgreSQL
 

@@ -6,7 +6,7 @@ public import SealedPush
 ///
 /// Hand ``json`` to APNs as the request's body, or the value itself to a library that takes an `Encodable` payload, such
 /// as APNSwift's `APNSAlertNotification(payload:)`. Send it with `apns-push-type: alert`, the topic, and the two
-/// identifiers below, the same on each retry. Source: Specification 2.
+/// identifiers below, the same on each retry; for ``isBackground``, with `background` and priority 5. Source: Specification 2.
 public struct SealedPayload: Hashable, Sendable {
     /// The request's body: at most 4,096 bytes of UTF-8.
     public let json: [UInt8]
@@ -24,6 +24,8 @@ public struct SealedPayload: Hashable, Sendable {
     public let expires: Timestamp?
     /// What `custom-encrypted-message` holds.
     public let envelope: Envelope
+    /// Whether it is a background push, which the app opens: a ``Content/Withdrawal``.
+    public let isBackground: Bool
     let alert: WireAlert
 
     /// The payload's one key of our own.
@@ -33,9 +35,8 @@ public struct SealedPayload: Hashable, Sendable {
 extension SealedPayload: Encodable {
     /// The same JSON as ``json``, member for member.
     public func encode(to encoder: any Encoder) throws {
-        let payload: JSONValue = [
-            "aps": ["alert": alert.json, "mutable-content": 1], Self.fieldName: .string(envelope.text),
-        ]
+        let aps: JSONValue = isBackground ? ["content-available": 1] : ["alert": alert.json, "mutable-content": 1]
+        let payload: JSONValue = ["aps": aps, Self.fieldName: .string(envelope.text)]
         guard case .object(let members) = payload else { return }
         var container = encoder.container(keyedBy: PayloadKey.self)
         for (name, value) in members { try container.encode(value, forKey: PayloadKey(stringValue: name)) }
@@ -75,8 +76,9 @@ package struct PreparedContent: Sendable {
     let id: MessageID
     let collapseID: String?
     let expires: Timestamp?
-    /// Whether it came with a receipt, which then is the same for each device.
+    /// Whether it came with a receipt, which then is the same for each device, or can't have one.
     let hasOwnReceipt: Bool
+    let isBackground: Bool
     /// Of the content of each device, with its receipt.
     let byteCount: Int
     /// With the padding: the sealer's choice.
@@ -89,7 +91,8 @@ package struct PreparedContent: Sendable {
         self.id = id
         collapseID = content.collapseID
         expires = content.expires
-        hasOwnReceipt = content.receipt != nil
+        hasOwnReceipt = content.receipt != nil || content.withdrawal != nil
+        isBackground = content.isBackground
         (json, receiptPlace) = hasOwnReceipt ? (content.json, 0) : content.jsonWithoutReceipt
         byteCount = json.count + receiptByteCount
         plaintextByteCount = byteCount

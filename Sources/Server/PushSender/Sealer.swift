@@ -106,7 +106,7 @@ public final class Sealer: Sendable {
         var content = content
         try complete(&content)
         guard let id = content.id else { throw .content(.missing("id")) }
-        let receiptByteCount = content.receipt == nil ? receiptByteCount : 0
+        let receiptByteCount = content.receipt == nil && content.withdrawal == nil ? receiptByteCount : 0
         var prepared = PreparedContent(content, id: id, receiptByteCount: receiptByteCount)
         let excess = prepared.byteCount - sizePlan.maximumContentByteCount
         if excess > 0 {
@@ -129,10 +129,12 @@ public final class Sealer: Sendable {
         let plaintext = content.plaintext(with: receipt)
         let envelope = contexts?.seal(plaintext, to: recipient) ?? Envelope.sealingAnonymously(plaintext, to: recipient)
         return SealedPayload(
-            json: json(around: envelope), recipient: recipient, topic: topic,
+            json: json(content.isBackground ? Self.backgroundPrefix : clearPrefix, around: envelope),
+            recipient: recipient, topic: topic,
             apnsID: identifiers.apnsID(message: content.id, recipient: recipient),
             collapseID: identifiers.collapseID(content.collapseID, message: content.id, recipient: recipient),
-            messageID: content.id, expires: content.expires, envelope: envelope, alert: safeDefault)
+            messageID: content.id, expires: content.expires, envelope: envelope,
+            isBackground: content.isBackground, alert: safeDefault)
     }
 
     /// By which a repeated request is told from another one under the same key.
@@ -153,6 +155,7 @@ public final class Sealer: Sendable {
         content.topic = topic
         content.sent = content.sent ?? .now()
         do { try content.checkForSealing() } catch { throw .content(error) }
+        guard content.withdrawal == nil || contexts != nil else { throw .content(.invalid("withdraw")) }
     }
 
     /// How many bytes of content JSON a device's receipt takes, whichever device it is.
@@ -165,7 +168,7 @@ public final class Sealer: Sendable {
     }
 
     /// The payload, in memory of its size.
-    private func json(around envelope: Envelope) -> [UInt8] {
+    private func json(_ clearPrefix: [UInt8], around envelope: Envelope) -> [UInt8] {
         let textPlace = clearPrefix.count
         let textEnd = textPlace + Base64URL.textByteCount(of: envelope.bytes.count)
         let byteCount = textEnd + Self.clearSuffix.count
@@ -187,5 +190,6 @@ public final class Sealer: Sendable {
         return Array("{\"aps\":".utf8) + writer.bytes + Array(",\"\(SealedPayload.fieldName)\":\"".utf8)
     }
 
+    private static let backgroundPrefix = Array(PayloadForm.background.utf8)
     private static let clearSuffix = Array("\"}".utf8)
 }

@@ -14,6 +14,8 @@ package struct DeliveredPush: Sendable {
     package let note: String?
     /// What the extension did wrong besides: an attachment that is not shown, a handler called twice.
     package var remarks: [String] = []
+    /// Identifiers of notifications that were removed.
+    package var removed: [String] = []
     /// What a person sees who expands it; nil where nobody has.
     package var expansion: ShownExpansion?
     /// From the extension's start; nil where it was not started.
@@ -59,6 +61,7 @@ package struct DeliveredPush: Sendable {
         badge = silent?.badge
         ring = silent?.ring
         lightsScreen = false
+        removed = silent?.removed ?? []
     }
 
     /// What an extension has returned, once its attachments were looked at and taken.
@@ -70,6 +73,7 @@ package struct DeliveredPush: Sendable {
         default: self.init(outcome: .modified, shown: content)
         }
         self.remarks = remarks
+        removed = content.removed ?? []
     }
 }
 
@@ -80,7 +84,7 @@ extension DeliveredPush {
         let milliseconds = elapsed.map { Int($0 / .milliseconds(1)) }
         var object: [String: Any] = [
             "file": file, "identifier": identifier, "outcome": outcome.rawValue, "reason": reason ?? NSNull(),
-            "note": note ?? NSNull(), "remarks": remarks, "title": text(shown?.title),
+            "note": note ?? NSNull(), "remarks": remarks, "removed": removed, "title": text(shown?.title),
             "subtitle": text(shown?.subtitle), "body": text(shown?.body), "badge": badge ?? NSNull(),
             "sound": text(shown?.sound), "rings": text(ring?.sound), "ringsCritically": ring?.isCritical ?? false,
             "lightsScreen": lightsScreen, "thread": text(shown?.thread), "category": text(shown?.category),

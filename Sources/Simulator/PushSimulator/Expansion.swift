@@ -28,6 +28,15 @@ struct ExpansionRequest: Codable, Sendable {
     var shown: ShownNotification
     var arrived: Date
 
+    init(identifier: String, shown: ShownNotification, arrived: Date) {
+        (self.identifier, self.shown, self.arrived) = (identifier, shown, arrived)
+    }
+
+    init(_ notification: UNNotification) {
+        let shown = ShownNotification(notification.request.content)
+        self.init(identifier: notification.request.identifier, shown: shown, arrived: notification.date)
+    }
+
     /// Expands it in a process of its own, never the service extension's, as on iOS. Waits ten seconds for the view.
     func run(_ program: ExtensionProgram, on device: SimulatedDevice) throws(ChildProcess.NotRunnable) -> ShownExpansion
     {
@@ -69,10 +78,11 @@ struct ExpansionRequest: Codable, Sendable {
         return ShownExpansion(isSystem: false, rows: rows)
     }
 
-    private var notification: UNNotification {
+    var notification: UNNotification {
         let content = UNMutableNotificationContent()
         (content.title, content.subtitle, content.body) = (shown.title, shown.subtitle, shown.body)
         content.categoryIdentifier = shown.category
+        content.threadIdentifier = shown.thread
         content.userInfo = shown.userInfoObject
         content.attachments = shown.attachments.compactMap { attachment in
             try? UNNotificationAttachment(

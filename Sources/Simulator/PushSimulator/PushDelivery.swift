@@ -1,7 +1,9 @@
+internal import Dispatch
 package import Foundation
 internal import PushCore
 internal import PushService
 internal import SealedPush
+internal import UserNotifications
 
 /// Delivers pushes to one simulated device as iOS does: decides whether the extension wakes, runs it, shows what comes
 /// of it.
@@ -10,6 +12,9 @@ package struct PushDelivery: Sendable {
     private let host: Host
     private let attachments: AttachmentStore
     private let rules: ExtensionRules
+    /// The app's own side; nil if it isn't known.
+    private let app: ServiceConfiguration?
+    private let center: PhoneCenter
 
     private enum Host {
         case process(ExtensionProgram, ExtensionSession)
@@ -23,7 +28,9 @@ package struct PushDelivery: Sendable {
     ) {
         self.device = device
         self.rules = rules
-        host = .process(program, ExtensionSession(program, on: device, standard, rules: rules))
+        center = PhoneCenter()
+        app = standard?.configuration(on: device, center)
+        host = .process(program, ExtensionSession(program, on: device, standard, rules: rules, center))
         attachments = AttachmentStore(
             container: device.container, temporary: device.temporaryFolder, bundle: program.bundle)
     }
@@ -32,10 +39,12 @@ package struct PushDelivery: Sendable {
     ///
     /// Nil where the configuration is not usable.
     package init?(inThisProcess standard: StandardConfiguration, device: SimulatedDevice) {
-        guard let configuration = standard.configuration(container: device.container) else { return nil }
+        center = PhoneCenter()
+        guard let configuration = standard.configuration(on: device, center) else { return nil }
         self.device = device
+        app = configuration
         rules = ExtensionRules()
-        host = .thisProcess(InProcessExtension(configuration, on: device))
+        host = .thisProcess(InProcessExtension(configuration, center))
         attachments = AttachmentStore(container: device.container, temporary: device.temporaryFolder, bundle: nil)
     }
 
@@ -69,6 +78,18 @@ package struct PushDelivery: Sendable {
     package func deliver(
         _ push: PushFile, identifier: String, pushType: String = "alert"
     ) throws(ChildProcess.NotRunnable) -> DeliveredPush {
+        let delivered = try shown(push, identifier: identifier, pushType: pushType)
+        center.value.forget(delivered.removed)
+        if let shown = delivered.shown {
+            center.value.deliver(ExpansionRequest(identifier: identifier, shown: shown, arrived: Date()).notification)
+        }
+        return delivered
+    }
+
+    private func shown(
+        _ push: PushFile, identifier: String, pushType: String
+    ) throws(ChildProcess.NotRunnable) -> DeliveredPush {
+        if let field = push.backgroundField { return opened(byAppFrom: field) }
         if let unchanged = push.shownUnchanged(pushType: pushType) {
             if unchanged.shown != nil { attachments.remove(identifier) }
             return unchanged
@@ -90,6 +111,23 @@ package struct PushDelivery: Sendable {
         return delivered
     }
 
+    /// A background push, as the app opens it.
+    private func opened(byAppFrom field: String) -> DeliveredPush {
+        let done = DispatchSemaphore(value: 0)
+        let note = Locked("the app's own side is not known")
+        Task { [app] in
+            defer { done.signal() }
+            guard let app else { return }
+            do throws(OpenError) {
+                let isWithdrawal = try await app.withdraw(envelope: field) != nil
+                note.withLock { $0 = isWithdrawal ? "the app has opened a withdrawal" : "not a withdrawal" }
+            } catch { note.withLock { $0 = "the app could not open it: \(error)" } }
+        }
+        done.wait()
+        let nothing = ShownNotification(UNNotificationContent(), center.value.takeChanges())
+        return DeliveredPush(notShownBecause: note.withLock { $0 }, silent: nothing)
+    }
+
     private func delivered(_ ending: ExtensionResult.Ending, of push: PushFile, identifier: String) -> DeliveredPush {
         let note: String
         switch ending {
@@ -99,7 +137,7 @@ package struct PushDelivery: Sendable {
             return DeliveredPush(showing: content, remarks: files.remarks)
         // Apple, `com.apple.developer.usernotifications.filtering`.
         case .returned(let content) where rules.hasFilteringEntitlement && content.isEmpty:
-            return DeliveredPush(notShownBecause: "the extension has filtered it out")
+            return DeliveredPush(notShownBecause: "the extension has filtered it out", silent: content)
         // Apple, `didReceive(_:withContentHandler:)`: without alert text the changes are ignored.
         case .returned, .expanded: note = "the extension returned no alert text"
         case .ended(let ending): note = "the extension ended without an answer (\(ending))"

@@ -10,7 +10,16 @@ public final class UNUserNotificationCenter: NSObject {
 
     private let lock = NSLock()
     private var delivered: [UNNotification] = []
+    private var changes = Changes()
+    /// Answers in place of this process, if its list is elsewhere. Set before the center is used.
+    package nonisolated(unsafe) var elsewhere: (nonisolated(nonsending) () async -> [UNNotification])?
     private weak var lockedDelegate: (any UNUserNotificationCenterDelegate)?
+
+    /// What an app or extension has changed: identifiers that it has removed, and the number that it has set.
+    package struct Changes: Sendable {
+        package var removed: [String] = []
+        package var badge: Int?
+    }
 
     /// Makes a center of its own.
     package override init() {}
@@ -35,26 +44,46 @@ extension UNUserNotificationCenter {
 
     /// Shows a notification in place of one with the same identifier.
     nonisolated(nonsending) public func add(_ request: UNNotificationRequest) async throws {
+        deliver(UNNotification(request: request, date: Date()))
+    }
+
+    /// As the system does.
+    package func deliver(_ notification: UNNotification) {
+        forget([notification.request.identifier])
+        lock.withLock { delivered.append(notification) }
+    }
+
+    package func forget(_ identifiers: [String]) {
+        lock.withLock { delivered.removeAll { identifiers.contains($0.request.identifier) } }
+    }
+
+    /// Returns what was changed since the last call.
+    package func takeChanges() -> Changes {
         lock.withLock {
-            delivered.removeAll { $0.request.identifier == request.identifier }
-            delivered.append(UNNotification(request: request, date: Date()))
+            defer { changes = Changes() }
+            return changes
         }
     }
 
+    package var notifications: [UNNotification] { lock.withLock { delivered } }
+
     /// Returns the notifications in the list, the oldest first.
     nonisolated(nonsending) public func deliveredNotifications() async -> [UNNotification] {
-        lock.withLock { delivered }
+        await elsewhere?() ?? notifications
     }
 
     /// Sets the number on the app's icon.
-    nonisolated(nonsending) public func setBadgeCount(_ newBadgeCount: Int) async throws {}
+    nonisolated(nonsending) public func setBadgeCount(_ newBadgeCount: Int) async throws {
+        lock.withLock { changes.badge = newBadgeCount }
+    }
 
     /// Removes all delivered notifications.
     public func removeAllDeliveredNotifications() { lock.withLock { delivered = [] } }
 
     /// Removes the delivered notifications with these identifiers.
     public func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {
-        lock.withLock { delivered.removeAll { identifiers.contains($0.request.identifier) } }
+        lock.withLock { changes.removed += identifiers }
+        forget(identifiers)
     }
 }
 

@@ -33,15 +33,18 @@ import Testing
             let priority = Bool.random(using: &random) ? PushPriority.immediate : .considerate
             let expiration = Bool.random(using: &random) ? Timestamp(clamping: 1_900_000_000) : nil
             let base = Rig.request(number)
+            let isBackground = Bool.random(using: &random)
+            let body =
+                isBackground ? Array(#"{"aps":{"content-available":1},"custom-encrypted-message":""#.utf8) : base.body
             let request = PushRequest(
-                address: base.address, body: base.body, topic: topic, apnsID: base.apnsID, collapseID: base.collapseID,
+                address: base.address, body: body, topic: topic, apnsID: base.apnsID, collapseID: base.collapseID,
                 priority: priority, expiration: expiration)
             let headers = try peer.headers(for: request, tokenGeneration: number / 100)
             let expected: [(String, String?)] = [
                 (":method", "POST"), (":scheme", "https"), (":authority", "api.push.apple.com"),
                 (":path", "/3/device/" + request.address.hexadecimal),
                 ("authorization", "bearer number-\(number / 100)" + String(repeating: "j", count: 200)),
-                ("apns-topic", topic.description), ("apns-push-type", "alert"),
+                ("apns-topic", topic.description), ("apns-push-type", isBackground ? "background" : "alert"),
                 ("apns-priority", priority == .immediate ? "10" : "5"), ("apns-id", request.apnsID),
                 ("apns-collapse-id", request.collapseID), ("apns-expiration", expiration.map { _ in "1900000000" }),
             ]

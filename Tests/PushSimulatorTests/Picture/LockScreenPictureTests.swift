@@ -39,6 +39,24 @@ import UserNotifications
         #expect(lines.contains("in the stack below 3") && lines.contains("replaced by 5"))
     }
 
+    @Test("what a withdrawal removes has no card, and its caption says by which") func removed() {
+        var withdrawal = Pushes.nothing("the app has opened a withdrawal")
+        withdrawal = .init(name: withdrawal.name, identifier: withdrawal.identifier, push: with(withdrawal.push, ["a"]))
+        let picture = Pushes.picture([
+            Pushes.delivery(Pushes.shown("A", "a1", thread: "a"), identifier: "a"),
+            Pushes.delivery(Pushes.shown("B", "b1", thread: "b"), identifier: "b"), withdrawal,
+        ])
+        #expect(picture.cards.map(\.body) == ["b1"])
+        #expect(picture.captions.map(\.number) == [2, 1, 3])
+        #expect(picture.captions[1].lines.contains("removed by 3"))
+    }
+
+    private func with(_ push: DeliveredPush, _ removed: [String]) -> DeliveredPush {
+        var push = push
+        push.removed = removed
+        return push
+    }
+
     @Test("captions tell of sound, badge and a dark screen, and a card of what is time sensitive") func hints() {
         let content = UNMutableNotificationContent()
         content.body = "Now"

@@ -119,5 +119,5 @@ import Testing
         }
     }
 
-    private static let caseCount = 370
+    private static let caseCount = 386
 }

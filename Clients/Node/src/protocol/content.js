@@ -8,6 +8,7 @@ const BUCKETS = [256, 512, 1024, 2048]
 const DEEPEST = 16
 const WRONG = 'has the wrong type or is out of range'
 const ALERT = 'must be an object of texts, one of them visible, such as { title: "Nina", body: "Lunch at one?" }'
+const BESIDE = 'has no effect beside "withdraw": leave it out'
 const PAST = 'lies in the past: give whole seconds since 1970, not a lifetime'
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
 const MESSAGE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -52,10 +53,12 @@ export function plainObject(value) {
  */
 export function forSealing(content, topic, now) {
   checkNulls(content, 'content', '')
-  for (const name of ['id', 'topic', 'sent', 'alert']) check(name in content, 'is missing', name)
+  for (const name of ['id', 'topic', 'sent', ...('withdraw' in content ? [] : ['alert'])]) check(name in content, 'is missing', name)
   for (const [name, rule] of Object.entries(RULES)) {
     check(!(name in content) || rule(content[name]), name === 'alert' ? ALERT : WRONG, name)
   }
+  for (const name of NAMES.content) check(!('withdraw' in content && name in content) || WITHDRAWAL.includes(name), BESIDE, name)
+  check(!('badge' in content && 'badge-add' in content), WRONG, 'badge-add')
   check(content.topic === topic, WRONG, 'topic')
   check(!(content.expires < now), PAST, 'expires')
   return toJSON(content)
@@ -182,6 +185,20 @@ function isPerson(value) {
     Buffer.from(data, 'base64url').length <= 2048
 }
 
+/** 21.1 */
+function isWithdrawal(value) {
+  if (!isObject(value)) return false
+  const { message, thread, filtered = false } = value
+  return (message === undefined) !== (thread === undefined) && typeof filtered === 'boolean' &&
+    (message === undefined ? isText(thread) && thread !== '' : isText(message) && MESSAGE_ID.test(message))
+}
+
+/** The members that a withdrawal may have (21.2). */
+const WITHDRAWAL = ['id', 'topic', 'sent', 'expires', 'collapse-id', 'badge', 'data', 'withdraw']
+
+/** Whether content that may be sealed travels in a background push (21.3). */
+export const isBackground = (content) => 'withdraw' in content && content.withdraw.filtered !== true
+
 // Attachments, overflow and receipts are not made here, and what can't be checked is not sent.
 const RULES = {
   id: (value) => isText(value) && MESSAGE_ID.test(value),
@@ -201,6 +218,7 @@ const RULES = {
   chart: isChart,
   person: isPerson,
   template: (value) => value === true,
+  withdraw: isWithdrawal,
   attachments: () => false,
   overflow: () => false,
   receipt: () => false,
@@ -213,4 +231,5 @@ export const NAMES = {
   sound: ['critical', 'name', 'volume'],
   chart: ['kind', 'points', 'labels', 'prefix', 'suffix', 'color', 'axes'],
   person: ['name', 'id', 'image', 'image-data'],
+  withdraw: ['message', 'thread', 'filtered'],
 }

@@ -8,7 +8,7 @@ All errors are SealedPushError: each has a stable code, and a hint for a person.
 """
 
 from .attachments import open_file, seal_attachment, seal_file
-from .content import Content
+from .content import Content, Withdrawal
 from .device import Device
 from .errors import (
     ChallengeError,
@@ -48,6 +48,7 @@ __all__ = [
     "Sender",
     "SettingError",
     "TooLargeError",
+    "Withdrawal",
     "enqueue_arguments",
     "fingerprint",
     "generate_sender_secret",

@@ -20,6 +20,24 @@ class Chart(TypedDict, total=False):
 
 Person = TypedDict("Person", {"name": Required[str], "id": Required[str], "image": str, "image-data": str}, total=False)
 
+Withdraw = TypedDict("Withdraw", {"message": str, "thread": str, "filtered": bool}, total=False)
+
+Withdrawal = TypedDict(
+    "Withdrawal",
+    {
+        "id": str,
+        "topic": str,
+        "sent": int,
+        "expires": int,
+        "collapse-id": str,
+        "badge": int,
+        "data": Any,
+        "withdraw": Required[Withdraw],
+    },
+    total=False,
+)
+"""Content that removes notifications (Specification 21)."""
+
 Content = TypedDict(
     "Content",
     {

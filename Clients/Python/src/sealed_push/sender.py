@@ -180,7 +180,7 @@ class Sender:
         made = envelope.complete(content, self._topic, now)
         if made["topic"] != self._topic:
             raise SettingError("other-topic")
-        if self._receipts is not None and "receipt" not in made:
+        if self._receipts is not None and "receipt" not in made and "withdraw" not in made:
             made["receipt"] = receipts.request(self._receipt_key, recipient, self._receipts)
         data, suspects = contents.for_sealing(made, self._topic, now)
         for member in suspects:
@@ -191,8 +191,9 @@ class Sender:
         headers = self._headers(made, recipient, priority, made.get("expires") if expiration is None else expiration)
         context, number = self._contexts.reserve(recipient) if self._contexts else (self._make_context(recipient), 0)
         sealed = context.seal(number, plaintext)
+        start = envelope.BACKGROUND if contents.is_background(made) else self._start
         return Push(
-            payload=self._start + encode_base64(sealed).encode() + self._end,
+            payload=start + encode_base64(sealed).encode() + self._end,
             headers=headers,
             message_id=made["id"],
             sender=self.public_key,
@@ -203,8 +204,8 @@ class Sender:
         string = content.get("collapse-id", content["id"])
         headers = {
             "apns-topic": self._topic,
-            "apns-push-type": "alert",
-            "apns-priority": str(priority),
+            "apns-push-type": "background" if contents.is_background(content) else "alert",
+            "apns-priority": "5" if contents.is_background(content) else str(priority),
             "apns-id": envelope.apns_id(self._header_key, recipient, content["id"]),
             "apns-collapse-id": envelope.collapse_id(self._header_key, recipient, string),
         }

@@ -50,6 +50,12 @@ struct LockScreenPicture: Sendable {
             onTop.insert(top)
             for index in stack.dropFirst() { places[index] = "in the stack below \(top + 1)" }
         }
+        for (index, delivery) in drawn {
+            let removed = drawn.prefix { $0.offset < index }.filter {
+                delivery.push.removed.contains($0.element.identifier)
+            }
+            for earlier in removed { places[earlier.offset] = "removed by \(index + 1)" }
+        }
         for (index, delivery) in drawn where !onTop.contains(index) {
             if delivery.push.shown != nil, let newer = newest[delivery.identifier], newer > index {
                 places[index] = "replaced by \(newer + 1)"

@@ -1,7 +1,7 @@
 extension Content {
     /// Whether this can be sealed: everything a receiver checks, and what JSON can't hold. Source: Specification 4.6.
     package func checkForSealing() throws(ContentError) {
-        guard alert.isVisible else { throw .noVisibleText }
+        if withdrawal == nil { guard alert.isVisible else { throw .noVisibleText } } else { try checkWithdrawal() }
         if let collapseID, !Self.isCollapseID(collapseID) { throw .invalid("collapse-id") }
         if let badge, !Self.badges.contains(Int64(badge)) { throw .invalid("badge") }
         if let badgeIncrement, badge != nil || !Self.badgeIncrements.contains(Int64(badgeIncrement)) {
@@ -41,7 +41,7 @@ extension Content {
     static let knownKeys: Set<String> = [
         "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "badge-add", "sound", "thread-id",
         "category", "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "person",
-        "receipt", "template",
+        "receipt", "template", "withdraw",
     ]
 }
 

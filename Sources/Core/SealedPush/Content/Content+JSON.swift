@@ -19,11 +19,13 @@ extension Content {
 
     private init(_ bytes: [UInt8], maximumByteCount: Int, isLenient: Bool) throws(ContentError) {
         guard bytes.count <= maximumByteCount else { throw .tooLong(maximumByteCount: maximumByteCount) }
-        let members: JSONMembers
-        do throws(JSONFault) { members = try JSONReader.members(bytes, isForSealing: !isLenient) } catch {
+        try self.init(Self.members(bytes, isLenient: isLenient), isLenient: isLenient)
+    }
+
+    static func members(_ bytes: [UInt8], isLenient: Bool) throws(ContentError) -> JSONMembers {
+        do throws(JSONFault) { return try JSONReader.members(bytes, isForSealing: !isLenient) } catch {
             throw .notJSON(error)
         }
-        try self.init(members, isLenient: isLenient)
     }
 
     /// Reads content that is to be sealed out of JSON that was read before, no deeper than
@@ -32,10 +34,16 @@ extension Content {
 
     private init(_ members: consuming JSONMembers, isLenient: Bool) throws(ContentError) {
         var object = MemberReader(members)
-        var parts = try object.object("alert")
-        alert = try Alert(reading: &parts)
-        guard alert.isVisible else { throw .noVisibleText }
         other = [:]
+        withdrawal = try Self.part("withdraw", of: &object, isLenient, Withdrawal.init(_:at:))
+        if withdrawal == nil {
+            var parts = try object.object("alert")
+            alert = try Alert(reading: &parts)
+            guard alert.isVisible else { throw .noVisibleText }
+        } else {
+            guard object.take("alert") == nil || isLenient else { throw .besideWithdrawal("alert") }
+            alert = Alert()
+        }
         // Most contents are a text alone.
         guard !object.rest.isEmpty else { return }
         id = try object.optional("id") { $0.string.flatMap(MessageID.init(parsing:)) }
@@ -130,10 +138,12 @@ extension Content {
             object.integer("sent", sent?.secondsSince1970)
             object.integer("expires", expires?.secondsSince1970)
             object.string("collapse-id", collapseID)
-            object.object("alert") { member in
-                member.string("title", alert.title)
-                member.string("subtitle", alert.subtitle)
-                member.string("body", alert.body)
+            if withdrawal == nil || alert != Alert() {
+                object.object("alert") { member in
+                    member.string("title", alert.title)
+                    member.string("subtitle", alert.subtitle)
+                    member.string("body", alert.body)
+                }
             }
             object.integer("badge", badge.map(Int64.init))
             object.integer("badge-add", badgeIncrement.map(Int64.init))
@@ -147,6 +157,7 @@ extension Content {
             object.value("chart", chart?.json)
             object.value("overflow", overflow?.json)
             object.value("person", person?.json)
+            object.value("withdraw", withdrawal?.json)
             receiptPlace = object.byteCount
             if isTemplate { object.value("template", true) }
             for (name, value) in other.sorted(by: { $0.key < $1.key }) { object.value(named: name, value) }
@@ -173,6 +184,8 @@ public enum ContentError: Error, Equatable, Sendable {
     case null(String)
     /// No part of `alert` has anything to see.
     case noVisibleText
+    /// This key has no effect in a withdrawal.
+    case besideWithdrawal(String)
 }
 
 extension ContentError: CustomStringConvertible {
@@ -189,6 +202,7 @@ extension ContentError: CustomStringConvertible {
         case .invalid(let key): "the content's \"\(key)\" has the wrong type or is out of range"
         case .null(let key): "the content's \"\(key)\" is null: leave it out"
         case .noVisibleText: "the content's \"alert\" has no title, subtitle or body that a person could see"
+        case .besideWithdrawal(let key): "the content's \"\(key)\" has no effect beside \"withdraw\": leave it out"
         }
     }
 }

@@ -13,7 +13,7 @@ public struct Content: Hashable, Sendable {
     public var expires: Timestamp?
     /// Messages with the same string replace one another on the screen: 1 to 64 bytes of UTF-8.
     public var collapseID: String?
-    /// The text; at least one of its three parts must be visible.
+    /// The text; at least one of its three parts must be visible, unless there is a ``withdrawal``.
     public var alert: Alert
     /// The number on the app's icon, 0 to 2,147,483,647; 0 removes it, nil leaves it.
     public var badge: Int?
@@ -43,6 +43,8 @@ public struct Content: Hashable, Sendable {
     public var chart: PushChart?
     /// The person who wrote the message. On content that was opened, nil also if this version can't read the value.
     public var person: Person?
+    /// The notifications that this content removes: it then shows nothing.
+    public var withdrawal: Withdrawal?
     /// What the sender asks for once this was shown; a sealer puts it in. On content that was opened, nil also for one that
     /// does not read: that costs the receipt, and never the text. Source: Specification 16.1.
     public var receipt: ReceiptRequest?

@@ -21,7 +21,7 @@ extension OpenedContent {
     /// well-formed. Source: Specification 14.5.
     package func completed(by json: [UInt8]) -> OpenedContent? {
         guard var whole = try? Content(opening: json, maximumByteCount: Overflow.maximumContentByteCount),
-            whole.id == id, whole.topic == topic, whole.sent == sent
+            whole.id == id, whole.topic == topic, whole.sent == sent, whole.withdrawal == nil
         else { return nil }
         // Not nested: what it says about a further file is not followed.
         whole.overflow = nil

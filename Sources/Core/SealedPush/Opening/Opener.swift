@@ -98,7 +98,9 @@ extension Opener {
         let (plaintext, key, sender) = (unsealed.plaintext, unsealed.key, unsealed.sender)
         guard let count = plaintext.withUnsafeBytes({ Padding.contentByteCount(of: $0) }),
             var content = try? Content(opening: Array(plaintext[..<count])),
-            let id = content.id, let topic = content.topic, let sent = content.sent
+            let id = content.id, let topic = content.topic, let sent = content.sent,
+            // Source: Specification 21.2.
+            content.withdrawal == nil || sender != nil
         else { throw .malformedContent }
         guard topic == self.topic else { throw .topic }
         if let until = key.life.opensUntil, sent > until { throw .keyRetired }

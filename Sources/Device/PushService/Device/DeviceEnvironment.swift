@@ -1,5 +1,6 @@
 package import Foundation
 package import SealedPush
+package import UserNotifications
 
 /// What a device gives to an extension. The system's own, unless the simulator puts in another.
 package struct DeviceEnvironment: Sendable {
@@ -16,6 +17,8 @@ package struct DeviceEnvironment: Sendable {
     package var senders: [SenderPublicKey] = []
     /// Stands for every container, on a device of a test.
     package var onlyContainer: URL?
+    /// The list of the app's notifications.
+    package var center: @Sendable () -> UNUserNotificationCenter = { .current() }
     /// Asks the system to let the process run until the block has returned; calls it once more, with true, if it won't.
     package var activity: @Sendable (@escaping @Sendable (_ isExpired: Bool) -> Void) -> Void = { work in
         #if os(iOS) || os(visionOS)

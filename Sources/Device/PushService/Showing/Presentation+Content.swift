@@ -14,6 +14,8 @@ extension Presentation {
         case .safeDefault(let safeDefault, let reason, let envelope):
             Self.content(safeDefault, reason: reason, envelope: envelope)
         case .plain: Self.withoutClaim(original)
+        // Source: Apple, "com.apple.developer.usernotifications.filtering".
+        case .withdrawal: UNNotificationContent()
         }
     }
 
@@ -52,6 +54,7 @@ extension Presentation {
     private static func userInfo(_ draft: NotificationDraft) -> [String: Any] {
         let opened = draft.opened
         var members: [String: Any] = ["outcome": "opened", "id": opened.id.description]
+        members["sent"] = Int(opened.sent.secondsSince1970)
         members["sender"] = opened.sender?.description
         members["data"] = draft.data.map(SealedNotification.text)
         if !opened.content.other.isEmpty { members["other"] = SealedNotification.text(.object(opened.content.other)) }
@@ -148,10 +151,13 @@ enum Presentation: Sendable {
     /// A push that was never sealed, in an app that has said that it gets such.
     case plain
 
+    /// Removes others, and shows nothing.
+    case withdrawal(OpenedContent)
+
     /// Nil where it opened, or was never sealed.
     var reason: OpenError? {
         switch self {
-        case .opened, .plain: nil
+        case .opened, .plain, .withdrawal: nil
         case .safeDefault(_, let reason, _): reason
         }
     }

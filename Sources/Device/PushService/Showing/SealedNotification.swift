@@ -11,6 +11,8 @@ public struct SealedNotification: Hashable, Sendable {
     public let reason: OpenError?
     /// The message's ID, if it opened.
     public let id: MessageID?
+    /// When the message was sent, if it opened.
+    public let sent: Timestamp?
     /// The sender's public key, if it opened and the sender is known.
     public let sender: SenderPublicKey?
     /// The app's own data, if it opened and has any: ``decode(_:)`` makes a value of it.
@@ -35,6 +37,7 @@ public struct SealedNotification: Hashable, Sendable {
         guard (outcome == "opened") == (code == nil), (code == nil) == (reason == nil) else { return nil }
         self.reason = reason
         id = (members["id"] as? String).flatMap(MessageID.init(parsing:))
+        sent = (members["sent"] as? Int).flatMap { Timestamp(secondsSince1970: Int64($0)) }
         sender = (members["sender"] as? String).flatMap { try? SenderPublicKey(parsing: $0) }
         data = (members["data"] as? String).flatMap(Self.value)
         other = (members["other"] as? String).flatMap(Self.value)?.members ?? [:]

@@ -51,6 +51,7 @@ struct HeaderEncoder {
     private struct Template {
         let topic: Topic
         let priority: PushPriority
+        let isBackground: Bool
         let tokenGeneration: Int
         let repeated: [UInt8]
         /// The beginnings of the other fields: their names.
@@ -60,6 +61,7 @@ struct HeaderEncoder {
 
         func fits(_ request: PushRequest, _ token: ProviderToken) -> Bool {
             tokenGeneration == token.generation && priority == request.priority && topic == request.topic
+                && isBackground == request.isBackground
         }
     }
 
@@ -73,7 +75,7 @@ struct HeaderEncoder {
         writeRepeated(":authority", authority, staticName: HPACKName.authority, to: &bytes)
         writeRepeated("authorization", token.authorization, staticName: HPACKName.authorization, to: &bytes)
         writeRepeated("apns-topic", request.topic.description, to: &bytes)
-        writeRepeated("apns-push-type", "alert", to: &bytes)
+        writeRepeated("apns-push-type", request.isBackground ? "background" : "alert", to: &bytes)
         writeRepeated("apns-priority", request.priority == .immediate ? "10" : "5", to: &bytes)
         let repeated = bytes.getBytes(at: start, length: bytes.writerIndex - start)
         let apnsID = writeOnce("apns-id", request.apnsID, to: &bytes)
@@ -88,8 +90,8 @@ struct HeaderEncoder {
         templatesGeneration = generation
         templates.append(
             Template(
-                topic: request.topic, priority: request.priority, tokenGeneration: token.generation,
-                repeated: repeated, apnsID: apnsID, collapseID: collapseID,
+                topic: request.topic, priority: request.priority, isBackground: request.isBackground,
+                tokenGeneration: token.generation, repeated: repeated, apnsID: apnsID, collapseID: collapseID,
                 expiration: expiration ?? name("apns-expiration")))
     }
 

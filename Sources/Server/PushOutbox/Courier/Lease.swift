@@ -102,7 +102,8 @@ extension EntryRow {
     /// A push that was just sealed.
     init(_ payload: SealedPayload, priority: PushPriority, expiration: Timestamp?, device: String, sealedBy: SealedBy) {
         self.init(
-            priority: priority.rawValue, expiration: expiration?.secondsSince1970, apnsID: payload.apnsID,
+            priority: (payload.isBackground ? .considerate : priority).rawValue,
+            expiration: expiration?.secondsSince1970, apnsID: payload.apnsID,
             collapseID: payload.collapseID, body: payload.json, topic: payload.topic.description, device: device,
             sender: sealedBy.description)
     }

@@ -29,7 +29,8 @@ extension Outbox {
         var content = content
         content.id = content.id ?? .random()
         var order = EnqueueOrder(
-            content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
+            content: content, topic: sealer.topic, audience: audience,
+            priority: content.isBackground ? .considerate : priority, expiration: expiration,
             includesUnverified: includingUnverified,
             // How far a message for everyone has come is noted under a key in any case.
             key: key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: self.key,

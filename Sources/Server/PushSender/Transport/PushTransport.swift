@@ -135,14 +135,20 @@ public struct PushRequest: Hashable, Sendable {
     /// prove itself. It is not sent, and changes only which connection is used.
     public var isProven = false
 
-    /// - Parameter expiration: nil takes the content's own, where it has one.
+    /// - Parameters:
+    ///   - priority: what Apple allows for a background push counts in its place.
+    ///   - expiration: nil takes the content's own, where it has one.
     public init(
         _ payload: SealedPayload, to address: Address, priority: PushPriority = .immediate, expiration: Timestamp? = nil
     ) {
         self.init(
             address: address, body: payload.json, topic: payload.topic, apnsID: payload.apnsID,
-            collapseID: payload.collapseID, priority: priority, expiration: expiration ?? payload.expires)
+            collapseID: payload.collapseID, priority: payload.isBackground ? .considerate : priority,
+            expiration: expiration ?? payload.expires)
     }
+
+    /// Whether it is a background push: then `apns-push-type` is `background`.
+    public var isBackground: Bool { PayloadForm.isBackground(body) }
 
     /// One that was sealed and stored before.
     package init(

@@ -52,6 +52,8 @@ public enum ExtensionHost {
         _ views: [any ExpandedView], _ makeExtension: (ExtensionSetting) -> UNNotificationServiceExtension,
         _ reports: ReportWriter
     ) -> Never {
+        let list = PhoneList(reports)
+        UNUserNotificationCenter.current().elsewhere = { await list.notifications() }
         var setting: ExtensionSetting?
         var hosted: HostedExtension?
         while let line = readLine() {
@@ -60,6 +62,7 @@ public enum ExtensionHost {
             }
             switch command {
             case .begin(let given): setting = given
+            case .list(let entries): list.answer(entries)
             case .deliver(let number, let identifier, let payload):
                 guard let setting else { exit(65) }
                 let current = hosted ?? HostedExtension(makeExtension(setting), in: setting, reports)
@@ -104,9 +107,10 @@ private final class HostedExtension: @unchecked Sendable {
                     calls.count += 1
                     return calls
                 }
+                let shown = ShownNotification(content, UNUserNotificationCenter.current().takeChanges())
                 reports.write(
                     .answer(
-                        number: number, content: ShownNotification(content), callNumber: call.count,
+                        number: number, content: shown, callNumber: call.count,
                         memoryByteCount: ProcessMemory.current))
                 if call.hasReturned, call.count == 1 { settle(number) }
             }
@@ -134,6 +138,30 @@ private final class HostedExtension: @unchecked Sendable {
 
     /// On another thread: Apple, `serviceExtensionTimeWillExpire()`.
     func expire() { Thread.detachNewThread { [self] in service.serviceExtensionTimeWillExpire() } }
+}
+
+/// Asks the simulator for what lies in the phone's list, as an extension asks the system.
+private final class PhoneList: Sendable {
+    private let reports: ReportWriter
+    private let questions = Locked<[CheckedContinuation<[ExpansionRequest], Never>]>([])
+
+    init(_ reports: ReportWriter) { self.reports = reports }
+
+    nonisolated(nonsending) func notifications() async -> [UNNotification] {
+        let entries = await withCheckedContinuation { continuation in
+            questions.withLock { $0.append(continuation) }
+            reports.write(.asksForList)
+        }
+        return entries.map(\.notification)
+    }
+
+    func answer(_ entries: [ExpansionRequest]) {
+        let asking = questions.withLock { questions in
+            defer { questions = [] }
+            return questions
+        }
+        for each in asking { each.resume(returning: entries) }
+    }
 }
 
 /// Writes one report a line, from any thread.
@@ -164,10 +192,12 @@ extension ExtensionSetting {
 final class InProcessExtension: @unchecked Sendable {
     // An extension class is not Sendable, and iOS calls it from any thread all the same: so does this.
     private let service: SealedNotificationService
+    private let center: PhoneCenter
 
-    init(_ configuration: ServiceConfiguration, on device: SimulatedDevice) {
+    init(_ configuration: ServiceConfiguration, _ center: PhoneCenter) {
         service = StandardService(configuration)
-        service.environment = device.environment()
+        service.environment = configuration.environment
+        self.center = center
     }
 
     /// Waits until the handler was called, or time is up.
@@ -177,9 +207,9 @@ final class InProcessExtension: @unchecked Sendable {
         let request = UNNotificationRequest(
             identifier: identifier, content: WireNotification(push.payload).content,
             trigger: UNPushNotificationTrigger())
-        service.didReceive(request) { content in
-            ticket.complete(
-                ExtensionResult(ending: .returned(ShownNotification(content)), elapsed: ContinuousClock.now - start))
+        service.didReceive(request) { [center] content in
+            let shown = ShownNotification(content, center.value.takeChanges())
+            ticket.complete(ExtensionResult(ending: .returned(shown), elapsed: ContinuousClock.now - start))
         }
         if let result = ticket.wait(for: timeLimit) { return result }
         service.serviceExtensionTimeWillExpire()
@@ -197,7 +227,21 @@ private final class StandardService: SealedNotificationService {
     override var configuration: ServiceConfiguration { fixed }
 }
 
+/// The list of one phone's notifications.
+final class PhoneCenter: Sendable {
+    // Safe: all of a center's state is behind its lock.
+    nonisolated(unsafe) let value = UNUserNotificationCenter()
+}
+
 extension StandardConfiguration {
+    /// With what app and extension find on this phone.
+    func configuration(on device: SimulatedDevice, _ center: PhoneCenter) -> ServiceConfiguration? {
+        var configuration = configuration(container: device.container)
+        configuration?.environment = device.environment()
+        configuration?.environment.center = { center.value }
+        return configuration
+    }
+
     func configuration(container: URL) -> ServiceConfiguration? {
         guard let topic = Topic(parsing: topic) else { return nil }
         let trusted = senders.compactMap { try? SenderPublicKey(parsing: $0) }
@@ -218,6 +262,8 @@ enum ExtensionCommand: Codable {
     case deliver(number: Int, identifier: String, payload: Data)
     /// The system's time is up.
     case expire
+    /// What lies in the phone's list.
+    case list([ExpansionRequest])
     /// Of a content extension's process, the only request.
     case expand(ExpansionRequest, number: Int)
 }
@@ -238,6 +284,7 @@ enum ExtensionReport: Codable {
     /// The handler was called, `didReceive` has returned, and nothing is left to be tidied up.
     case settled(number: Int)
     case expanded(number: Int, view: ShownExpansion)
+    case asksForList
 }
 
 /// The configuration of the extension that the simulator brings along.

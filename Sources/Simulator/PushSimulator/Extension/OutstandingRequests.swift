@@ -60,6 +60,7 @@ struct OutstandingRequests {
             if requests.count > 1 { finish(number) }
         case .settled(let number): if requests[number]?.answer != nil { finish(number) }
         case .expanded(let number, let view): finish(number, .expanded(view), at: now)
+        case .asksForList: break
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import PushCore
+internal import UserNotifications
 
 /// The processes of one extension on one device, one after the other: a process that is there is used again, and one
 /// that has ended is started anew for the next request.
@@ -10,6 +11,7 @@ final class ExtensionSession: Sendable {
     private let program: ExtensionProgram
     private let setting: ExtensionSetting
     private let rules: ExtensionRules
+    private let center: PhoneCenter
     private let state = Locked(State())
 
     private struct State {
@@ -19,9 +21,10 @@ final class ExtensionSession: Sendable {
 
     init(
         _ program: ExtensionProgram, on device: SimulatedDevice, _ standard: StandardConfiguration?,
-        rules: ExtensionRules
+        rules: ExtensionRules, _ center: PhoneCenter = PhoneCenter()
     ) {
         self.program = program
+        self.center = center
         setting = ExtensionSetting(device: device, standard: standard, memoryLimit: rules.memoryLimit)
         self.rules = rules
     }
@@ -60,7 +63,7 @@ final class ExtensionSession: Sendable {
     private func current() throws(ChildProcess.NotRunnable) -> RunningExtension {
         try state.withLock { (state) throws(ChildProcess.NotRunnable) in
             if let current = state.current { return current }
-            let process = try RunningExtension(program, setting: setting, rules: rules)
+            let process = try RunningExtension(program, setting: setting, rules: rules, center)
             state.current = process
             return process
         }
@@ -82,6 +85,7 @@ final class ExtensionSession: Sendable {
 final class RunningExtension: Sendable {
     private let process: ChildProcess
     private let rules: ExtensionRules
+    private let center: PhoneCenter
     private let state: Locked<State>
     private let isOver = DispatchGroup()
 
@@ -94,12 +98,14 @@ final class RunningExtension: Sendable {
     }
 
     init(
-        _ program: ExtensionProgram, setting: ExtensionSetting, rules: ExtensionRules
+        _ program: ExtensionProgram, setting: ExtensionSetting, rules: ExtensionRules,
+        _ center: PhoneCenter = PhoneCenter()
     ) throws(ChildProcess.NotRunnable) {
         let start = ContinuousClock.now
         let (process, started) = try program.start(on: setting.device)
         self.process = process
         self.rules = rules
+        self.center = center
         state = Locked(
             State(
                 requests: OutstandingRequests(processStart: start, timeLimit: rules.timeLimit),
@@ -205,7 +211,13 @@ extension RunningExtension {
     private func take(_ lines: [[UInt8]]) -> Bool {
         for line in lines {
             guard let report = try? JSONDecoder().decode(ExtensionReport.self, from: Data(line)) else { return false }
-            state.withLock { $0.requests.receive(report, at: .now) }
+            state.withLock { state in
+                if case .asksForList = report {
+                    state.outgoing += Self.line(.list(center.value.notifications.map(ExpansionRequest.init)))
+                } else {
+                    state.requests.receive(report, at: .now)
+                }
+            }
         }
         return true
     }

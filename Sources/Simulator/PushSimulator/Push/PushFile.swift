@@ -68,6 +68,14 @@ extension JSONValue {
 }
 
 extension PushFile {
+    /// The sealed field of a push that wakes the app and not the extension; nil if it is another.
+    var backgroundField: String? {
+        guard startFault == .noAlert, (payload["aps"] as? [String: Any])?["content-available"] as? Int == 1 else {
+            return nil
+        }
+        return payload[Envelope.fieldName] as? String
+    }
+
     var original: ShownNotification { ShownNotification(WireNotification(payload).content) }
 
     /// What a person sees without the extension; nil if iOS wakes it.

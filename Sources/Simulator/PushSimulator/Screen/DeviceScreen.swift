@@ -27,7 +27,7 @@ package struct DeviceScreen: Sendable {
     package struct Change: Sendable {
         /// Whether it took the place of one with its identifier.
         package let isReplacement: Bool
-        /// Identifiers of those that fell off the list, whose files nobody needs any more.
+        /// Identifiers of those that were removed or fell off the list, whose files nobody needs any more.
         package let removed: [String]
     }
 
@@ -43,14 +43,15 @@ package struct DeviceScreen: Sendable {
     /// removes it.
     @discardableResult package mutating func show(_ push: DeliveredPush, identifier: String, at time: Date) -> Change {
         if let badge = push.badge { self.badge = max(0, badge) }
-        guard let shown = push.shown else { return Change(isReplacement: false, removed: []) }
+        notifications.removeAll { push.removed.contains($0.identifier) }
+        guard let shown = push.shown else { return Change(isReplacement: false, removed: push.removed) }
         let previousCount = notifications.count
         notifications.removeAll { $0.identifier == identifier }
         let isReplacement = notifications.count < previousCount
         notifications.insert(Entry(identifier: identifier, shown: shown, arrived: time), at: 0)
-        let removed = notifications.dropFirst(Self.maximumCount).map(\.identifier)
-        notifications.removeLast(removed.count)
-        return Change(isReplacement: isReplacement, removed: removed)
+        let fallen = notifications.dropFirst(Self.maximumCount).map(\.identifier)
+        notifications.removeLast(fallen.count)
+        return Change(isReplacement: isReplacement, removed: push.removed + fallen)
     }
 
     /// By conversation; the group with the newest notification first.

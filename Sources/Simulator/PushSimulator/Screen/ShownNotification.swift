@@ -19,6 +19,8 @@ package struct ShownNotification: Codable, Equatable, Sendable {
     package var attachments: [ShownAttachment]
     /// The person's picture, as the extension has told the system; empty for a person without one, nil without a person.
     package var avatar: Data?
+    /// Notifications that its extension has removed.
+    package var removed: [String]?
     /// The user info as JSON; `{}` where it is not of JSON's types.
     package var userInfo: Data
 
@@ -46,6 +48,13 @@ package struct ShownNotification: Codable, Equatable, Sendable {
         let userInfo = content.userInfo as? [String: Any] ?? [:]
         let isJSON = JSONSerialization.isValidJSONObject(userInfo)
         self.userInfo = (isJSON ? try? JSONSerialization.data(withJSONObject: userInfo) : nil) ?? Data("{}".utf8)
+    }
+
+    /// What an extension has returned, and what it has changed in the list.
+    init(_ content: UNNotificationContent, _ changes: UNUserNotificationCenter.Changes) {
+        self.init(content)
+        badge = badge ?? changes.badge
+        removed = changes.removed
     }
 
     private static func name(_ level: UNNotificationInterruptionLevel) -> String {

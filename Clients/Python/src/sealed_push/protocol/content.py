@@ -19,9 +19,10 @@ DEEPEST = 16
 MOST_BYTES = 4096
 LAST_SECOND = 253402300799
 LEVELS = ("passive", "active", "time-sensitive", "critical")
-REQUIRED = ("id", "topic", "sent", "alert")
+REQUIRED = ("id", "topic", "sent")
 WRONG = "has the wrong type or is out of range"
 ALERT = 'must be an object of texts, one of them visible, such as {"title": "Nina", "body": "Lunch at one?"}'
+BESIDE = 'has no effect beside "withdraw": leave it out'
 ADDRESS = "must be an https address that every device can fetch, without user and password"
 PAST = "lies in the past: give whole seconds since 1970, not a lifetime"
 
@@ -72,6 +73,7 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     made = _parse_json(data)
     _check_numbers(made)
     _check_nulls(made, "content", "")
+    _check("withdraw" not in made or is_withdrawal(made["withdraw"]), WRONG, "withdraw")
     _check_rules(made)
     _check(made["topic"] == topic, WRONG, "topic")
     for key in ("sent", "expires", "badge", "badge-add"):
@@ -81,6 +83,9 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     for key, rule in LENIENT.items():
         _check(key not in made or rule(made[key]), WRONG, key)
     _check("badge" not in made or "badge-add" not in made, WRONG, "badge-add")
+    if "withdraw" in made:
+        for key in sorted(set(made) & set(NAMES["content"]) - set(WITHDRAWAL)):
+            _check(False, BESIDE, key)
     image = made.get("person", {}).get("image")
     pictures = [each["id"] for each in made.get("attachments", ()) if each["type"] in ("image/png", "image/jpeg")]
     _check(image is None or image in pictures, WRONG, "person.image")
@@ -120,10 +125,12 @@ def _parse(data: bytes) -> dict[str, Any]:
 
 
 def _check_rules(content: dict[str, Any]) -> None:
-    for key in REQUIRED:
+    has_text = not is_withdrawal(content.get("withdraw"))
+    for key in (*REQUIRED, "alert") if has_text else REQUIRED:
         _check(key in content, "is missing", key)
     for key, rule in RULES.items():
-        _check(key not in content or rule(content[key]), ALERT if key == "alert" else WRONG, key)
+        if key != "alert" or has_text:
+            _check(key not in content or rule(content[key]), ALERT if key == "alert" else WRONG, key)
 
 
 def _check_numbers(value: Any) -> None:
@@ -275,6 +282,25 @@ def _is_person(value: Any) -> bool:
     )
 
 
+def is_background(content: Mapping[str, Any]) -> bool:
+    """Whether content that may be sealed travels in a background push (21.3)."""
+    return "withdraw" in content and not content["withdraw"].get("filtered", False)
+
+
+def is_withdrawal(value: Any) -> bool:
+    """21.1"""
+    if not isinstance(value, dict) or ("message" in value) == ("thread" in value):
+        return False
+    message, thread = value.get("message", "0" * 8 + "-0000" * 3 + "-" + "0" * 12), value.get("thread", "x")
+    return (
+        _is_text(message)
+        and MESSAGE_ID.fullmatch(message) is not None
+        and _is_text(thread)
+        and thread != ""
+        and isinstance(value.get("filtered", False), bool)
+    )
+
+
 def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
@@ -304,7 +330,10 @@ LENIENT: dict[str, Callable[[Any], Any]] = {
     "badge-add": lambda value: _is_integer(value, 1, 99),
     "receipt": receipts.read_request,
     "template": lambda value: value is True,
+    "withdraw": is_withdrawal,
 }
+# The members that a withdrawal may have (21.2).
+WITHDRAWAL = ("id", "topic", "sent", "expires", "collapse-id", "badge", "data", "withdraw")
 
 # The members of content, and of what lies in it.
 _FILE = ("url", "size", "hash", "key", "plain")
@@ -318,4 +347,5 @@ NAMES: dict[str, tuple[str, ...]] = {
     "chart": ("kind", "points", "labels", "prefix", "suffix", "color", "axes"),
     "person": ("name", "id", "image", "image-data"),
     "receipt": ("url", "id", "key"),
+    "withdraw": ("message", "thread", "filtered"),
 }

@@ -10,7 +10,7 @@ import nacl.public
 from cryptography.exceptions import InvalidTag
 
 from ..errors import ContentError, OpenError
-from .content import parse, unpad
+from .content import is_withdrawal, parse, unpad
 from .envelope import FIELD
 from .hpke import ANONYMOUS, AUTHENTICATED, MOST_TRIES, OVERHEAD, Context, public_key
 from .key_text import is_public_key, key_id
@@ -55,7 +55,7 @@ def open_field(
     for identity, sender in itertools.islice(itertools.product(found, believed), MOST_TRIES):
         opened = _try(envelope, identity, sender, topic)
         if opened is not None:
-            return _check(opened, topic, now, 600 if suite == ANONYMOUS else 93600), identity, sender
+            return _check(opened, topic, now, suite == ANONYMOUS), identity, sender
     raise OpenError("rejected")
 
 
@@ -70,15 +70,17 @@ def _try(envelope: bytes, identity: bytes, sender: bytes | None, topic: str) -> 
         return None
 
 
-def _check(opened: bytes, topic: str, now: int, most_ahead: int) -> bytes:
+def _check(opened: bytes, topic: str, now: int, is_anonymous: bool) -> bytes:
     try:
         data = unpad(opened)
         content = parse(data)
     except ContentError:
         raise OpenError("malformed-content") from None
+    if is_anonymous and is_withdrawal(content.get("withdraw")):
+        raise OpenError("malformed-content")
     if content["topic"] != topic:
         raise OpenError("topic")
-    if content["sent"] - now > most_ahead:
+    if content["sent"] - now > (600 if is_anonymous else 93600):
         raise OpenError("clock")
     if now - content["sent"] > 2592000:
         raise OpenError("too-old")

@@ -1,0 +1,66 @@
+extension Content {
+    /// Removes notifications that a person has read elsewhere. Such content has no text, and shows nothing.
+    ///
+    /// It removes what the same sender has shown and had not sent later; a notification that arrives afterwards is shown. Devices
+    /// ignore it in anonymous messages, and sealing refuses it there. Source: Specification 21.
+    public struct Withdrawal: Hashable, Sendable {
+        public var target: Target
+        /// Whether it travels in an ordinary push, which the extension of an app with Apple's filtering entitlement opens. Otherwise
+        /// it travels in a background push, which the app opens.
+        public var isFiltered: Bool
+
+        public init(_ target: Target, isFiltered: Bool = false) {
+            self.target = target
+            self.isFiltered = isFiltered
+        }
+
+        /// The notifications to remove.
+        public enum Target: Hashable, Sendable {
+            case message(MessageID)
+            /// All with this ``Content/threadID``, which isn't empty.
+            case thread(String)
+        }
+    }
+
+    /// Content that removes notifications. It may also have ``badge``, ``data``, ``expires`` and ``collapseID``.
+    public init(withdrawing target: Withdrawal.Target, isFiltered: Bool = false) {
+        self.init()
+        withdrawal = Withdrawal(target, isFiltered: isFiltered)
+    }
+
+    /// Whether it travels in a background push.
+    package var isBackground: Bool { withdrawal?.isFiltered == false }
+
+    /// Specification 21.2.
+    func checkWithdrawal() throws(ContentError) {
+        var members = MemberReader(try Self.members(json, isLenient: false))
+        if let value = members.take("withdraw") { _ = try Withdrawal(value, at: "withdraw") }
+        for name in ["id", "topic", "sent", "expires", "collapse-id", "badge", "data"] { _ = members.take(name) }
+        let wrong = members.rest.dictionary.keys.filter(Self.knownKeys.contains).min()
+        if let wrong { throw .besideWithdrawal(wrong) }
+    }
+}
+
+extension Content.Withdrawal {
+    init(_ value: JSONValue, at path: String) throws(ContentError) {
+        var object = try MemberReader(value, at: path)
+        let message = try object.optional("message") { $0.string.flatMap(MessageID.init(parsing:)) }
+        let thread = try object.optional("thread") { $0.string.flatMap { $0.isEmpty ? nil : $0 } }
+        isFiltered = try object.optional("filtered", \.bool) ?? false
+        switch (message, thread) {
+        case (let message?, nil): target = .message(message)
+        case (nil, let thread?): target = .thread(thread)
+        default: throw .invalid(path)
+        }
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] =
+            switch target {
+            case .message(let id): ["message": .string(id.description)]
+            case .thread(let thread): ["thread": .string(thread)]
+            }
+        if isFiltered { members["filtered"] = true }
+        return .object(members)
+    }
+}

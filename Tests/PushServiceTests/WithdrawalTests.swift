@@ -1,0 +1,145 @@
+import Foundation
+import PushCore
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+import UserNotifications
+
+@testable import PushService
+
+@Suite("Withdrawals") struct WithdrawalTests {
+    private let fixture: Fixture
+    // Safe: its state is behind a lock.
+    private nonisolated(unsafe) let center = UNUserNotificationCenter()
+
+    init() throws { fixture = try Fixture() }
+
+    private var environment: DeviceEnvironment {
+        nonisolated(unsafe) let center = center
+        var environment = fixture.environment()
+        environment.center = { center }
+        return environment
+    }
+
+    private var app: ServiceConfiguration {
+        var app = fixture.configuration(allowsAnonymous: true)
+        app.environment = environment
+        return app
+    }
+
+    /// Messages on the screen: two of a thread, one of another, one of another sender, one that didn't open.
+    private func fillList() async throws -> (first: MessageID, later: Timestamp) {
+        let first = MessageID.random()
+        let (now, later) = (fixture.now, fixture.now.advanced(bySeconds: 30))
+        for (name, thread, sent, id) in [
+            ("first", "nina", now, first), ("later", "nina", later, MessageID.random()),
+            ("other", "omar", now, MessageID.random()),
+        ] {
+            var content = Content(body: name)
+            (content.threadID, content.sent, content.id) = (thread, sent, id)
+            await show(try fixture.seal(content), as: name)
+        }
+        await show("AQ", as: "failed")
+        var content = Content(body: "stranger")
+        (content.threadID, content.id) = ("nina", first)
+        let anonymous = try Sealer(anonymousFor: Fixture.topic, safeDefault: "wire default")
+            .seal(content, toUnverified: fixture.phone.recipient)
+        await show(anonymous.envelope.text, as: "anonymous")
+        return (first, later)
+    }
+
+    private func show(_ field: String, as identifier: String) async {
+        let shown = await fixture.show(field, identifier: identifier, by: app, environment: environment)
+        guard !shown.body.isEmpty else { return }
+        let request = UNNotificationRequest(identifier: identifier, content: shown, trigger: nil)
+        center.deliver(UNNotification(request: request, date: .now))
+    }
+
+    private var list: [String] { center.notifications.map(\.request.identifier) }
+
+    private func seal(
+        _ target: Content.Withdrawal.Target, isFiltered: Bool = false, badge: Int? = nil, sent: Timestamp? = nil
+    ) throws -> String {
+        var content = Content(withdrawing: target, isFiltered: isFiltered)
+        (content.badge, content.sent) = (badge, sent ?? fixture.now)
+        return try fixture.seal(content)
+    }
+
+    @Test("the app opens one and removes what its sender had shown before, by message or thread, and sets the badge")
+    func app() async throws {
+        let (first, later) = try await fillList()
+        #expect(list == ["first", "later", "other", "failed", "anonymous"])
+        let withdrawal = try await app.withdraw(envelope: try seal(.message(.random())))
+        #expect(withdrawal != nil && list.count == 5 && center.takeChanges().badge == nil)
+        try await app.withdraw(envelope: try seal(.message(first)))
+        #expect(list == ["later", "other", "failed", "anonymous"])
+        try await app.withdraw(envelope: try seal(.thread("nina"), badge: 1))
+        // What was sent after it stays.
+        #expect(list == ["later", "other", "failed", "anonymous"] && center.takeChanges().badge == 1)
+        try await app.withdraw(envelope: try seal(.thread("nina"), badge: 0, sent: later))
+        #expect(list == ["other", "failed", "anonymous"] && center.takeChanges().badge == 0)
+    }
+
+    @Test("the app does nothing for a message that is another, and for one that does not open") func others()
+        async throws
+    {
+        _ = try await fillList()
+        #expect(try await app.withdraw(envelope: try fixture.seal()) == nil)
+        let field = try seal(.thread("omar"))
+        await #expect(throws: OpenError.malformed) {
+            try await app.withdraw(envelope: String(field.dropLast(2)) + "==")
+        }
+        let stranger = try Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "d")
+            .seal(Content(withdrawing: .thread("omar")), toUnverified: fixture.phone.recipient)
+        await #expect(throws: OpenError.unknownSender) { try await app.withdraw(envelope: stranger.envelope.text) }
+        #expect(list.count == 5)
+        // A repeat removes again, and harms nobody.
+        try await app.withdraw(envelope: field)
+        try await app.withdraw(envelope: field)
+        #expect(list == ["first", "later", "failed", "anonymous"])
+    }
+
+    @Test("the extension shows nothing once it has opened one; whatever fails shows the safe default")
+    func extensionSide() async throws {
+        let (first, _) = try await fillList()
+        let field = try seal(.message(first), isFiltered: true, badge: 2)
+        let broken = await fixture.show(field + "AAAA", by: app, environment: environment)
+        #expect(broken.body == "local default" && list.count == 5)
+        let shown = await fixture.show(field, identifier: "withdrawal", by: app, environment: environment)
+        #expect(shown == UNNotificationContent())
+        #expect(list == ["later", "other", "failed", "anonymous"] && center.takeChanges().badge == 2)
+        let replay = await fixture.show(field, identifier: "again", by: app, environment: environment)
+        #expect(SealedNotification(userInfo: replay.userInfo)?.reason == .replayed)
+        #expect(replay.body == "local default")
+    }
+
+    @Test("nobody who is not known withdraws: sealing refuses it, and the extension shows the safe default")
+    func anonymous() async throws {
+        let (first, _) = try await fillList()
+        let sealer = Sealer(anonymousFor: Fixture.topic, safeDefault: "wire default")
+        #expect(throws: SealError.content(.invalid("withdraw"))) {
+            try sealer.seal(Content(withdrawing: .message(first)), toUnverified: fixture.phone.recipient)
+        }
+        var content = Content(withdrawing: .message(first), isFiltered: true)
+        (content.id, content.topic, content.sent) = (.random(), Fixture.topic, fixture.now)
+        let forged = Envelope.sealingAnonymously(content.json + [0x80], to: fixture.phone.recipient)
+        let shown = await fixture.show(forged.text, by: app, environment: environment)
+        #expect(SealedNotification(userInfo: shown.userInfo)?.reason == .malformedContent)
+        #expect(list.count == 5)
+    }
+
+    @Test("one that came before the first unlock is opened by the app, and its safe default goes, too")
+    func locked() async throws {
+        let (first, _) = try await fillList()
+        let locked = WatchedItems(fixture.keys, .failing(.locked))
+        let field = try seal(.message(first), isFiltered: true)
+        let shown = await fixture.show(field, identifier: "locked", by: fixture.configuration(keys: locked))
+        #expect(shown.body == "local default")
+        let request = UNNotificationRequest(identifier: "locked", content: shown, trigger: nil)
+        let notification = UNNotification(request: request, date: .now)
+        center.deliver(notification)
+        #expect(await app.reopened(notification) == nil)
+        #expect(list == ["later", "other", "failed", "anonymous"])
+    }
+}
