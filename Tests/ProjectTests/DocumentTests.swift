@@ -106,7 +106,7 @@ import Testing
         let block = /(?:<!-- ([^\n]*) -->\n)?```swift\n(.*?)\n```/.dotMatchesNewlines()
         var files: [String] = []
         var leftOut: [String] = []
-        let guides = ["AppGuide", "TestOnLinux", "RichNotifications", "BeforeYouShip", "ServerGuide"]
+        let guides = ["AppGuide", "Migration", "TestOnLinux", "RichNotifications", "BeforeYouShip", "ServerGuide"]
         for match in try guides.map({ try Self.text("Docs/\($0).md") }).joined().matches(of: block) {
             if let reason = match.1 {
                 leftOut.append(String(reason))

@@ -134,6 +134,25 @@ import Testing
         Issue.record("no purge in 5,000 deliveries")
     }
 
+    @Test("a file system that hangs under the badge costs the badge, and not the text") func hangingBadge() throws {
+        var content = Content(body: "Lunch?")
+        content.badgeIncrement = 1
+        let count = device.folder.appending("State/SealedPush/badge/count").path
+        let file = try device.file(try device.seal(content))
+        #expect(try device.deliver(file).object["badge"] as? Int == 1)
+        try lengthening(.seconds(3), "the message opens before the time is up") { limit in
+            // strace(1) can't be ended before the delay is over.
+            let hanging = ["-P", count, "-e", "inject=openat:delay_enter=\(Int(limit / .microseconds(1)) * 4)"]
+            let next = try device.file(try device.seal(content))
+            let (result, log) = try trace(hanging, next, ["--time-limit", "\(limit / .seconds(1))"])
+            let shown = Device.Delivered(object: try #require(result.objects.first))
+            guard shown.outcome == "opened" else { return false }
+            #expect(shown.body == "Lunch?" && shown.object["badge"] is NSNull)
+            #expect(log.contains(count))
+            return true
+        }
+    }
+
     @Test("where links are refused, a push opens once all the same", arguments: ["EPERM", "EOPNOTSUPP", "EACCES"])
     func noLinks(code: String) throws {
         let file = try device.file(try device.seal())

@@ -31,7 +31,7 @@ import Testing
     private static let modes = Thoroughness.isThorough ? AppMode.allCases : AppMode.allCases.shuffled().suffix(1)
 
     @Test("what the app's guides say compiles in its target", arguments: modes) func app(mode: AppMode) async throws {
-        let blocks = try ["AppGuide", "TestOnLinux", "RichNotifications"].flatMap { name in
+        let blocks = try ["AppGuide", "Migration", "TestOnLinux", "RichNotifications"].flatMap { name in
             try AppSource.blocks(of: "Docs/\(name).md", leavingOut: ["part of a manifest", "a manifest"])
                 .map { AppSource(name: "\(name) \($0.name)", text: $0.text) }
         }
