@@ -80,7 +80,8 @@ package struct PushDelivery: Sendable {
     ) throws(ChildProcess.NotRunnable) -> DeliveredPush {
         let delivered = try shown(push, identifier: identifier, pushType: pushType)
         center.value.forget(delivered.removed)
-        if let shown = delivered.shown {
+        if var shown = delivered.shown {
+            shown.attachments = []
             center.value.deliver(ExpansionRequest(identifier: identifier, shown: shown, arrived: Date()).notification)
         }
         return delivered
@@ -130,6 +131,7 @@ package struct PushDelivery: Sendable {
 
     private func delivered(_ ending: ExtensionResult.Ending, of push: PushFile, identifier: String) -> DeliveredPush {
         let note: String
+        var removed: [String] = []
         switch ending {
         case .returned(var content) where content.hasText:
             let files = attachments.take(content.attachments, for: identifier)
@@ -139,7 +141,10 @@ package struct PushDelivery: Sendable {
         case .returned(let content) where rules.hasFilteringEntitlement && content.isEmpty:
             return DeliveredPush(notShownBecause: "the extension has filtered it out", silent: content)
         // Apple, `didReceive(_:withContentHandler:)`: without alert text the changes are ignored.
-        case .returned, .expanded: note = "the extension returned no alert text"
+        case .returned(let content):
+            note = "the extension returned no alert text"
+            removed = content.removed ?? []
+        case .expanded: note = "the extension returned no notification"
         case .ended(let ending): note = "the extension ended without an answer (\(ending))"
         case .timedOut: note = "the extension did not finish in time"
         case .overMemory: note = "the extension used more than \(rules.memoryLimit >> 20) MB"
@@ -148,7 +153,9 @@ package struct PushDelivery: Sendable {
         // Seen by element-hq/element-x-ios: with the entitlement, a process that ends shows nothing.
         if case .ended = ending, rules.hasFilteringEntitlement { return DeliveredPush(notShownBecause: note) }
         attachments.remove(identifier)
-        return DeliveredPush(outcome: .original, shown: push.original, note: note)
+        var delivered = DeliveredPush(outcome: .original, shown: push.original, note: note)
+        delivered.removed = removed
+        return delivered
     }
 
     /// Ends the extension's process, once it has tidied up. Returns what it did wrong after its answers.

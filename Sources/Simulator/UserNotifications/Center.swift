@@ -47,12 +47,13 @@ extension UNUserNotificationCenter {
         deliver(UNNotification(request: request, date: Date()))
     }
 
-    /// As the system does.
+    /// Puts a notification into the list, as the system does.
     package func deliver(_ notification: UNNotification) {
         forget([notification.request.identifier])
-        lock.withLock { delivered.append(notification) }
+        lock.withLock { delivered = delivered.suffix(Self.maximumCount - 1) + [notification] }
     }
 
+    /// Removes notifications, as the system does.
     package func forget(_ identifiers: [String]) {
         lock.withLock { delivered.removeAll { identifiers.contains($0.request.identifier) } }
     }
@@ -64,6 +65,9 @@ extension UNUserNotificationCenter {
             return changes
         }
     }
+
+    /// As many are kept; Apple doesn't say what its limit is.
+    private static let maximumCount = 1_000
 
     package var notifications: [UNNotification] { lock.withLock { delivered } }
 

@@ -21,7 +21,7 @@ extension ServiceConfiguration {
 }
 
 extension OpenedContent {
-    /// Specification 21.4.
+    /// Specification 21.5.
     func withdraw(from center: UNUserNotificationCenter) async {
         guard let withdrawal = content.withdrawal else { return }
         let withdrawn = await center.deliveredNotifications().filter { notification in
