@@ -58,7 +58,8 @@ import Testing
         start: StartFault? = nil
     ) -> PayloadDiagnosis {
         PayloadDiagnosis(
-            device: Self.name, topic: Self.topic, now: Self.day, hasPayload: true, startFault: start, refusal: refusal,
+            device: Self.name, topic: Self.topic, now: Self.day, hasPayload: true, isBackground: false,
+            startFault: start, refusal: refusal,
             cause: cause,
             envelope: Self.envelope, senderName: "newsroom",
             message: .init(

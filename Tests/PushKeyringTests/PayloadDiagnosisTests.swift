@@ -92,7 +92,8 @@ import Testing
         "says first that iOS does not start the extension: without a text to show, or mutable-content",
         arguments: [
             (#""alert":"x","mutable-content":0"#, .notMutable), (#""alert":"x","mutable-content":"1""#, .notMutable),
-            (#""alert":"x""#, .notMutable), (#""mutable-content":1"#, .noAlert), (#""content-available":1"#, .noAlert),
+            (#""alert":"x""#, .notMutable), (#""mutable-content":1"#, .noAlert),
+            (#""content-available":1"#, .background),
             (#""alert":"","mutable-content":1"#, .noAlert), (#""alert":{"title":""},"mutable-content":1"#, .noAlert),
             (#""alert":{"title-loc-key":"x"},"mutable-content":1"#, nil),
         ] as [(String, StartFault?)])
@@ -107,7 +108,7 @@ import Testing
         let withdrawal = try seal(content { $0.withdrawal = Content.Withdrawal(.thread("nina")) }).text
         let message = try seal().text
         for (aps, field, fault) in [
-            (#""content-available":1"#, withdrawal, nil), (#""content-available":1"#, message, .noAlert),
+            (#""content-available":1"#, withdrawal, nil), (#""content-available":1"#, message, .background),
             (#""badge":1"#, withdrawal, .noAlert),
         ] as [(String, String, StartFault?)] {
             let text = #"{"aps":{\#(aps)},"custom-encrypted-message":"\#(field)"}"#

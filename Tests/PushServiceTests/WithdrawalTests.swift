@@ -79,6 +79,11 @@ import UserNotifications
         #expect(list == ["later", "other", "failed", "anonymous"] && center.takeChanges().badge == 1)
         try await app.withdraw(envelope: try seal(.thread("nina"), badge: 0, sent: later))
         #expect(list == ["other", "failed", "anonymous"] && center.takeChanges().badge == 0)
+        // Messages add to what the withdrawal has set.
+        try await app.withdraw(envelope: try seal(.thread("nobody"), badge: 4))
+        var message = Content(body: "b")
+        message.badgeIncrement = 1
+        #expect(await fixture.show(try fixture.seal(message), by: app, environment: environment).badge == 5)
     }
 
     @Test("the app does nothing for a message that is another, and for one that does not open") func others()
@@ -118,7 +123,7 @@ import UserNotifications
     func anonymous() async throws {
         let (first, _) = try await fillList()
         let sealer = Sealer(anonymousFor: Fixture.topic, safeDefault: "wire default")
-        #expect(throws: SealError.content(.invalid("withdraw"))) {
+        #expect(throws: SealError.anonymousWithdrawal) {
             try sealer.seal(Content(withdrawing: .message(first)), toUnverified: fixture.phone.recipient)
         }
         var content = Content(withdrawing: .message(first), isFiltered: true)

@@ -33,6 +33,15 @@ import UserNotifications
         #expect(await center.deliveredNotifications().map(\.request.identifier) == ["a"])
     }
 
+    @Test("the center keeps the newest 1,000, and says which fall off") func limit() {
+        for number in 0..<1_000 {
+            #expect(center.deliver(UNNotification(request: request("\(number)"), date: .now)).isEmpty)
+        }
+        #expect(center.deliver(UNNotification(request: request("one more"), date: .now)) == ["0"])
+        #expect(center.notifications.count == 1_000)
+        #expect(!center.forget(["0"]) && center.forget(["1", "2"]) && center.notifications.count == 998)
+    }
+
     @Test("the options have Apple's raw values") func rawValues() {
         #expect([UNAuthorizationOptions.badge, .sound, .alert].map(\.rawValue) == [1, 2, 4])
         #expect([UNNotificationPresentationOptions.badge, .sound, .list, .banner].map(\.rawValue) == [1, 2, 8, 16])

@@ -158,6 +158,7 @@ extension SealedPayload {
             "payload": .string(String(decoding: json, as: UTF8.self)), "payloadBytes": .count(json.count),
             "topic": .text(topic), "apnsID": .string(apnsID), "collapseID": .string(collapseID), "id": .text(messageID),
             "recipient": .text(recipient), "expires": .seconds(expires),
+            "pushType": .string(isBackground ? "background" : "alert"), "priority": isBackground ? 5 : 10,
         ]
         facts["enqueue"] = enqueue?.json
         return .object(facts)

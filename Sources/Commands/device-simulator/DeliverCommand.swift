@@ -67,7 +67,6 @@ struct DeliverCommand: ParsableCommand {
         let device = try OwnedDevice(deviceOptions, container: container)
         let delivery = extensionOptions.delivery(
             to: device, topic: deviceOptions.topic, isLocked: system.locked, rules: system.rules)
-        let screen = Locked(DeviceScreen())
         let deliveries = Locked<[LockScreenPicture.Delivery]>([])
         try deliverAll(pushes) { file, push in
             let identifier = identifier ?? UUID().uuidString
@@ -78,18 +77,14 @@ struct DeliverCommand: ParsableCommand {
                     delivered.expansion = try delivery.expand(shown, identifier: identifier, at: Date())
                 }
             } catch { throw Failure(status: 74, message: "\(error)") }
-            // One at a time from here: what is on the screen is what was printed.
-            try screen.withLock { screen in
+            // One at a time from here: what is in the picture is what was printed.
+            try deliveries.withLock { deliveries in
                 if picture.file != nil {
-                    let shown = LockScreenPicture.Delivery(name: file, identifier: identifier, push: delivered)
-                    deliveries.withLock { $0.append(shown) }
+                    deliveries.append(LockScreenPicture.Delivery(name: file, identifier: identifier, push: delivered))
                 }
-                let change = screen.show(delivered, identifier: identifier, at: Date())
-                for identifier in change.removed { delivery.forget(identifier) }
                 let confirmed = throwaway ? nil : confirm(device)
                 guard json else { return try printPush(delivered) }
                 var object = delivered.jsonObject(file: file, identifier: identifier)
-                object["replaced"] = change.isReplacement
                 object["confirmed"] = confirmed ?? NSNull()
                 try printLine(jsonLine(object))
             }

@@ -107,7 +107,6 @@ private final class RunningDevice: Sendable {
     private let enrollment: (server: PushServerClient, app: OwnDevice)?
     /// The local APNs', which is there once the phone is online.
     private let environment: @Sendable () -> PushEnvironment
-    private let identifiers = Locked<[String]>([])
 
     /// - Parameter number: of one of many phones in this process.
     init(_ command: RunCommand, number: Int? = nil) throws {
@@ -164,9 +163,7 @@ private final class RunningDevice: Sendable {
         let notification = arrival.notification
         let push = deliver(notification)
         if confirms { _ = owned.confirm() }
-        forget(push.removed)
-        let isReplacement = push.shown != nil && remember(notification.identifier)
-        screen.show(name, notification, push, replaced: isReplacement)
+        screen.show(name, notification, push)
         arrival.acknowledge(showing: push)
     }
 
@@ -176,24 +173,6 @@ private final class RunningDevice: Sendable {
             return try delivery.deliver(
                 push, identifier: notification.identifier, pushType: notification.pushType.rawValue)
         } catch { return DeliveredPush(notShownBecause: "\(error)") }
-    }
-
-    /// Returns whether the identifier is on the screen already. A screen holds the newest 1,000.
-    private func remember(_ identifier: String) -> Bool {
-        let (isKnown, removed): (Bool, String?) = identifiers.withLock { known in
-            let place = known.lastIndex(of: identifier)
-            if let place { known.remove(at: place) }
-            known.append(identifier)
-            return (place != nil, known.count > DeviceScreen.maximumCount ? known.removeFirst() : nil)
-        }
-        if let removed { delivery.forget(removed) }
-        return isKnown
-    }
-
-    private func forget(_ removed: [String]) {
-        guard !removed.isEmpty else { return }
-        identifiers.withLock { known in known.removeAll { removed.contains($0) } }
-        for identifier in removed { delivery.forget(identifier) }
     }
 
     /// Ends the extension's process. Returns what it did wrong after its answers.

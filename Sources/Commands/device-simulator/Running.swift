@@ -116,14 +116,13 @@ final class RunScreen: Sendable {
             ["event": "unreachable", "error": message], ["the local APNs can't be reached (\(message)); trying again"])
     }
 
-    func show(_ device: String, _ notification: APNsNotification, _ push: DeliveredPush, replaced: Bool) {
+    func show(_ device: String, _ notification: APNsNotification, _ push: DeliveredPush) {
         var object = push.jsonObject(file: "", identifier: notification.identifier)
         object["file"] = nil
         object["event"] = "notification"
         object["device"] = device
         object["apnsID"] = notification.apnsID
-        object["replaced"] = replaced
-        let again = replaced ? ["  came again: it takes the place of the one on the screen"] : []
+        let again = push.isReplacement ? ["  came again: it takes the place of the one on the screen"] : []
         write(object, LockScreen.lines(push, on: device) + again)
     }
 

@@ -18,9 +18,7 @@ package enum Sodium {
         }
 
     /// Makes sure that libsodium is ready; traps where it can't be.
-    static func ready() {
-        if let problem { preconditionFailure(problem) }
-    }
+    static func ready() { if let problem { preconditionFailure(problem) } }
 
     /// The numbers of the library's binary interface, as its configure.ac counts them: 1.0.18 has 10.3.
     static func isRecent(_ major: Int32, _ minor: Int32) -> Bool { (major, minor) >= (10, 3) }

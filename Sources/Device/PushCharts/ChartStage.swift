@@ -54,9 +54,7 @@ struct ChartPicture {
     ///
     /// - Throws: ``ChartError``, or `CancellationError` soon after the task was cancelled.
     init(_ chart: PushChart, style: ChartStyle) throws {
-        guard let chart = ChartDrawing(chart, style: style) else {
-            throw ChartError.nothingToDraw
-        }
+        guard let chart = ChartDrawing(chart, style: style) else { throw ChartError.nothingToDraw }
         thumbnail = chart.thumbnail
         #if canImport(CoreGraphics)
             png = try CoreGraphicsPicture.png(chart.drawing, scale: style.scale.rawValue)

@@ -63,9 +63,7 @@ extension ServiceConfiguration {
     /// - Parameters:
     ///   - envelope: ``SealedNotification/envelope``, or a background push's field `custom-encrypted-message`.
     ///   - requestIdentifier: the notification's `request.identifier`, or what names the push.
-    @concurrent public func open(
-        envelope: String, requestIdentifier: String
-    ) async throws(OpenError) -> OpenedContent {
+    @concurrent public func open(envelope: String, requestIdentifier: String) async throws(OpenError) -> OpenedContent {
         try PushOpening(self, environment: environment).open(field: envelope, requestIdentifier: requestIdentifier)
     }
 

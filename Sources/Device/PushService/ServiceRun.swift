@@ -67,7 +67,7 @@ final class ServiceRun: Sendable {
                 scratch: scratch)
             improve = { await run.run() }
         case .withdrawal(let opened):
-            improve = { [context] in await opened.withdraw(from: context.environment.center()) }
+            improve = { [context, badge] in await opened.withdraw(from: context.environment.center(), badge) }
         default: return complete()
         }
         // A dispatch source may be used from any thread, and is not marked so.

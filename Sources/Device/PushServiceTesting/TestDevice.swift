@@ -52,9 +52,7 @@ public final class TestDevice: Sendable {
     /// Seals a message for this device and an extension's app; returns the payload, as a push's user info has it.
     ///
     /// - Throws: ``SealError`` if the content can't be sealed; ``DeviceError`` if the extension's configuration is not usable.
-    public func payload(
-        of content: Content, for service: SealedNotificationService
-    ) throws -> [AnyHashable: Any] {
+    public func payload(of content: Content, for service: SealedNotificationService) throws -> [AnyHashable: Any] {
         let (app, now) = (service.configuration, now ?? .now())
         let device = OwnDevice(app, environment: environment(isLocked: false))
         let record = try device.enroll(at: now)

@@ -169,6 +169,7 @@ extension Problem {
             more = ["bytesOver": .integer(Int64(over))]
         case .content(let error): self.init(error)
         case .otherTopic: self.init(.unprocessableContent, "other-topic", error.description)
+        case .anonymousWithdrawal: self.init(.unprocessableContent, "invalid-content", error.description)
         }
     }
 }

@@ -112,9 +112,7 @@ struct MetricSample: Sendable {
     /// Of a histogram: `_bucket`, `_sum` or `_count`.
     let suffix: String
 
-    init(
-        _ name: String, _ kind: MetricKind, _ value: Double, labels: [(String, String)] = [], suffix: String = ""
-    ) {
+    init(_ name: String, _ kind: MetricKind, _ value: Double, labels: [(String, String)] = [], suffix: String = "") {
         self.name = name
         self.kind = kind
         self.labels = labels

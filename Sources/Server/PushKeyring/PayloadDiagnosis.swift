@@ -12,6 +12,8 @@ public struct PayloadDiagnosis: Equatable, Sendable {
     public let now: Timestamp
     /// Whether the envelope's text stood in a payload, which says whether iOS starts the extension.
     public let hasPayload: Bool
+    /// Whether it is a background push, which the app opens.
+    public let isBackground: Bool
     /// Why iOS doesn't even start the extension; nil if it does, or nothing says so.
     public let startFault: StartFault?
     /// Nil where it opens.
@@ -161,7 +163,7 @@ private struct PayloadWalk {
         }
         do throws(Opener.Refusal) {
             let opened = try opener.open(envelope, at: now)
-            return diagnosis(nil, nil, members, envelope, message, isForApp: opened.content.isBackground)
+            return diagnosis(nil, nil, members, envelope, message, isWithdrawal: opened.content.isBackground)
         } catch {
             let refusal = OpenError(error)
             return diagnosis(refusal, cause(of: refusal, envelope, content), members, envelope, message)
@@ -170,13 +172,15 @@ private struct PayloadWalk {
 
     private func diagnosis(
         _ refusal: OpenError?, _ cause: PayloadDiagnosis.Cause?, _ payload: [String: JSONValue]? = nil,
-        _ envelope: Envelope? = nil, _ message: PayloadDiagnosis.Message? = nil, isForApp: Bool = false
+        _ envelope: Envelope? = nil, _ message: PayloadDiagnosis.Message? = nil, isWithdrawal: Bool = false
     ) -> PayloadDiagnosis {
-        PayloadDiagnosis(
-            device: device, topic: topic, now: now, hasPayload: payload != nil,
-            // A background push needs no extension.
-            startFault: isForApp && payload?["aps"] == ["content-available": 1]
-                ? nil : payload.flatMap(StartFault.init(payload:)), refusal: refusal, cause: cause, envelope: envelope,
+        var fault = payload.flatMap(StartFault.init(payload:))
+        let isBackground = fault == .background
+        // The app opens it, or finds why not.
+        if isBackground, isWithdrawal || refusal != nil { fault = nil }
+        return PayloadDiagnosis(
+            device: device, topic: topic, now: now, hasPayload: payload != nil, isBackground: isBackground,
+            startFault: fault, refusal: refusal, cause: cause, envelope: envelope,
             senderName: message?.sender.flatMap { owner(of: .sender($0)) }, message: message)
     }
 

@@ -58,6 +58,8 @@ public enum SealError: Error, Equatable, Sendable {
     case content(ContentError)
     /// The content names another topic than the sealer's.
     case otherTopic
+    /// No device accepts a withdrawal without a sender.
+    case anonymousWithdrawal
 }
 
 extension SealError: CustomStringConvertible {
@@ -66,6 +68,7 @@ extension SealError: CustomStringConvertible {
         switch self {
         case .tooLarge(let over): "the content is \(over) bytes too large for one push"
         case .content(let error): error.description
+        case .anonymousWithdrawal: "a withdrawal needs a sender: no device accepts an anonymous one"
         case .otherTopic: "the content names another topic than the one it is sealed for"
         }
     }

@@ -155,7 +155,7 @@ public final class Sealer: Sendable {
         content.topic = topic
         content.sent = content.sent ?? .now()
         do { try content.checkForSealing() } catch { throw .content(error) }
-        guard content.withdrawal == nil || contexts != nil else { throw .content(.invalid("withdraw")) }
+        guard content.withdrawal == nil || contexts != nil else { throw .anonymousWithdrawal }
     }
 
     /// How many bytes of content JSON a device's receipt takes, whichever device it is.

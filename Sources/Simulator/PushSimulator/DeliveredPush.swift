@@ -14,6 +14,8 @@ package struct DeliveredPush: Sendable {
     package let note: String?
     /// What the extension did wrong besides: an attachment that is not shown, a handler called twice.
     package var remarks: [String] = []
+    /// Whether it took the place of one with its identifier.
+    package var isReplacement = false
     /// Identifiers of notifications that were removed.
     package var removed: [String] = []
     /// What a person sees who expands it; nil where nobody has.
@@ -84,7 +86,8 @@ extension DeliveredPush {
         let milliseconds = elapsed.map { Int($0 / .milliseconds(1)) }
         var object: [String: Any] = [
             "file": file, "identifier": identifier, "outcome": outcome.rawValue, "reason": reason ?? NSNull(),
-            "note": note ?? NSNull(), "remarks": remarks, "removed": removed, "title": text(shown?.title),
+            "note": note ?? NSNull(), "remarks": remarks, "removed": removed, "replaced": isReplacement,
+            "title": text(shown?.title),
             "subtitle": text(shown?.subtitle), "body": text(shown?.body), "badge": badge ?? NSNull(),
             "sound": text(shown?.sound), "rings": text(ring?.sound), "ringsCritically": ring?.isCritical ?? false,
             "lightsScreen": lightsScreen, "thread": text(shown?.thread), "category": text(shown?.category),

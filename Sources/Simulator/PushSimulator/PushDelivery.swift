@@ -78,12 +78,16 @@ package struct PushDelivery: Sendable {
     package func deliver(
         _ push: PushFile, identifier: String, pushType: String = "alert"
     ) throws(ChildProcess.NotRunnable) -> DeliveredPush {
-        let delivered = try shown(push, identifier: identifier, pushType: pushType)
-        center.value.forget(delivered.removed)
+        var delivered = try shown(push, identifier: identifier, pushType: pushType)
+        var gone = delivered.removed
+        center.value.forget(gone)
         if var shown = delivered.shown {
             shown.attachments = []
-            center.value.deliver(ExpansionRequest(identifier: identifier, shown: shown, arrived: Date()).notification)
+            delivered.isReplacement = center.value.forget([identifier])
+            gone += center.value.deliver(
+                ExpansionRequest(identifier: identifier, shown: shown, arrived: Date()).notification)
         }
+        for identifier in gone { attachments.remove(identifier) }
         return delivered
     }
 
@@ -115,18 +119,21 @@ package struct PushDelivery: Sendable {
     /// A background push, as the app opens it.
     private func opened(byAppFrom field: String) -> DeliveredPush {
         let done = DispatchSemaphore(value: 0)
-        let note = Locked("the app's own side is not known")
+        let problem = Locked<String?>("the app's own side is not known")
         Task { [app] in
             defer { done.signal() }
             guard let app else { return }
             do throws(OpenError) {
                 let isWithdrawal = try await app.withdraw(envelope: field) != nil
-                note.withLock { $0 = isWithdrawal ? "the app has opened a withdrawal" : "not a withdrawal" }
-            } catch { note.withLock { $0 = "the app could not open it: \(error)" } }
+                problem.withLock { $0 = isWithdrawal ? nil : "not a withdrawal" }
+            } catch { problem.withLock { $0 = "the app could not open it: \(error)" } }
         }
         done.wait()
-        let nothing = ShownNotification(UNNotificationContent(), center.value.takeChanges())
-        return DeliveredPush(notShownBecause: note.withLock { $0 }, silent: nothing)
+        let changes = center.value.takeChanges()
+        let note = "the app has opened a withdrawal\(changes.removed.isEmpty ? ", which removes nothing" : "")"
+        return DeliveredPush(
+            notShownBecause: problem.withLock { $0 } ?? note,
+            silent: ShownNotification(UNNotificationContent(), changes))
     }
 
     private func delivered(_ ending: ExtensionResult.Ending, of push: PushFile, identifier: String) -> DeliveredPush {
@@ -142,7 +149,8 @@ package struct PushDelivery: Sendable {
             return DeliveredPush(notShownBecause: "the extension has filtered it out", silent: content)
         // Apple, `didReceive(_:withContentHandler:)`: without alert text the changes are ignored.
         case .returned(let content):
-            note = "the extension returned no alert text"
+            let nothing = "; to show nothing takes the filtering entitlement"
+            note = "the extension returned no alert text\(content.isEmpty ? nothing : "")"
             removed = content.removed ?? []
         case .expanded: note = "the extension returned no notification"
         case .ended(let ending): note = "the extension ended without an answer (\(ending))"
@@ -168,8 +176,6 @@ package struct PushDelivery: Sendable {
         guard case .process(let program, _) = host else { return nil }
         return try ExpansionRequest(identifier: identifier, shown: shown, arrived: time).run(program, on: device)
     }
-
-    package func forget(_ identifier: String) { attachments.remove(identifier) }
 }
 
 extension FileLedger {

@@ -47,15 +47,25 @@ extension UNUserNotificationCenter {
         deliver(UNNotification(request: request, date: Date()))
     }
 
-    /// Puts a notification into the list, as the system does.
-    package func deliver(_ notification: UNNotification) {
+    /// Puts a notification into the list, as the system does. Returns the identifiers of those that fall off it.
+    @discardableResult package func deliver(_ notification: UNNotification) -> [String] {
         forget([notification.request.identifier])
-        lock.withLock { delivered = delivered.suffix(Self.maximumCount - 1) + [notification] }
+        return lock.withLock {
+            delivered.append(notification)
+            // As many are kept; Apple doesn't say what its limit is.
+            let fallen = delivered.dropLast(1_000).map(\.request.identifier)
+            delivered.removeFirst(fallen.count)
+            return fallen
+        }
     }
 
-    /// Removes notifications, as the system does.
-    package func forget(_ identifiers: [String]) {
-        lock.withLock { delivered.removeAll { identifiers.contains($0.request.identifier) } }
+    /// Removes notifications, as the system does. Returns whether there were any.
+    @discardableResult package func forget(_ identifiers: [String]) -> Bool {
+        lock.withLock {
+            let count = delivered.count
+            delivered.removeAll { identifiers.contains($0.request.identifier) }
+            return delivered.count < count
+        }
     }
 
     /// Returns what was changed since the last call.
@@ -65,9 +75,6 @@ extension UNUserNotificationCenter {
             return changes
         }
     }
-
-    /// As many are kept; Apple doesn't say what its limit is.
-    private static let maximumCount = 1_000
 
     package var notifications: [UNNotification] { lock.withLock { delivered } }
 

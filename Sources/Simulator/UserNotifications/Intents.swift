@@ -74,8 +74,7 @@ public final class INSendMessageIntent: INIntent, UNNotificationContentProviding
         sender: INPerson?, attachments: [INSendMessageAttachment]?
     ) {
         communication = sender.map {
-            CommunicationSender(
-                name: $0.displayName, conversation: conversationIdentifier ?? "", image: $0.image?.data)
+            CommunicationSender(name: $0.displayName, conversation: conversationIdentifier ?? "", image: $0.image?.data)
         }
     }
 }

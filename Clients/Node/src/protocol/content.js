@@ -8,7 +8,7 @@ const BUCKETS = [256, 512, 1024, 2048]
 const DEEPEST = 16
 const WRONG = 'has the wrong type or is out of range'
 const ALERT = 'must be an object of texts, one of them visible, such as { title: "Nina", body: "Lunch at one?" }'
-const BESIDE = 'has no effect beside "withdraw": leave it out'
+const BESIDE = 'has no effect in a withdrawal: leave it out'
 const PAST = 'lies in the past: give whole seconds since 1970, not a lifetime'
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
 const MESSAGE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -57,6 +57,7 @@ export function forSealing(content, topic, now) {
   for (const [name, rule] of Object.entries(RULES)) {
     check(!(name in content) || rule(content[name]), name === 'alert' ? ALERT : WRONG, name)
   }
+  for (const name of Object.keys(content.withdraw ?? {}).sort()) check(NAMES.withdraw.includes(name), BESIDE, `withdraw.${name}`)
   for (const name of NAMES.content) check(!('withdraw' in content && name in content) || WITHDRAWAL.includes(name), BESIDE, name)
   check(!('badge' in content && 'badge-add' in content), WRONG, 'badge-add')
   check(content.topic === topic, WRONG, 'topic')

@@ -29,18 +29,23 @@ struct DiagnosisWords {
     /// Says what to do about what fails first.
     var advice: String {
         diagnosis.startFault.map(advice) ?? diagnosis.cause.map(advice) ?? diagnosis.refusal.map(advice)
-            ?? "if a device shows the safe default all the same, look for replayed or out-of-time in its log"
+            ?? (diagnosis.isBackground
+                ? "iOS may delay or drop a background push; it starts no extension"
+                : "if a device shows the safe default all the same, look for replayed or out-of-time in its log")
     }
 
     /// One sentence about what iOS does before anything is opened; nil if nothing says so.
     var start: (words: String, outcome: PayloadDiagnosis.Step.Outcome)? {
         guard diagnosis.hasPayload else { return nil }
         return diagnosis.startFault.map { ($0.description, .failed) }
-            ?? ("the system starts the extension, if the push type is alert", .passed)
+            ?? (diagnosis.isBackground
+                ? ("the app opens it, if the push type is background", .passed)
+                : ("the system starts the extension, if the push type is alert", .passed))
     }
 
     private func advice(_ fault: StartFault) -> String {
         switch fault {
+        case .background: "seal a withdrawal, or have the transport send `aps` as it was sealed, with its alert"
         case .noAlert: "have the transport send `aps` as it was sealed, with its alert; iOS shows nothing of this push"
         case .notMutable: "have the transport send `aps` as it was sealed; iOS shows the push as it is"
         }

@@ -39,9 +39,7 @@ struct DeviceListCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
-    func validate() throws {
-        guard !full || json else { throw ValidationError("--full goes with --json.") }
-    }
+    func validate() throws { guard !full || json else { throw ValidationError("--full goes with --json.") } }
 
     func run() async throws {
         let outbox = try await options.opened(toShow: true)

@@ -36,7 +36,7 @@ struct LockScreenPicture: Sendable {
         var screen = DeviceScreen()
         var newest: [String: Int] = [:]
         for (index, delivery) in drawn {
-            screen.show(delivery.push, identifier: delivery.identifier, at: Date(timeIntervalSince1970: 0))
+            screen.show(delivery.push, identifier: delivery.identifier)
             if delivery.push.shown != nil { newest[delivery.identifier] = index }
         }
         var rows: [Row] = []
@@ -297,8 +297,7 @@ extension Card {
             let (x, y) = (x + Self.iconSide - side + 2, y + Self.iconSide - side + 2)
             canvas.rectangle(x: x, y: y, width: side, height: side, radius: 4)
             canvas.fill([Ink(0x4aa3ff), Ink(0x0a66e0)], from: (x, y), to: (x, y + side))
-            return canvas.sign(
-                appName.first.map { String($0).uppercased() } ?? "?", size: 9, x: x, y: y, side: side)
+            return canvas.sign(appName.first.map { String($0).uppercased() } ?? "?", size: 9, x: x, y: y, side: side)
         }
         canvas.rectangle(x: x, y: y, width: Self.iconSide, height: Self.iconSide, radius: 9)
         canvas.fill([Ink(0x4aa3ff), Ink(0x0a66e0)], from: (x, y), to: (x, y + Self.iconSide))

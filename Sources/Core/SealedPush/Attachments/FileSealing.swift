@@ -124,9 +124,7 @@ package struct RemoteFileOpening: ~Copyable {
     package consuming func finish() throws(AttachmentError) {
         guard received == file.byteCount else { throw .cut }
         // Only the final chunk says that nothing is missing.
-        if file.key != nil {
-            guard let chunks = chunks.take(), chunks.isOver else { throw .altered }
-        }
+        if file.key != nil { guard let chunks = chunks.take(), chunks.isOver else { throw .altered } }
         guard let digest = hash.take()?.finish(), ConstantTime.areEqual(digest, file.hash) else { throw .altered }
     }
 }

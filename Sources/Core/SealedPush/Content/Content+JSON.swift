@@ -35,7 +35,9 @@ extension Content {
     private init(_ members: consuming JSONMembers, isLenient: Bool) throws(ContentError) {
         var object = MemberReader(members)
         other = [:]
-        withdrawal = try Self.part("withdraw", of: &object, isLenient, Withdrawal.init(_:at:))
+        withdrawal = try Self.part("withdraw", of: &object, isLenient) { (value, path) throws(ContentError) in
+            try Withdrawal(value, at: path, isLenient: isLenient)
+        }
         if withdrawal == nil {
             var parts = try object.object("alert")
             alert = try Alert(reading: &parts)
@@ -199,10 +201,13 @@ extension ContentError: CustomStringConvertible {
             "the content's \"alert\" must be an object of texts, such as {\"title\":\"…\",\"body\":\"…\"}"
         case .invalid(let key) where key.hasSuffix(".url"):
             "the content's \"\(key)\" must be an https address that every device can fetch, without user and password"
+        case .invalid("withdraw"): "the content's \"withdraw\" must name a \"message\" or a \"thread\", and not both"
+        case .invalid(let key) where key.hasSuffix(".image-data"):
+            "the content's \"\(key)\" must be a picture of 1 to 2048 bytes in base64url, without padding"
         case .invalid(let key): "the content's \"\(key)\" has the wrong type or is out of range"
         case .null(let key): "the content's \"\(key)\" is null: leave it out"
         case .noVisibleText: "the content's \"alert\" has no title, subtitle or body that a person could see"
-        case .besideWithdrawal(let key): "the content's \"\(key)\" has no effect beside \"withdraw\": leave it out"
+        case .besideWithdrawal(let key): "the content's \"\(key)\" has no effect in a withdrawal: leave it out"
         }
     }
 }

@@ -34,7 +34,7 @@ extension Content {
     /// Specification 21.2.
     func checkWithdrawal() throws(ContentError) {
         var members = MemberReader(try Self.members(json, isLenient: false))
-        if let value = members.take("withdraw") { _ = try Withdrawal(value, at: "withdraw") }
+        if let value = members.take("withdraw") { _ = try Withdrawal(value, at: "withdraw", isLenient: false) }
         for name in ["id", "topic", "sent", "expires", "collapse-id", "badge", "data"] { _ = members.take(name) }
         let wrong = members.rest.dictionary.keys.filter(Self.knownKeys.contains).min()
         if let wrong { throw .besideWithdrawal(wrong) }
@@ -42,11 +42,15 @@ extension Content {
 }
 
 extension Content.Withdrawal {
-    init(_ value: JSONValue, at path: String) throws(ContentError) {
+    /// - Parameter isLenient: whether unknown members are ignored.
+    init(_ value: JSONValue, at path: String, isLenient: Bool) throws(ContentError) {
         var object = try MemberReader(value, at: path)
         let message = try object.optional("message") { $0.string.flatMap(MessageID.init(parsing:)) }
         let thread = try object.optional("thread") { $0.string.flatMap { $0.isEmpty ? nil : $0 } }
         isFiltered = try object.optional("filtered", \.bool) ?? false
+        if !isLenient, let unknown = object.rest.dictionary.keys.min() {
+            throw .besideWithdrawal(object.place(of: unknown))
+        }
         switch (message, thread) {
         case (let message?, nil): target = .message(message)
         case (nil, let thread?): target = .thread(thread)

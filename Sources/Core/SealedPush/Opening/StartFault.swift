@@ -2,8 +2,10 @@
 ///
 /// Source: Apple, "Modifying content in newly delivered notifications".
 public enum StartFault: String, Sendable, CaseIterable {
-    /// No title, subtitle or body, as in a push with `content-available` alone.
+    /// No title, subtitle or body.
     case noAlert = "no-alert"
+    /// Nothing but `content-available`: a background push, which the app opens.
+    case background
     /// `mutable-content` is not the number 1.
     case notMutable = "not-mutable"
 
@@ -17,7 +19,7 @@ public enum StartFault: String, Sendable, CaseIterable {
             case let alert: [alert]
             }
         if !texts.contains(where: { $0?.string?.isEmpty == false }) {
-            self = .noAlert
+            self = aps == ["content-available": 1] ? .background : .noAlert
         } else if aps?["mutable-content"] != 1 {
             self = .notMutable
         } else {
@@ -31,6 +33,8 @@ extension StartFault: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noAlert: "the extension is never started: the payload has no alert with a text"
+        case .background:
+            "the extension is never started: a background push is for the app, which opens withdrawals alone"
         case .notMutable: "the extension is never started: \"mutable-content\" is not the number 1"
         }
     }

@@ -219,9 +219,7 @@ struct Plot {
 /// How wide text is, about: no backend is asked, so that a chart is laid out the same everywhere.
 enum TextMeasure {
     /// In points. Rather too wide than too narrow.
-    static func width(_ text: String) -> Double {
-        Drawing.Label.size * text.unicodeScalars.reduce(0) { $0 + ems($1) }
-    }
+    static func width(_ text: String) -> Double { Drawing.Label.size * text.unicodeScalars.reduce(0) { $0 + ems($1) } }
 
     /// The text itself, or as much of its beginning as is no wider than `width` points with an ellipsis.
     static func shortened(_ text: String, to width: Double) -> String {

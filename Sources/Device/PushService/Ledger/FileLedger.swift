@@ -301,9 +301,7 @@ extension FileLedger {
     package init(in root: URL) { self.init(folder: root.appending(path: Self.folderName, directoryHint: .isDirectory)) }
 
     /// Whether it is missing, or a copy. One that can't be read at the moment is neither.
-    var isMissing: Bool {
-        do throws(LedgerError) { return try floor() == nil } catch { return false }
-    }
+    var isMissing: Bool { do throws(LedgerError) { return try floor() == nil } catch { return false } }
 
     package static let folderName = "ledger"
 

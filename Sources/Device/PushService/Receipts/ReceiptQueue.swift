@@ -120,9 +120,7 @@ package struct ReceiptQueue: Sendable {
     /// Puts into place what was finished by a process that was killed in the next moment, and ends what was being removed.
     private func tidy() {
         for name in names() where name.hasPrefix("gone.") { removeFiles(of: name) }
-        for left in abandoned() {
-            if let receipt = try? read(left) { _ = rename(path(left), path(receipt.name)) }
-        }
+        for left in abandoned() { if let receipt = try? read(left) { _ = rename(path(left), path(receipt.name)) } }
     }
 
     /// What nobody has touched for a minute: oldest first.

@@ -15,14 +15,14 @@ extension ServiceConfiguration {
         envelope: String
     ) async throws(OpenError) -> Content.Withdrawal? {
         let opened = try await open(envelope: envelope, requestIdentifier: "withdrawal")
-        await opened.withdraw(from: environment.center())
+        await opened.withdraw(from: environment.center(), environment.folder(container).map(BadgeCount.init(in:)))
         return opened.content.withdrawal
     }
 }
 
 extension OpenedContent {
     /// Specification 21.5.
-    func withdraw(from center: UNUserNotificationCenter) async {
+    func withdraw(from center: UNUserNotificationCenter, _ count: BadgeCount?) async {
         guard let withdrawal = content.withdrawal else { return }
         let withdrawn = await center.deliveredNotifications().filter { notification in
             let content = notification.request.content
@@ -39,6 +39,9 @@ extension OpenedContent {
             // The removal returns before it is done; the system answers in order. An extension may be suspended after this.
             _ = await center.deliveredNotifications()
         }
-        if let badge = content.badge { try? await center.setBadgeCount(badge) }
+        guard let badge = content.badge else { return }
+        // What messages add to from now on.
+        try? count?.set(min(badge, BadgeCount.maximum))
+        try? await center.setBadgeCount(badge)
     }
 }

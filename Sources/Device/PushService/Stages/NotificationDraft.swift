@@ -47,7 +47,7 @@ public struct NotificationDraft: Sendable {
         relevanceScore = content.relevanceScore ?? 0
         attachments = []
         data = content.data
-        person = opened.sender == nil ? nil : content.person
+        person = content.person
     }
 
     /// Whether it has come again more than a day after it was sent. A carrier could go on with that for as long as the message

@@ -84,5 +84,5 @@ public struct BadgeCount: Sendable {
         return UInt64(opened.st_ino)
     }
 
-    private static let maximum = 9_999
+    static let maximum = 9_999
 }

@@ -462,9 +462,7 @@ extension APNSConnection {
 
     private func expireStreams(now: NIODeadline) {
         let expired = streams.filter { $0.value.deadline <= now }
-        for streamID in expired.keys.sorted() {
-            if let delivery = abandon(streamID) { lane.end(delivery, .timedOut) }
-        }
+        for streamID in expired.keys.sorted() { if let delivery = abandon(streamID) { lane.end(delivery, .timedOut) } }
     }
 
     private func checkSilence(now: NIODeadline) {

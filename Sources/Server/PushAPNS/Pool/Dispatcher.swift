@@ -241,9 +241,7 @@ final class EventLoopExecutor: TaskExecutor {
 
     init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    func enqueue(_ job: consuming ExecutorJob) {
-        if jobs.append(UnownedJob(job)) { eventLoop.execute { self.run() } }
-    }
+    func enqueue(_ job: consuming ExecutorJob) { if jobs.append(UnownedJob(job)) { eventLoop.execute { self.run() } } }
 
     /// What these jobs bring about waits for the next turn, so that the network gets its own.
     private func run() { for job in jobs.drain() { job.runSynchronously(on: asUnownedTaskExecutor()) } }

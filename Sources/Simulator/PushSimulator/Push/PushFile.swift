@@ -70,9 +70,8 @@ extension JSONValue {
 extension PushFile {
     /// The sealed field of a push that wakes the app and not the extension; nil if it is another.
     var backgroundField: String? {
-        guard startFault == .noAlert, (payload["aps"] as? [String: Any])?["content-available"] as? Int == 1 else {
-            return nil
-        }
+        let wakesApp = (payload["aps"] as? [String: Any])?["content-available"] as? Int == 1
+        guard startFault == .background || startFault == .noAlert && wakesApp else { return nil }
         return payload[Envelope.fieldName] as? String
     }
 
@@ -86,7 +85,8 @@ extension PushFile {
             return DeliveredPush(notShownBecause: "a push of type \(pushType) shows no alert")
         }
         switch startFault {
-        case .noAlert: return DeliveredPush(notShownBecause: "the push has no alert text", silent: original)
+        case .noAlert, .background:
+            return DeliveredPush(notShownBecause: "the push has no alert text", silent: original)
         case .notMutable:
             let note = "the push has no mutable-content, so the extension is not woken"
             return DeliveredPush(outcome: .original, shown: original, note: note)

@@ -51,8 +51,7 @@ final class DeviceRegistry: Sendable {
             if let last, last.state == .active { return last.token }
             let made = DeviceRecord(
                 name: name, bundleID: bundleID,
-                token: last?.state == .unregistered
-                    ? last?.token ?? "" : Hex.encode(SecureRandom.bytes(count: 32)),
+                token: last?.state == .unregistered ? last?.token ?? "" : Hex.encode(SecureRandom.bytes(count: 32)),
                 registered: configuration.now())
             state.put(made)
             record(made)
@@ -286,9 +285,7 @@ private struct Device {
     }
 
     /// It is there, and owed nothing but what comes over this link.
-    mutating func take(_ link: any DeviceLink) {
-        (self.link, stored, kept, unacknowledged) = (link, nil, [], [])
-    }
+    mutating func take(_ link: any DeviceLink) { (self.link, stored, kept, unacknowledged) = (link, nil, [], []) }
 
     mutating func goAway() {
         link = nil

@@ -7,9 +7,7 @@ internal import SealedPush
 final class ProviderTokens: Sendable {
     private let keys: Locked<[String: ProviderKey]>
 
-    init(_ keys: [ProviderKey]) {
-        self.keys = Locked(Dictionary(keys.map { ($0.keyID, $0) }) { _, last in last })
-    }
+    init(_ keys: [ProviderKey]) { self.keys = Locked(Dictionary(keys.map { ($0.keyID, $0) }) { _, last in last }) }
 
     func register(_ key: ProviderKey) { keys.withLock { $0[key.keyID] = key } }
 
@@ -104,8 +102,7 @@ package struct ProviderKey: Codable, Hashable, Sendable {
     /// A new key pair: what the server keeps, and the `.p8` file's text for the provider.
     package static func make() -> (key: ProviderKey, p8: String) {
         let secret = P256.Signing.PrivateKey()
-        let key = ProviderKey(
-            keyID: randomID(), teamID: randomID(), publicKey: secret.publicKey.pemRepresentation)
+        let key = ProviderKey(keyID: randomID(), teamID: randomID(), publicKey: secret.publicKey.pemRepresentation)
         return (key, secret.pemRepresentation + "\n")
     }
 

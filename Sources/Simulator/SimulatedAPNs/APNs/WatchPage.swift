@@ -86,8 +86,7 @@ final class WatchPage: Sendable {
             var headers = Self.rules
             headers[.contentType] = "text/\(type); charset=utf-8"
             if status == .methodNotAllowed { headers[.allow] = "GET" }
-            return Response(
-                status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+            return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
         }
         func refuse(_ status: HTTPResponse.Status) -> Response {
             answer("plain", "\(status.reasonPhrase)\n".utf8, status)

@@ -22,7 +22,8 @@ LEVELS = ("passive", "active", "time-sensitive", "critical")
 REQUIRED = ("id", "topic", "sent")
 WRONG = "has the wrong type or is out of range"
 ALERT = 'must be an object of texts, one of them visible, such as {"title": "Nina", "body": "Lunch at one?"}'
-BESIDE = 'has no effect beside "withdraw": leave it out'
+WITHDRAW = 'must name a "message" or a "thread", and not both'
+BESIDE = "has no effect in a withdrawal: leave it out"
 ADDRESS = "must be an https address that every device can fetch, without user and password"
 PAST = "lies in the past: give whole seconds since 1970, not a lifetime"
 
@@ -73,7 +74,7 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     made = _parse_json(data)
     _check_numbers(made)
     _check_nulls(made, "content", "")
-    _check("withdraw" not in made or is_withdrawal(made["withdraw"]), WRONG, "withdraw")
+    _check("withdraw" not in made or is_withdrawal(made["withdraw"]), WITHDRAW, "withdraw")
     _check_rules(made)
     _check(made["topic"] == topic, WRONG, "topic")
     for key in ("sent", "expires", "badge", "badge-add"):
@@ -84,7 +85,8 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
         _check(key not in made or rule(made[key]), WRONG, key)
     _check("badge" not in made or "badge-add" not in made, WRONG, "badge-add")
     if "withdraw" in made:
-        for key in sorted(set(made) & set(NAMES["content"]) - set(WITHDRAWAL)):
+        unknown = [f"withdraw.{key}" for key in set(made["withdraw"]) - set(NAMES["withdraw"])]
+        for key in sorted(unknown) + sorted(set(made) & set(NAMES["content"]) - set(WITHDRAWAL)):
             _check(False, BESIDE, key)
     image = made.get("person", {}).get("image")
     pictures = [each["id"] for each in made.get("attachments", ()) if each["type"] in ("image/png", "image/jpeg")]
