@@ -19,7 +19,7 @@ func fuzzContent(_ input: inout Input) {
     case .failure(.notJSON): checkForm(of: bytes, isRead: false)
     case .failure(.missing(let path)):
         demand(path == "alert" || path.contains("."), "\(path), which may be absent, is missed")
-    case .failure(.invalid(let path)), .failure(.null(let path)):
+    case .failure(.invalid(let path)), .failure(.null(let path)), .failure(.besideWithdrawal(let path)):
         demand(
             checkedKeys.contains(String(path.prefix { $0 != "." && $0 != "[" })), "the error repeats a key of the input"
         )
@@ -37,7 +37,7 @@ private func checkForm(of bytes: [UInt8], isRead: Bool) {
 }
 
 private func checkRules(of content: Content) {
-    demand(content.alert.isVisible, "nothing to see")
+    demand(content.alert.isVisible != (content.withdrawal != nil), "nothing to see, or a text beside a withdrawal")
     demand(content.badge.map { (0...2_147_483_647).contains($0) } ?? true, "badge")
     demand(content.relevanceScore.map { (0...1).contains($0) } ?? true, "relevance-score")
     demand(content.collapseID.map { (1...64).contains($0.utf8.count) } ?? true, "collapse-id")
@@ -69,4 +69,5 @@ private func checkWriting(of content: Content) {
 private let checkedKeys: Set<String> = [
     "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
     "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt", "template",
+    "person", "badge-add", "withdraw",
 ]
