@@ -62,7 +62,7 @@ import UserNotifications
         _ target: Content.Withdrawal.Target, isFiltered: Bool = false, badge: Int? = nil, sent: Timestamp? = nil
     ) throws -> String {
         var content = Content(withdrawing: target, isFiltered: isFiltered)
-        (content.badge, content.sent) = (badge, sent ?? fixture.now)
+        (content.badge, content.sent) = (badge, sent ?? fixture.now.advanced(bySeconds: 1))
         return try fixture.seal(content)
     }
 
@@ -78,6 +78,9 @@ import UserNotifications
         // What was sent after it stays.
         #expect(list == ["later", "other", "failed", "anonymous"] && center.takeChanges().badge == 1)
         try await app.withdraw(envelope: try seal(.thread("nina"), badge: 0, sent: later))
+        // Nor does anything go that was sent in the same second.
+        #expect(list == ["later", "other", "failed", "anonymous"] && center.takeChanges().badge == 0)
+        try await app.withdraw(envelope: try seal(.thread("nina"), badge: 0, sent: later.advanced(bySeconds: 1)))
         #expect(list == ["other", "failed", "anonymous"] && center.takeChanges().badge == 0)
         // Messages add to what the withdrawal has set.
         try await app.withdraw(envelope: try seal(.thread("nobody"), badge: 4))
@@ -90,7 +93,17 @@ import UserNotifications
         async throws
     {
         _ = try await fillList()
-        #expect(try await app.withdraw(envelope: try fixture.seal()) == nil)
+        // A carrier has moved messages into background pushes: they still open where they belong, with sound and badge.
+        var loud = Content(body: "loud")
+        (loud.sound, loud.badge) = (.named("default"), 7)
+        let moved = try fixture.seal(loud)
+        #expect(try await app.withdraw(envelope: moved) == nil)
+        let shown = await fixture.show(moved, identifier: "withdrawal", by: app, environment: environment)
+        #expect(shown.body == "loud" && shown.badge == 7 && shown.sound != nil)
+        let filtered = try seal(.thread("omar"), isFiltered: true)
+        #expect(try await app.withdraw(envelope: filtered) == nil && list.count == 5)
+        #expect(await fixture.show(filtered, by: app, environment: environment) == UNNotificationContent())
+        #expect(list == ["first", "later", "failed", "anonymous"])
         let field = try seal(.thread("omar"))
         await #expect(throws: OpenError.malformed) {
             try await app.withdraw(envelope: String(field.dropLast(2)) + "==")
@@ -98,11 +111,39 @@ import UserNotifications
         let stranger = try Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "d")
             .seal(Content(withdrawing: .thread("omar")), toUnverified: fixture.phone.recipient)
         await #expect(throws: OpenError.unknownSender) { try await app.withdraw(envelope: stranger.envelope.text) }
-        #expect(list.count == 5)
-        // A repeat removes again, and harms nobody.
-        try await app.withdraw(envelope: field)
-        try await app.withdraw(envelope: field)
         #expect(list == ["first", "later", "failed", "anonymous"])
+    }
+
+    @Test("a repeat sets no badge: a carrier could put an old number on the icon for 30 days") func repeats()
+        async throws
+    {
+        let field = try seal(.thread("nina"), badge: 0)
+        try await app.withdraw(envelope: field)
+        #expect(center.takeChanges().badge == 0)
+        var message = Content(body: "b")
+        message.badgeIncrement = 1
+        for number in 1...2 {
+            #expect(
+                await fixture.show(try fixture.seal(message), by: app, environment: environment).badge?.intValue
+                    == number)
+            try await app.withdraw(envelope: field)
+            #expect(center.takeChanges().badge == nil)
+        }
+        let filtered = try seal(.thread("nina"), isFiltered: true, badge: 0)
+        for badge in [0, nil] {
+            await fixture.show(filtered, identifier: "same", by: app, environment: environment)
+            #expect(center.takeChanges().badge == badge)
+        }
+    }
+
+    @Test("a withdrawal of a background push shows the safe default in an ordinary one, and is not used up")
+    func moved() async throws {
+        _ = try await fillList()
+        let field = try seal(.thread("omar"), sent: fixture.now.advanced(bySeconds: 1))
+        let shown = await fixture.show(field, by: app, environment: environment)
+        #expect(shown.body == "local default" && list.count == 5)
+        #expect(SealedNotification(userInfo: shown.userInfo)?.reason == .malformedContent)
+        #expect(try await app.withdraw(envelope: field) != nil && list == ["first", "later", "failed", "anonymous"])
     }
 
     @Test("the extension shows nothing once it has opened one; whatever fails shows the safe default")

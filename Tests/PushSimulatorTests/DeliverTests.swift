@@ -61,7 +61,7 @@ import Testing
     func withdrawal() throws {
         func file(_ target: Content.Withdrawal.Target, isFiltered: Bool, badge: Int? = nil) throws -> String {
             var content = Content(withdrawing: target, isFiltered: isFiltered)
-            content.badge = badge
+            (content.badge, content.sent) = (badge, Timestamp.now().advanced(bySeconds: 1))
             return try device.file(try device.seal(content))
         }
         let id = MessageID.random()

@@ -39,9 +39,10 @@ struct PushOpening: Sendable {
         let envelope = field.flatMap { try? Envelope(parsing: $0) }
         do {
             let (opened, answer) = try open(
-                envelope, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now)
-            if opened.content.withdrawal != nil { return .withdrawal(opened) }
-            return .opened(NotificationDraft(opened, isRepeat: answer == .repeated))
+                envelope, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now, isNotification: true)
+            let isRepeat = answer == .repeated
+            if opened.content.withdrawal != nil { return .withdrawal(opened, isRepeat: isRepeat) }
+            return .opened(NotificationDraft(opened, isRepeat: isRepeat))
         } catch {
             return .safeDefault(configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
         }
@@ -49,11 +50,13 @@ struct PushOpening: Sendable {
 
     /// Steps 2 to 6, and the line in the log.
     private func open(
-        _ envelope: Envelope?, requestIdentifier: String, writeTime: Duration, at now: Timestamp
+        _ envelope: Envelope?, requestIdentifier: String, writeTime: Duration, at now: Timestamp, isNotification: Bool
     ) throws(OpenError) -> (OpenedContent, LedgerAnswer) {
         do throws(OpenError) {
             guard let envelope else { throw .malformed }
             let opened = try unseal(envelope, at: now)
+            // Source: Specification 21.3.
+            if isNotification, opened.content.isBackground { throw .malformedContent }
             let answer = try record(opened, requestIdentifier: requestIdentifier, within: writeTime, at: now)
             writeLog(nil, envelope, at: now)
             return (opened, answer)
@@ -67,13 +70,23 @@ struct PushOpening: Sendable {
         do { return try opener.open(envelope, at: now) } catch { throw OpenError(error) }
     }
 
-    /// For the app, later: the same steps on an envelope that was kept.
-    func open(field: String, requestIdentifier: String) throws(OpenError) -> OpenedContent {
+    /// For the app: the same steps on an envelope that was kept, or came in a background push.
+    func open(
+        field: String, requestIdentifier: String
+    ) throws(OpenError) -> (content: OpenedContent, isRepeat: Bool) {
         let (opened, answer) = try open(
             try? Envelope(parsing: field), requestIdentifier: requestIdentifier, writeTime: LedgerLimits.writeTime,
-            at: now())
+            at: now(), isNotification: false)
         if answer == .first { markKey(of: opened) }
-        return opened
+        return (opened, answer != .first)
+    }
+
+    /// Whether this opens, and belongs into a notification: then a background push must not use it up.
+    func isForNotification(field: String) -> Bool {
+        guard let envelope = try? Envelope(parsing: field), let opened = try? unseal(envelope, at: now()) else {
+            return false
+        }
+        return !opened.content.isBackground
     }
 
     func presentOutOfTime() -> Presentation { .safeDefault(configuration.safeDefault, reason: .outOfTime) }
@@ -89,7 +102,7 @@ struct PushOpening: Sendable {
     func tidy(after shown: Presentation) {
         switch shown {
         case .opened(let draft) where !draft.isRepeat: markKey(of: draft.opened)
-        case .withdrawal(let opened): markKey(of: opened)
+        case .withdrawal(let opened, isRepeat: false): markKey(of: opened)
         default: break
         }
         guard SecureRandom.bytes(count: 1)[0] < Self.tidyChance else { return }

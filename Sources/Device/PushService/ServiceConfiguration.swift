@@ -64,7 +64,8 @@ extension ServiceConfiguration {
     ///   - envelope: ``SealedNotification/envelope``, or a background push's field `custom-encrypted-message`.
     ///   - requestIdentifier: the notification's `request.identifier`, or what names the push.
     @concurrent public func open(envelope: String, requestIdentifier: String) async throws(OpenError) -> OpenedContent {
-        try PushOpening(self, environment: environment).open(field: envelope, requestIdentifier: requestIdentifier)
+        try PushOpening(self, environment: environment)
+            .open(field: envelope, requestIdentifier: requestIdentifier).content
     }
 
     /// Opens a notification that arrived before the first unlock after a restart, with all stages, as the extension would

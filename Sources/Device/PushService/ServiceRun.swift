@@ -66,8 +66,10 @@ final class ServiceRun: Sendable {
                 stages: stages, context: context, best: Locked(draft), delivery: delivery, opening: opening,
                 scratch: scratch)
             improve = { await run.run() }
-        case .withdrawal(let opened):
-            improve = { [context, badge] in await opened.withdraw(from: context.environment.center(), badge) }
+        case .withdrawal(let opened, let isRepeat):
+            improve = { [context, badge] in
+                await opened.withdraw(from: context.environment.center(), badge, isRepeat: isRepeat)
+            }
         default: return complete()
         }
         // A dispatch source may be used from any thread, and is not marked so.

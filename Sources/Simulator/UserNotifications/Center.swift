@@ -15,7 +15,7 @@ public final class UNUserNotificationCenter: NSObject {
     package nonisolated(unsafe) var elsewhere: (nonisolated(nonsending) () async -> [UNNotification])?
     private weak var lockedDelegate: (any UNUserNotificationCenterDelegate)?
 
-    /// What an app or extension has changed: identifiers that it has removed, and the number that it has set.
+    /// An app's or extension's own changes: the identifiers it removed, and the number it set on the icon.
     package struct Changes: Sendable {
         package var removed: [String] = []
         package var badge: Int?

@@ -8,6 +8,7 @@ const BUCKETS = [256, 512, 1024, 2048]
 const DEEPEST = 16
 const WRONG = 'has the wrong type or is out of range'
 const ALERT = 'must be an object of texts, one of them visible, such as { title: "Nina", body: "Lunch at one?" }'
+const WITHDRAW = 'must name a "message" or a "thread", and not both'
 const BESIDE = 'has no effect in a withdrawal: leave it out'
 const PAST = 'lies in the past: give whole seconds since 1970, not a lifetime'
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
@@ -54,10 +55,13 @@ export function plainObject(value) {
 export function forSealing(content, topic, now) {
   checkNulls(content, 'content', '')
   for (const name of ['id', 'topic', 'sent', ...('withdraw' in content ? [] : ['alert'])]) check(name in content, 'is missing', name)
-  for (const [name, rule] of Object.entries(RULES)) {
-    check(!(name in content) || rule(content[name]), name === 'alert' ? ALERT : WRONG, name)
+  for (const [name, value] of isObject(content.withdraw) ? Object.entries(content.withdraw) : []) {
+    check(Object.hasOwn(WITHDRAW_RULES, name), BESIDE, `withdraw.${name}`)
+    check(WITHDRAW_RULES[name](value), WRONG, `withdraw.${name}`)
   }
-  for (const name of Object.keys(content.withdraw ?? {}).sort()) check(NAMES.withdraw.includes(name), BESIDE, `withdraw.${name}`)
+  for (const [name, rule] of Object.entries(RULES)) {
+    check(!(name in content) || rule(content[name]), { alert: ALERT, withdraw: WITHDRAW }[name] ?? WRONG, name)
+  }
   for (const name of NAMES.content) check(!('withdraw' in content && name in content) || WITHDRAWAL.includes(name), BESIDE, name)
   check(!('badge' in content && 'badge-add' in content), WRONG, 'badge-add')
   check(content.topic === topic, WRONG, 'topic')
@@ -187,12 +191,13 @@ function isPerson(value) {
 }
 
 /** 21.1 */
-function isWithdrawal(value) {
-  if (!isObject(value)) return false
-  const { message, thread, filtered = false } = value
-  return (message === undefined) !== (thread === undefined) && typeof filtered === 'boolean' &&
-    (message === undefined ? isText(thread) && thread !== '' : isText(message) && MESSAGE_ID.test(message))
+const WITHDRAW_RULES = {
+  message: (value) => isText(value) && MESSAGE_ID.test(value),
+  thread: (value) => isText(value) && value !== '',
+  filtered: (value) => typeof value === 'boolean',
 }
+
+const isWithdrawal = (value) => isObject(value) && 'message' in value !== 'thread' in value
 
 /** The members that a withdrawal may have (21.2). */
 const WITHDRAWAL = ['id', 'topic', 'sent', 'expires', 'collapse-id', 'badge', 'data', 'withdraw']
@@ -232,5 +237,5 @@ export const NAMES = {
   sound: ['critical', 'name', 'volume'],
   chart: ['kind', 'points', 'labels', 'prefix', 'suffix', 'color', 'axes'],
   person: ['name', 'id', 'image', 'image-data'],
-  withdraw: ['message', 'thread', 'filtered'],
+  withdraw: Object.keys(WITHDRAW_RULES),
 }

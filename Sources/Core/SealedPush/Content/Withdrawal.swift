@@ -1,8 +1,8 @@
 extension Content {
     /// Removes notifications that a person has read elsewhere. Such content has no text, and shows nothing.
     ///
-    /// It removes what the same sender has shown and had not sent later; a notification that arrives afterwards is shown. Devices
-    /// ignore it in anonymous messages, and sealing refuses it there. Source: Specification 21.
+    /// It removes notifications of the same sender alone, and of a thread those that were sent earlier. A notification that arrives
+    /// afterwards is shown. Sealing refuses an anonymous withdrawal, and so do devices. Source: Specification 21.
     public struct Withdrawal: Hashable, Sendable {
         public var target: Target
         /// Whether it travels in an ordinary push, which the extension of an app with Apple's filtering entitlement opens. Otherwise
@@ -22,7 +22,8 @@ extension Content {
         }
     }
 
-    /// Content that removes notifications. It may also have ``badge``, ``data``, ``expires`` and ``collapseID``.
+    /// Content that removes notifications. It may also have ``badge``, ``expires``, ``collapseID`` and, for an app that opens it,
+    /// ``data``.
     public init(withdrawing target: Withdrawal.Target, isFiltered: Bool = false) {
         self.init()
         withdrawal = Withdrawal(target, isFiltered: isFiltered)

@@ -152,7 +152,7 @@ enum Presentation: Sendable {
     case plain
 
     /// Removes others, and shows nothing.
-    case withdrawal(OpenedContent)
+    case withdrawal(OpenedContent, isRepeat: Bool)
 
     /// Nil where it opened, or was never sealed.
     var reason: OpenError? {

@@ -124,7 +124,9 @@ extension EntryRow {
         // all that is on its way there. The first is a UUID in small letters, as a message's own.
         guard let address = address.flatMap({ Address($0, of: carrier) }),
             let topic = topic.flatMap(Topic.init(parsing:)),
-            let priority = PushPriority(rawValue: priority), MessageID(parsing: apnsID) != nil,
+            // What Apple allows, whatever a statement of the application's own has said.
+            let priority = PushPriority(rawValue: PayloadForm.isBackground(body) ? 5 : priority),
+            MessageID(parsing: apnsID) != nil,
             Self.isCollapseID(collapseID), body.count <= SizePlan.maximumPayloadByteCount
         else { return nil }
         var request = PushRequest(

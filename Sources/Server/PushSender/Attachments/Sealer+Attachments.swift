@@ -94,7 +94,9 @@ extension Sealer {
     public func moveOverflow(of content: Content, at url: URL) throws(SealError) -> MovedContent? {
         var content = content
         try complete(&content)
-        guard content.json.count + receiptByteCount > sizePlan.maximumContentByteCount else { return nil }
+        guard content.json.count + receiptByteCount > sizePlan.maximumContentByteCount, content.withdrawal == nil else {
+            return nil
+        }
         let json = content.json
         guard json.count <= Overflow.maximumContentByteCount else {
             throw .tooLarge(byteCountOver: json.count - Overflow.maximumContentByteCount)

@@ -140,7 +140,7 @@ private final class HostedExtension: @unchecked Sendable {
     func expire() { Thread.detachNewThread { [self] in service.serviceExtensionTimeWillExpire() } }
 }
 
-/// Asks the simulator for what lies in the phone's list, as an extension asks the system.
+/// Asks the simulator for the phone's notifications, as an extension asks the system.
 private final class PhoneList: Sendable {
     private let reports: ReportWriter
     private let questions = Locked<[CheckedContinuation<[ExpansionRequest], Never>]>([])
@@ -262,7 +262,7 @@ enum ExtensionCommand: Codable {
     case deliver(number: Int, identifier: String, payload: Data)
     /// The system's time is up.
     case expire
-    /// What lies in the phone's list.
+    /// The notifications on the phone, as an answer to ``ExtensionReport/asksForList``.
     case list([ExpansionRequest])
     /// Of a content extension's process, the only request.
     case expand(ExpansionRequest, number: Int)

@@ -1,4 +1,4 @@
-/// What one app has on a device's screen: the list of its notifications. One call takes time in proportion to the list.
+/// One app's notifications on a device's screen. A call takes time in proportion to their number.
 package struct DeviceScreen: Sendable {
     /// The newest first.
     package private(set) var notifications: [Entry] = []

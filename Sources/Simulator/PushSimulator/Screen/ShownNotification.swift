@@ -50,7 +50,7 @@ package struct ShownNotification: Codable, Equatable, Sendable {
         self.userInfo = (isJSON ? try? JSONSerialization.data(withJSONObject: userInfo) : nil) ?? Data("{}".utf8)
     }
 
-    /// What an extension has returned, and what it has changed in the list.
+    /// An extension's answer, with its changes to the list.
     init(_ content: UNNotificationContent, _ changes: UNUserNotificationCenter.Changes) {
         self.init(content)
         badge = badge ?? changes.badge

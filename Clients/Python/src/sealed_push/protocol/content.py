@@ -74,7 +74,10 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     made = _parse_json(data)
     _check_numbers(made)
     _check_nulls(made, "content", "")
-    _check("withdraw" not in made or is_withdrawal(made["withdraw"]), WITHDRAW, "withdraw")
+    withdraw = made.get("withdraw", {})
+    for key, rule in WITHDRAW_RULES.items() if isinstance(withdraw, dict) else ():
+        _check(key not in withdraw or rule(withdraw[key]), WRONG, f"withdraw.{key}")
+    _check("withdraw" not in made or is_withdrawal(withdraw), WITHDRAW, "withdraw")
     _check_rules(made)
     _check(made["topic"] == topic, WRONG, "topic")
     for key in ("sent", "expires", "badge", "badge-add"):
@@ -293,14 +296,7 @@ def is_withdrawal(value: Any) -> bool:
     """21.1"""
     if not isinstance(value, dict) or ("message" in value) == ("thread" in value):
         return False
-    message, thread = value.get("message", "0" * 8 + "-0000" * 3 + "-" + "0" * 12), value.get("thread", "x")
-    return (
-        _is_text(message)
-        and MESSAGE_ID.fullmatch(message) is not None
-        and _is_text(thread)
-        and thread != ""
-        and isinstance(value.get("filtered", False), bool)
-    )
+    return all(key not in value or rule(value[key]) for key, rule in WITHDRAW_RULES.items())
 
 
 def _bytes(text: str) -> int:
@@ -321,6 +317,12 @@ RULES: dict[str, Callable[[Any], Any]] = {
     "interruption-level": lambda value: _is_text(value) and value in LEVELS,
     "relevance-score": lambda value: _is_number(value, 0, 1),
     "data": lambda value: value is not None,
+}
+
+WITHDRAW_RULES: dict[str, Callable[[Any], Any]] = {
+    "message": lambda value: _is_text(value) and MESSAGE_ID.fullmatch(value),
+    "thread": lambda value: _is_text(value) and value != "",
+    "filtered": lambda value: isinstance(value, bool),
 }
 
 # What costs a receiver no more than itself; a sender emits none that breaks a rule.
@@ -349,5 +351,5 @@ NAMES: dict[str, tuple[str, ...]] = {
     "chart": ("kind", "points", "labels", "prefix", "suffix", "color", "axes"),
     "person": ("name", "id", "image", "image-data"),
     "receipt": ("url", "id", "key"),
-    "withdraw": ("message", "thread", "filtered"),
+    "withdraw": tuple(WITHDRAW_RULES),
 }
