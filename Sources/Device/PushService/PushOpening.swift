@@ -81,7 +81,7 @@ struct PushOpening: Sendable {
         return (opened, answer != .first)
     }
 
-    /// Whether this opens, and belongs into a notification: then a background push must not use it up.
+    /// Whether this opens and belongs in a notification. If so, a background push must not use it up.
     func isForNotification(field: String) -> Bool {
         guard let envelope = try? Envelope(parsing: field), let opened = try? unseal(envelope, at: now()) else {
             return false

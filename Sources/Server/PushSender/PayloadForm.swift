@@ -2,7 +2,7 @@ internal import PushCore
 internal import SealedPush
 
 /// The bytes that a payload may have: those that sealers write, and nothing else. One table, which Swift's check and
-/// PostgreSQL's expression both follow, so that whoever may only enqueue can't have clear text sent, nor an alert that
+/// PostgreSQL's expression both follow. So a host that may only enqueue can't send clear text, or an alert that
 /// wakes no extension. Source: Specification 2.12.
 package enum PayloadForm {
     private indirect enum Piece: Sendable {

@@ -10,8 +10,8 @@ extension ServiceConfiguration {
     /// which needs Apple's filtering entitlement, is opened by the extension. Source: Specification 21.
     ///
     /// - Parameter envelope: the push's field `custom-encrypted-message`. Believe nothing else in its user info.
-    /// - Returns: the withdrawal; nil if the message is another, or belongs into an ordinary push. Then it isn't recorded either,
-    ///   and the extension can still open it.
+    /// - Returns: the withdrawal; nil for any other message, and for a withdrawal that belongs in an ordinary push.
+    ///   Then nothing is recorded, and the extension can still open it.
     @discardableResult @concurrent public func withdraw(
         envelope: String
     ) async throws(OpenError) -> OpenedContent? {
