@@ -221,7 +221,7 @@ let testedEverywhere: [Target] = [
     shared("HostilePeers", "HostilePeers", ["PushCore", logging] + tls + nioCore),
     tests("PushCoreTests", ["PushCore", "TestSupport", crypto], resources: [.copy("Vectors")]),
     tests("SealedPushTests", ["PushSender", "TestSupport", crypto] + core + (onLinux ? ["TestPrograms"] : [])),
-    tests("PushSenderTests", ["PushSender", "TestSupport"] + core),
+    tests("PushSenderTests", ["PushSender", "TestSupport", libsodium] + core),
     tests("PushKeyringTests", ["PushKeyring", "PushSender", "TestSupport"] + core),
     tests(
         "PushServiceTests",

@@ -10,7 +10,7 @@ nonisolated final class NotificationService: SealedNotificationService {
         ServiceConfiguration(
             topic: "com.example.app",
             keys: .keychain(accessGroup: "ABCDE12345.com.example.shared"),
-            trusting: ["pushsender159w574d8l6hmv0r2z6kk55535xn84f5fh0u0rredej5frj2kvclqxvm9wj"],
+            trusting: ["pushsender14tr562hekmdndg9w3nzv9222vhpqdve2xpl86fsduus5hr7vvyfs4f33c2"],
             safeDefault: SafeDefault(body: String(localized: "Your quote for today is here.")),
             container: .appGroup("group.com.example"),
             stages: [PlaceholderStage(fallback: String(localized: "Your quote for today is here."))]

@@ -13,10 +13,10 @@ import Testing
     private static let day = Timestamp(secondsSince1970: 1_760_000_000)!
     private static let envelope: Envelope = {
         let (recipient, sender) = (DevicePrivateKey().recipient, SenderPrivateKey())
-        let context = HPKEContext(sendingTo: recipient.x25519, from: sender.x25519, info: HPKEInfo([]))
-        return Envelope.sealing([1, 0x80], to: recipient, from: sender.sender, in: context, sequenceNumber: 0)
+        return SealingContext(to: recipient, from: sender, info: HPKEInfo([])).seal([1, 0x80])
     }()
-    private static let id = envelope.senderKeyID!
+    private static let sender = SenderPrivateKey().sender
+    private static let id = sender.keyID
     private static let name: KeyName = "bob-phone"
     private static let topic: Topic = "com.example.app"
 
@@ -61,7 +61,9 @@ import Testing
             device: Self.name, topic: Self.topic, now: Self.day, hasPayload: true, isBackground: false,
             startFault: start, refusal: refusal,
             cause: cause,
-            envelope: Self.envelope, senderName: "newsroom",
+            envelope: Self.envelope,
+            matched: MatchedKeys(
+                recipient: DevicePrivateKey().recipient, device: Self.name, sender: Self.sender, senderName: "newsroom"),
             message: .init(
                 id: nil, topic: Self.topic, sent: Self.day.advanced(bySeconds: -3_600),
                 expires: Self.day.advanced(bySeconds: 7_200), recipient: DevicePrivateKey().recipient, sender: nil,
@@ -119,7 +121,7 @@ import Testing
             .untrusted(sender, "shop", hasAuthority: false, verdict: nil), .unknownSender)
         #expect(
             untrusted.words
-                == "it names the sender \(Self.id), as shop has, who is not trusted for com.example.app; trusted, it would open"
+                == "it names the sender \(sender.keyID), as shop has, who is not trusted for com.example.app; trusted, it would open"
         )
         #expect(
             untrusted.advice

@@ -133,19 +133,27 @@ import Testing
         #expect(try run("keys", "rotate", "newsroom", "--dry-run", "--keyring", "K").status == 64)
     }
 
-    @Test("inspect needs no key and tells suite, key IDs, number, sizes, bucket and bytes left") func inspect() throws {
+    @Test(
+        "inspect needs no key and tells suite, hints, number, sizes, bucket and bytes left; with a keyring, whose keys")
+    func inspect() throws {
         let sealed = try seal(#"{"alert":{"body":"b"}}"#)
         let facts = try #require(try run("inspect", "-", "--json", input: sealed.output).objects.first)
         #expect(facts["suite"] as? String == "authenticated")
-        #expect(facts["sequenceNumber"] as? Int == 0)
+        #expect((facts["number"] as? String)?.utf8.count == 24)
+        #expect((facts["recipientHint"] as? String)?.utf8.count == 8)
+        #expect(facts["device"] is NSNull && facts["recipientKeyID"] is NSNull)
         #expect(facts["paddingBucket"] as? Int == 256)
         #expect(facts["plaintextBytes"] as? Int == 256)
-        #expect(facts["envelopeBytes"] as? Int == 317)
+        #expect(facts["envelopeBytes"] as? Int == 325)
         let payload = try #require(facts["payloadBytes"] as? Int)
         #expect(payload == sealed.trimmed.utf8.count)
         #expect(facts["bytesLeft"] as? Int == 4_096 - payload)
         let keys = try #require(try run("keys", "show", "newsroom", "--keyring", "K", "--json").objects.first)
-        #expect(facts["senderKeyID"] as? String == keys["keyID"] as? String)
+        let named = try #require(
+            try run("inspect", "-", "--keyring", "K", "--json", input: sealed.output).objects.first)
+        #expect(named["device"] as? String == "alice-phone" && named["sender"] as? String == "newsroom")
+        #expect(named["senderKeyID"] as? String == keys["keyID"] as? String)
+        #expect(try run("inspect", "-", "--keyring", "nowhere", input: sealed.output).status == 74)
         #expect(try run("inspect", "-", input: sealed.output).output.contains("suite:"))
     }
 

@@ -4,7 +4,6 @@
 import argparse
 import json
 import pathlib
-import random
 import sys
 import time
 
@@ -40,11 +39,9 @@ def seal_authenticated(arguments):
     sender = read_secret(arguments.sender_secret_file, key_text.SENDER_SECRET)
     recipient = key_text.decode(key_text.RECIPIENT, arguments.recipient)
     context = Context.to_seal(sender, recipient, arguments.topic)
-    # Any order of the numbers below 1,024 (3.5.3), each at most once (3.5.1).
-    numbers = random.sample(range(arguments.count), arguments.count)
-    for number, content in zip(numbers, contents(arguments)):
+    for content in contents(arguments):
         plaintext = envelope.make_plaintext(content, AUTHENTICATED, arguments.padding)
-        print(envelope.payload(context.seal(number, plaintext)).decode())
+        print(envelope.payload(context.seal(plaintext)).decode())
 
 
 def seal_anonymous(arguments):
@@ -67,7 +64,8 @@ def open_file(arguments):
 
 
 def identifiers(arguments):
-    key = envelope.header_key(read_secret(arguments.sender_secret_file, key_text.SENDER_SECRET))
+    seed = read_secret(arguments.sender_secret_file, key_text.SENDER_SECRET)
+    key = envelope.header_key(seed, arguments.topic)
     recipient = key_text.decode(key_text.RECIPIENT, arguments.recipient)
     string = arguments.collapse or arguments.message_id
     print("apns-collapse-id:", envelope.collapse_id(key, recipient, string))
@@ -131,7 +129,7 @@ def parse_arguments():
         command.add_argument("--count", type=int, default=1, choices=range(1, 1025), metavar="N")
         command.add_argument("--padding", choices=("buckets", "none", "full"), default="buckets")
 
-    command = add("seal-authenticated", seal_authenticated, "prints payloads of one context, numbers shuffled")
+    command = add("seal-authenticated", seal_authenticated, "prints payloads of one context")
     command.add_argument("--sender-secret-file", required=True)
     add_sealing(command)
 
@@ -148,6 +146,7 @@ def parse_arguments():
     command = add("identifiers", identifiers, "prints the two identifiers of a push")
     command.add_argument("--sender-secret-file", required=True)
     command.add_argument("--recipient", required=True, metavar="push1...")
+    command.add_argument("--topic", required=True)
     command.add_argument("--message-id", required=True)
     command.add_argument("--collapse", help="the app's collapse string")
 

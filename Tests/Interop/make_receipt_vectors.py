@@ -7,7 +7,7 @@ import pathlib
 import textwrap
 
 import receipts as tool
-from make_vectors import IDENTITY, SENDER, STRANGER
+from make_vectors import IDENTITY, SENDER, STRANGER, TOPIC
 from sealed_push.protocol import key_text, receipts
 from sealed_push.protocol.hpke import public_key
 from sealed_push.protocol.receipts import device_id, device_key, mac_of, number_of, server_key, unsigned
@@ -15,7 +15,7 @@ from sealed_push.protocol.receipts import device_id, device_key, mac_of, number_
 FOLDER = pathlib.Path(__file__).parent.parent / "Vectors" / "Receipts"
 NOW = 1760000003
 MESSAGE = "5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09"
-SERVER = server_key(SENDER)
+SERVER = server_key(SENDER, TOPIC)
 PHONE = public_key(IDENTITY)
 ID = device_id(SERVER, PHONE)
 KEY = device_key(SERVER, ID)
@@ -41,7 +41,7 @@ def text(secret):
 def body(name, sentence, outcome, data, senders=(SENDER,), now=NOW, **more):
     names = ["sender-secret" + (str(index) if index > 1 else "") for index in range(1, len(senders) + 1)]
     values = dict(zip(names, map(text, senders)))
-    write(name, sentence, {**values, "now": now, "body": data, "outcome": outcome, **more})
+    write(name, sentence, {**values, "topic": TOPIC, "now": now, "body": data, "outcome": outcome, **more})
 
 
 def taken(name, sentence, created=NOW - 2, elapsed=412, counts=None, senders=(SENDER,), now=NOW):

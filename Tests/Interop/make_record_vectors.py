@@ -14,7 +14,7 @@ import nacl.signing
 import records_tool
 from make_vectors import IDENTITY, IDENTITY_2, SENDER, SENDER_2, STRANGER, TOPIC, numbered
 from sealed_push.protocol import hpke, key_text, records
-from sealed_push.protocol.hpke import Context, public_key
+from sealed_push.protocol.hpke import Context, public_key, sender_public_key
 from sealed_push.protocol.key_text import AUTHORITY, AUTHORITY_SECRET, ENROLLMENT, ENROLLMENT_SECRET
 from sealed_push.protocol.records import (
     DEVICE,
@@ -112,7 +112,7 @@ def make_accepted():
     accepted("device-known-same", "The record that is known already.", known=signed())
     other = signed(counter=9, topic="com.example.other")
     accepted("device-known-other-topic", "What is known is another app's.", known=other)
-    sender_keys = (public_key(SENDER), public_key(SENDER_2))
+    sender_keys = (sender_public_key(SENDER), sender_public_key(SENDER_2))
     accepted("senders", "An app's senders, the newest first.", kind="senders", keys=sender_keys)
     accepted(
         "senders-known-lower", "A sender is replaced.", kind="senders", keys=sender_keys[1:], counter=8,
@@ -228,10 +228,11 @@ ASKED = signing_public_key(ENROLLMENT_KEY)
 
 
 def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), senders=(SENDER,), topic=TOPIC,
-              identity=IDENTITY, sealed_topic=TOPIC, asked=ASKED, text=None):  # fmt: skip
+              identity=IDENTITY, sealed_topic=TOPIC, asked=ASKED, text=None, agreed=None):  # fmt: skip
     """`identity`, `sealed_topic` and `asked` are the server's; the others what the device has."""
-    random, ephemeral = secret(name + " random"), secret(name + " ephemeral")
-    made, answer = records.make_challenge(SENDER, public_key(identity), asked, sealed_topic, random, ephemeral)
+    random, ephemeral, number = secret(name + " random"), secret(name + " ephemeral"), secret(name + " number")[:12]
+    ephemeral = make_vectors.ephemeral(agreed) if agreed else ephemeral
+    made, answer = records.make_challenge(SENDER, public_key(identity), asked, sealed_topic, random, ephemeral, number)
     values = {"kind": "challenge"}
     values |= numbered("identity", [key_text.encode(key_text.IDENTITY, each) for each in identities])
     values |= numbered("sender", make_vectors.sender_texts(senders))
@@ -242,7 +243,7 @@ def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), sender
         values |= {"answer": answer, "recipient": key_text.encode(key_text.RECIPIENT, public_key(identity))}
         values |= {"asked-enrollment": key_text.encode(ENROLLMENT, asked)}
         values |= {"sender-secret": key_text.encode(key_text.SENDER_SECRET, SENDER)}
-        values |= {"ephemeral-secret": ephemeral, "random": random, "plaintext": random + asked}
+        values |= {"ephemeral-secret": ephemeral, "random": random, "number": number, "plaintext": random + asked}
         values |= {"enc": context.enc, "shared-secret": context.shared_secret, "key": context.key}
         values |= {"base-nonce": context.base_nonce}
     write("challenge-" + name, sentence, values)
@@ -251,7 +252,7 @@ def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), sender
 def changed(change):
     """The text of a challenge whose bytes were changed."""
     prefix = "pushchallenge."
-    return lambda text: records.armour(prefix, change(bytearray(records.unarmour(prefix, text, 125, 125))))
+    return lambda text: records.armour(prefix, change(bytearray(records.unarmour(prefix, text, 133, 133))))
 
 
 def setting_byte(index, value):
@@ -265,26 +266,27 @@ def setting_byte(index, value):
 def message(text):
     """A message whose plaintext is a challenge's, sealed by the right sender to the right recipient."""
     context = Context.to_seal(SENDER, PHONE, TOPIC, secret("message as challenge"))
-    return records.armour("pushchallenge.", context.seal(0, secret("message") + ASKED))
+    return records.armour("pushchallenge.", context.seal(secret("message") + ASKED, secret("message number")[:12]))
 
 
 def make_challenges():
     challenge("answered", "The device has the key, and the challenge is about its own enrollment.")
     challenge("second-identity", "The device has several keys.", identities=(IDENTITY_2, IDENTITY), identity=IDENTITY)
     challenge("second-sender", "The device trusts several senders.", senders=(SENDER_2, SENDER))
-    challenge("shared-key-id", "Two of the device's keys share a key ID; the second opens.",
-              identities=(make_vectors.SHARED_A, make_vectors.SHARED_B), identity=make_vectors.SHARED_B)  # fmt: skip
+    shared = make_vectors.SHARED_IDENTITIES
+    challenge("shared-hint", "Two of the device's keys share a hint; the second opens.",
+              identities=shared, identity=shared[1], agreed=make_vectors.SHARED)  # fmt: skip
     challenge("foreign-enrollment", "Somebody else's challenge, passed on: it opens, and is not answered.",
               "foreign-enrollment", asked=signing_public_key(OTHER_KEY))  # fmt: skip
     challenge("unknown-recipient", "For another device's key.", "unknown-recipient", identity=STRANGER)
     challenge("unknown-sender", "From a sender that is not trusted.", "unknown-sender", senders=(SENDER_2,))
     challenge("other-topic", "For another app.", "rejected", sealed_topic="com.example.other")
     challenge("message", "A message is no challenge.", "rejected", text=message)
-    challenge("tag", "The tag is altered.", "rejected", text=setting_byte(124, None))
+    challenge("tag", "The tag is altered.", "rejected", text=setting_byte(132, None))
     challenge("ciphertext", "The ciphertext is altered.", "rejected", text=setting_byte(80, None))
-    challenge("number", "The sequence number is altered.", "rejected", text=setting_byte(44, 1))
+    challenge("number", "The number is altered.", "rejected", text=setting_byte(52, None))
     challenge("suite-2", "The anonymous suite.", "malformed", text=setting_byte(0, 2))
-    challenge("suite-3", "An unknown suite.", "malformed", text=setting_byte(0, 3))
+    challenge("suite-4", "An unknown suite.", "malformed", text=setting_byte(0, 4))
     challenge("enc", "enc is of low order.", "malformed",
               text=changed(lambda data: data[:9] + bytes(32) + data[41:]))  # fmt: skip
     challenge("cut", "A byte is missing.", "malformed", text=changed(lambda data: data[:-1]))

@@ -15,8 +15,9 @@ and, in hexadecimal, for a case that opens the values on the way. `ciphertext` i
 derives besides is in `header-key`, `apns-collapse-id` (made from the content's collapse-id, else from the message
 ID) and `apns-id`; the receiver's ledger key in `ledger-key`.
 
-The ephemeral secret of a case is SHA-256 of "sealed push vector: " and the file's name without .txt. So each run
-writes the same files. A real sender never derives an ephemeral secret.
+The ephemeral secret of a case is SHA-256 of "sealed push vector: " and the file's name without .txt, and the random bytes
+of its number are the first 16 of SHA-256 of "sealed push number: " and that name. So each run writes the same files. A
+real sender never derives either.
 """
 
 import hashlib
@@ -33,7 +34,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from sealed_push.protocol import envelope as envelopes
 from sealed_push.protocol import hpke, key_text
 from sealed_push.protocol.content import pad
-from sealed_push.protocol.hpke import ANONYMOUS, AUTHENTICATED, HPKE, KEM, Context, public_key
+from sealed_push.protocol.hpke import ANONYMOUS, AUTHENTICATED, HPKE, KEM, Context, public_key, sender_public_key
 from sealed_push.protocol.text import encode_base64, to_json
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "Vectors"
@@ -43,9 +44,13 @@ IDENTITY_2 = bytes.fromhex("abb0d8911d350ffc092cffcaf0b78660f3e347002aac833edf87
 SENDER = bytes.fromhex("9ade163aa2be10936a866031897f04e4ad65d9dbe963cd2bd3d89de89c100d9f")
 SENDER_2 = bytes.fromhex("f1b75b0330b71e9a209504229a8a7cb5001e3d9c4213fb228af046249d3a1cae")
 STRANGER = bytes.fromhex("06d731422289e057ebe2868ccea9f90d341a9192cd5381bb986bca071bbb51ac")
-# Two pairs of secrets whose public keys have the same key ID.
-SHARED_A, SHARED_B = (hashlib.sha256(b"shared key ID %d" % number).digest() for number in (138292, 149642))
-SHARED_C, SHARED_D = (hashlib.sha256(b"shared key ID %d" % number).digest() for number in (141307, 162661))
+# Pairs of secrets whose public keys have the same hint under this ephemeral secret: identities of each suite, and senders to
+# IDENTITY and to the second identity of the authenticated suite.
+SHARED = "shared hints"
+SHARED_IDENTITIES, SHARED_IDENTITIES_ANONYMOUS, SHARED_SENDERS, SHARED_SENDERS_TO_SECOND = (
+    tuple(hashlib.sha256(b"shared hint %d" % number).digest() for number in pair)
+    for pair in ((54548, 55094), (87499, 87822), (71151, 125070), (57178, 64209))
+)
 
 TOPIC = "com.example.app"
 SENT = 1760000000
@@ -61,8 +66,22 @@ def ephemeral(name):
     return hashlib.sha256(b"sealed push vector: " + name.encode()).digest()
 
 
+def random_of_number(name):
+    return hashlib.sha256(b"sealed push number: " + name.encode()).digest()[:16]
+
+
+def number_of(value):
+    return value.to_bytes(12, "big")
+
+
 def context(name, identity=IDENTITY, sender=SENDER, topic=TOPIC):
     return Context.to_seal(sender, public_key(identity), topic, ephemeral(name))
+
+
+def seal(name, plaintext, *arguments, **options):
+    """An authenticated envelope whose number is the one that the rules give it."""
+    sealing = context(name, *arguments, **options)
+    return sealing.seal(plaintext, sealing.number(plaintext, random_of_number(name)))
 
 
 def anonymous_values(name, identity=IDENTITY):
@@ -79,7 +98,8 @@ def box(box_key, nonce, plaintext):
 
 def seal_anonymous(name, plaintext, identity=IDENTITY):
     enc, nonce, box_key = anonymous_values(name, identity)
-    return bytes([ANONYMOUS]) + key_text.key_id(public_key(identity)) + enc + box(box_key, nonce, plaintext)
+    hint = hpke.recipient_hint(ANONYMOUS, enc, public_key(identity))
+    return bytes([ANONYMOUS]) + hint + enc + box(box_key, nonce, plaintext)
 
 
 def numbered(name, texts):
@@ -95,7 +115,7 @@ def setting(identities, senders, topic, allow_anonymous, now):
 
 
 def sender_texts(secrets):
-    return [key_text.encode(key_text.SENDER, public_key(each)) for each in secrets]
+    return [key_text.encode(key_text.SENDER, sender_public_key(each)) for each in secrets]
 
 
 def write(name, sentence, values):
@@ -121,7 +141,7 @@ def good(
     anonymous=False,
     policy="none",
     largest=None,
-    number=0,
+    number=None,
     now=NOW,
     identities=(IDENTITY,),
     senders=(SENDER,),
@@ -130,16 +150,18 @@ def good(
     topic=TOPIC,
     texts=None,
     wrap=None,
+    agreed=None,
 ):
-    """A case that opens. `identity` and `sender` seal; the lists are what the receiver has."""
+    """A case that opens. `identity` and `sender` seal; the lists are what the receiver has. `agreed` names the ephemeral secret."""
     name = "good-" + name
+    agreed = agreed or name
     data = content if isinstance(content, bytes) else to_json(content)
     suite = ANONYMOUS if anonymous else AUTHENTICATED
     plaintext = pad(data, policy, largest or envelopes.largest_plaintext(suite))
     recipient = public_key(identity)
     if anonymous:
-        enc, nonce, box_key = anonymous_values(name, identity)
-        envelope = seal_anonymous(name, plaintext, identity)
+        enc, nonce, box_key = anonymous_values(agreed, identity)
+        envelope = seal_anonymous(agreed, plaintext, identity)
         inner = {
             "enc": enc,
             "nonce": nonce,
@@ -150,13 +172,17 @@ def good(
             "ledger-key": envelopes.ledger_key(envelope, recipient),
         }
     else:
-        sealing = context(name, identity, sender, topic)
-        envelope = sealing.seal(number, plaintext)
-        key = envelopes.header_key(sender)
+        sealing = context(agreed, identity, sender, topic)
+        random = {} if number is not None else {"number-random": random_of_number(name)}
+        number = sealing.number(plaintext, *random.values()) if number is None else number_of(number)
+        envelope = sealing.seal(plaintext, number)
+        key = envelopes.header_key(sender, topic)
         parsed = json.loads(data)
         string = parsed.get("collapse-id", parsed["id"])
         inner = {
             "sender-secret": sender,
+            "number-key": sealing.number_key,
+            **random,
             "number": number,
             "enc": sealing.enc,
             "shared-secret": sealing.shared_secret,
@@ -165,12 +191,12 @@ def good(
             "nonce": sealing.nonce(number),
             "aad": sealing.aad(number),
             "plaintext": plaintext,
-            "ciphertext": envelope[45:-16],
+            "ciphertext": envelope[53:-16],
             "tag": envelope[-16:],
             "header-key": key,
             "apns-collapse-id": envelopes.collapse_id(key, recipient, string),
             "apns-id": envelopes.apns_id(key, recipient, parsed["id"]),
-            "ledger-key": envelopes.ledger_key(envelope, recipient, public_key(sender)),
+            "ledger-key": envelopes.ledger_key(envelope, recipient, sender_public_key(sender)),
         }
     texts = texts or sender_texts(senders)
     sealed = {"field": encode_base64(envelope)}
@@ -178,7 +204,7 @@ def good(
         sealed = {"payload": json.dumps(wrap(sealed["field"]))}
     values = setting(identities, texts, topic, anonymous, now) | sealed
     values |= {"outcome": "opened", "content": data.decode(), "plaintext-bytes": len(plaintext)}
-    write(name, sentence + " It opens.", values | {"ephemeral-secret": ephemeral(name)} | inner)
+    write(name, sentence + " It opens.", values | {"ephemeral-secret": ephemeral(agreed)} | inner)
 
 
 def bad(
@@ -230,7 +256,7 @@ def sealed_bad(name, sentence, plaintext, anonymous=False, topic=TOPIC, **option
     if anonymous:
         envelope = seal_anonymous(name, plaintext)
     else:
-        envelope = context(name, topic=topic).seal(0, plaintext)
+        envelope = seal(name, plaintext, topic=topic)
     options.setdefault("allow_anonymous", anonymous)
     bad(name, sentence, envelope, plaintext=plaintext, **options)
 
@@ -287,21 +313,21 @@ def make_good_sizes():
     good("bucket-just-not-fits", "A content of 256 bytes needs the bucket of 512.", of_length(256), policy="buckets")
     good(
         "largest-content",
-        "The largest content that fits the usual payload: 2,940 bytes.",
-        of_length(2940),
+        "The largest content that fits the usual payload: 2,932 bytes.",
+        of_length(2932),
         policy="buckets",
     )
     good(
         "odd-padding", "A plaintext of 300 bytes: a receiver takes any length of padding.", policy="full", largest=300
     )
     good(
-        "longest-field", "A field of 4,096 characters, the most that a receiver decodes.", policy="full", largest=3011
+        "longest-field", "A field of 4,096 characters, the most that a receiver decodes.", policy="full", largest=3003
     )
 
 
 def make_good_numbers():
-    for number in (1, 255, 256, 1023, 2**31, 2**32 - 1):
-        good(f"number-{number}", f"The sequence number {number}; a receiver takes any.", number=number)
+    for number in (0, 1, 255, 256, 2**32 - 1, 2**64, 2**96 - 1):
+        good(f"number-{number}", f"The number {number}; a receiver takes any.", number=number)
 
 
 def make_good_keys():
@@ -314,31 +340,35 @@ def make_good_keys():
         identities=(IDENTITY_2, IDENTITY),
     )
     good(
-        "senders-sharing-key-id",
-        "Two trusted senders have the same key ID; the second one sealed it.",
-        senders=(SHARED_A, SHARED_B),
-        sender=SHARED_B,
+        "senders-sharing-hint",
+        "Two trusted senders have the same hint; the second one sealed it.",
+        senders=SHARED_SENDERS,
+        sender=SHARED_SENDERS[1],
+        agreed=SHARED,
     )
     good(
-        "identities-sharing-key-id",
-        "Two identities have the same key ID; it is sealed to the second.",
-        identities=(SHARED_C, SHARED_D),
-        identity=SHARED_D,
+        "identities-sharing-hint",
+        "Two identities have the same hint; it is sealed to the second, for which alone the sender hint holds.",
+        identities=SHARED_IDENTITIES,
+        identity=SHARED_IDENTITIES[1],
+        agreed=SHARED,
     )
     good(
-        "identities-and-senders-sharing-key-id",
-        "Two identities share a key ID, and so do two trusted senders; the last of the four pairs opens it.",
-        identities=(SHARED_C, SHARED_D),
-        senders=(SHARED_A, SHARED_B),
-        identity=SHARED_D,
-        sender=SHARED_B,
+        "identities-and-senders-sharing-hint",
+        "Two identities share a hint, and for the second one two trusted senders do; the last pair opens it.",
+        identities=SHARED_IDENTITIES,
+        senders=SHARED_SENDERS_TO_SECOND,
+        identity=SHARED_IDENTITIES[1],
+        sender=SHARED_SENDERS_TO_SECOND[1],
+        agreed=SHARED,
     )
     good(
-        "identities-sharing-key-id-anonymous",
-        "Two identities have the same key ID; it is sealed anonymously to the second.",
+        "identities-sharing-hint-anonymous",
+        "Two identities have the same hint; it is sealed anonymously to the second.",
         anonymous=True,
-        identities=(SHARED_C, SHARED_D),
-        identity=SHARED_D,
+        identities=SHARED_IDENTITIES_ANONYMOUS,
+        identity=SHARED_IDENTITIES_ANONYMOUS[1],
+        agreed=SHARED,
     )
     good(
         "key-text-in-capitals",
@@ -535,7 +565,7 @@ def make_malformed():
         )
     bad("malformed-field-empty", "The field is an empty string.", payload={"aps": aps, field_key: ""})
     text = {
-        remainder: encode_base64(context("malformed-text-2").seal(0, with_size(remainder, 61)))
+        remainder: encode_base64(seal("malformed-text-2", with_size(remainder, 69)))
         for remainder in (0, 1, 2)
     }
     bad("malformed-field-inside-aps", "The field stands inside aps.", payload={"aps": aps | {field_key: text[0]}})
@@ -568,10 +598,10 @@ def make_malformed():
                 field=text[remainder][:-1] + last,
             )
     name = "malformed-too-long"
-    envelope = context(name).seal(0, pad(to_json(BASE), "full", 3012))
+    envelope = seal(name, pad(to_json(BASE), "full", 3004))
     bad(name, "A field of 4,098 characters, right otherwise.", envelope)
 
-    envelope = context("malformed-suite").seal(0, without_padding(BASE))
+    envelope = seal("malformed-suite", without_padding(BASE))
     for suite in (0x00, 0x03, 0x81, 0xFF):
         bad(
             f"malformed-suite-{suite:02x}",
@@ -581,12 +611,12 @@ def make_malformed():
         )
     bad("malformed-suite-alone", "Nothing but the suite byte.", envelope[:1])
     bad("malformed-suite-alone-anonymous", "Nothing but the suite byte.", b"\x02", allow_anonymous=True)
-    bad("malformed-header-alone", "A header with nothing after it.", envelope[:45])
+    bad("malformed-header-alone", "A header with nothing after it.", envelope[:53])
     name = "malformed-no-plaintext"
     bad(
         name,
-        "An authenticated envelope of 61 bytes: an empty plaintext, sealed by the rules.",
-        context(name).seal(0, b""),
+        "An authenticated envelope of 69 bytes: an empty plaintext, sealed by the rules.",
+        seal(name, b""),
     )
     name += "-anonymous"
     bad(
@@ -625,16 +655,16 @@ def make_malformed():
 
 def bad_enc(name, sentence, enc, dh):
     """An envelope that would open if `enc` were not checked."""
-    recipient, sender = public_key(IDENTITY), public_key(SENDER)
-    sealing = Context(dh + hpke.x25519(SENDER, recipient), enc, recipient, sender, TOPIC)
-    bad(name, sentence + "; all the rest fits it.", sealing.seal(0, without_padding(BASE)))
+    recipient, sender = public_key(IDENTITY), sender_public_key(SENDER)
+    sealing = Context(dh + hpke.x25519(hpke.sender_scalar(SENDER), recipient), enc, recipient, sender, TOPIC)
+    bad(name, sentence + "; all the rest fits it.", sealing.seal(without_padding(BASE), number_of(0)))
 
 
 def make_unknown():
     plaintext = without_padding(BASE)
-    envelope = context("unknown").seal(0, plaintext)
+    envelope = seal("unknown", plaintext)
     anonymous = seal_anonymous("unknown", plaintext)
-    other = context("unknown-recipient", IDENTITY_2).seal(0, plaintext)
+    other = seal("unknown-recipient", plaintext, IDENTITY_2)
     bad("unknown-recipient", "Sealed to another recipient.", other)
     bad(
         "unknown-recipient-and-sender",
@@ -656,21 +686,21 @@ def make_unknown():
     for index in range(1, 5):
         bad(
             f"unknown-recipient-flipped-byte-{index}",
-            "A bit of the recipient key ID is flipped.",
+            "A bit of the recipient hint is flipped.",
             flip(envelope, index),
         )
     bad(
         "unknown-recipient-flipped-anonymous",
-        "A bit of the recipient key ID is flipped.",
+        "A bit of the recipient hint is flipped.",
         flip(anonymous, 1, 7),
         allow_anonymous=True,
     )
     bad(
-        "unknown-recipient-key-ids-swapped",
-        "The two key IDs have changed places.",
+        "unknown-recipient-hints-swapped",
+        "The two hints have changed places.",
         envelope[:1] + envelope[5:9] + envelope[1:5] + envelope[9:],
     )
-    stranger = context("unknown-sender", sender=STRANGER).seal(0, plaintext)
+    stranger = seal("unknown-sender", plaintext, sender=STRANGER)
     bad("unknown-sender", "Sealed by a stranger.", stranger)
     bad("unknown-sender-none-trusted", "No sender is trusted.", envelope, senders=())
     bad(
@@ -680,11 +710,11 @@ def make_unknown():
         allow_anonymous=True,
     )
     for index in range(5, 9):
-        bad(f"unknown-sender-flipped-byte-{index}", "A bit of the sender key ID is flipped.", flip(envelope, index))
+        bad(f"unknown-sender-flipped-byte-{index}", "A bit of the sender hint is flipped.", flip(envelope, index))
     bad(
-        "unknown-sender-suite-changed",
+        "unknown-recipient-suite-changed",
         "An anonymous envelope with the authenticated suite byte.",
-        b"\x01" + seal_anonymous("unknown-sender-suite-changed", pad(to_json(BASE), "full", 256))[1:],
+        b"\x01" + seal_anonymous("unknown-recipient-suite-changed", pad(to_json(BASE), "full", 256))[1:],
         allow_anonymous=True,
     )
     bad("anonymous-not-allowed", "An anonymous message where the app has not allowed them.", anonymous)
@@ -698,106 +728,115 @@ def make_unknown():
 def make_rejected():
     plaintext = without_padding(BASE)
     sealing = context("rejected")
-    envelope = sealing.seal(5, plaintext)
-    recipient, sender = public_key(IDENTITY), public_key(SENDER)
-    for index, field in (
-        (9, "enc-first-byte"),
-        (40, "enc-last-byte"),
-        (41, "number-first-byte"),
-        (44, "number-last-byte"),
-    ):
+    envelope = sealing.seal(plaintext, number_of(5))
+    recipient, sender = public_key(IDENTITY), sender_public_key(SENDER)
+    for index, field in ((9, "enc-first-byte"), (40, "enc-last-byte")):
+        bad("unknown-recipient-flipped-" + field, "A bit of enc is flipped, so no hint holds.", flip(envelope, index))
+    for index, field in ((41, "number-first-byte"), (52, "number-last-byte")):
         bad("rejected-flipped-" + field, "A bit of the header is flipped.", flip(envelope, index))
-    bad("rejected-flipped-ciphertext", "A bit of the ciphertext is flipped.", flip(envelope, 45))
+    bad("rejected-flipped-ciphertext", "A bit of the ciphertext is flipped.", flip(envelope, 53))
     bad("rejected-flipped-padding", "A bit of the ciphertext's last byte is flipped.", flip(envelope, -17))
     bad("rejected-flipped-tag", "The first bit of the tag is flipped.", flip(envelope, -16))
     bad("rejected-flipped-tag-end", "The last bit of the tag is flipped.", flip(envelope, -1, 7))
     bad(
-        "rejected-suite-changed",
+        "unknown-recipient-suite-changed-to-anonymous",
         "An authenticated envelope with the anonymous suite byte.",
         b"\x02" + envelope[1:],
         allow_anonymous=True,
     )
     bad("rejected-cut", "The last byte is missing.", envelope[:-1])
-    bad("rejected-cut-short", "Cut to the shortest envelope, 62 bytes.", envelope[:62])
+    bad("rejected-cut-short", "Cut to the shortest envelope, 70 bytes.", envelope[:70])
     bad("rejected-byte-added", "A byte is added at the end.", envelope + b"\0")
     bad(
         "rejected-tag-first",
         "The tag stands before the ciphertext.",
-        envelope[:45] + envelope[-16:] + envelope[45:-16],
+        envelope[:53] + envelope[-16:] + envelope[53:-16],
     )
-    other = sealing.seal(6, plaintext)
-    bad("rejected-headers-swapped", "The header of another message of the same context.", other[:45] + envelope[45:])
-    other = context("rejected-contexts-swapped").seal(5, plaintext)
-    bad("rejected-contexts-swapped", "The header of a message of another context.", other[:45] + envelope[45:])
+    other = sealing.seal(plaintext, number_of(6))
+    bad("rejected-headers-swapped", "The header of another message of the same context.", other[:53] + envelope[53:])
+    other = context("rejected-contexts-swapped").seal(plaintext, number_of(5))
+    bad("rejected-contexts-swapped", "The header of a message of another context.", other[:53] + envelope[53:])
     bad(
         "rejected-number-changed",
-        "Another sequence number than the one it was sealed with.",
-        envelope[:44] + b"\x07" + envelope[45:],
+        "Another number than the one it was sealed with.",
+        envelope[:52] + b"\x07" + envelope[53:],
     )
-    little = sealing.header + (5).to_bytes(4, "little")
-    bad("rejected-number-little-endian", "The sequence number is written little endian.", little + envelope[45:])
+    little = sealing.header + (5).to_bytes(12, "little")
+    bad("rejected-number-little-endian", "The number is written little endian.", little + envelope[53:])
     number_in_nonce_only = ChaCha20Poly1305(sealing.key).encrypt(
-        sealing.nonce(5), plaintext, sealing.header
+        sealing.nonce(number_of(5)), plaintext, sealing.header
     )
-    bad("rejected-aad-without-number", "The sequence number is not in the aad.", envelope[:45] + number_in_nonce_only)
-    without_aad = ChaCha20Poly1305(sealing.key).encrypt(sealing.nonce(5), plaintext, b"")
-    bad("rejected-no-aad", "The header is not in the aad.", envelope[:45] + without_aad)
+    bad("rejected-aad-without-number", "The number is not in the aad.", envelope[:53] + number_in_nonce_only)
+    without_aad = ChaCha20Poly1305(sealing.key).encrypt(sealing.nonce(number_of(5)), plaintext, b"")
+    bad("rejected-no-aad", "The header is not in the aad.", envelope[:53] + without_aad)
 
     name = "rejected-other-topic"
     bad(
         name,
         "Sealed for another app, with this app's topic in the content.",
-        context(name, topic="com.example.other").seal(0, plaintext),
+        seal(name, plaintext, topic="com.example.other"),
     )
     name = "rejected-topic-in-capitals"
     bad(
         name,
         "Sealed for a topic that differs in case only.",
-        context(name, topic="com.example.App").seal(0, plaintext),
+        seal(name, plaintext, topic="com.example.App"),
     )
-    name = "rejected-forged-sender-key-id"
-    forged = context(name, sender=STRANGER).seal(0, plaintext)
+
+    def with_hints(forged, named_recipient=recipient, named_sender=sender):
+        enc = forged[9:41]
+        hints = hpke.recipient_hint(AUTHENTICATED, enc, named_recipient)
+        hints += hpke.sender_hint(AUTHENTICATED, enc, named_recipient, named_sender)
+        return forged[:1] + hints + forged[9:]
+
+    name = "rejected-forged-sender-hint"
     bad(
         name,
-        "A stranger has written the key ID of a trusted sender into the header.",
-        forged[:5] + key_text.key_id(sender) + forged[9:],
+        "A stranger has written the hint of a trusted sender into the header.",
+        with_hints(seal(name, plaintext, sender=STRANGER)),
     )
-    name = "rejected-sender-sharing-key-id"
+    name = "rejected-sender-sharing-hint"
+    stranger = context(SHARED, sender=SHARED_SENDERS[1])
     bad(
         name,
-        "A stranger has a key with the key ID of a trusted sender.",
-        context(name, sender=SHARED_B).seal(0, plaintext),
-        senders=(SHARED_A,),
+        "A stranger has a key with the hint of a trusted sender.",
+        stranger.seal(plaintext, number_of(0)),
+        senders=SHARED_SENDERS[:1],
     )
-    name = "rejected-other-sender-key-id"
-    forged = context(name).seal(0, plaintext)
+    name = "rejected-other-sender-hint"
     bad(
         name,
         "The header names another trusted sender than the one that sealed it.",
-        forged[:5] + key_text.key_id(public_key(SENDER_2)) + forged[9:],
+        with_hints(seal(name, plaintext), named_sender=sender_public_key(SENDER_2)),
         senders=(SENDER, SENDER_2),
     )
-    name = "rejected-other-recipient-key-id"
-    forged = context(name).seal(0, plaintext)
+    name = "rejected-other-recipient-hint"
     bad(
         name,
         "The header names another identity than the one it is sealed to.",
-        forged[:1] + key_text.key_id(public_key(IDENTITY_2)) + forged[5:],
+        with_hints(seal(name, plaintext), public_key(IDENTITY_2)),
+        identities=(IDENTITY, IDENTITY_2),
+    )
+    name = "unknown-sender-other-recipient-hint"
+    forged = seal(name, plaintext)
+    bad(
+        name,
+        "The header names another identity, with the sender hint of the one it is sealed to.",
+        with_hints(forged, public_key(IDENTITY_2))[:5] + forged[5:],
         identities=(IDENTITY, IDENTITY_2),
     )
     name = "rejected-wrong-recipient"
-    forged = context(name, IDENTITY_2).seal(0, plaintext)
     bad(
         name,
-        "Sealed to another recipient, with this one's key ID in the header.",
-        forged[:1] + key_text.key_id(recipient) + forged[5:],
+        "Sealed to another recipient, with this one's hints in the header.",
+        with_hints(seal(name, plaintext, IDENTITY_2)),
     )
-    name = "rejected-recipient-sharing-key-id"
+    name = "unknown-sender-recipient-sharing-hint"
     bad(
         name,
-        "Sealed to another recipient whose key has the same key ID.",
-        context(name, SHARED_D).seal(0, plaintext),
-        identities=(SHARED_C,),
+        "Sealed to another recipient whose key has the same hint: the sender hint does not hold for this one.",
+        context(SHARED, SHARED_IDENTITIES[1]).seal(plaintext, number_of(0)),
+        identities=SHARED_IDENTITIES[:1],
     )
 
     name = "rejected-without-sender-secret"
@@ -806,23 +845,34 @@ def make_rejected():
     bad(
         name,
         "Sealed with a trusted sender's public key but not its secret: the ephemeral one in its place.",
-        forged.seal(0, plaintext),
+        forged.seal(plaintext, number_of(0)),
     )
     name = "rejected-base-mode"
-    bad(name, "Sealed with HPKE's mode_base, which proves no sender.", base_mode(name, sealing, plaintext))
+    bad(name, "Sealed with HPKE's mode_base, which proves no sender.", base_mode(name, plaintext))
 
     anonymous = seal_anonymous("rejected-anonymous", plaintext)
-    for index, field in ((5, "ephemeral"), (37, "tag"), (53, "ciphertext"), (-1, "last-byte")):
+    for index, bit, field in ((5, 0, "ephemeral"), (36, 7, "ephemeral-top-bit")):
+        bad(
+            "unknown-recipient-anonymous-flipped-" + field,
+            "A bit of the ephemeral key is flipped, so the hint does not hold.",
+            flip(anonymous, index, bit),
+            allow_anonymous=True,
+        )
+    for index, field in ((37, "tag"), (53, "ciphertext"), (-1, "last-byte")):
         bad(
             "rejected-anonymous-flipped-" + field,
             "A bit of the sealed box is flipped.",
             flip(anonymous, index),
             allow_anonymous=True,
         )
+
+    def with_hint(box):
+        return anonymous[:1] + hpke.recipient_hint(ANONYMOUS, box[:32], recipient) + box
+
     bad(
         "rejected-anonymous-ephemeral-top-bit",
-        "The ephemeral key's top bit is set afterwards.",
-        flip(anonymous, 36, 7),
+        "The ephemeral key's top bit is set afterwards, and the hint with it.",
+        with_hint(flip(anonymous, 36, 7)[5:]),
         allow_anonymous=True,
     )
     bad(
@@ -842,17 +892,17 @@ def make_rejected():
     forged = seal_anonymous(name, plaintext, IDENTITY_2)
     bad(
         name,
-        "Sealed to another recipient, with this one's key ID in the header.",
-        forged[:1] + key_text.key_id(recipient) + forged[5:],
+        "Sealed to another recipient, with this one's hint in the header.",
+        with_hint(forged[5:]),
         allow_anonymous=True,
     )
     name = "rejected-anonymous-random-nonce"
     enc, _, box_key = anonymous_values(name)
-    forged = anonymous[:5] + enc + box(box_key, bytes(24), plaintext)
+    forged = with_hint(enc + box(box_key, bytes(24), plaintext))
     bad(name, "The nonce is not the one of 3.6.2.", forged, allow_anonymous=True)
     for index, enc in enumerate(sorted(key_text.LOW_ORDER), 1):
         nonce = hashlib.blake2b(enc + recipient, digest_size=24).digest()
-        forged = anonymous[:5] + enc + box(hsalsa20(bytes(32)), nonce, plaintext)
+        forged = with_hint(enc + box(hsalsa20(bytes(32)), nonce, plaintext))
         bad(
             f"rejected-anonymous-low-order-{index}",
             "An ephemeral key of low order, and a box made with the zero that comes of it.",
@@ -861,7 +911,7 @@ def make_rejected():
         )
 
 
-def base_mode(name, sealing, plaintext):
+def base_mode(name, plaintext):
     recipient, enc = public_key(IDENTITY), public_key(ephemeral(name))
     prk = hpke.labeled_extract(KEM, b"", b"eae_prk", hpke.x25519(ephemeral(name), recipient))
     shared_secret = hpke.labeled_expand(KEM, prk, b"shared_secret", enc + recipient, 32)
@@ -870,7 +920,7 @@ def base_mode(name, sealing, plaintext):
     secret = hpke.labeled_extract(HPKE, shared_secret, b"secret", b"")
     key = hpke.labeled_expand(HPKE, secret, b"key", schedule, 32)
     nonce = hpke.labeled_expand(HPKE, secret, b"base_nonce", schedule, 12)
-    aad = sealing.header[:9] + enc + bytes(4)
+    aad = context(name).header + bytes(12)
     return aad + ChaCha20Poly1305(key).encrypt(nonce, plaintext, aad)
 
 

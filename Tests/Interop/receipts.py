@@ -23,7 +23,7 @@ def read_lines(path):
 
 def senders_of(values):
     names = [name for name in values if name.rstrip("0123456789") == "sender-secret"]
-    return [server_key(key_text.decode(key_text.SENDER_SECRET, values[name])) for name in names]
+    return [server_key(key_text.decode(key_text.SENDER_SECRET, values[name]), values["topic"]) for name in names]
 
 
 def counts_text(counts):

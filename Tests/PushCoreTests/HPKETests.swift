@@ -32,21 +32,34 @@ import Testing
         }
     }
 
-    @Test("opens any 32-bit number", arguments: [0, 1, 255, 256, 1_023, 65_536, 1 << 24, .max] as [UInt32])
-    func anyNumber(number: UInt32) {
+    @Test("opens any number of 12 bytes") func anyNumber() {
+        var random = SeededGenerator()
         let pair = Pair(info: info)
-        let ciphertext = pair.sender.seal(plaintext, aad: aad, number)
-        #expect(pair.receiver.open(ciphertext, aad: aad, number) == plaintext)
-        for bit in 0..<32 {
-            #expect(pair.receiver.open(ciphertext, aad: aad, number ^ 1 << UInt32(bit)) == nil)
+        let numbers = [[UInt8](repeating: 0, count: 12), [UInt8](repeating: 0xff, count: 12), random.bytes(12)]
+        for bytes in numbers {
+            let ciphertext = pair.sender.seal(plaintext, aad: aad, HPKENumber(bytes))
+            #expect(pair.receiver.open(ciphertext, aad: aad, HPKENumber(bytes)) == plaintext)
+            for bit in 0..<96 {
+                var other = bytes
+                other[bit / 8] ^= 1 << UInt8(bit % 8)
+                #expect(pair.receiver.open(ciphertext, aad: aad, HPKENumber(other)) == nil)
+            }
         }
     }
 
-    @Test("changes the last four bytes of the nonce only") func nonce() {
+    @Test("has the number XORed into its nonce, byte by byte") func nonce() {
         let pair = Pair(info: info)
-        func nonce(_ number: UInt32) -> [UInt8] { pair.sender.withKeyAndNonce(number) { Array($1) } }
-        let change = zip(nonce(0), nonce(0x0102_0304)).map { $0 ^ $1 }
-        #expect(change == [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4])
+        func nonce(_ number: HPKENumber) -> [UInt8] { pair.sender.withKeyAndNonce(number) { Array($1) } }
+        let number = Array(1...12) as [UInt8]
+        #expect(zip(nonce(0), nonce(HPKENumber(number))).map { $0 ^ $1 } == number)
+        #expect(HPKENumber(number).bytes == number)
+        #expect(HPKENumber(0x0102_0304).bytes == [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4])
+    }
+
+    @Test("makes a number for each sealing, new for the same plaintext") func numbers() {
+        let pair = Pair(info: info)
+        func number() -> HPKENumber { plaintext.withUnsafeBytes { pair.sender.number(for: $0) } }
+        #expect(Set((0..<1_024).map { _ in number() }).count == 1_024)
     }
 
     @Test("does not open under another info, sender or recipient") func otherParties() {
@@ -81,7 +94,7 @@ import Testing
             var isOpen = true
             ciphertext.withUnsafeBytes { ciphertext in
                 _ = output(count) { output in
-                    isOpen = pair.receiver.open(ciphertext, additionalData: .empty, sequenceNumber: 7, into: output)
+                    isOpen = pair.receiver.open(ciphertext, additionalData: .empty, number: 7, into: output)
                 }
             }
             #expect(!isOpen)
@@ -103,7 +116,7 @@ import Testing
         let (plaintext, aad) = (plaintext, aad)
         onThreads(8) { thread in
             for round in 0..<50 {
-                let number = UInt32(thread * 50 + round)
+                let number = HPKENumber(UInt64(thread * 50 + round))
                 let opened = pair.receiver.open(pair.sender.seal(plaintext, aad: aad, number), aad: aad, number)
                 if opened != plaintext { failures.withLock { $0 += 1 } }
             }
@@ -130,10 +143,11 @@ import Testing
         var theirs = try Crypto.HPKE.Recipient(
             privateKey: recipient, ciphersuite: suite, info: Data(info), encapsulatedKey: Data(context.enc),
             authenticatedBy: sender.publicKey)
-        for number in 0..<300 as Range<UInt32> {
-            let plaintext = random.bytes(Int(number))
-            let aad = random.bytes(Int(number % 50))
-            let opened = try theirs.open(Data(context.seal(plaintext, aad: aad, number)), authenticating: Data(aad))
+        for number in 0..<300 {
+            let plaintext = random.bytes(number)
+            let aad = random.bytes(number % 50)
+            let sealed = context.seal(plaintext, aad: aad, HPKENumber(UInt64(number)))
+            let opened = try theirs.open(Data(sealed), authenticating: Data(aad))
             #expect(Array(opened) == plaintext)
         }
     }
@@ -145,11 +159,15 @@ import Testing
         let context = HPKEContext(
             receiving: try X25519PublicKey(theirs.encapsulatedKey), with: try ours(recipient),
             from: try ours(sender).publicKey, info: HPKEInfo(info))
-        var sealed: [(number: UInt32, plaintext: [UInt8], aad: [UInt8], ciphertext: [UInt8])] = []
-        for number in 0..<300 as Range<UInt32> {
-            let plaintext = random.bytes(Int(number))
-            let aad = random.bytes(Int(number % 50))
-            sealed.append((number, plaintext, aad, Array(try theirs.seal(Data(plaintext), authenticating: Data(aad)))))
+        var sealed: [(number: HPKENumber, plaintext: [UInt8], aad: [UInt8], ciphertext: [UInt8])] = []
+        for number in 0..<300 {
+            let plaintext = random.bytes(number)
+            let aad = random.bytes(number % 50)
+            sealed.append(
+                (
+                    HPKENumber(UInt64(number)), plaintext, aad,
+                    Array(try theirs.seal(Data(plaintext), authenticating: Data(aad)))
+                ))
         }
         for message in sealed.shuffled(using: &random) {
             #expect(context.open(message.ciphertext, aad: message.aad, message.number) == message.plaintext)
@@ -201,13 +219,14 @@ import Testing
         let sender = try sending()
         let receiver = try receiving()
         for vector in vectors.sequences {
-            let number = try #require(vector["sequence"].flatMap(UInt32.init))
+            let value = try #require(vector["sequence"].flatMap { UInt64($0) })
+            let number = HPKENumber(value)
             let (plaintext, aad) = (bytes(hex: vector["pt"]!), bytes(hex: vector["aad"]!))
             let ciphertext = bytes(hex: vector["ct"]!)
             #expect(sender.withKeyAndNonce(number) { Array($1) } == bytes(hex: vector["nonce"]!))
             #expect(sender.seal(plaintext, aad: aad, number) == ciphertext)
             #expect(receiver.open(ciphertext, aad: aad, number) == plaintext)
-            #expect(receiver.open(ciphertext, aad: aad, number + 1) == nil)
+            #expect(receiver.open(ciphertext, aad: aad, HPKENumber(value + 1)) == nil)
         }
     }
 }

@@ -30,28 +30,36 @@ extension WipedBytes {
 }
 
 extension HPKEContext {
-    func seal(_ plaintext: [UInt8], aad: [UInt8], _ sequenceNumber: UInt32) -> [UInt8] {
+    func seal(_ plaintext: [UInt8], aad: [UInt8], _ number: HPKENumber) -> [UInt8] {
         output(plaintext.count + 16) { output in
             plaintext.withUnsafeBytes { plaintext in
                 aad.withUnsafeBytes {
-                    seal(plaintext, additionalData: $0, sequenceNumber: sequenceNumber, into: output)
+                    seal(plaintext, additionalData: $0, number: number, into: output)
                 }
             }
         }
     }
 
     /// Nil where it does not open.
-    func open(_ ciphertext: [UInt8], aad: [UInt8], _ sequenceNumber: UInt32) -> [UInt8]? {
+    func open(_ ciphertext: [UInt8], aad: [UInt8], _ number: HPKENumber) -> [UInt8]? {
         var isOpen = false
         let plaintext = output(max(0, ciphertext.count - 16)) { output in
             ciphertext.withUnsafeBytes { ciphertext in
                 aad.withUnsafeBytes {
-                    isOpen = open(ciphertext, additionalData: $0, sequenceNumber: sequenceNumber, into: output)
+                    isOpen = open(ciphertext, additionalData: $0, number: number, into: output)
                 }
             }
         }
         return isOpen ? plaintext : nil
     }
+}
+
+extension HPKENumber: ExpressibleByIntegerLiteral {
+    public init(integerLiteral value: UInt64) { self.init(value) }
+
+    init(_ bytes: [UInt8]) { self = bytes.withUnsafeBytes { HPKENumber($0) } }
+
+    var bytes: [UInt8] { output(Self.byteCount) { write(into: $0) } }
 }
 
 /// Runs `body` on so many threads of its own, and waits for all of them. Dispatch's own would run one after the other

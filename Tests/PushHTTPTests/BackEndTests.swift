@@ -149,7 +149,7 @@ import Testing
             #expect(try server.send("GET", "/v1/sender-set", token: new).status == 200)
 
             let recipient = try #require(try await server.outbox.devices(of: "alice").first?.enrolled?.proven.first)
-            let id = ReceiptKey(of: server.sender).id(of: recipient)
+            let id = ReceiptKey(of: server.sender, for: RunningServer.topic).id(of: recipient)
             let sent = try server.post("/v1/messages", ["user": "alice", "key": "k", "content": Self.content])
             let message = try #require(sent.json["id"] as? String)
             let told = try server.send("GET", "/v1/messages/\(message)")

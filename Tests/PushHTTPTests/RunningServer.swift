@@ -125,7 +125,7 @@ struct RunningServer: Sendable {
     static func keys(of sender: SenderPrivateKey, topic: Topic = topic) -> SenderKeys {
         SenderKeys(
             sender: sender, sealer: Sealer(sender: sender, topic: topic, safeDefault: "safe default"),
-            receipts: ReceiptReceiver(keys: [ReceiptKey(of: sender)]))
+            receipts: ReceiptReceiver(keys: [ReceiptKey(of: sender, for: topic)]))
     }
 
     static func set(

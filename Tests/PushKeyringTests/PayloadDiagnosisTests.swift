@@ -32,10 +32,9 @@ import Testing
     ) throws -> Envelope {
         let recipient = try recipient ?? alice()
         let sender = try sender ?? keyring.senderKey(named: "newsroom")
-        let context = HPKEContext(
-            sendingTo: recipient.x25519, from: sender.x25519, info: HPKEInfo(Envelope.info(topic: topic ?? self.topic)))
-        return Envelope.sealing(
-            plaintext ?? content(), to: recipient, from: sender.sender, in: context, sequenceNumber: 0)
+        return SealingContext(
+            to: recipient, from: sender, info: HPKEInfo(Envelope.info(topic: topic ?? self.topic))
+        ).seal(plaintext ?? content())
     }
 
     private func payload(_ field: String) -> [UInt8] {
@@ -80,8 +79,8 @@ import Testing
         let message = try #require(diagnosis.message)
         #expect(message.sent == now && message.topic == topic && message.id != nil && message.expires == nil)
         #expect(try message.sender == keyring.sender(named: "newsroom"))
-        #expect(diagnosis.senderName == "newsroom" && diagnosis.envelope?.senderKeyID == message.sender?.keyID)
-        #expect(diagnosis.envelope?.recipientKeyID == message.recipient.keyID && message.life.opensUntil == nil)
+        #expect(diagnosis.matched?.senderName == "newsroom" && diagnosis.matched?.sender == message.sender)
+        #expect(diagnosis.matched?.recipient == message.recipient && message.life.opensUntil == nil)
         let box = Envelope.sealingAnonymously(content(), to: message.recipient)
         #expect(try diagnose(box, allowsAnonymous: true).message?.sender == nil)
         let refused = try diagnose(box)
@@ -129,7 +128,7 @@ import Testing
             (#"{"custom-encrypted-message":["AQ"]}"#, .field(.noField("custom-encrypted-message"))),
             (#"{"custom-encrypted-message":""}"#, .envelope(.empty)),
             (#"{"custom-encrypted-message":"AQ=="}"#, .envelope(.notBase64URL)),
-            (#"{"custom-encrypted-message":"AQ"}"#, .envelope(.tooShort(byteCount: 1, minimum: 62))),
+            (#"{"custom-encrypted-message":"AQ"}"#, .envelope(.tooShort(byteCount: 1, minimum: 70))),
             (#"{"custom-encrypted-message":"_w"}"#, .envelope(.unknownSuite(0xff))),
             (#"{"custom-encrypted-message":"AQ""#, nil),
             ("\u{feff}{}", nil), ("AQ AQ", .envelope(.notBase64URL)),
@@ -259,7 +258,7 @@ import Testing
         #expect(altered.refusal == .rejected && altered.cause == .altered && altered.message == nil)
         let recipient = try alice()
         var box = Envelope.sealingAnonymously(content(), to: recipient).bytes
-        box[20] ^= 1
+        box[60] ^= 1
         #expect(try diagnose(Envelope(parsing: box), allowsAnonymous: true).cause == .altered)
     }
 

@@ -1,10 +1,10 @@
 import Foundation
 import PushCore
-import SealedPush
 import TestSupport
 import Testing
 
 @testable import PushSender
+@testable import SealedPush
 
 @Suite("Contexts") struct ContextCacheTests {
     private let sender = SenderPrivateKey()
@@ -15,113 +15,86 @@ import Testing
     private final class World: Sendable {
         private let now = Locked(ContinuousClock.now)
 
-        var environment: ContextCache.Environment {
-            ContextCache.Environment(now: { [self] in now.withLock { $0 } })
-        }
+        var clock: @Sendable () -> ContinuousClock.Instant { { [self] in now.withLock { $0 } } }
 
         func pass(_ time: Duration) { now.withLock { $0 += time } }
     }
 
     private func cache(_ limits: ContextLimits = ContextLimits(), _ world: World = World()) -> ContextCache {
-        ContextCache(sender: sender, topic: "com.example.app", limits: limits, environment: world.environment)
+        ContextCache(sender: sender, topic: "com.example.app", limits: limits, now: world.clock)
     }
 
-    private struct Header {
-        let enc: [UInt8]
-        let sequenceNumber: UInt32
+    private func enc(_ cache: ContextCache, _ recipient: DevicePublicKey) -> [UInt8] {
+        Array(cache.seal(plaintext, to: recipient).enc)
     }
 
-    private func header(_ envelope: Envelope) throws -> Header {
-        Header(enc: Array(envelope.enc), sequenceNumber: try #require(envelope.sequenceNumber))
-    }
-
-    @Test("one context serves numbers 0 to 1,023, then a new one begins at 0") func messageLimit() throws {
+    @Test("one context serves 1,024 messages, each under a number of its own") func messageLimit() throws {
         let cache = cache()
-        let headers = try (0..<2_050).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
-        #expect(headers[..<1_024].map(\.sequenceNumber) == Array(0..<1_024))
-        #expect(Set(headers[..<1_024].map(\.enc)).count == 1)
-        #expect(headers[1_024].sequenceNumber == 0)
-        #expect(headers[1_024].enc != headers[0].enc)
-        #expect(Set(headers.map(\.enc)).count == 3)
+        let envelopes = (0..<2_050).map { _ in cache.seal(plaintext, to: phone.recipient) }
+        #expect(Set(envelopes[..<1_024].map(\.enc)).count == 1)
+        #expect(envelopes[1_024].enc != envelopes[0].enc)
+        #expect(Set(envelopes.map(\.enc)).count == 3)
+        #expect(Set(envelopes.compactMap(\.number)).count == 2_050)
     }
 
-    @Test("a context is used for one hour and no longer") func lifetime() throws {
+    @Test("a context is used for one hour and no longer") func lifetime() {
         let world = World()
         let cache = cache(ContextLimits(), world)
-        let first = try header(cache.seal(plaintext, to: phone.recipient)).enc
+        let first = enc(cache, phone.recipient)
         world.pass(.seconds(3_599))
-        #expect(try header(cache.seal(plaintext, to: phone.recipient)).enc == first)
+        #expect(enc(cache, phone.recipient) == first)
         world.pass(.seconds(1))
-        #expect(try header(cache.seal(plaintext, to: phone.recipient)).enc != first)
+        #expect(enc(cache, phone.recipient) != first)
     }
 
-    @Test("where a child could not be told from its parent, nothing is held") func noMark() throws {
-        let cache = ContextCache(
-            sender: sender, topic: "com.example.app", limits: ContextLimits(), environment: .init(mark: { nil }))
-        let headers = try (0..<5).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
-        #expect(Set(headers.map(\.enc)).count == 5)
-        #expect(cache.heldCount == 0)
-    }
-
-    @Test("no more contexts are held than allowed, and the oldest goes first") func heldCount() throws {
+    @Test("no more contexts are held than allowed, and the oldest goes first") func heldCount() {
         let cache = cache(ContextLimits(heldCount: 3))
         let recipients = (0..<5).map { _ in DevicePrivateKey().recipient }
-        let first = try recipients.map { try header(cache.seal(plaintext, to: $0)).enc }
+        let first = recipients.map { enc(cache, $0) }
         #expect(cache.heldCount == 3)
-        #expect(try header(cache.seal(plaintext, to: recipients[4])).enc == first[4])
-        #expect(try header(cache.seal(plaintext, to: recipients[2])).enc == first[2])
-        #expect(try header(cache.seal(plaintext, to: recipients[0])).enc != first[0])
+        #expect(enc(cache, recipients[4]) == first[4])
+        #expect(enc(cache, recipients[2]) == first[2])
+        #expect(enc(cache, recipients[0]) != first[0])
     }
 
-    @Test("with one message a context nothing is held") func perMessage() throws {
-        let cache = cache(.perMessage)
-        let headers = try (0..<5).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
-        #expect(Set(headers.map(\.enc)).count == 5)
-        #expect(headers.allSatisfy { $0.sequenceNumber == 0 })
-        #expect(cache.heldCount == 0)
+    @Test("with one message a context nothing is held") func singleMessage() {
+        for limits in [ContextLimits(messageCount: 1), ContextLimits(heldCount: 0)] {
+            let cache = cache(limits)
+            #expect(Set((0..<3).map { _ in enc(cache, phone.recipient) }).count == 3)
+            #expect(cache.heldCount == 0)
+        }
     }
 
-    @Test("a limit of one message holds, however many contexts may be held") func singleMessage() throws {
-        let cache = cache(ContextLimits(messageCount: 1))
-        let headers = try (0..<3).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
-        #expect(Set(headers.map(\.enc)).count == 3)
-        #expect(headers.allSatisfy { $0.sequenceNumber == 0 })
-    }
-
-    @Test("a forgotten recipient gets a new context") func forgotten() throws {
+    @Test("a forgotten recipient gets a new context") func forgotten() {
         let cache = cache()
-        let first = try header(cache.seal(plaintext, to: phone.recipient)).enc
-        let other = try header(cache.seal(plaintext, to: DevicePrivateKey().recipient)).enc
+        let first = enc(cache, phone.recipient)
+        let other = enc(cache, DevicePrivateKey().recipient)
         cache.forget(phone.recipient)
         #expect(cache.heldCount == 1)
-        let next = try header(cache.seal(plaintext, to: phone.recipient))
-        #expect(![first, other].contains(next.enc) && next.sequenceNumber == 0)
+        #expect(![first, other].contains(enc(cache, phone.recipient)))
     }
 
     @Test("a context that is used up takes the recipient's next one neither in time nor for room")
-    func usedUp() throws {
-        func enc(_ cache: ContextCache, _ recipient: DevicePublicKey) throws -> [UInt8] {
-            try header(cache.seal(plaintext, to: recipient)).enc
-        }
+    func usedUp() {
         let others = (0..<4).map { _ in DevicePrivateKey().recipient }
 
         let world = World()
         let timed = cache(ContextLimits(messageCount: 2), world)
-        _ = try enc(timed, others[0])
+        _ = enc(timed, others[0])
         world.pass(.seconds(5))
-        _ = try (enc(timed, phone.recipient), enc(timed, phone.recipient))
+        _ = (enc(timed, phone.recipient), enc(timed, phone.recipient))
         world.pass(.seconds(5))
-        let second = try enc(timed, phone.recipient)
+        let second = enc(timed, phone.recipient)
         world.pass(.seconds(3_596))
-        #expect(try enc(timed, phone.recipient) == second)
+        #expect(enc(timed, phone.recipient) == second)
 
         let crowded = cache(ContextLimits(messageCount: 2, heldCount: 3))
-        _ = try enc(crowded, others[0])
-        _ = try (enc(crowded, phone.recipient), enc(crowded, phone.recipient))
-        _ = try enc(crowded, others[1])
-        let held = try enc(crowded, phone.recipient)
-        _ = try (enc(crowded, others[2]), enc(crowded, others[3]))
-        #expect(try enc(crowded, phone.recipient) == held)
+        _ = enc(crowded, others[0])
+        _ = (enc(crowded, phone.recipient), enc(crowded, phone.recipient))
+        _ = enc(crowded, others[1])
+        let held = enc(crowded, phone.recipient)
+        _ = (enc(crowded, others[2]), enc(crowded, others[3]))
+        #expect(enc(crowded, phone.recipient) == held)
     }
 
     @Test("limits beyond the specification's stop the program") func limits() async {
@@ -169,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("many threads never use one number of one context twice, and everything opens") func threads() throws {
+    @Test("many threads use no number twice, and everything opens") func threads() throws {
         let cache = cache(ContextLimits(messageCount: 100, heldCount: 2))
         let phones = (0..<3).map { _ in DevicePrivateKey() }
         let envelopes = Locked<[Envelope]>([])
@@ -180,26 +153,14 @@ import Testing
             }
         }
         let sealed = envelopes.withLock { $0 }
-        let used = try sealed.map { envelope in
-            let header = try header(envelope)
-            return "\(header.enc) \(header.sequenceNumber)"
-        }
-        #expect(used.count == 1_200)
-        #expect(Set(used).count == used.count)
+        #expect(sealed.count == 1_200)
+        #expect(Set(sealed.compactMap(\.number)).count == sealed.count)
         let info = HPKEInfo(Envelope.info(topic: "com.example.app"))
         for envelope in sealed.prefix(60) {
-            let header = try header(envelope)
-            let phone = try #require(phones.first { $0.recipient.keyID == envelope.recipientKeyID })
-            let context = HPKEContext(
-                receiving: header.enc.withUnsafeBytes { X25519PublicKey(checked: $0) }, with: phone.x25519,
-                from: sender.sender.x25519, info: info)
+            let phone = try #require(phones.first { envelope.matches($0.recipient) })
             var opened = [UInt8](repeating: 0, count: plaintext.count)
-            let isOpen = opened.withUnsafeMutableBytes { opened in
-                envelope.sealedBytes.withUnsafeBytes { sealed in
-                    envelope.headerBytes.withUnsafeBytes {
-                        context.open(sealed, additionalData: $0, sequenceNumber: header.sequenceNumber, into: opened)
-                    }
-                }
+            let isOpen = opened.withUnsafeMutableBytes {
+                envelope.open(with: phone, from: sender.sender, info: info, into: $0)
             }
             #expect(isOpen)
             #expect(opened == plaintext)

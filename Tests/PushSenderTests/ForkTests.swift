@@ -1,76 +1,62 @@
+import Clibsodium
 import Foundation
 import PushCore
-import SealedPush
 import TestSupport
 import Testing
 
 @testable import PushSender
+@testable import SealedPush
 
 #if canImport(Glibc)
     import Glibc
 
-    /// With a real fork(2): the child's memory is its parent's, and so, in a namespace of its own, may be its number.
-    @Suite("After a fork") struct ForkTests {
-        @Test(
-            "no context is used by both, whether or not the child has its parent's process ID",
-            arguments: [false, true])
-        func contexts(inNamespace: Bool) async throws {
-            if inNamespace, getuid() != 0 { return print("only root can make a namespace: not tried") }
+    /// With a real fork(2): the child's memory is its parent's, as that of a cloned virtual machine is.
+    @Suite("In a clone of the process", .serialized) struct ForkTests {
+        @Test("no nonce serves two plaintexts, though the random source repeats itself", arguments: [false, true])
+        func numbers(repeating: Bool) async throws {
             let folder = try TemporaryFolder()
             let result = folder.url.appending(path: "result").path
-            let work = Work(inNamespace: inNamespace, result: result)
+            let work = Work(isRepeating: repeating, result: result)
             await #expect(processExitsWith: .success) { [work = work as Work] in try work.run() }
-            let lines = try String(contentsOfFile: result, encoding: .utf8).split(separator: "\n").map(String.init)
-            let words = lines.map { $0.split(separator: " ").map(String.init) }
-            try #require(words.count == 4, "\(lines)")
-            // Before the fork, twice in the child, in the parent: process, encapsulated key, number.
-            #expect((words[0][0] == words[1][0]) == inNamespace)
-            #expect(words[0][1] != words[1][1], "one key in two processes")
-            #expect(words[1][1] == words[2][1] && words[2][2] == "1", "the child goes on with its own")
-            #expect(words[0][1] == words[3][1] && words[3][2] == "1", "the parent goes on with its own")
-        }
-
-        @Test("a child that was made without a word to its libraries is told by its empty page")
-        func uncounted() async {
-            guard dlsym(nil, "_Fork") != nil else { return print("this libc has no _Fork(3): not tried") }
-            await #expect(processExitsWith: .success) {
-                let fork = unsafeBitCast(dlsym(nil, "_Fork"), to: (@convention(c) () -> pid_t).self)
-                guard let mark = ForkMark(), mark.isOfThisProcess else { exit(1) }
-                // Here the child may not even ask for memory.
-                let process = fork()
-                if process == 0 { _exit(mark.isOfThisProcess ? 1 : 0) }
-                var status: Int32 = 0
-                guard waitpid(process, &status, 0) == process, status == 0, mark.isOfThisProcess else { exit(1) }
+            let lines = try String(contentsOfFile: result, encoding: .utf8).split(separator: "\n")
+            let sealed = try lines.map { line in
+                let words = line.split(separator: " ").map(String.init)
+                return (plaintext: words[0], envelope: try Envelope(parsing: try #require(words.last)))
             }
+            // In the child and in the parent, each: three other plaintexts, and one that both seal.
+            try #require(sealed.count == 8, "\(lines)")
+            #expect(Set(sealed.map(\.envelope.enc)).count == 1, "one context in both")
+            var plaintexts: [[UInt8]: Set<String>] = [:]
+            for each in sealed { plaintexts[each.envelope.number ?? [], default: []].insert(each.plaintext) }
+            #expect(plaintexts.values.allSatisfy { $0.count == 1 })
+            // What is equal throughout is sealed to equal bytes, which tell no more than that.
+            #expect(plaintexts.count == (repeating ? 7 : 8))
+            #expect(Set(sealed.map(\.envelope.bytes)).count == plaintexts.count)
         }
 
-        /// What runs in a process of its own: it forks.
+        /// The work of a process of its own: it forks.
         struct Work: Codable, Sendable {
-            let inNamespace: Bool
+            let isRepeating: Bool
             let result: String
 
             func run() throws {
-                // The first process of a namespace has the number 1, and so has the first one of the namespace within.
-                if inNamespace { try child { try sealInBoth() } } else { try sealInBoth() }
-            }
-
-            private func sealInBoth() throws {
                 let cache = ContextCache(sender: SenderPrivateKey(), topic: "com.example.app", limits: ContextLimits())
                 let phone = DevicePrivateKey().recipient
-                func seal() throws {
-                    let envelope = cache.seal([UInt8](repeating: 7, count: 32), to: phone)
-                    guard let number = envelope.sequenceNumber else { throw EnvelopeError.empty }
-                    try note("\(getpid()) \(Hex.encode(Array(envelope.enc))) \(number)\n")
+                // The context is made before the clone.
+                _ = cache.seal([0], to: phone)
+                if isRepeating { RepeatingRandom.start() }
+                func seal(_ name: String) throws {
+                    for number in 1...3 {
+                        try note("\(name)\(number)", cache.seal(Array("\(name)\(number)".utf8), to: phone))
+                    }
+                    try note("both", cache.seal(Array("both".utf8), to: phone))
                 }
-                try seal()
-                try child {
-                    try seal()
-                    try seal()
-                }
-                try seal()
+                try child { try seal("child") }
+                try seal("parent")
             }
 
-            private func note(_ line: String) throws {
+            private func note(_ plaintext: String, _ envelope: Envelope) throws {
+                let line = "\(plaintext) \(envelope.text)\n"
                 let file = open(result, O_WRONLY | O_CREAT | O_APPEND, 0o600)
                 guard file >= 0 else { throw EnvelopeError.empty }
                 defer { close(file) }
@@ -80,9 +66,6 @@ import Testing
             /// Swift hides fork(2), since little of its runtime may be used afterwards.
             private func child(_ body: () throws -> Void) throws {
                 let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
-                let unshare = unsafeBitCast(dlsym(nil, "unshare"), to: (@convention(c) (Int32) -> Int32).self)
-                let newProcessNamespace: Int32 = 0x2000_0000
-                if inNamespace { guard unshare(newProcessNamespace) == 0 else { throw EnvelopeError.empty } }
                 let process = fork()
                 if process == 0 {
                     do { try body() } catch { _exit(1) }
@@ -91,6 +74,15 @@ import Testing
                 var status: Int32 = 0
                 guard waitpid(process, &status, 0) == process, status == 0 else { throw EnvelopeError.empty }
             }
+        }
+
+        /// A random source that gives the same bytes in a process and in its clone.
+        private enum RepeatingRandom {
+            nonisolated(unsafe) static var implementation = randombytes_implementation(
+                implementation_name: { UnsafePointer(strdup("repeating")) }, random: { 4 }, stir: nil, uniform: nil,
+                buf: { buffer, count in _ = memset(buffer!, 4, count) }, close: nil)
+
+            static func start() { randombytes_set_implementation(&implementation) }
         }
     }
 #endif

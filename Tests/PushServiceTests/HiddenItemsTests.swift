@@ -56,7 +56,7 @@ import Testing
         let hidden = self.hidden(manner)
         let keys = DeviceKeys(hidden.items)
         for recipient in record.recipients + [DevicePrivateKey().recipient] {
-            #expect(throws: KeyStoreError.locked) { try keys.keys(for: recipient.keyID) }
+            #expect(throws: KeyStoreError.locked) { try keys.keys { $0 == recipient } }
             let envelope = try phone.seal(to: recipient, sent: Phone.start)
             #expect(throws: Opener.Refusal.locked) { try hidden.open(envelope, at: Phone.start) }
         }
@@ -82,7 +82,7 @@ import Testing
                 #expect(try hidden().device.enroll(at: Phone.start) == record, "\(manner), \(call)")
             } catch { #expect(error == .locked, "\(manner), \(call)") }
             do {
-                let found = try DeviceKeys(hidden().items).keys(for: newest.keyID)
+                let found = try DeviceKeys(hidden().items).keys { $0 == newest }
                 #expect(found.map(\.identity.recipient) == [newest], "\(manner), \(call)")
             } catch { #expect(error == .locked, "\(manner), \(call)") }
             do {
@@ -95,7 +95,7 @@ import Testing
 
     @Test("an empty keychain is told from a hidden one, and a first key is made in it") func empty() throws {
         let items = phone.memory
-        #expect(try DeviceKeys(items).keys(for: DevicePrivateKey().recipient.keyID).isEmpty)
+        #expect(try DeviceKeys(items).keys { _ in false }.isEmpty)
         #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
         #expect(items.list().isEmpty)
         let record = try phone.device.enroll(at: Phone.start)
@@ -106,11 +106,11 @@ import Testing
         let identities = (0..<16).map { _ in DevicePrivateKey() }
         let life = KeyLife(created: Phone.start, confirmed: Phone.start)
         let items = WatchedItems(InMemorySecretItems(identities.map { StoredKey.item($0, life: life) }))
-        let found = try DeviceKeys(items).keys(for: identities[9].recipient.keyID)
+        let found = try DeviceKeys(items).keys { $0 == identities[9].recipient }
         #expect(found.map(\.identity.recipient) == [identities[9].recipient])
         #expect(items.counts.secretCount == 1)
         // For one that is nowhere, one more: it shows that nothing is hidden.
-        #expect(try DeviceKeys(items).keys(for: DevicePrivateKey().recipient.keyID).isEmpty)
+        #expect(try DeviceKeys(items).keys { _ in false }.isEmpty)
         #expect(items.counts.secretCount == 2)
     }
 }

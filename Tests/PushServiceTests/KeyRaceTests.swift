@@ -186,7 +186,7 @@ import Testing
                 try records.look(at: phone, place)
                 let done = try phone.device.maintain(at: act.time)
                 try records.look(at: phone, place)
-                for message in messages where !(done.erased.contains { message.recipientKeyID == $0.keyID }) {
+                for message in messages where !(done.erased.contains(where: message.matches)) {
                     _ = try phone.open(message, at: act.time)
                 }
                 let active = try phone.stored.keys.filter { $0.life.state == .active }
@@ -265,7 +265,7 @@ import Testing
             try phone.memory.add(SecretItem(account: account, attributes: attributes, secret: secret))
         }
         // Its public half is not that of its secret.
-        #expect(try DeviceKeys(phone.memory).keys(for: stranger.keyID).isEmpty)
+        #expect(try DeviceKeys(phone.memory).keys { $0 == stranger }.isEmpty)
         let recipient = try #require(try phone.stored.enrollment(for: Phone.topic)?.record).recipients[0]
         _ = try phone.open(try phone.seal(to: recipient, sent: Phone.start), at: Phone.start)
         #expect(try DeviceKeys(phone.memory).senderSet(for: Phone.topic) == nil)

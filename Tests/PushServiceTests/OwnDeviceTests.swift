@@ -196,7 +196,7 @@ import Testing
 
     @Test("a release build believes no key whose secret is in this repository") func publishedKeys() throws {
         let published: [SenderPublicKey] = [
-            "pushsender159w574d8l6hmv0r2z6kk55535xn84f5fh0u0rredej5frj2kvclqxvm9wj"
+            "pushsender14tr562hekmdndg9w3nzv9222vhpqdve2xpl86fsduus5hr7vvyfs4f33c2"
         ]
         let own = SenderPrivateKey().sender
         #expect(PublishedKeys.trusted(published + [own], ifDebug: false) == [own])

@@ -207,12 +207,9 @@ import UserNotifications
     func otherRefusals() async throws {
         let broken = fixture.configuration(keys: WatchedItems(fixture.keys, .failing(.other(-50))))
         expectSafeDefault(await fixture.show(try fixture.seal(), by: broken), .keysUnavailable)
-        let context = HPKEContext(
-            sendingTo: fixture.phone.recipient.x25519, from: fixture.sender.x25519,
-            info: HPKEInfo(Envelope.info(topic: Fixture.topic)))
-        let envelope = Envelope.sealing(
-            Array("{}".utf8) + [0x80], to: fixture.phone.recipient, from: fixture.sender.sender, in: context,
-            sequenceNumber: 0)
+        let context = SealingContext(
+            to: fixture.phone.recipient, from: fixture.sender, info: HPKEInfo(Envelope.info(topic: Fixture.topic)))
+        let envelope = context.seal(Array("{}".utf8) + [0x80])
         expectSafeDefault(await fixture.show(envelope.text), .malformedContent)
     }
 

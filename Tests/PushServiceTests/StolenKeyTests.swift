@@ -18,7 +18,7 @@ struct StolenKeyTests {
         let device = phone.device
         let keys = DeviceKeys(phone.items)
         let old = try #require(try device.enroll(at: at(0)).recipients.first)
-        let stolen = try #require(try keys.keys(for: old.keyID).first).identity
+        let stolen = try #require(try keys.keys { $0 == old }.first).identity
         let new = try device.rotate(at: at(hour)).recipients[0]
         try FileManager.default.createDirectory(
             at: phone.folder.appending("SealedPush"), withIntermediateDirectories: true)
@@ -50,14 +50,14 @@ struct StolenKeyTests {
         -> Envelope
     {
         let ephemeral = X25519PrivateKey.random()
+        let shared = AuthenticatedKEM.decapsulate(ephemeral.publicKey, with: stolen.x25519, from: sender.x25519)
         let context = HPKEContext(
-            receiving: ephemeral.publicKey, with: stolen.x25519, from: sender.x25519,
-            info: HPKEInfo(Envelope.info(topic: Phone.topic)))
+            enc: ephemeral.publicKey.bytes, sharedSecret: shared, info: HPKEInfo(Envelope.info(topic: Phone.topic)),
+            isSending: true)
         let content = """
             {"id":"5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09","topic":"\(Phone.topic)","sent":\(sent.secondsSince1970),\
             "alert":{"body":"forged"}}
             """
-        return .sealing(
-            Array(content.utf8) + [0x80], to: stolen.recipient, from: sender, in: context, sequenceNumber: 0)
+        return SealingContext(context, to: stolen.recipient, from: sender).seal(Array(content.utf8) + [0x80])
     }
 }

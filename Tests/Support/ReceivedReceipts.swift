@@ -8,7 +8,9 @@ package struct ReceivedReceipts: Sendable {
     private let recipients = Locked<[String: DevicePublicKey]>([:])
     private let address = ReceiptAddress(parsing: "https://push.example.com/r")!
 
-    package init(_ sender: SenderPrivateKey = SenderPrivateKey()) { key = ReceiptKey(of: sender) }
+    package init(_ sender: SenderPrivateKey = SenderPrivateKey()) {
+        key = ReceiptKey(of: sender, for: "com.example.app")
+    }
 
     /// What a message to this device says.
     package func request(_ device: String) -> ReceiptRequest {

@@ -6,7 +6,7 @@ import { isDevice } from './device.js'
 import { SettingError } from './errors.js'
 import { blake2b } from './protocol/blake2b.js'
 import { forSealing, isBackground, isVisible, pad, PADDINGS, plain, plainObject, suspects } from './protocol/content.js'
-import { CHALLENGE, hkdfExpand, hkdfExtract, OVERHEAD, privateKey, publicBytes, seal, toSeal } from './protocol/hpke.js'
+import { CHALLENGE, derive, OVERHEAD, privateKey, publicBytes, seal, senderScalar, toSeal } from './protocol/hpke.js'
 import { decode, decodeSecret, encode, RECIPIENT, SENDER, SENDER_SECRET } from './protocol/key-text.js'
 import { armour, encodeBase64, isSeconds, isTopic, options, seconds, toJSON } from './protocol/text.js'
 
@@ -48,8 +48,10 @@ export class Sender {
   constructor(secret, settings) {
     const { topic, safeDefault = GENERIC_TEXT, padding = 'buckets' } = options(settings, 'topic', 'safeDefault', 'padding')
     const bytes = decodeSecret(SENDER_SECRET, secret)
-    this.#secret = privateKey(bytes)
-    this.#headerKey = hkdfExpand(hkdfExtract('', bytes), 'sealedpush/v1 ids', 32)
+    const scalar = senderScalar(bytes)
+    this.#secret = privateKey(scalar)
+    scalar.fill(0)
+    if (isTopic(topic)) this.#headerKey = derive(bytes, 'sealedpush/v1 ids', topic)
     bytes.fill(0)
     if (!isTopic(topic)) throw new SettingError('topic')
     if (!PADDINGS.includes(padding)) throw new SettingError('padding')

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Device, SealedPushError } from 'sealed-push'
 import { blake2b } from '../src/protocol/blake2b.js'
 import * as hpke from '../src/protocol/hpke.js'
-import { decode, encode, ENROLLMENT, keyID, RECIPIENT, SENDER } from '../src/protocol/key-text.js'
+import { decode, encode, ENROLLMENT, RECIPIENT, SENDER } from '../src/protocol/key-text.js'
 import { checksum, DEVICE, signedMessage } from '../src/protocol/records.js'
 import { armour, decodeBase64 } from '../src/protocol/text.js'
 
@@ -132,18 +132,18 @@ export function signRecord(secret, { type = DEVICE, counter, created, expires, t
 /** What opens under one of the identities (3.4): the plaintext, and for whom. */
 export function openEnvelope(envelope, identities, sender, topic, purpose = hpke.MESSAGE) {
   const from = decode(SENDER, sender)
-  const [header, enc] = [envelope.subarray(0, 45), envelope.subarray(9, 41)]
+  const [header, enc] = [envelope.subarray(0, hpke.HEADER), envelope.subarray(9, 41)]
   for (const identity of identities) {
     const recipient = hpke.publicBytes(identity)
-    if (!keyID(recipient).equals(header.subarray(1, 5)) || !keyID(from).equals(header.subarray(5, 9))) continue
+    if (!hpke.hints(enc, recipient, from).equals(header.subarray(1, 9))) continue
     const dh = hpke.agreed([identity, hpke.publicKey(enc)], [identity, hpke.publicKey(from)])
     const { key, baseNonce } = hpke.keySchedule(dh, enc, recipient, from, topic, purpose)
-    const nonce = hpke.nonce(baseNonce, header.readUInt32BE(41))
+    const nonce = hpke.nonce(baseNonce, header.subarray(41))
     const cipher = createDecipheriv('chacha20-poly1305', key, nonce, { authTagLength: 16 })
-    cipher.setAAD(header, { plaintextLength: envelope.length - 61 })
+    cipher.setAAD(header, { plaintextLength: envelope.length - hpke.OVERHEAD })
     cipher.setAuthTag(envelope.subarray(-16))
     try {
-      return { plaintext: Buffer.concat([cipher.update(envelope.subarray(45, -16)), cipher.final()]), recipient }
+      return { plaintext: Buffer.concat([cipher.update(envelope.subarray(hpke.HEADER, -16)), cipher.final()]), recipient }
     } catch {
       continue
     }

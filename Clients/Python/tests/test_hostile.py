@@ -108,7 +108,7 @@ class Hostile(unittest.TestCase):
             self.holds(Sender, one, topic=other)
             self.holds(Sender, self.secret, topic=TOPIC, safe_default=one, padding=other)
             self.holds(Sender, self.secret, topic=TOPIC, receipts=one, reserve=other)
-            self.holds(ReceiptReceiver([self.secret]).check, one, now=other)
+            self.holds(ReceiptReceiver([self.secret], topic=TOPIC).check, one, now=other)
             self.holds(open_file, one, b"", "/nowhere/at/all")
             self.holds(sealed_push.seal_attachment, b"", b"", url=one, id=other, type=other, thumbnail=one)
             for read in (chart.read, receipts.read_request, files.read_attachment, files.read_file, files.are_attachments):
@@ -125,7 +125,7 @@ class Hostile(unittest.TestCase):
             self.holds(Device, state["enrollment"], state["record"], [self.mutated(state["proven"][0])])
             self.holds(self.device.answer, self.mutated(answer))
             self.assertFalse(self.holds(Sender, self.mutated(self.secret[:-3]), topic=TOPIC))
-            self.holds(ReceiptReceiver([self.secret]).check, self.random.randbytes(self.random.choice((0, 127, 128, 129))))
+            self.holds(ReceiptReceiver([self.secret], topic=TOPIC).check, self.random.randbytes(self.random.choice((0, 127, 128, 129))))
         self.assertEqual(self.device.proven, tuple(state["proven"]))
 
     def test_json_that_was_cut_or_changed(self):

@@ -29,7 +29,7 @@ def envelope_of(push):
 
 
 def number_of(push):
-    return int.from_bytes(envelope_of(push)[41:45], "big")
+    return envelope_of(push)[41:53]
 
 
 class Sealing(unittest.TestCase):
@@ -201,7 +201,7 @@ class Sealing(unittest.TestCase):
         url, id, key = receipts.read_request(content["receipt"])
         self.assertEqual(url, "https://push.example.com/receipts")
         body = receipts.make(key, id, push.message_id, NOW, 412, {2: 3, 20: 1})
-        said = sealed_push.ReceiptReceiver([sealed_push.generate_sender_secret(), SECRET]).check(body, now=NOW)
+        said = sealed_push.ReceiptReceiver([sealed_push.generate_sender_secret(), SECRET], topic=TOPIC).check(body, now=NOW)
         self.assertEqual(said.device, sender.receipt_device(push.recipient))
         self.assertEqual((said.shown_at, said.elapsed_milliseconds), (NOW, 412))
         self.assertEqual((said.failures, said.other_failures), ({"unknown-recipient": 3}, 1))
@@ -214,7 +214,7 @@ class Secrets(unittest.TestCase):
         sender = Sender(SECRET, topic=TOPIC, receipts="https://push.example.com/")
         phone, device = enrolled(sender)
         push = sender.seal({"alert": {"body": "a very private word"}}, device)
-        receiver = sealed_push.ReceiptReceiver([SECRET])
+        receiver = sealed_push.ReceiptReceiver([SECRET], topic=TOPIC)
         shown = "".join(f"{each!r} {each}" for each in (sender, device, push, receiver))
         self.assertNotIn(SECRET[-20:], shown)
         self.assertNotIn("private", shown)
@@ -233,7 +233,7 @@ class Secrets(unittest.TestCase):
             lambda: Sender(wrong, topic=TOPIC),
             lambda: Sender(SECRET.lower(), topic=TOPIC),
             lambda: Sender(SECRET + "Q", topic=TOPIC),
-            lambda: sealed_push.ReceiptReceiver([wrong]),
+            lambda: sealed_push.ReceiptReceiver([wrong], topic=TOPIC),
             lambda: sealed_push.fingerprint(SECRET),
             lambda: sender.seal({"alert": {"body": body}, "data": {1, 2}}, device),
             lambda: sender.seal({"alert": {"body": body}, body: "\ud800"}, device),
@@ -256,40 +256,41 @@ class Contexts(unittest.TestCase):
         self.sender = Sender(SECRET, topic=TOPIC)
         self.phone, self.device = enrolled(self.sender)
 
-    def test_a_context_numbers_its_messages_and_ends_by_the_rules(self):
+    def test_a_context_ends_by_the_rules_and_each_message_has_a_number_of_its_own(self):
         pushes = [self.sender.seal(NINA, self.device) for _ in range(MOST_MESSAGES + 2)]
-        numbers = [(envelope_of(push)[9:41], number_of(push)) for push in pushes]
-        self.assertEqual(len(set(numbers)), len(numbers))
-        self.assertEqual([number for _, number in numbers], [*range(MOST_MESSAGES), 0, 1])
-        self.assertEqual(len({enc for enc, _ in numbers}), 2)
+        self.assertEqual(len({number_of(push) for push in pushes}), len(pushes))
+        encs = [envelope_of(push)[9:41] for push in pushes]
+        self.assertEqual([encs.count(each) for each in dict.fromkeys(encs)], [MOST_MESSAGES, 2])
         for push in (pushes[0], pushes[-1], pushes[MOST_MESSAGES - 1]):
             self.assertTrue(self.phone.open(push, self.sender))
         self.sender.forget(push.recipient)
-        self.assertEqual(number_of(self.sender.seal(NINA, self.device)), 0)
+        self.assertNotIn(envelope_of(self.sender.seal(NINA, self.device))[9:41], encs)
 
-    def test_one_for_each_message_where_that_is_wanted(self):
-        sender = Sender(SECRET, topic=TOPIC, reuse_contexts=False)
-        pushes = [sender.seal(NINA, self.device) for _ in range(3)]
-        self.assertEqual([number_of(push) for push in pushes], [0, 0, 0])
-        self.assertEqual(len({envelope_of(push)[9:41] for push in pushes}), 3)
+    def test_a_number_is_never_that_of_another_plaintext_though_the_random_source_repeats(self):
+        context = self.sender._make_context(hpke.public_key(self.phone.identities[0]))
+        with mock.patch("os.urandom", return_value=bytes(16)):
+            numbers = {context.number(bytes([each])) for each in range(100)}
+            self.assertEqual(context.number(b"a"), context.number(b"a"))
+        self.assertEqual(len(numbers), 100)
+        self.assertNotEqual(context.number(b"a"), context.number(b"a"))
 
     def test_an_hour_and_no_more_than_so_many(self):
         now, made = [0.0], []
 
         def make(recipient):
             made.append(recipient)
-            return object()
+            return len(made)
 
         cache = ContextCache(make, clock=lambda: now[0])
-        cache.reserve(b"a")
+        self.assertEqual(cache.get(b"a"), 1)
         now[0] = LIFETIME - 1
-        self.assertEqual(cache.reserve(b"a")[1], 1)
+        self.assertEqual(cache.get(b"a"), 1)
         now[0] = LIFETIME
-        self.assertEqual(cache.reserve(b"a")[1], 0)
+        self.assertEqual(cache.get(b"a"), 2)
         for number in range(MOST_HELD):
-            cache.reserve(number)
-        self.assertEqual(len(cache._state._held), MOST_HELD)
-        self.assertEqual(cache.reserve(b"a")[1], 0)
+            cache.get(number)
+        self.assertEqual(len(cache._held), MOST_HELD)
+        self.assertEqual(cache.get(b"a"), MOST_HELD + 3)
 
     def test_threads_share_no_number(self):
         found, lock = [], threading.Lock()
@@ -308,22 +309,23 @@ class Contexts(unittest.TestCase):
         self.assertEqual(len(set(found)), 2400)
 
     @unittest.skipUnless(hasattr(os, "fork"), "no fork")
-    def test_a_child_makes_contexts_of_its_own(self):
+    def test_a_child_seals_though_a_thread_of_its_parent_held_the_lock(self):
         first = self.sender.seal(NINA, self.device)
         reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            try:
-                os.write(writing, self.sender.seal(NINA, self.device).payload)
-            finally:
-                os._exit(0)
+        with self.sender._contexts._lock:
+            child = os.fork()
+            if child == 0:
+                try:
+                    os.write(writing, self.sender.seal(NINA, self.device).payload)
+                finally:
+                    os._exit(0)
         os.close(writing)
         with os.fdopen(reading, "rb") as pipe:
             theirs = decode_base64(json.loads(pipe.read())["custom-encrypted-message"])
         os.waitpid(child, 0)
         ours = envelope_of(self.sender.seal(NINA, self.device))
         self.assertEqual(ours[9:41], envelope_of(first)[9:41])
-        self.assertNotEqual(theirs[9:41], ours[9:41])
+        self.assertNotEqual(theirs[41:53], ours[41:53])
 
 
 class Keys(unittest.TestCase):
@@ -331,8 +333,8 @@ class Keys(unittest.TestCase):
         found = sealed_push.fingerprint("push1x56endjkd5mwg2fduh7vv8yel4reyvdlhvjtp3qdrd282sxwu3ksqhs462")
         self.assertEqual(found.digits, "91641 11652 10822 84328 05299 67106")
         self.assertEqual(found.words, "shrimp moss newt opera modern duet proud palace insect anchor garlic ideal")
-        capitals = "PUSHSENDER1WZXHHF7U3RZZ6ZT3MZQETJAG8XSQQUM8U7EKUJRWZZTG5G280GHSVPV6ST"
-        self.assertEqual(sealed_push.fingerprint(capitals).digits, "14673 82679 34462 75749 15061 65016")
+        capitals = "PUSHSENDER1RAP9C6RWCS3D8PQUEDWHSTYE9GENPY6Z7AWXNXAALF8ZWL0A2DCS2DWSVJ"
+        self.assertEqual(sealed_push.fingerprint(capitals).digits, "16500 83864 59234 19994 38065 70272")
 
     def test_a_new_secret_is_a_key(self):
         sender = Sender(sealed_push.generate_sender_secret(), topic=TOPIC)
@@ -343,7 +345,7 @@ class Keys(unittest.TestCase):
     def test_a_secret_is_taken_as_files_and_variables_carry_it_or_named_for_what_it_is(self):
         for text in (f"{SECRET}\n", f"{SECRET}\r\n", f"  {SECRET}\t", f"\ufeff{SECRET}"):
             self.assertEqual(Sender(text, topic=TOPIC).public_key, Sender(SECRET, topic=TOPIC).public_key)
-            sealed_push.ReceiptReceiver([text])
+            sealed_push.ReceiptReceiver([text], topic=TOPIC)
         for text, code in {None: "not-given", "": "not-given", "\n": "not-given", "None": "not-given", "undefined": "not-given",
                            SECRET.lower(): "wrong-case", 7: "not-a-key", SECRET[:-1]: "wrong-checksum"}.items():  # fmt: skip
             with self.assertRaises(KeyTextError) as raised:

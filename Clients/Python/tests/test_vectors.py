@@ -26,7 +26,7 @@ from .support import SPECIFICATION, VECTORS, keys_of, read_vectors
 class Vectors(unittest.TestCase):
     def test_pushes(self):
         vectors = read_vectors(".")
-        self.assertEqual(len(vectors), 386)
+        self.assertEqual(len(vectors), 389)
         for name, values in vectors.items():
             with self.subTest(name):
                 self.assertEqual(self.opened(values), (values["outcome"], values.get("content")))
@@ -51,24 +51,27 @@ class Vectors(unittest.TestCase):
     def sealed(self, values):
         sender = bytes.fromhex(values["sender-secret"])
         identities = keys_of(values, "identity", key_text.IDENTITY)
-        ephemeral, number = bytes.fromhex(values["ephemeral-secret"]), int(values["number"])
+        ephemeral, number = bytes.fromhex(values["ephemeral-secret"]), bytes.fromhex(values["number"])
         plaintext = bytes.fromhex(values["plaintext"])
         made = {}
         for identity in identities:
             context = hpke.Context.to_seal(sender, hpke.public_key(identity), values["topic"], ephemeral)
             made[context.shared_secret.hex()] = (context, hpke.public_key(identity))
         context, recipient = made[values["shared-secret"]]
-        sealed = context.seal(number, plaintext)
+        self.assertEqual(context.number_key.hex(), values["number-key"])
+        if "number-random" in values:
+            self.assertEqual(context.number(plaintext, bytes.fromhex(values["number-random"])), number)
+        sealed = context.seal(plaintext, number)
         self.assertEqual(sealed.hex(), values["aad"] + values["ciphertext"] + values["tag"])
         if "field" in values:
             self.assertEqual(text.encode_base64(sealed), values["field"])
         made = content.parse(values["content"].encode())
-        key = envelope.header_key(sender)
+        key = envelope.header_key(sender, values["topic"])
         self.assertEqual(key.hex(), values["header-key"])
         string = made.get("collapse-id", made["id"])
         self.assertEqual(envelope.collapse_id(key, recipient, string), values["apns-collapse-id"])
         self.assertEqual(envelope.apns_id(key, recipient, made["id"]), values["apns-id"])
-        self.assertEqual(envelope.ledger_key(sealed, recipient, hpke.public_key(sender)).hex(), values["ledger-key"])
+        self.assertEqual(envelope.ledger_key(sealed, recipient, hpke.sender_public_key(sender)).hex(), values["ledger-key"])
 
     def test_records_and_challenges(self):
         vectors = read_vectors("Records")
@@ -114,6 +117,7 @@ class Vectors(unittest.TestCase):
             values["topic"],
             bytes.fromhex(values["random"]),
             bytes.fromhex(values["ephemeral-secret"]),
+            bytes.fromhex(values["number"]),
         )
         self.assertEqual(made, (values["challenge"], answer))
         return "answered"
@@ -132,7 +136,7 @@ class Vectors(unittest.TestCase):
     def receipt(self, values):
         secrets = [values[each] for each in values if each.rstrip("0123456789") == "sender-secret"]
         try:
-            said = ReceiptReceiver(secrets).check(bytes.fromhex(values["body"]), now=int(values["now"]))
+            said = ReceiptReceiver(secrets, topic=values["topic"]).check(bytes.fromhex(values["body"]), now=int(values["now"]))
         except SealedPushError as error:
             return error.code
         if "number" in values:

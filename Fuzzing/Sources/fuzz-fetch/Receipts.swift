@@ -21,7 +21,7 @@ func fuzzReceipt(_ input: inout Input) {
 private let now = Timestamp(clamping: 1_760_000_000)
 private let receiptKey: ReceiptKey = {
     let secret = NamedLines(published: "test-newsroom").required("secret")
-    do { return ReceiptKey(of: try SenderPrivateKey(parsing: secret)) } catch {
+    do { return ReceiptKey(of: try SenderPrivateKey(parsing: secret), for: "com.example.app") } catch {
         fatalError("a test key is unusable: \(error)")
     }
 }()

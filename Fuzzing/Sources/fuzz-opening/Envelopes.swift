@@ -41,20 +41,19 @@ private func tryText(_ text: String) {
 private func reason(against bytes: [UInt8]) -> EnvelopeError? {
     if bytes.count > 3_072 { return .tooLong }
     guard let suite = bytes.first else { return .empty }
-    guard let minimum = [1: 62, 2: 54][suite] else { return .unknownSuite(suite) }
+    guard let minimum = [1: 70, 2: 54][suite] else { return .unknownSuite(suite) }
     if bytes.count < minimum { return .tooShort(byteCount: bytes.count, minimum: minimum) }
     return suite == 1 && !X25519Rule.isSafe(Array(bytes[9..<41])) ? .unsafeEncapsulatedKey : nil
 }
 
 private func checkHeader(of envelope: Envelope) {
     let bytes = envelope.bytes
-    demand(hexadecimal(envelope.recipientKeyID) == Array(bytes[1..<5]), "another recipient key ID")
+    demand(hexadecimal(envelope.recipientHint) == Array(bytes[1..<5]), "another recipient hint")
     let isAuthenticated = bytes[0] == 1
     demand(
-        envelope.senderKeyID.map(hexadecimal) == (isAuthenticated ? Array(bytes[5..<9]) : nil), "another sender key ID")
-    let number = isAuthenticated ? bytes[41..<45].reduce(0) { $0 * 256 + Int($1) } : nil
-    demand(envelope.sequenceNumber.map { Int($0) } == number, "another sequence number")
-    demand(envelope.plaintextByteCount == bytes.count - (isAuthenticated ? 61 : 53), "another length")
+        envelope.senderHint.map(hexadecimal) == (isAuthenticated ? Array(bytes[5..<9]) : nil), "another sender hint")
+    demand(envelope.number == (isAuthenticated ? Array(bytes[41..<53]) : nil), "another number")
+    demand(envelope.plaintextByteCount == bytes.count - (isAuthenticated ? 69 : 53), "another length")
 }
 
-private func hexadecimal(_ id: KeyID) -> [UInt8] { Hexadecimal.bytes(id.description) }
+private func hexadecimal(_ hint: KeyHint) -> [UInt8] { Hexadecimal.bytes(hint.description) }

@@ -38,22 +38,21 @@ private func withAuthenticatedHeader(_ bytes: [UInt8], key: Int) -> [UInt8] {
     guard bytes.count > 41 else { return bytes }
     var bytes = bytes
     bytes[0] = 1
-    bytes.replaceSubrange(1..<5, with: Parties.recipientKeyIDs[key % Parties.recipientKeyIDs.count])
-    bytes.replaceSubrange(5..<9, with: Parties.senderKeyIDs[key % Parties.senderKeyIDs.count])
     // With the top bit gone nearly every `enc` is a safe key.
     bytes[40] &= 0x7f
+    bytes.replaceSubrange(1..<9, with: Parties.hints(key, enc: bytes[9..<41]))
     return bytes
 }
 
 private func withAnonymousHeader(_ bytes: [UInt8], key: Int) -> [UInt8] {
-    guard bytes.count > 5 else { return bytes }
-    return [2] + Parties.recipientKeyIDs[key % Parties.recipientKeyIDs.count] + bytes[5...]
+    guard bytes.count > 37 else { return bytes }
+    return [2] + Parties.anonymousHint(key, enc: bytes[5..<37]) + bytes[5...]
 }
 
 /// Any plaintext, also one that a sealer would not seal.
 private func openBox(of plaintext: [UInt8], time: Int) {
     let box = RawSealedBox.seal(plaintext, to: Parties.recipientBytes)
-    guard let envelope = try? Envelope(parsing: [2] + Parties.recipientKeyIDs[0] + box) else {
+    guard let envelope = try? Envelope(parsing: [2] + Parties.anonymousHint(0, enc: box[..<32]) + box) else {
         demand(plaintext.isEmpty || plaintext.count > 3_019, "a sealed box is no envelope")
         return
     }

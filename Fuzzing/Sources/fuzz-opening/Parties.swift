@@ -9,14 +9,25 @@ enum Parties {
     static let now = Timestamp(clamping: 1_760_000_003)
 
     static let sealer = Sealer(
-        sender: senderKey, topic: topic, safeDefault: "You have a new message!", contexts: .perMessage)
+        sender: senderKey, topic: topic, safeDefault: "You have a new message!",
+        contexts: ContextLimits(messageCount: 1))
     static let anonymousSealer = Sealer(
         anonymousFor: topic, safeDefault: "You have a new message!", padding: .none, fit: .truncate)
 
     static let recipient = identities[0].recipient
     static let recipientBytes = Bech32Rule.bytes(ofKey: recipient.description)
-    static let recipientKeyIDs = identities.map { Hexadecimal.bytes($0.recipient.keyID.description) }
-    static let senderKeyIDs = senders.map { Hexadecimal.bytes($0.keyID.description) }
+
+    /// Both hints of one of the identities and one of the senders.
+    static func hints(_ key: Int, enc: ArraySlice<UInt8>) -> [UInt8] {
+        let (recipient, sender) = (identities[key % identities.count].recipient, senders[key % senders.count])
+        let suite = Envelope.Suite.authenticated
+        return suite.hint(enc: enc, recipient: recipient).bytes
+            + suite.hint(enc: enc, recipient: recipient, sender: sender).bytes
+    }
+
+    static func anonymousHint(_ key: Int, enc: ArraySlice<UInt8>) -> [UInt8] {
+        Envelope.Suite.anonymous.hint(enc: enc, recipient: identities[key % identities.count].recipient).bytes
+    }
 
     static let opener = Opener(
         topic: topic,
@@ -34,8 +45,8 @@ enum Parties {
     private static let senderKey = required {
         try SenderPrivateKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
     }
-    /// Two of these share a key ID, and so do two of the senders.
-    private static let sharing = NamedLines("Vectors/good-identities-and-senders-sharing-key-id.txt")
+    /// In one of the vectors two of these share a hint, and so do two of the senders.
+    private static let sharing = NamedLines("Vectors/good-identities-and-senders-sharing-hint.txt")
     private static let usual = NamedLines("Vectors/good-all-keys.txt")
 
     private static let identities =

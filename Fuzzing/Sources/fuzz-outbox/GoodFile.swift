@@ -43,7 +43,8 @@ enum GoodFile {
     // MARK: What is in it
 
     static let sealer = Sealer(
-        sender: senderKey, topic: "com.example.app", safeDefault: "You have a new message!", contexts: .perMessage)
+        sender: senderKey, topic: "com.example.app", safeDefault: "You have a new message!",
+        contexts: ContextLimits(messageCount: 1))
     static let receipt = ShownReceipt(
         ReceiptBody(
             id: ReceiptID([UInt8](repeating: 1, count: 16)), number: [UInt8](repeating: 2, count: 16), created: now,

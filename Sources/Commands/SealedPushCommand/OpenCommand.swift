@@ -55,22 +55,32 @@ struct OpenCommand: ParsableCommand {
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect", abstract: "Show what anyone can see of a payload; needs no key.",
-        discussion: "Example:\n  sealedpush inspect push.apns --json")
+        discussion: "Example:\n  sealedpush inspect push.apns --keyring Keys")
 
     @Argument(help: "A payload file, or a file with an envelope's text alone; - for standard input.") var file: String
+
+    @Option(help: .value("folder", "Name the keys that its hints match.")) var keyring: String?
 
     @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {
         let bytes = try Input.read(file, limit: Input.maximumPayloadFileByteCount)
         let (envelope, payload) = try Input.envelope(bytes, from: file)
+        let matched = try keyring.map { folder in
+            try KeyringOptions.mustBeThere(folder)
+            return try Keyring(folder: URL(filePath: folder), command: "inspect").keys(matching: envelope)
+        }
         let start = payload.flatMap { StartFault(payload: $0.members) }
         let (plaintext, buckets) = (envelope.plaintextByteCount, PaddingPolicy.bucketByteCounts)
         let facts: [(name: String, label: String, value: JSONValue)] = [
             ("suite", "suite", .text(envelope.suite.name)),
-            ("recipientKeyID", "recipient key ID", .text(envelope.recipientKeyID)),
-            ("senderKeyID", "sender key ID", .text(envelope.senderKeyID)),
-            ("sequenceNumber", "sequence number", .count(envelope.sequenceNumber.map { Int($0) })),
+            ("recipientHint", "recipient hint", .text(envelope.recipientHint)),
+            ("device", "its device", .text(matched?.device)),
+            ("recipientKeyID", "its key ID", .text(matched?.recipient?.keyID)),
+            ("senderHint", "sender hint", .text(envelope.senderHint)),
+            ("sender", "its sender", .text(matched?.senderName)),
+            ("senderKeyID", "its key ID", .text(matched?.sender?.keyID)),
+            ("number", "number", .text(envelope.number.map(Hex.encode))),
             ("envelopeBytes", "envelope, bytes", .count(envelope.bytes.count)),
             ("plaintextBytes", "plaintext, bytes", .count(plaintext)),
             // The bucket that this many bytes fill, where they fill one.

@@ -34,8 +34,6 @@ struct SealCommand: ParsableCommand {
 
     @Flag(help: "Seal without a sender.") var anonymous = false
 
-    @Flag(help: "A context per message, for machines that are cloned.") var contextPerMessage = false
-
     @OptionGroup(title: "Sealing") var sealing: SealingOptions
 
     @Option(help: "A new file for the payload.") var output: String?
@@ -79,8 +77,7 @@ struct SealCommand: ParsableCommand {
         let keys = try keyring.newKeys("seal")
         guard let to else { return try sealLines(keys) }
         let recipient = try recipient(to, in: keys)
-        // Then the program ends: nothing to keep a context for.
-        let sealer = try sealing.sealer(from: from, keys, keyring, isContextPerMessage: true)
+        let sealer = try sealing.sealer(from: from, keys, keyring)
         let content = try moved(ContentFile.read(file), sealer)
         let payload = try sealer.seal(content, toUnverified: recipient, reserve: reserve)
         ContentFile.warn(of: content)
@@ -101,8 +98,7 @@ struct SealCommand: ParsableCommand {
     /// In memory that does not grow with the lines; of contexts, as many as a sealer keeps.
     private func sealLines(_ keys: Keyring) throws {
         let sealing = SealBatch(
-            from: try sealing.sealer(from: from, keys, keyring, isContextPerMessage: contextPerMessage),
-            reserve: reserve, isUnverifiedAllowed: unverified)
+            from: try sealing.sealer(from: from, keys, keyring), reserve: reserve, isUnverifiedAllowed: unverified)
         var (number, failedCount) = (0, 0)
         var answers = JSONWriter(reservingByteCount: 2 * Self.pieceByteCount)
         do {
@@ -179,16 +175,14 @@ struct SealingOptions: ParsableArguments {
     @Option(help: .value("url", "Ask for receipts here: https, or http on this machine")) var receipts: ReceiptAddress?
 
     /// - Parameter name: the sender's; nil for an anonymous one.
-    func sealer(
-        from name: KeyName?, _ keys: Keyring, _ options: KeyringOptions, isContextPerMessage: Bool = false
-    ) throws -> Sealer {
+    func sealer(from name: KeyName?, _ keys: Keyring, _ options: KeyringOptions) throws -> Sealer {
         let alert: WireAlert
         do { alert = try WireAlert(text: safeDefault) } catch { throw Failure.usage("--default: \(error)") }
         guard let name else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
         try options.willChoose(in: keys)
         return Sealer(
             sender: try keys.senderKey(named: name), topic: topic, safeDefault: alert, padding: padding, fit: fit,
-            contexts: isContextPerMessage ? .perMessage : ContextLimits(), receipts: receipts)
+            receipts: receipts)
     }
 }
 

@@ -1,6 +1,6 @@
 /// HPKE, RFC 9180: mode_auth with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305.
 ///
-/// Only what the envelope needs: no base or PSK mode, no exporter. See ``HPKEContext``.
+/// Only what the envelope needs: no base or PSK mode. See ``HPKEContext``.
 package enum HPKE {
     /// RFC 9180 section 5, table 1.
     static let modeAuth: UInt8 = 0x02
@@ -126,20 +126,47 @@ package enum AuthenticatedKEM {
     }
 }
 
-/// The key and base nonce that one encapsulation yields: seals and opens messages by sequence number.
+/// A message's number in its context: 96 bits, big endian. Source: RFC 9180 section 5.2, `ComputeNonce`.
+package struct HPKENumber: Hashable, Sendable {
+    package static let byteCount = 12
+    private let high: UInt32
+    private let low: UInt64
+
+    package init(_ value: UInt64) { (high, low) = (0, value) }
+
+    /// Takes exactly 12 bytes.
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        precondition(bytes.count == Self.byteCount)
+        high = UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self))
+        low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt64.self))
+    }
+
+    package func write(into bytes: UnsafeMutableRawBufferPointer) {
+        bytes.storeBytes(of: high.bigEndian, as: UInt32.self)
+        bytes.storeBytes(of: low.bigEndian, toByteOffset: 4, as: UInt64.self)
+    }
+
+    package static func ^ (one: HPKENumber, other: HPKENumber) -> HPKENumber {
+        HPKENumber(high: one.high ^ other.high, low: one.low ^ other.low)
+    }
+
+    private init(high: UInt32, low: UInt64) { (self.high, self.low) = (high, low) }
+}
+
+/// The key and base nonce that one encapsulation yields: seals and opens messages by number.
 ///
 /// Unlike RFC 9180's context it keeps no counter: pushes are lost, repeated and reordered, so the number travels with
-/// each message (Docs/Decisions/0002-sequence-numbers-in-the-header.md). **Whoever seals must never use a number twice.**
-/// Wiped when it goes. Opening and sealing may be called from many threads at once.
+/// each message (Docs/Decisions/0002-numbers-in-the-header.md). Two plaintexts must never share a number:
+/// take it from ``number(for:)``. Wiped when it goes. Safe from many threads at once.
 ///
-/// Source: RFC 9180 sections 5.1 and 5.2.
+/// Source: RFC 9180 sections 5.1 to 5.3.
 package struct HPKEContext: ~Copyable, Sendable {
     /// The encapsulated key, which travels with each message: with X25519 the ephemeral public key.
     package let enc: [UInt8]
-    /// key ‖ base_nonce
+    /// key ‖ base_nonce, and for a sender the key of its numbers
     private let keys: WipedBytes
 
-    /// The sender's side: a fresh ephemeral key; about 120 µs.
+    /// Makes the sender's side with a fresh ephemeral key; about 120 µs.
     package init(
         sendingTo recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable, info: HPKEInfo
     ) {
@@ -147,43 +174,56 @@ package struct HPKEContext: ~Copyable, Sendable {
         self.init(sendingTo: recipient, from: sender, info: info, ephemeral: ephemeral)
     }
 
-    /// The same with a given ephemeral secret, for known answers. Using one twice repeats every nonce.
+    /// Makes the sender's side with a given ephemeral secret, for known answers.
     package init(
         sendingTo recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable, info: HPKEInfo,
         ephemeral: borrowing WipedBytes
     ) {
         let enc = ephemeral.withBytes { X25519.publicKey(of: $0) }
         let shared = AuthenticatedKEM.encapsulate(to: recipient, from: sender, ephemeral: ephemeral, enc: enc)
-        self.init(enc: enc.bytes, sharedSecret: shared, info: info)
+        self.init(enc: enc.bytes, sharedSecret: shared, info: info, isSending: true)
     }
 
-    /// The recipient's side; about 100 µs.
+    /// Makes the recipient's side; about 100 µs.
     package init(
         receiving enc: X25519PublicKey, with recipient: borrowing some X25519Secret & ~Copyable,
         from sender: X25519PublicKey, info: HPKEInfo
     ) {
         let shared = AuthenticatedKEM.decapsulate(enc, with: recipient, from: sender)
-        self.init(enc: enc.bytes, sharedSecret: shared, info: info)
+        self.init(enc: enc.bytes, sharedSecret: shared, info: info, isSending: false)
     }
 
-    /// RFC 9180 section 5.1, `KeySchedule`, without the exporter secret: for whatever has agreed on the shared secret.
-    package init(enc: [UInt8], sharedSecret: borrowing WipedBytes, info: HPKEInfo) {
+    /// Makes a context from a shared secret: RFC 9180 section 5.1, `KeySchedule`; for a sender also the key of its
+    /// numbers, by section 5.3, `Context.Export`.
+    package init(enc: [UInt8], sharedSecret: borrowing WipedBytes, info: HPKEInfo, isSending: Bool) {
         self.enc = enc
         let secret = Self.secret(sharedSecret)
-        keys = WipedBytes(count: ChaCha20Poly1305.keyByteCount + ChaCha20Poly1305.nonceByteCount) { keys in
-            let split = ChaCha20Poly1305.keyByteCount
+        keys = WipedBytes(count: isSending ? Self.numberKey.upperBound : Self.baseNonce.upperBound) { keys in
+            func piece(_ range: Range<Int>) -> UnsafeMutableRawBufferPointer {
+                UnsafeMutableRawBufferPointer(rebasing: keys[range])
+            }
             secret.withBytes { secret in
                 info.keyScheduleContext.withUnsafeBytes { context in
-                    HPKE.labeledExpand(
-                        HPKE.suiteID, secret, label: "key", context,
-                        into: UnsafeMutableRawBufferPointer(rebasing: keys[..<split]))
-                    HPKE.labeledExpand(
-                        HPKE.suiteID, secret, label: "base_nonce", context,
-                        into: UnsafeMutableRawBufferPointer(rebasing: keys[split...]))
+                    func expand(_ label: StaticString, into output: UnsafeMutableRawBufferPointer) {
+                        HPKE.labeledExpand(HPKE.suiteID, secret, label: label, context, into: output)
+                    }
+                    expand("key", into: piece(Self.key))
+                    expand("base_nonce", into: piece(Self.baseNonce))
+                    guard isSending else { return }
+                    let exporter = WipedBytes(count: HKDF.pseudorandomKeyByteCount) { expand("exp", into: $0) }
+                    exporter.withBytes {
+                        HPKE.labeledExpand(
+                            HPKE.suiteID, $0, label: "sec", ("sealedpush/v1 number" as StaticString).bytes,
+                            into: piece(Self.numberKey))
+                    }
                 }
             }
         }
     }
+
+    private static let key = 0..<ChaCha20Poly1305.keyByteCount
+    private static let baseNonce = key.upperBound..<key.upperBound + ChaCha20Poly1305.nonceByteCount
+    private static let numberKey = baseNonce.upperBound..<baseNonce.upperBound + HKDF.pseudorandomKeyByteCount
 
     /// LabeledExtract(shared_secret, "secret", psk) with the default psk of mode_auth: empty.
     static func secret(_ sharedSecret: borrowing WipedBytes) -> WipedBytes {
@@ -194,40 +234,57 @@ package struct HPKEContext: ~Copyable, Sendable {
         }
     }
 
+    /// Returns a number for a plaintext, new each time; only on the sender's side. Below 1 µs for a short one.
+    ///
+    /// It repeats only if the random bytes and the plaintext both do, so a copy of the process, or of the machine, makes
+    /// no number of its own twice. Source: Specification 3.5.
+    package func number(for plaintext: UnsafeRawBufferPointer) -> HPKENumber {
+        precondition(keys.count == Self.numberKey.upperBound, "only a sender makes numbers")
+        return keys.withBytes { keys in
+            withUnsafeTemporaryAllocation(byteCount: Self.randomByteCount, alignment: 16) { random in
+                SecureRandom.fill(random)
+                // Of 16 bytes, libsodium's shortest hash, the first 12 are the number.
+                return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { hash in
+                    BLAKE2b.hash(
+                        UnsafeRawBufferPointer(random), plaintext,
+                        key: UnsafeRawBufferPointer(rebasing: keys[Self.numberKey]), into: hash)
+                    return HPKENumber(UnsafeRawBufferPointer(rebasing: hash[..<HPKENumber.byteCount]))
+                }
+            }
+        }
+    }
+
+    private static let randomByteCount = 16
+
     /// Writes ciphertext and tag into `output`, which has 16 bytes more than `plaintext`.
     package func seal(
-        _ plaintext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer, sequenceNumber: UInt32,
+        _ plaintext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer, number: HPKENumber,
         into output: UnsafeMutableRawBufferPointer
     ) {
-        withKeyAndNonce(sequenceNumber) { key, nonce in
+        withKeyAndNonce(number) { key, nonce in
             ChaCha20Poly1305.seal(plaintext, additionalData: additionalData, key: key, nonce: nonce, into: output)
         }
     }
 
     /// Writes the plaintext into `output`, which has 16 bytes less than `ciphertext`; false when the tag is wrong.
     package func open(
-        _ ciphertext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer, sequenceNumber: UInt32,
+        _ ciphertext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer, number: HPKENumber,
         into output: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        withKeyAndNonce(sequenceNumber) { key, nonce in
+        withKeyAndNonce(number) { key, nonce in
             ChaCha20Poly1305.open(ciphertext, additionalData: additionalData, key: key, nonce: nonce, into: output)
         }
     }
 
-    /// RFC 9180 section 5.2, `ComputeNonce`: the base nonce with the number, big endian, XORed into its end.
+    /// RFC 9180 section 5.2, `ComputeNonce`: the base nonce XOR the number.
     package func withKeyAndNonce<Result>(
-        _ sequenceNumber: UInt32, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
+        _ number: HPKENumber, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
     ) -> Result {
         keys.withBytes { keys in
-            let key = UnsafeRawBufferPointer(rebasing: keys[..<ChaCha20Poly1305.keyByteCount])
-            let baseNonce = keys[ChaCha20Poly1305.keyByteCount...]
-            return withUnsafeTemporaryAllocation(byteCount: baseNonce.count, alignment: 16) { nonce in
+            withUnsafeTemporaryAllocation(byteCount: ChaCha20Poly1305.nonceByteCount, alignment: 16) { nonce in
                 defer { wipe(nonce) }
-                nonce.copyBytes(from: baseNonce)
-                for byte in 0..<4 {
-                    nonce[nonce.count - 1 - byte] ^= UInt8(truncatingIfNeeded: sequenceNumber >> (8 * UInt32(byte)))
-                }
-                return body(key, UnsafeRawBufferPointer(nonce))
+                (HPKENumber(UnsafeRawBufferPointer(rebasing: keys[Self.baseNonce])) ^ number).write(into: nonce)
+                return body(UnsafeRawBufferPointer(rebasing: keys[Self.key]), UnsafeRawBufferPointer(nonce))
             }
         }
     }

@@ -3,11 +3,13 @@ internal import SealedPush
 /// Keys whose secrets anybody can read, in this repository: an app that believes one shows whatever anybody seals.
 enum PublishedKeys {
     private static let texts: Set<String> = [
-        "pushsender159w574d8l6hmv0r2z6kk55535xn84f5fh0u0rredej5frj2kvclqxvm9wj",
-        "pushsender1wzxhhf7u3rzz6zt3mzqetjag8xsqqum8u7ekujrwzztg5g280ghsvpv6st",
-        "pushsender1r0q5r7ff7zqm0dnc7yqze8z05w9qkxr3n63evzu2uyfgmvtda9us25ywft",
-        "pushsender1lsf9v58mk55nr9fm2da8022r2pfzpfvcuaynsgcczpaf5ckdxssq8sga8s",
-        "pushsender1tqznzzyjlzw20t4w8t39gv6dakmxxs2ywly2ar8jap5vnjx6933qlkqag3",
+        "pushsender14tr562hekmdndg9w3nzv9222vhpqdve2xpl86fsduus5hr7vvyfs4f33c2",
+        "pushsender1rap9c6rwcs3d8pquedwhstye9genpy6z7awxnxaalf8zwl0a2dcs2dwsvj",
+        "pushsender1h5yac7zcsyf9zv69hynsnhc2mk9edz4efxeeyej8stgveyz6hc5s7wd6yc",
+        "pushsender18v4jhdxu48a0m8gmnus6xjrllecxun3ktpth3s6glul34v8y6p9s5v77gt",
+        "pushsender1ulxfayuww5wudywmvqulsmkvl47z5nk2uz0exnp7apmjuxefdpsqrtzys5",
+        "pushsender1njjmuers6spvzhleg2avmhuhz6p4mk88qa2t4agyyga33y0tj4rql9wkl2",
+        "pushsender12afmk6670w96a43t75nm98mrw7k8x8hv5r3w5p34x9c2xccuja4s30mjgf",
         "pushauthority1ae25c2n3cyt52xfcph55cuu03qq0rwjkegl728crv4q36cfa2ezq95zts4",
         "pushauthority1jxyjcgkztmw4qt0fcnxntxt2sv6ezfuycg782ajwaa00ntlurd3shg88xz",
         "pushauthority1k03e583a7dtkqkdd7uglazndtlps6rax73mkt6unnxsrxeehzgns4ftpfl",

@@ -52,22 +52,27 @@ struct PushOpening: Sendable {
     private func open(
         _ envelope: Envelope?, requestIdentifier: String, writeTime: Duration, at now: Timestamp, isNotification: Bool
     ) throws(OpenError) -> (OpenedContent, LedgerAnswer) {
+        var candidates: Opener.Candidates?
         do throws(OpenError) {
             guard let envelope else { throw .malformed }
-            let opened = try unseal(envelope, at: now)
+            let opened: OpenedContent
+            do throws(Opener.Refusal) {
+                let found = try opener.candidates(for: envelope, at: now)
+                candidates = found
+                opened = try opener.open(found, at: now)
+            } catch { throw OpenError(error) }
             // Source: Specification 21.3.
             if isNotification, opened.content.isBackground { throw .malformedContent }
             let answer = try record(opened, requestIdentifier: requestIdentifier, within: writeTime, at: now)
-            writeLog(nil, envelope, at: now)
+            writeLog(nil, opened.recipient.keyID, opened.sender?.keyID, at: now)
             return (opened, answer)
         } catch {
-            writeLog(error, envelope, at: now)
+            // Of a device's or an app's own keys alone. Source: Specification 10.3.
+            writeLog(
+                error, candidates?.keys.first?.identity.recipient.keyID, candidates?.pairs.first?.sender?.keyID, at: now
+            )
             throw error
         }
-    }
-
-    private func unseal(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedContent {
-        do { return try opener.open(envelope, at: now) } catch { throw OpenError(error) }
     }
 
     /// For the app: the same steps on an envelope that was kept, or came in a background push.
@@ -83,7 +88,7 @@ struct PushOpening: Sendable {
 
     /// Whether this opens and belongs in a notification. If so, a background push must not use it up.
     func isForNotification(field: String) -> Bool {
-        guard let envelope = try? Envelope(parsing: field), let opened = try? unseal(envelope, at: now()) else {
+        guard let envelope = try? Envelope(parsing: field), let opened = try? opener.open(envelope, at: now()) else {
             return false
         }
         return !opened.content.isBackground
@@ -91,7 +96,7 @@ struct PushOpening: Sendable {
 
     func presentOutOfTime() -> Presentation { .safeDefault(configuration.safeDefault, reason: .outOfTime) }
 
-    func logOutOfTime() { writeLog(.outOfTime, nil, at: now()) }
+    func logOutOfTime() { writeLog(.outOfTime, nil, nil, at: now()) }
 
     func logFailure(of stage: any ServiceStage, _ error: any Error) {
         write(ServiceLog.Entry(time: now(), stage: "\(type(of: stage))", failure: error))
@@ -137,14 +142,7 @@ struct PushOpening: Sendable {
         }
     }
 
-    /// Key IDs are logged only once a key of the device's or the app's own has matched them. Specification 10.3.
-    private func writeLog(_ reason: OpenError?, _ envelope: Envelope?, at now: Timestamp) {
-        var recipient: KeyID?
-        var sender: KeyID?
-        if let envelope, Self.hasFoundKey(reason) {
-            recipient = envelope.recipientKeyID
-            if reason != .unknownSender { sender = envelope.senderKeyID }
-        }
+    private func writeLog(_ reason: OpenError?, _ recipient: KeyID?, _ sender: KeyID?, at now: Timestamp) {
         write(
             ServiceLog.Entry(
                 time: now, reason: reason, recipientKeyID: recipient?.description, senderKeyID: sender?.description))
@@ -153,16 +151,6 @@ struct PushOpening: Sendable {
     private func write(_ entry: ServiceLog.Entry) {
         SystemLog.write(entry)
         log?.append(entry)
-    }
-
-    /// Whether step 2 was passed.
-    private static func hasFoundKey(_ reason: OpenError?) -> Bool {
-        switch reason {
-        case .malformed, .unknownRecipient, .locked, .keysUnavailable, .outOfTime: false
-        case nil, .unknownSender, .anonymousNotAllowed, .rejected, .malformedContent, .topic, .keyRetired, .clock,
-            .tooOld, .expired, .replayed, .ledgerUnavailable:
-            true
-        }
     }
 
     /// Of 256: one push in 32.

@@ -58,11 +58,9 @@ package enum TokenError: Error, CustomStringConvertible {
 /// the service that it is for, and to a name. One sender may serve several apps, whose users' names are not the same people's.
 final class AuthenticatedTexts: Sendable {
     private let key: GuardedSecret
-    private let service: [String]
 
     init(of sender: SenderPrivateKey, for purpose: StaticString, of topic: Topic, service: String) {
-        key = sender.derived(purpose)
-        self.service = [topic.description, service]
+        key = sender.derived(purpose, for: topic.description, service)
     }
 
     func seal(_ text: String, for name: String = "") -> String { "\(text).\(Base64URL.encode(mac(text, name)))" }
@@ -78,7 +76,7 @@ final class AuthenticatedTexts: Sendable {
 
     private func mac(_ text: String, _ name: String) -> [UInt8] {
         var message: [UInt8] = []
-        for part in service + [name, text] {
+        for part in [name, text] {
             message.append(bigEndian: UInt64(part.utf8.count))
             message += part.utf8
         }

@@ -22,8 +22,8 @@ public struct PayloadDiagnosis: Equatable, Sendable {
     public let cause: Cause?
     /// Nil where there is none.
     public let envelope: Envelope?
-    /// What the keyring calls the sender; nil where it has no name for it.
-    public let senderName: KeyName?
+    /// The keys of the keyring that its hints match; nil if there is no envelope.
+    public let matched: MatchedKeys?
     /// What is known of the message; nil where it could not be unsealed.
     public let message: Message?
 
@@ -181,7 +181,7 @@ private struct PayloadWalk {
         return PayloadDiagnosis(
             device: device, topic: topic, now: now, hasPayload: payload != nil, isBackground: isBackground,
             startFault: fault, refusal: refusal, cause: cause, envelope: envelope,
-            senderName: message?.sender.flatMap { owner(of: .sender($0)) }, message: message)
+            matched: envelope.map { contents.keys(matching: $0, preferring: device) }, message: message)
     }
 
     private func opener(topic: Topic, trusting trusted: TrustedSenders) -> Opener {
@@ -200,10 +200,10 @@ extension PayloadWalk {
         of refusal: OpenError, _ envelope: Envelope, _ content: Result<Content, ContentError>?
     ) -> PayloadDiagnosis.Cause? {
         switch refusal {
-        case .unknownRecipient: return unknownRecipient(envelope.recipientKeyID)
-        case .unknownSender: return envelope.senderKeyID.flatMap { unknownSender($0, envelope) }
+        case .unknownRecipient: return unknownRecipient(envelope)
+        case .unknownSender: return unknownSender(envelope)
         case .rejected:
-            let known = envelope.senderKeyID.map(knownSenders) ?? []
+            let known = knownSenders(envelope)
             return otherApp(envelope, known + trusted.senders.filter { !known.contains($0) }) ?? .altered
         case .malformedContent:
             guard case .failure(let error)? = content else { return .content(nil) }
@@ -214,10 +214,10 @@ extension PayloadWalk {
         }
     }
 
-    private func unknownRecipient(_ id: KeyID) -> PayloadDiagnosis.Cause {
-        // An ID is four bytes, so this is a hint and not a proof.
+    private func unknownRecipient(_ envelope: Envelope) -> PayloadDiagnosis.Cause {
+        // A hint is four bytes, so this is not a proof.
         let known = contents.sorted.filter { $0.kind == .device }.flatMap { named in
-            named.keys.filter { $0.key.keyID == id }.map { (name: named.name, key: $0) }
+            named.keys.filter { $0.key.device.map(envelope.matches) ?? false }.map { (name: named.name, key: $0) }
         }
         if let gone = known.first(where: { $0.name == device && !$0.key.life.opens }) {
             return .ownKeyGone(gone.key.life)
@@ -228,13 +228,13 @@ extension PayloadWalk {
         return .unknownKey
     }
 
-    private func unknownSender(_ id: KeyID, _ envelope: Envelope) -> PayloadDiagnosis.Cause {
+    private func unknownSender(_ envelope: Envelope) -> PayloadDiagnosis.Cause {
+        let senders = knownSenders(envelope)
         if let set = keys.senderSet(for: topic), trusted.authorities.contains(set.authority),
-            set.senders.contains(where: { $0.keyID == id })
+            set.senders.contains(where: senders.contains)
         {
             return .senderSetOutOfTime(set)
         }
-        let senders = knownSenders(with: id)
         guard let sender = senders.first else { return .stranger }
         if let cause = otherApp(envelope, senders) { return cause }
         var verdict: OpenError?
@@ -242,7 +242,7 @@ extension PayloadWalk {
             _ = try opener(topic: topic, trusting: TrustedSenders(senders)).open(envelope, at: now)
         } catch { verdict = OpenError(error) }
         return .untrusted(
-            sender, owner(of: .sender(sender)), hasAuthority: !trusted.authorities.isEmpty, verdict: verdict)
+            sender, contents.owner(of: .sender(sender)), hasAuthority: !trusted.authorities.isEmpty, verdict: verdict)
     }
 
     /// The other app that the keyring knows of, for which one of these senders has sealed it.
@@ -253,21 +253,11 @@ extension PayloadWalk {
         }.map { .otherApp($0) }
     }
 
-    private func owner(of key: AnyPublicKey) -> KeyName? {
-        contents.sorted.first { $0.keys.contains { $0.key == key } }?.name
-    }
-
-    /// Every sender with this ID that the keyring knows of, trusted or not.
-    private func knownSenders(with id: KeyID) -> [SenderPublicKey] {
-        var senders = Set(contents.names.values.flatMap(\.keys).compactMap(\.key.sender))
-        for entry in contents.trust.entries {
-            switch entry.trusted {
-            case .sender(let sender): senders.insert(sender)
-            case .senderSet(let set): senders.formUnion(set.senders)
-            case .authority: break
-            }
-        }
-        return senders.filter { $0.keyID == id }
+    /// Every sender that the keyring knows of and the hint matches, trusted or not.
+    private func knownSenders(_ envelope: Envelope) -> [SenderPublicKey] {
+        contents.keys(matching: envelope, preferring: device).recipient.map {
+            contents.senders(matching: envelope, sealingTo: $0)
+        } ?? []
     }
 }
 

@@ -1,4 +1,4 @@
-package import PushCore
+internal import PushCore
 import SealedPush
 
 /// Makes the identifiers that travel in the clear, so that they repeat where they must and tell nothing.
@@ -7,8 +7,10 @@ import SealedPush
 struct ClearIdentifiers: ~Copyable, Sendable {
     private let key: GuardedSecret
 
-    /// K = HKDF-SHA256(sender secret, "sealedpush/v1 ids").
-    init(sender: SenderPrivateKey) { key = sender.derived("sealedpush/v1 ids") }
+    /// K of Specification 2.7.
+    init(sender: SenderPrivateKey, topic: Topic) {
+        key = sender.derived("sealedpush/v1 ids", for: topic.description)
+    }
 
     /// For senders without a key of their own: random, so stable for as long as the sealer lives.
     init() { key = GuardedSecret(count: Self.keyByteCount) { SecureRandom.fill($0) } }
@@ -65,21 +67,4 @@ struct ClearIdentifiers: ~Copyable, Sendable {
 
     private static let byteCount = 16
     private static let keyByteCount = 32
-}
-
-extension SenderPrivateKey {
-    /// 32 bytes for one purpose: HKDF-SHA256(sender secret, no salt, `info`). Nothing about the sender's secret follows from them.
-    package func derived(_ info: StaticString) -> GuardedSecret {
-        let zeros = [UInt8](repeating: 0, count: HKDF.pseudorandomKeyByteCount)
-        let extracted = WipedBytes(count: HKDF.pseudorandomKeyByteCount) { output in
-            withBytes { secret in
-                zeros.withUnsafeBytes { HKDF.extract(salt: $0, inputKeyMaterial: secret, into: output) }
-            }
-        }
-        return GuardedSecret(count: HKDF.pseudorandomKeyByteCount) { output in
-            extracted.withBytes { extracted in
-                info.withUTF8Buffer { info in HKDF.expand(extracted, info: UnsafeRawBufferPointer(info), into: output) }
-            }
-        }
-    }
 }

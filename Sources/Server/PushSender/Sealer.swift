@@ -38,8 +38,9 @@ public final class Sealer: Sendable {
     ) {
         self.init(
             contexts: ContextCache(sender: sender, topic: topic, limits: contexts),
-            identifiers: ClearIdentifiers(sender: sender), topic: topic, safeDefault: safeDefault, padding: padding,
-            fit: fit, receipts: receipts.map { (ReceiptKey(of: sender), $0) })
+            identifiers: ClearIdentifiers(sender: sender, topic: topic), topic: topic, safeDefault: safeDefault,
+            padding: padding,
+            fit: fit, receipts: receipts.map { (ReceiptKey(of: sender, for: topic), $0) })
     }
 
     /// A sealer whose messages prove nothing about who sealed them; devices refuse them unless their app allows it.
@@ -80,7 +81,7 @@ public final class Sealer: Sendable {
     ///
     /// - Parameter reserve: how many of the 4,096 bytes are left free, 0 to ``maximumReserve``: for a client that encodes the
     ///   payload again, with spaces, say.
-    /// - Throws: ``SealError``; nothing is then sealed, and no number of a context is used up.
+    /// - Throws: ``SealError``; nothing is then sealed.
     public func seal(
         _ content: Content, to recipient: VerifiedRecipient, reserve: Int = 0
     ) throws(SealError) -> SealedPayload {

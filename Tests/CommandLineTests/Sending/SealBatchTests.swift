@@ -84,17 +84,16 @@ import Testing
         #expect(try fixture.run(Array(one.dropLast(5))).status == 64)
     }
 
-    @Test("keeps a context for a recipient, and makes one for each message where that is asked for")
+    @Test("keeps a context for a recipient, and gives each message a number of its own")
     func contexts() async throws {
         let fixture = try await SendingFixture()
         let recipient = DevicePrivateKey().recipient.description
         let lines = try (1...3).map { _ in
             try line(["recipient": recipient, "unverified": true, "content": content])
         }.joined(separator: "\n")
-        for (words, count) in [([], 1), (["--context-per-message"], 3)] {
-            let sealed = try fixture.run(batch + words, input: lines)
-            let envelopes = try sealed.objects.map { try SendingFixture.envelope($0["payload"]) }
-            #expect(Set(envelopes.map(\.enc)).count == count, "\(sealed.errors)")
-        }
+        let sealed = try fixture.run(batch, input: lines)
+        let envelopes = try sealed.objects.map { try SendingFixture.envelope($0["payload"]) }
+        #expect(Set(envelopes.map(\.enc)).count == 1, "\(sealed.errors)")
+        #expect(Set(envelopes.compactMap(\.number)).count == 3)
     }
 }

@@ -57,22 +57,6 @@ import Testing
         #expect(!served.errors.contains("kumquat") && !served.errors.contains("alice"))
     }
 
-    @Test("makes a context for each message where that is asked for") func contexts() async throws {
-        let fixture = try await SendingFixture()
-        let recipient = DevicePrivateKey().recipient.description
-        let message = #"{"recipient":"\#(recipient)","unverified":true,"content":{"alert":{"title":"Nina"}}}"#
-        for (words, count) in [([], 1), (["--context-per-message"], 2)] {
-            let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"] + words)
-            var keys: Set<ArraySlice<UInt8>> = []
-            for _ in 1...2 {
-                let sealed = try served.ask("/v1/seal", message)
-                let answer = try JSONSerialization.jsonObject(with: Data(sealed.body.utf8)) as? [String: Any]
-                keys.insert(try SendingFixture.envelope(answer?["payload"]).enc)
-            }
-            #expect(keys.count == count && served.stop() == .exited(0))
-        }
-    }
-
     @Test("a phone enrolls with it by its app's one call, and shows what it has sealed") func phone() async throws {
         let fixture = try await SendingFixture()
         let served = try await ServedCommand.start(fixture, ["--listen", "own.sock", "--phones", "127.0.0.1:0"])

@@ -243,7 +243,7 @@ enum CryptoChecks {
             let plaintext = Hidden(count: 256)
             var sealed = [UInt8](repeating: 0, count: 272)
             sealed.withUnsafeMutableBytes {
-                sending.seal(plaintext.bytes, additionalData: label, sequenceNumber: 1, into: $0)
+                sending.seal(plaintext.bytes, additionalData: label, number: HPKENumber(1), into: $0)
             }
             publish(sealed)
             publish(sending.enc)
@@ -252,7 +252,9 @@ enum CryptoChecks {
             let receiving = HPKEContext(receiving: enc, with: hidden, from: sender.publicKey, info: info)
             var opened = [UInt8](repeating: 0, count: 256)
             let isOpen = opened.withUnsafeMutableBytes { opened in
-                sealed.withUnsafeBytes { receiving.open($0, additionalData: label, sequenceNumber: 1, into: opened) }
+                sealed.withUnsafeBytes {
+                    receiving.open($0, additionalData: label, number: HPKENumber(1), into: opened)
+                }
             }
             try require(published(isOpen))
         },

@@ -41,10 +41,12 @@ import Testing
         let request = try #require(content.receipt)
         #expect(request.address == address)
         let id = try #require(content.id)
-        let receiver = ReceiptReceiver(keys: [ReceiptKey(of: SenderPrivateKey()), ReceiptKey(of: sender)])
+        let receiver = ReceiptReceiver(keys: [
+            ReceiptKey(of: SenderPrivateKey(), for: "com.example.app"), ReceiptKey(of: sender, for: "com.example.app"),
+        ])
         let bytes = body(request, created: now, message: id, counts: [.unknownRecipient: 2, .expired: 1])
         let receipt = try receiver.receive(bytes, at: now)
-        #expect(receipt.id == ReceiptKey(of: sender).id(of: phone.recipient))
+        #expect(receipt.id == ReceiptKey(of: sender, for: "com.example.app").id(of: phone.recipient))
         #expect(receipt.failures == [.unknownRecipient: 2, .expired: 1])
         #expect(receipt.otherFailureCount == 0)
         #expect(receipt.elapsed == .milliseconds(310))
@@ -55,10 +57,10 @@ import Testing
     }
 
     @Test("believes no other sender's devices, nor one device in another's name") func strangers() throws {
-        let request = ReceiptKey(of: sender).request(phone.recipient, to: address)
-        let other = ReceiptKey(of: sender).request(DevicePrivateKey().recipient, to: address)
+        let request = ReceiptKey(of: sender, for: "com.example.app").request(phone.recipient, to: address)
+        let other = ReceiptKey(of: sender, for: "com.example.app").request(DevicePrivateKey().recipient, to: address)
         #expect(throws: ReceiptError.rejected) {
-            try ReceiptReceiver(keys: [ReceiptKey(of: SenderPrivateKey())]).receive(
+            try ReceiptReceiver(keys: [ReceiptKey(of: SenderPrivateKey(), for: "com.example.app")]).receive(
                 body(request, created: now), at: now)
         }
         #expect(throws: ReceiptError.rejected) {
@@ -66,13 +68,14 @@ import Testing
         }
         let mixed = ReceiptRequest(address: address, id: other.id, key: request.key)
         #expect(throws: ReceiptError.rejected) {
-            try ReceiptReceiver(keys: [ReceiptKey(of: sender)]).receive(body(mixed, created: now), at: now)
+            try ReceiptReceiver(keys: [ReceiptKey(of: sender, for: "com.example.app")]).receive(
+                body(mixed, created: now), at: now)
         }
     }
 
     @Test("takes receipts of seven days, and none from the future") func times() throws {
-        let request = ReceiptKey(of: sender).request(phone.recipient, to: address)
-        let receiver = ReceiptReceiver(keys: [ReceiptKey(of: sender)])
+        let request = ReceiptKey(of: sender, for: "com.example.app").request(phone.recipient, to: address)
+        let receiver = ReceiptReceiver(keys: [ReceiptKey(of: sender, for: "com.example.app")])
         let week: Int64 = 7 * 86_400
         for (seconds, error) in [
             (0, nil), (-week, nil), (-week - 1, ReceiptError.tooOld), (26 * 3_600, nil), (26 * 3_600 + 1, .clock),
@@ -87,12 +90,13 @@ import Testing
     }
 
     @Test("counts reasons of a later version together") func laterReasons() throws {
-        let request = ReceiptKey(of: sender).request(phone.recipient, to: address)
+        let request = ReceiptKey(of: sender, for: "com.example.app").request(phone.recipient, to: address)
         let counts = [UInt16](repeating: 0, count: 16) + [UInt16](repeating: 2, count: 9)
         let bytes = ReceiptBody(
             id: request.id, number: Array(0..<16), created: now, elapsedMilliseconds: .max, counts: counts
         ).bytes(key: request.key)
-        let receipt = try ReceiptReceiver(keys: [ReceiptKey(of: sender)]).receive(bytes, at: now)
+        let receipt = try ReceiptReceiver(keys: [ReceiptKey(of: sender, for: "com.example.app")]).receive(
+            bytes, at: now)
         #expect(receipt.failures.isEmpty)
         #expect(receipt.otherFailureCount == 18)
     }
@@ -100,11 +104,11 @@ import Testing
     @Test("finds no request in what is sealed without an address, or without a sender") func without() throws {
         #expect(try opened(sealer(receipts: nil)).receipt == nil)
         var content = Content(body: "Hello")
-        content.receipt = ReceiptKey(of: sender).request(phone.recipient, to: address)
+        content.receipt = ReceiptKey(of: sender, for: "com.example.app").request(phone.recipient, to: address)
         let anonymous = Sealer(anonymousFor: "com.example.app", safeDefault: "New")
         #expect(try opened(anonymous, content).receipt == nil)
         // What content brings along itself is left alone.
-        let other = ReceiptKey(of: SenderPrivateKey()).request(phone.recipient, to: address)
+        let other = ReceiptKey(of: SenderPrivateKey(), for: "com.example.app").request(phone.recipient, to: address)
         content.receipt = other
         #expect(try opened(sealer(receipts: address), content).receipt == other)
     }
@@ -112,7 +116,7 @@ import Testing
     @Test("is worth at most so many bytes of a push as the documents say") func size() throws {
         var content = Content(body: "Hello")
         let before = content.json.count
-        content.receipt = ReceiptKey(of: sender).request(phone.recipient, to: address)
+        content.receipt = ReceiptKey(of: sender, for: "com.example.app").request(phone.recipient, to: address)
         #expect(content.json.count - before == 103 + address.description.utf8.count)
     }
 }

@@ -45,7 +45,7 @@ import UserNotifications
     private var device: DeviceEnvironment { fixture.environment(SessionFetching()) }
 
     private func receipts() throws -> [ShownReceipt] {
-        let receiver = ReceiptReceiver(keys: [ReceiptKey(of: fixture.sender)])
+        let receiver = ReceiptReceiver(keys: [ReceiptKey(of: fixture.sender, for: Fixture.topic)])
         return try server.bodies.map { try receiver.receive($0, at: .now()) }
     }
 
@@ -58,7 +58,7 @@ import UserNotifications
         #expect(await show(try field()).body == "Hello")
         let receipt = try #require(try receipts().first)
         #expect(receipt.failures == [.malformed: 3, .unknownSender: 1])
-        #expect(receipt.id == ReceiptKey(of: fixture.sender).id(of: fixture.phone.recipient))
+        #expect(receipt.id == ReceiptKey(of: fixture.sender, for: Fixture.topic).id(of: fixture.phone.recipient))
         #expect(receipt.elapsed > .zero && receipt.elapsed < .seconds(120))
         await show(try field())
         #expect(try receipts().map { $0.failures.isEmpty } == [false, true])

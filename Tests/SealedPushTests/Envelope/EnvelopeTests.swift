@@ -1,3 +1,4 @@
+import Crypto
 import Testing
 
 @testable import PushCore
@@ -8,18 +9,30 @@ import Testing
     private let exchange = Exchange()
     private let plaintext = Array("a plaintext".utf8)
 
+    /// As swift-crypto has it.
+    private func hint(_ name: String, _ hashed: [UInt8]) -> [UInt8] {
+        Array(Array(Crypto.SHA256.hash(data: Array("sealedpush/v1 \(name) hint".utf8) + hashed))[..<4])
+    }
+
     @Test("of the authenticated suite has the Specification's bytes, and parses as what was sealed")
     func authenticated() throws {
-        let number: UInt32 = 0x0102_0304
-        let context = exchange.context()
-        let envelope = Envelope.sealing(
-            plaintext, to: exchange.identity.recipient, from: exchange.senderKey.sender, in: context,
-            sequenceNumber: number)
-        let header =
-            [0x01] + exchange.identity.recipient.keyID.bytes + exchange.senderKey.sender.keyID.bytes + context.enc
-            + [1, 2, 3, 4]
-        let sealed = context.seal(plaintext, aad: header, number)
-        #expect(header.count == 45)
+        let info = HPKEInfo(Envelope.info(topic: Exchange.topic))
+        let (recipient, sender) = (exchange.identity.recipient, exchange.senderKey)
+        let ephemeral = Array(1...32) as [UInt8]
+        func hpke() -> HPKEContext {
+            HPKEContext(
+                sendingTo: recipient.x25519, from: sender.x25519, info: info,
+                ephemeral: WipedBytes(count: 32) { $0.copyBytes(from: ephemeral) })
+        }
+        let number = Array(101...112) as [UInt8]
+        let envelope = SealingContext(hpke(), to: recipient, from: sender.sender)
+            .seal(plaintext, number: number.withUnsafeBytes { HPKENumber($0) })
+        let context = hpke()
+        let hinted = [0, 0x01] + context.enc + recipient.bytes
+        let hints = hint("recipient", hinted) + hint("sender", hinted + sender.sender.bytes)
+        let header = [0x01] + hints + context.enc + number
+        let sealed = context.seal(plaintext, aad: header, number.withUnsafeBytes { HPKENumber($0) })
+        #expect(header.count == 53)
         #expect(envelope.bytes == header + sealed)
         #expect(Array(envelope.headerBytes) == header)
         #expect(Array(envelope.sealedBytes) == sealed)
@@ -29,29 +42,31 @@ import Testing
         let parsed = try Envelope(parsing: envelope.bytes)
         #expect(parsed == envelope)
         #expect(try Envelope(parsing: envelope.text) == envelope)
-        #expect(parsed.recipientKeyID == exchange.identity.recipient.keyID)
-        #expect(parsed.senderKeyID == exchange.senderKey.sender.keyID)
-        #expect(parsed.sequenceNumber == number)
+        #expect(parsed.recipientHint.bytes == Array(hints[..<4]))
+        #expect(parsed.senderHint?.bytes == Array(hints[4...]))
+        #expect(parsed.number == number)
         #expect(Array(parsed.enc) == context.enc)
     }
 
     @Test("of the anonymous suite has the Specification's bytes, and parses as what was sealed")
     func anonymous() throws {
         let envelope = Envelope.sealingAnonymously(plaintext, to: exchange.identity.recipient)
-        #expect(Array(envelope.bytes[..<5]) == [0x02] + exchange.identity.recipient.keyID.bytes)
+        let hinted = [0, 0x02] + envelope.bytes[5..<37] + exchange.identity.recipient.bytes
+        let hint = self.hint("recipient", hinted)
+        #expect(Array(envelope.bytes[..<5]) == [0x02] + hint)
         #expect(envelope.bytes.count == plaintext.count + 53)
         #expect(envelope.headerBytes.count == 5)
         #expect(envelope.suite == .anonymous)
         #expect(envelope.plaintextByteCount == plaintext.count)
-        #expect(envelope.recipientKeyID == exchange.identity.recipient.keyID)
+        #expect(envelope.recipientHint.bytes == hint)
         #expect(try Envelope(parsing: envelope.bytes) == envelope)
         #expect(try Envelope(parsing: envelope.text) == envelope)
-        #expect(envelope.senderKeyID == nil && envelope.sequenceNumber == nil && envelope.enc.isEmpty)
+        #expect(envelope.senderHint == nil && envelope.number == nil)
     }
 
     @Test("cut below its suite's shortest is refused at every length, and taken from there on") func everyCut() {
         let envelopes = [
-            (exchange.seal(plaintext), 62),
+            (exchange.seal(plaintext), 70),
             (Envelope.sealingAnonymously(plaintext, to: exchange.identity.recipient), 54),
         ]
         for (envelope, minimum) in envelopes {
@@ -78,7 +93,7 @@ import Testing
     }
 
     @Test("of 3,072 bytes is taken, and one byte more is refused") func longest() {
-        let longest = exchange.seal([UInt8](repeating: 1, count: 3_072 - 61))
+        let longest = exchange.seal([UInt8](repeating: 1, count: 3_072 - 69))
         #expect(longest.bytes.count == 3_072 && longest.text.utf8.count == 4_096)
         #expect(refusal(longest.bytes) == nil)
         #expect(refusal(longest.text) == nil)
@@ -98,12 +113,12 @@ import Testing
 }
 
 extension HPKEContext {
-    func seal(_ plaintext: [UInt8], aad: [UInt8], _ sequenceNumber: UInt32) -> [UInt8] {
+    func seal(_ plaintext: [UInt8], aad: [UInt8], _ number: HPKENumber) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: plaintext.count + 16)
         output.withUnsafeMutableBytes { output in
             plaintext.withUnsafeBytes { plaintext in
                 aad.withUnsafeBytes {
-                    seal(plaintext, additionalData: $0, sequenceNumber: sequenceNumber, into: output)
+                    seal(plaintext, additionalData: $0, number: number, into: output)
                 }
             }
         }

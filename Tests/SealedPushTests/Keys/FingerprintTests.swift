@@ -26,13 +26,14 @@ import Testing
                 "ideal",
             ])
         let sender = try SenderPublicKey(
-            parsing: "pushsender1wzxhhf7u3rzz6zt3mzqetjag8xsqqum8u7ekujrwzztg5g280ghsvpv6st")
+            parsing: "pushsender1rap9c6rwcs3d8pquedwhstye9genpy6z7awxnxaalf8zwl0a2dcs2dwsvj")
         let second = Fingerprint(of: sender)
-        #expect(second.description == "14673 82679 34462 75749 15061 65016")
+        #expect(second.description == "16500 83864 59234 19994 38065 70272")
         #expect(
             second.words == [
-                "simple", "pilot", "zesty", "bonus", "whisk", "snow", "robot", "needle", "attic", "insect", "koala",
-                "orbit",
+                "amber", "curry", "paper", "bakery", "tomato", "fabric", "domino", "wooden", "raisin", "skater",
+                "shadow",
+                "usual",
             ])
     }
 

@@ -217,17 +217,6 @@ import Testing
         }
     }
 
-    @Test("keeps its leading zeros") func zeros() {
-        #expect(KeyID([0, 0, 0, 1][...]).description == "00000001")
-        #expect(KeyID([0, 0, 0, 1][...]).bytes == [0, 0, 0, 1])
-    }
-
-    @Test("is no proof: two keys may share one") func twins() throws {
-        let (first, second) = (try DevicePrivateKey(secret: Twins.first), try DevicePrivateKey(secret: Twins.second))
-        #expect(first.recipient != second.recipient)
-        #expect(first.recipient.keyID == second.recipient.keyID)
-        #expect(first.recipient.keyID.description == Twins.keyID)
-    }
 }
 
 @Suite("A key object that is printed") struct HiddenSecretsTests {

@@ -27,7 +27,7 @@ import Testing
 
     @Test("is answered by the device that has the key, and the answer counts") func answered() throws {
         let challenge = enrolling.challenge()
-        #expect(challenge.text.hasPrefix("pushchallenge.") && challenge.text.utf8.count == 181)
+        #expect(challenge.text.hasPrefix("pushchallenge.") && challenge.text.utf8.count == 192)
         let answer = try enrolling.answer(challenge.text)
         #expect(answer.hasPrefix("pushanswer.") && answer.utf8.count == 54)
         #expect(refused(answer, to: challenge) == nil)
@@ -96,13 +96,20 @@ import Testing
     }
 
     @Test("is tried under at most 16 pairs of keys") func pairs() throws {
+        let shared = try SharedHint("senders")
         var device = enrolling
-        device.identities = [try DevicePrivateKey(secret: Twins.first)]
-        let (challenge, twin) = (device.challenge(), try DevicePrivateKey(secret: Twins.second))
+        device.identities = shared.identities
+        let sender = try #require(shared.sender)
+        let hpke = HPKEContext(
+            sendingTo: device.recipients[0].x25519, from: sender.x25519, info: Challenge.info(topic: Enrolling.topic),
+            ephemeral: WipedBytes(count: 32) { $0.copyBytes(from: shared.ephemeral) })
+        let context = SealingContext(hpke, to: device.recipients[0], from: sender.sender)
+        let challenge = PendingChallenge(
+            to: device.recipients[0], of: device.enrollment, in: context,
+            random: WipedBytes(count: 32) { SecureRandom.fill($0) }, at: now)
         func answer(behind count: Int) throws(ChallengeError) -> String {
-            let twins = (1...count).map { DeviceKey(twin, created: now.advanced(bySeconds: Int64($0))) }
-            let keys = FixedKeyStore(keys: twins + [DeviceKey(device.identities[0], created: now)])
-            return try device.answer(challenge.text, keys: keys)
+            let decoys = [SenderPublicKey](repeating: shared.senders[0], count: count)
+            return try device.answer(challenge.text, trusting: decoys + [sender.sender])
         }
         #expect(refused(try answer(behind: 15), to: challenge) == nil)
         #expect(throws: ChallengeError.rejected) { try answer(behind: 16) }
@@ -162,18 +169,16 @@ import Testing
         #expect(message.text.count + 14 == text.count)
         #expect(silence("pushchallenge." + message.text) == .rejected)
         // The same plaintext under the challenge's info is answered: the info alone makes the difference.
-        let context = HPKEContext(
-            sendingTo: identity.recipient.x25519, from: enrolling.senderKey.x25519,
-            info: Challenge.info(topic: Enrolling.topic))
-        let right = Envelope.sealing(
-            plaintext, to: identity.recipient, from: enrolling.senderKey.sender, in: context, sequenceNumber: 0)
+        let right = SealingContext(
+            to: identity.recipient, from: enrolling.senderKey, info: Challenge.info(topic: Enrolling.topic)
+        ).seal(plaintext)
         #expect(silence("pushchallenge." + right.text) == nil)
     }
 
     @Test("in a sealed box, which anybody can make, is not answered") func anonymous() {
-        // As long as a challenge: the box has eight bytes less around it.
+        // As long as a challenge: the box has sixteen bytes less around it.
         let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrollment.bytes
-        for count in [64, 72] {
+        for count in [64, 80] {
             let padded = plaintext + [UInt8](repeating: 0, count: count - 64)
             let box = Envelope.sealingAnonymously(padded, to: enrolling.recipients[0])
             #expect(silence("pushchallenge." + box.text) == .malformed)
@@ -193,7 +198,7 @@ import Testing
         }
         #expect(time < .seconds(5))
         for _ in 0..<2_000 {
-            let text = "pushchallenge." + Base64URL.encode([1] + random.bytes(124))
+            let text = "pushchallenge." + Base64URL.encode([1] + random.bytes(132))
             #expect([.unknownRecipient, .malformed].contains(silence(text)))
         }
     }
@@ -262,13 +267,11 @@ import Testing
         }
 
         private func challenge(from scan: MemoryScan) -> PendingChallenge {
-            let context = HPKEContext(
-                sendingTo: enrolling.recipients[0].x25519, from: enrolling.senderKey.x25519,
-                info: Challenge.info(topic: Enrolling.topic))
+            let context = SealingContext(
+                to: enrolling.recipients[0], from: enrolling.senderKey, info: Challenge.info(topic: Enrolling.topic))
             let random = WipedBytes(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
             return PendingChallenge(
-                to: enrolling.recipients[0], of: enrolling.enrollment, from: enrolling.senderKey.sender, in: context,
-                random: random, at: Enrolling.now)
+                to: enrolling.recipients[0], of: enrolling.enrollment, in: context, random: random, at: Enrolling.now)
         }
     }
 #endif

@@ -57,16 +57,18 @@ import Testing
             let enrollment = try EnrollmentPublicKey(parsing: try vector.required("asked-enrollment"))
             let sender = try SenderPrivateKey(parsing: try vector.required("sender-secret"))
             let topic = try #require(Topic(parsing: try vector.required("topic")))
-            let context = HPKEContext(
+            let hpke = HPKEContext(
                 sendingTo: recipient.x25519, from: sender.x25519, info: Challenge.info(topic: topic),
                 ephemeral: try secret(vector, "ephemeral-secret"))
-            #expect(Hex.encode(context.enc) == vector["enc"], "\(vector.testDescription)")
-            context.withKeyAndNonce(0) { key, nonce in
+            #expect(Hex.encode(hpke.enc) == vector["enc"], "\(vector.testDescription)")
+            hpke.withKeyAndNonce(HPKENumber(0)) { key, nonce in
                 #expect(Hex.encode(Array(key)) == vector["key"], "\(vector.testDescription)")
                 #expect(Hex.encode(Array(nonce)) == vector["base-nonce"], "\(vector.testDescription)")
             }
+            let number = try #require(Hex.decode(try vector.required("number")))
             let challenge = PendingChallenge(
-                to: recipient, of: enrollment, from: sender.sender, in: context, random: try secret(vector, "random"),
+                to: recipient, of: enrollment, in: SealingContext(hpke, to: recipient, from: sender.sender),
+                number: number.withUnsafeBytes { HPKENumber($0) }, random: try secret(vector, "random"),
                 at: Exchange.now)
             #expect(challenge.text == vector["challenge"], "\(vector.testDescription)")
             try challenge.check(try vector.required("answer"), at: Exchange.now)

@@ -1,3 +1,6 @@
+import Foundation
+import TestSupport
+
 @testable import PushCore
 @testable import PushSender
 @testable import SealedPush
@@ -30,19 +33,14 @@ struct Exchange: Sendable {
         return content
     }
 
-    func context(topic: Topic = Exchange.topic) -> HPKEContext {
-        HPKEContext(
-            sendingTo: identity.recipient.x25519, from: senderKey.x25519, info: HPKEInfo(Envelope.info(topic: topic)))
+    func context(topic: Topic = Exchange.topic) -> SealingContext {
+        SealingContext(to: identity.recipient, from: senderKey, info: HPKEInfo(Envelope.info(topic: topic)))
     }
 
-    func seal(_ plaintext: [UInt8], topic: Topic = Exchange.topic, number: UInt32 = 0) -> Envelope {
-        let context = context(topic: topic)
-        return Envelope.sealing(
-            plaintext, to: identity.recipient, from: senderKey.sender, in: context, sequenceNumber: number)
-    }
+    func seal(_ plaintext: [UInt8], topic: Topic = Exchange.topic) -> Envelope { context(topic: topic).seal(plaintext) }
 
-    func seal(_ content: Content, topic: Topic = Exchange.topic, number: UInt32 = 0) -> Envelope {
-        seal(padded(content.json), topic: topic, number: number)
+    func seal(_ content: Content, topic: Topic = Exchange.topic) -> Envelope {
+        seal(padded(content.json), topic: topic)
     }
 
     func sealAnonymously(_ content: Content) -> Envelope {
@@ -66,7 +64,7 @@ struct FixedKeyStore: KeyStore {
     var keys: [DeviceKey] = []
     var error: KeyStoreError?
 
-    func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
+    func keys(matching isWanted: (DevicePublicKey) -> Bool) throws(KeyStoreError) -> [DeviceKey] {
         if let error { throw error }
         return keys
     }
@@ -83,15 +81,31 @@ extension PrivateKey {
     var secretBytes: [UInt8] { withBytes { Array($0) } }
 }
 
-/// Two secrets whose public keys have one key ID, 4bb899b5: found once by making the keys numbered 0 to 262,143 and
-/// looking for equal IDs.
-enum Twins {
-    static let first = secret(45_721)
-    static let second = secret(48_426)
-    static let keyID = "4bb899b5"
+/// A vector in which two keys have the same hint; only the second one opens it.
+struct SharedHint {
+    let envelope: Envelope
+    let identities: [DevicePrivateKey]
+    let senders: [SenderPublicKey]
+    let ephemeral: [UInt8]
+    /// Nil in an anonymous one.
+    let sender: SenderPrivateKey?
 
-    private static func secret(_ number: Int) -> [UInt8] {
-        Array("sealed-push test key \(number)".utf8).withUnsafeBytes { SHA256.hash($0) }
+    init(_ name: String) throws {
+        let vector = try NamedLines(Checkout.folder.appending(path: "Tests/Vectors/good-\(name)-sharing-hint.txt"))
+        try self.init(vector)
+    }
+
+    static func anonymous() throws -> SharedHint {
+        let path = "Tests/Vectors/good-identities-sharing-hint-anonymous.txt"
+        return try SharedHint(try NamedLines(Checkout.folder.appending(path: path)))
+    }
+
+    private init(_ vector: NamedLines) throws {
+        envelope = try Envelope(parsing: try vector.required("field"))
+        identities = try vector.numbered("identity").map { try DevicePrivateKey(parsing: $0) }
+        senders = try vector.numbered("sender").map { try SenderPublicKey(parsing: $0) }
+        ephemeral = Hex.decode(try vector.required("ephemeral-secret")) ?? []
+        sender = try vector["sender-secret"].flatMap(Hex.decode).map { try SenderPrivateKey(secret: $0) }
     }
 }
 

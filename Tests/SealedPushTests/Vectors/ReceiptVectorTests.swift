@@ -21,8 +21,9 @@ import Testing
             #expect(content.alert.body == "x")
             return content.receipt == nil ? "unreadable" : "reads"
         }
+        let topic = try #require(Topic(parsing: try values.required("topic")))
         let senders = try values.numbered("sender-secret").map {
-            ReceiptKey(of: try SenderPrivateKey(parsing: Array($0.utf8)))
+            ReceiptKey(of: try SenderPrivateKey(parsing: Array($0.utf8)), for: topic)
         }
         let (body, now) = (try Self.bytes("body", in: values), Timestamp(clamping: try values.number("now")))
         do throws(ReceiptError) {
@@ -48,7 +49,8 @@ import Testing
         for values in try NamedLines.all(in: "Receipts") where values["outcome"] == "taken" {
             caseCount += 1
             let secret = try #require(values.numbered("sender-secret").last)
-            let key = ReceiptKey(of: try SenderPrivateKey(parsing: Array(secret.utf8)))
+            let topic = try #require(Topic(parsing: try values.required("topic")))
+            let key = ReceiptKey(of: try SenderPrivateKey(parsing: Array(secret.utf8)), for: topic)
             let recipient = try DevicePublicKey(parsing: try values.required("recipient"))
             let address = try #require(ReceiptAddress(parsing: "https://a"))
             let request = key.request(recipient, to: address)
@@ -90,7 +92,7 @@ import Testing
             let (sender, phone) = (SenderPrivateKey(), DevicePrivateKey().recipient)
             let folder = try TemporaryFolder()
             let address = try #require(ReceiptAddress(parsing: "https://push.example.com/r"))
-            let request = ReceiptKey(of: sender).request(phone, to: address)
+            let request = ReceiptKey(of: sender, for: Exchange.topic).request(phone, to: address)
             let (message, now) = (MessageID.random(), Timestamp.now())
             let asked = """
                 receipt: \(String(decoding: request.json.bytes, as: UTF8.self))
@@ -101,14 +103,16 @@ import Testing
                 """
             let made = try NamedLines(try python("make", try folder.write(asked, to: "asked")).output)
             let body = try Self.bytes("body", in: made)
-            let receipt = try ReceiptReceiver(keys: [ReceiptKey(of: sender)]).receive(body, at: now)
+            let receipt = try ReceiptReceiver(keys: [ReceiptKey(of: sender, for: Exchange.topic)]).receive(
+                body, at: now)
             #expect(receipt.failures == [.unknownRecipient: 5, .tooOld: 1])
             #expect(receipt.elapsed == .milliseconds(87))
             #expect(receipt.number == ReceiptBody.number(of: message, key: request.key))
 
             let ours = ReceivedReceipts(sender).bytes(request, failures: [.replayed: 4], message: message, at: now)
             let secret = sender.withSecretText { String(decoding: $0, as: UTF8.self) }
-            let posted = "sender-secret: \(secret)\nbody: \(Hex.encode(ours))\nnow: \(now.secondsSince1970)"
+            let posted =
+                "sender-secret: \(secret)\ntopic: \(Exchange.topic)\nbody: \(Hex.encode(ours))\nnow: \(now.secondsSince1970)"
             let read = try NamedLines(try python("read", try folder.write(posted, to: "posted")).output)
             #expect(read["id"] == request.id.description)
             #expect(read["counts"] == "14=4")

@@ -1,11 +1,12 @@
-// HPKE (RFC 9180) in mode_auth, and the envelopes made with it (Specification, section 3). One context a message (3.5.8).
+// HPKE (RFC 9180) in mode_auth, and the envelopes made with it (Specification, section 3). One context for each message.
 
-import { createCipheriv, createHmac, createPrivateKey, createPublicKey, diffieHellman, generateKeyPairSync } from 'node:crypto'
-import { keyID } from './key-text.js'
+import { createCipheriv, createHash, createHmac, createPrivateKey, createPublicKey, diffieHellman, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { blake2b } from './blake2b.js'
 import { encodeBase64 } from './text.js'
 
 export const AUTHENTICATED = 1
-export const OVERHEAD = 61
+export const OVERHEAD = 69
+export const HEADER = 53
 export const MESSAGE = 'sealedpush/v1'
 export const CHALLENGE = 'sealedpush/v1 challenge'
 
@@ -37,6 +38,25 @@ export const hkdfExtract = (salt, keyMaterial) => hmac(salt, keyMaterial)
 /** One block of HKDF-SHA256: at most 32 bytes, and nothing here needs more. */
 export const hkdfExpand = (key, info, length) => hmac(key, Buffer.concat([Buffer.from(info), Buffer.of(1)])).subarray(0, length)
 
+/** A key of a sender's seed for one purpose, bound to the texts (3.7). */
+export function derive(seed, label, ...texts) {
+  const parts = texts.flatMap((text) => {
+    const length = Buffer.alloc(8)
+    length.writeBigUInt64BE(BigInt(Buffer.byteLength(text)))
+    return [length, Buffer.from(text)]
+  })
+  return hkdfExpand(hkdfExtract('', seed), Buffer.concat([Buffer.from(`${label}\0`), ...parts]), 32)
+}
+
+export const senderScalar = (seed) => derive(seed, 'sealedpush/v1 sender scalar')
+
+const hint = (label, ...parts) =>
+  createHash('sha256').update(Buffer.concat([Buffer.from(`${label}\0`), Buffer.of(AUTHENTICATED), ...parts])).digest().subarray(0, 4)
+
+/** The two hints of the header (3.2). */
+export const hints = (enc, recipient, sender) =>
+  Buffer.concat([hint('sealedpush/v1 recipient hint', enc, recipient), hint('sealedpush/v1 sender hint', enc, recipient, sender)])
+
 const labeledExtract = (suite, salt, label, keyMaterial) =>
   hkdfExtract(salt, Buffer.concat([Buffer.from('HPKE-v1'), suite, Buffer.from(label), keyMaterial]))
 
@@ -55,8 +75,10 @@ export function keySchedule(dh, enc, recipient, sender, topic, purpose) {
   const secret = labeledExtract(HPKE, sharedSecret, 'secret', NOTHING)
   const key = labeledExpand(HPKE, secret, 'key', schedule, 32)
   const baseNonce = labeledExpand(HPKE, secret, 'base_nonce', schedule, 12)
-  for (const each of [dh, eaePRK, secret]) each.fill(0)
-  return { sharedSecret, key, baseNonce }
+  const exporter = labeledExpand(HPKE, secret, 'exp', schedule, 32)
+  const numberKey = labeledExpand(HPKE, exporter, 'sec', Buffer.from('sealedpush/v1 number'), 32)
+  for (const each of [dh, eaePRK, secret, exporter]) each.fill(0)
+  return { sharedSecret, key, baseNonce, numberKey }
 }
 
 /** The agreement of a new ephemeral key. Only test vectors give one. `sender` is a private key. */
@@ -65,7 +87,7 @@ export function toSeal(sender, recipient, topic, purpose = MESSAGE, ephemeral = 
   const enc = publicBytes(ephemeral)
   const from = publicBytes(sender)
   const dh = agreed([ephemeral, peer], [sender, peer])
-  const header = Buffer.concat([Buffer.of(AUTHENTICATED), keyID(recipient), keyID(from), enc])
+  const header = Buffer.concat([Buffer.of(AUTHENTICATED), hints(enc, recipient, from), enc])
   return { header, ...keySchedule(dh, enc, recipient, from, topic, purpose) }
 }
 
@@ -77,20 +99,19 @@ export function agreed(...pairs) {
   return joined
 }
 
-/** base_nonce XOR the number, which changes the last 4 bytes only (3.4.5). */
-export function nonce(baseNonce, number) {
-  const made = Buffer.from(baseNonce)
-  made.writeUInt32BE((made.readUInt32BE(8) ^ number) >>> 0, 8)
-  return made
-}
+/** A new number for a plaintext (3.5.3). Only test vectors give the random bytes. */
+export const numberFor = (context, plaintext, random = randomBytes(16)) =>
+  blake2b(16, Buffer.concat([random, plaintext]), context.numberKey).subarray(0, 12)
 
-/** The envelope of a plaintext (3.4.7). The context is used for this one message, and wiped. */
-export function seal(context, plaintext, number = 0) {
-  const aad = Buffer.concat([context.header, Buffer.alloc(4)])
-  aad.writeUInt32BE(number, 41)
+/** base_nonce XOR the number (3.4.5). */
+export const nonce = (baseNonce, number) => Buffer.from(baseNonce.map((byte, index) => byte ^ number[index]))
+
+/** The envelope of a plaintext (3.4.7). The context is used for this one message, and wiped. Only test vectors give the number. */
+export function seal(context, plaintext, number = numberFor(context, plaintext)) {
+  const aad = Buffer.concat([context.header, number])
   const cipher = createCipheriv('chacha20-poly1305', context.key, nonce(context.baseNonce, number), { authTagLength: 16 })
   cipher.setAAD(aad, { plaintextLength: plaintext.length })
   const sealed = Buffer.concat([aad, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()])
-  for (const each of [context.sharedSecret, context.key, context.baseNonce]) each.fill(0)
+  for (const each of [context.sharedSecret, context.key, context.baseNonce, context.numberKey]) each.fill(0)
   return sealed
 }

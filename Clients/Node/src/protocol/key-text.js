@@ -1,6 +1,5 @@
-// Keys as text (Specification, section 8), and the rules of 3.2 and 3.3 for public keys.
+// Keys as text (Specification, section 8), and the rules of 3.3 for public keys.
 
-import { createHash } from 'node:crypto'
 import { KeyTextError } from '../errors.js'
 import { isSigningKey } from './points.js'
 
@@ -30,8 +29,6 @@ export function isPublicKey(key) {
   const number = Buffer.from(key).reverse()
   return key.length === 32 && Buffer.compare(number, PRIME) < 0 && !LOW_ORDER.has(key.toString('hex'))
 }
-
-export const keyID = (publicKey) => createHash('sha256').update(publicKey).digest().subarray(0, 4)
 
 export function encode(kind, key) {
   if (key.length !== 32 || !mayBe(kind, key)) throw new KeyTextError('refused-key')

@@ -11,7 +11,7 @@ from .errors import ContentError, SettingError
 from .keys import seconds
 from .protocol import content as contents
 from .protocol import envelope, key_text, receipts, records
-from .protocol.hpke import AUTHENTICATED, Context, public_key
+from .protocol.hpke import AUTHENTICATED, Context, sender_public_key
 from .protocol.text import TOPIC, encode_base64, to_json
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class Sender:
     """Seals the messages of one server for one app.
 
     Keep one for as long as the server runs: a further message to a device then costs about 30 microseconds in place of
-    0.2 ms or more. Safe from many threads; a child of this process makes contexts of its own. Python can't wipe memory: the secret
-    and the contexts stay in it until it is used again.
+    0.2 ms or more. Safe from many threads. Python can't wipe memory: the secret and the contexts stay in it until it is used
+    again.
     """
 
     def __init__(
@@ -66,7 +66,6 @@ class Sender:
         padding: str = "buckets",
         reserve: int = 0,
         receipts: str | None = None,
-        reuse_contexts: bool = True,
     ) -> None:
         """
         secret: PUSH-SENDER-SECRET-KEY-1..., whose public half the app trusts.
@@ -77,12 +76,11 @@ class Sender:
             (nothing) or "none" (the length).
         reserve: bytes of the 4,096 that are kept back, for a client that writes the JSON anew and longer.
         receipts: where devices post that they have shown a message: an https address.
-        reuse_contexts: False on machines that are snapshotted or cloned while they run.
 
         Raises KeyTextError, SettingError.
         """
         self._secret = key_text.decode_secret(key_text.SENDER_SECRET, secret)
-        self._public = public_key(self._secret)
+        self._public = sender_public_key(self._secret)
         if not isinstance(topic, str) or not TOPIC.fullmatch(topic):
             raise SettingError("topic")
         if padding not in contents.PADDINGS:
@@ -99,9 +97,9 @@ class Sender:
         self._largest = envelope.largest_plaintext(AUTHENTICATED, self._alert, reserve)
         # Everything around the envelope's text.
         self._start, self._end = envelope.payload(None, self._alert)[:-2], b'"}'
-        self._header_key = envelope.header_key(self._secret)
-        self._receipt_key = _receipt_key(self._secret)
-        self._contexts = ContextCache(self._make_context) if reuse_contexts else None
+        self._header_key = envelope.header_key(self._secret, topic)
+        self._receipt_key = _receipt_key(self._secret, topic)
+        self._contexts = ContextCache(self._make_context)
 
     def seal(
         self,
@@ -148,8 +146,7 @@ class Sender:
         """Drops the contexts to keys that are sealed to no more, such as those that Device.update gives."""
         for each in recipients:
             key = key_text.decode(key_text.RECIPIENT, each)
-            if self._contexts is not None:
-                self._contexts.forget(key)
+            self._contexts.forget(key)
 
     def receipt_device(self, recipient: str) -> bytes:
         """What a device's receipts are called by: `Receipt.device`."""
@@ -189,8 +186,7 @@ class Sender:
         if expiration is not None and not _is_expiration(expiration, now):
             raise SettingError("expiration")
         headers = self._headers(made, recipient, priority, made.get("expires") if expiration is None else expiration)
-        context, number = self._contexts.reserve(recipient) if self._contexts else (self._make_context(recipient), 0)
-        sealed = context.seal(number, plaintext)
+        sealed = self._contexts.get(recipient).seal(plaintext)
         start = envelope.BACKGROUND if contents.is_background(made) else self._start
         return Push(
             payload=start + encode_base64(sealed).encode() + self._end,
@@ -214,7 +210,7 @@ class Sender:
         return headers
 
     def _make_context(self, recipient: bytes) -> Context:
-        return Context.to_seal(self._secret, recipient, self._topic, sender=self._public)
+        return Context.to_seal(self._secret, recipient, self._topic)
 
     def _challenge(self, recipient: bytes, enrollment: bytes) -> tuple[str, str]:
         return records.make_challenge(self._secret, recipient, enrollment, self._topic)
@@ -263,5 +259,5 @@ def _is_receipt_address(text: Any) -> bool:
     return receipts.is_address(text)
 
 
-def _receipt_key(secret: bytes) -> bytes:
-    return receipts.server_key(secret)
+def _receipt_key(seed: bytes, topic: str) -> bytes:
+    return receipts.server_key(seed, topic)

@@ -56,7 +56,7 @@ struct DiagnosisWords {
         return switch name {
         case .envelope: diagnosis.envelope.map { "a well-formed envelope of \($0.bytes.count) bytes" }
         case .recipient:
-            diagnosis.envelope.map { "it names the key \($0.recipientKeyID), which \(diagnosis.device) has" }
+            diagnosis.matched?.recipient.map { "it is for the key \($0.keyID) of \(diagnosis.device)" }
         case .sender: passingSender
         case .unsealing: "it opens: nothing was altered"
         case .content: "the content is well-formed"
@@ -81,8 +81,15 @@ struct DiagnosisWords {
     }
 
     private var passingSender: String {
-        guard let id = diagnosis.envelope?.senderKeyID else { return "anybody may have sealed it, which is allowed" }
-        return "it names the sender \(id)\(diagnosis.senderName.map { " (\($0))" } ?? ""), who is trusted"
+        guard diagnosis.envelope?.senderHint != nil else { return "anybody may have sealed it, which is allowed" }
+        return "it names the sender \(senderWords), who is trusted"
+    }
+
+    /// `708d7ba7 (newsroom)`
+    private var senderWords: String {
+        let sender = diagnosis.message?.sender ?? diagnosis.matched?.sender
+        let name = diagnosis.matched?.senderName.map { " (\($0))" }
+        return sender.map { "\($0.keyID)\(name ?? "")" } ?? "given by hand"
     }
 
     /// `3 days ago`, `5 minutes ahead`
@@ -95,17 +102,17 @@ struct DiagnosisWords {
 
     private func words(_ cause: PayloadDiagnosis.Cause) -> String {
         let (device, topic) = (diagnosis.device, diagnosis.topic)
-        let recipientID = diagnosis.envelope.map { "\($0.recipientKeyID)" } ?? ""
-        let senderID = diagnosis.envelope?.senderKeyID.map { "\($0)" } ?? ""
+        let recipientID = diagnosis.matched?.recipient.map { "\($0.keyID)" } ?? ""
+        let senderID = diagnosis.matched?.sender.map { "\($0.keyID)" } ?? ""
         return switch cause {
         case .field(let error): Self.words(error)
         case .envelope(let error): error.description
         case .ownKeyGone(let life): "the key \(recipientID) of \(device) was \(Self.fate(life)), and opens nothing more"
-        case .otherDevice(let name, _): "it was sealed for \(name), by its key ID \(recipientID)"
-        case .unknownKey: "it was sealed for another device: no key in this keyring has the ID \(recipientID)"
-        case .stranger: "it names the sender \(senderID), who is not trusted, and whom this keyring does not know"
+        case .otherDevice(let name, _): "it was sealed for \(name), whose key \(recipientID) its hint matches"
+        case .unknownKey: "it was sealed for another device: its hint matches no key in this keyring"
+        case .stranger: "its sender is not trusted: its hint matches no sender that this keyring knows"
         case .untrusted(let sender, let name, _, let verdict):
-            "it names the sender \(senderID), as \(name?.description ?? sender.description) has, who is not trusted for \(topic); \(Self.words(verdict))"
+            "it names the sender \(sender.keyID), as \(name?.description ?? sender.description) has, who is not trusted for \(topic); \(Self.words(verdict))"
         case .senderSetOutOfTime(let set):
             "it names the sender \(senderID), whose sender set counts from \(TimeText.second(set.created)) to \(TimeText.second(set.expires)), and \(here)"
         case .otherApp(let other): "it was sealed for the app \(other), not for \(topic)"

@@ -43,7 +43,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func run() async throws {
-        let key = try from.map { ReceiptKey(of: try keyring.keys("outbox status").senderKey(named: $0)) }
+        let sender = try from.map { try keyring.keys("outbox status").senderKey(named: $0) }
         let outbox = try await options.opened(toShow: true)
         let status = try await outbox.status()
         let receipts = try await outbox.receipts()
@@ -60,7 +60,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
             for line in status.lines(names) + Self.lines(forged ?? []) + receipts.lines { try Output.line(line) }
         }
         if refused { try await listRefused(in: outbox) }
-        if let key { try await listDevices(in: outbox, key) }
+        if let sender { try await listDevices(in: outbox, sender) }
     }
 
     private func listRefused(in outbox: Outbox) async throws {
@@ -73,10 +73,13 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         }
     }
 
-    private func listDevices(in outbox: Outbox, _ key: ReceiptKey) async throws {
+    private func listDevices(in outbox: Outbox, _ sender: SenderPrivateKey) async throws {
+        var keys: [Topic: ReceiptKey] = [:]
         try await outbox.forEachPage { page in
             for device in page {
                 guard let recipient = device.recipient else { continue }
+                let key = keys[device.topic] ?? ReceiptKey(of: sender, for: device.topic)
+                keys[device.topic] = key
                 let told = try await outbox.receipts(of: key.id(of: recipient))
                 guard told?.failedCount != 0 else { continue }
                 json ? try Output.json(Self.json(device, told)) : try Output.line(Self.line(device, told))

@@ -87,11 +87,12 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// A receipt is believed for 7 days, and a day is for clocks: so long the keys of before count for receipts.
     private func sender(_ keys: Keyring) throws -> SenderKeys {
-        let sealer = try sealing.sealer(from: from, keys, keyring, isContextPerMessage: listening.contextPerMessage)
+        let sealer = try sealing.sealer(from: from, keys, keyring)
         let recent = try keys.senderKeys(named: from, retiredWithin: 8 * 86_400)
         return SenderKeys(
             sender: try keys.senderKey(named: from), sealer: sealer,
-            receipts: ReceiptReceiver(keys: recent.map { ReceiptKey(of: $0) }), service: listening.service)
+            receipts: ReceiptReceiver(keys: recent.map { ReceiptKey(of: $0, for: sealing.topic) }),
+            service: listening.service)
     }
 
     // MARK: On SIGHUP
@@ -157,8 +158,6 @@ struct ListeningOptions: ParsableArguments {
     @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`).")) var senderSet: String?
 
     @Option(help: .value("name", "Where its logins count. (default: the topic)")) var service: String?
-
-    @Flag(help: "A context per message, for machines that are cloned.") var contextPerMessage = false
 
     @Flag(help: "Print one JSON object when it listens.") var json = false
 

@@ -1,4 +1,4 @@
-package import PushCore
+internal import PushCore
 
 /// The sealed bytes as they travel, taken apart as far as that goes without a key.
 ///
@@ -11,16 +11,14 @@ public struct Envelope: Sendable {
     /// The whole envelope, header included.
     public let bytes: [UInt8]
 
-    /// A hint at the device's key.
-    public var recipientKeyID: KeyID { KeyID(bytes[Suite.recipientKeyID]) }
-    /// A hint at the sender's key; nil where the suite proves nothing about who sealed.
-    public var senderKeyID: KeyID? { suite.senderKeys.map { _ in KeyID(bytes[Suite.senderKeyID]) } }
-    /// The message's number within its HPKE context; nil likewise.
-    public var sequenceNumber: UInt32? {
-        suite.senderKeys.map { _ in bytes[suite.sequenceNumber].reduce(0) { $0 << 8 | UInt32($1) } }
-    }
-    /// What the sender has sent of the context; nothing likewise.
-    package var enc: ArraySlice<UInt8> { suite.senderKeys == nil ? [] : bytes[suite.enc] }
+    /// The hint by which a device finds its key.
+    public var recipientHint: KeyHint { KeyHint(bytes[Suite.recipientHint]) }
+    /// The hint by which a device finds the sender among those it trusts; nil if the suite proves no sender.
+    public var senderHint: KeyHint? { suite.isAuthenticated ? KeyHint(bytes[Suite.senderHint]) : nil }
+    /// The message's number within its HPKE context, 12 bytes; nil if the suite proves no sender.
+    public var number: [UInt8]? { suite.isAuthenticated ? Array(bytes[suite.number]) : nil }
+    /// The encapsulated key.
+    package var enc: ArraySlice<UInt8> { bytes[suite.enc] }
 
     /// How many bytes were sealed: content and padding. An observer learns this number and no other.
     public var plaintextByteCount: Int { bytes.count - suite.overheadByteCount }
@@ -40,28 +38,6 @@ extension Envelope: Hashable {
 }
 
 extension Envelope {
-    /// Seals padded plaintext under one number of a context. **The caller never uses a number twice.**
-    package static func sealing(
-        _ plaintext: [UInt8], to recipient: DevicePublicKey, from sender: SenderPublicKey,
-        in context: borrowing HPKEContext, sequenceNumber: UInt32, suite: Suite = .authenticated
-    ) -> Envelope {
-        var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
-        bytes.withUnsafeMutableBytes { bytes in
-            bytes[0] = suite.identifier
-            recipient.keyID.write(into: bytes, at: Suite.recipientKeyID)
-            sender.keyID.write(into: bytes, at: Suite.senderKeyID)
-            UnsafeMutableRawBufferPointer(rebasing: bytes[suite.enc]).copyBytes(from: context.enc)
-            bytes.storeBytes(
-                of: sequenceNumber.bigEndian, toByteOffset: suite.sequenceNumber.lowerBound, as: UInt32.self)
-            let header = UnsafeRawBufferPointer(rebasing: bytes[..<suite.headerByteCount])
-            let sealed = UnsafeMutableRawBufferPointer(rebasing: bytes[suite.headerByteCount...])
-            plaintext.withUnsafeBytes {
-                context.seal($0, additionalData: header, sequenceNumber: sequenceNumber, into: sealed)
-            }
-        }
-        return Envelope(suite: suite, bytes: bytes)
-    }
-
     /// Seals padded plaintext in a way that proves nothing about its sender.
     package static func sealingAnonymously(_ plaintext: [UInt8], to recipient: DevicePublicKey) -> Envelope {
         let suite = Suite.sealing(to: recipient, from: nil)
@@ -69,10 +45,11 @@ extension Envelope {
         var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
         bytes.withUnsafeMutableBytes { bytes in
             bytes[0] = suite.identifier
-            recipient.keyID.write(into: bytes, at: Suite.recipientKeyID)
             let sealed = UnsafeMutableRawBufferPointer(rebasing: bytes[suite.headerByteCount...])
             plaintext.withUnsafeBytes { seal($0, recipient, sealed) }
         }
+        bytes.replaceSubrange(
+            Suite.recipientHint, with: suite.hint(enc: bytes[suite.enc], recipient: recipient).bytes)
         return Envelope(suite: suite, bytes: bytes)
     }
 
@@ -91,10 +68,11 @@ extension Envelope {
             switch suite.method {
             case .anonymous(_, let open): return open(sealed, identity, plaintext)
             case .authenticated(_, _, let receiving):
-                guard let sender, let sequenceNumber else { return false }
+                guard let sender else { return false }
                 let enc = UnsafeRawBufferPointer(rebasing: bytes[suite.enc])
+                let number = HPKENumber(UnsafeRawBufferPointer(rebasing: bytes[suite.number]))
                 return receiving(enc, identity, sender, info).open(
-                    sealed, additionalData: header, sequenceNumber: sequenceNumber, into: plaintext)
+                    sealed, additionalData: header, number: number, into: plaintext)
             }
         }
     }

@@ -1,4 +1,4 @@
-package import PushCore
+internal import PushCore
 
 extension Envelope {
     /// The algorithms of an envelope, for which its first byte stands; there is no other agility.
@@ -13,7 +13,7 @@ extension Envelope {
         package let recipientKeys: KeyAlgorithm
         /// What the keys of its senders are; nil where it proves nothing about who sealed.
         let senderKeys: KeyAlgorithm?
-        /// How long the encapsulated key in the header is; 0 likewise.
+        /// The length of the encapsulated key, in bytes.
         let encByteCount: Int
         /// What the sealed part has more than the plaintext.
         let tagByteCount: Int
@@ -33,15 +33,20 @@ extension Envelope {
                 open: @Sendable (UnsafeRawBufferPointer, DevicePrivateKey, UnsafeMutableRawBufferPointer) -> Bool)
         }
 
-        // Specification 3.1: suite · recipient key ID, and where it proves who sealed: sender key ID · enc · sequence number.
-        static let recipientKeyID = 1..<1 + KeyID.byteCount
-        static let senderKeyID = recipientKeyID.upperBound..<recipientKeyID.upperBound + KeyID.byteCount
-        var enc: Range<Int> { Self.senderKeyID.upperBound..<Self.senderKeyID.upperBound + encByteCount }
-        var sequenceNumber: Range<Int> { enc.upperBound..<enc.upperBound + MemoryLayout<UInt32>.size }
-        // A pattern, as `==` would copy both sides first.
-        var headerByteCount: Int {
-            if case nil = senderKeys { Self.recipientKeyID.upperBound } else { sequenceNumber.upperBound }
+        // Specification 3.1: suite · recipient hint, and if it proves who sealed: sender hint · enc · number.
+        static let recipientHint = 1..<1 + KeyHint.byteCount
+        static let senderHint = recipientHint.upperBound..<recipientHint.upperBound + KeyHint.byteCount
+        // Without a sender, `enc` is how the sealed box begins.
+        var enc: Range<Int> {
+            let start = isAuthenticated ? Self.senderHint.upperBound : Self.recipientHint.upperBound
+            return start..<start + encByteCount
         }
+        var number: Range<Int> { enc.upperBound..<enc.upperBound + HPKENumber.byteCount }
+        var headerByteCount: Int { isAuthenticated ? number.upperBound : Self.recipientHint.upperBound }
+
+        /// Whether it proves who sealed.
+        // A pattern, as `==` would copy both sides first.
+        package var isAuthenticated: Bool { if case nil = senderKeys { false } else { true } }
 
         /// How many bytes an envelope has more than its plaintext.
         package var overheadByteCount: Int { headerByteCount + tagByteCount }
@@ -51,7 +56,7 @@ extension Envelope {
 extension Envelope.Suite {
     /// HPKE mode_auth: proves who sealed. Source: Specification 3.4.
     package static let authenticated = Envelope.Suite(
-        identifier: 0x01, name: "authenticated", recipientKeys: .x25519, senderKeys: .x25519,
+        identifier: 0x01, name: "authenticated", recipientKeys: .x25519, senderKeys: .x25519Seed,
         encByteCount: X25519PublicKey.byteCount, tagByteCount: ChaCha20Poly1305.tagByteCount,
         method: .authenticated(
             isSafe: KeyAlgorithm.x25519.isSafe,
@@ -62,8 +67,8 @@ extension Envelope.Suite {
 
     /// libsodium's sealed box: proves nothing about who sealed. Source: Specification 3.6.
     package static let anonymous = Envelope.Suite(
-        identifier: 0x02, name: "anonymous", recipientKeys: .x25519, senderKeys: nil, encByteCount: 0,
-        tagByteCount: SealedBox.overheadByteCount,
+        identifier: 0x02, name: "anonymous", recipientKeys: .x25519, senderKeys: nil,
+        encByteCount: X25519PublicKey.byteCount, tagByteCount: SealedBox.overheadByteCount,
         method: .anonymous(
             seal: { SealedBox.seal($0, to: $1.x25519, into: $2) },
             open: { SealedBox.open($0, with: $1.x25519, into: $2) }))
@@ -86,7 +91,7 @@ extension Envelope.Suite {
     }
 
     /// All that prove who sealed.
-    package static var provingSender: [Envelope.Suite] { known.filter { $0.senderKeys != nil } }
+    package static var provingSender: [Envelope.Suite] { known.filter(\.isAuthenticated) }
 }
 
 extension Envelope.Suite: Hashable {
@@ -97,10 +102,4 @@ extension Envelope.Suite: Hashable {
 extension Envelope.Suite {
     func fits(_ recipient: DevicePublicKey) -> Bool { recipient.algorithm == recipientKeys }
     func fits(_ sender: SenderPublicKey?) -> Bool { sender?.algorithm == senderKeys }
-
-    /// A fresh context; about 120 µs.
-    package func context(to recipient: DevicePublicKey, from sender: SenderPrivateKey, info: HPKEInfo) -> HPKEContext {
-        guard case .authenticated(_, let sending, _) = method else { preconditionFailure("this suite has no contexts") }
-        return sending(recipient, sender, info)
-    }
 }

@@ -11,12 +11,23 @@ package struct KeyAlgorithm: Sendable {
     let isSafe: @Sendable (UnsafeRawBufferPointer) -> Bool
     /// The public key of this many secret bytes, whatever they are.
     let publicKey: @Sendable (UnsafeRawBufferPointer) -> [UInt8]
+    /// Writes the X25519 scalar that follows from a secret; nil if the secret is the scalar.
+    var scalar: (@Sendable (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Void)?
 
-    /// Devices and senders. Source: Specification 3.3.
+    /// Devices. Source: Specification 3.3.
     package static let x25519 = KeyAlgorithm(
         identifier: 0x01, label: "", publicByteCount: X25519PublicKey.byteCount,
         secretByteCount: X25519.secretByteCount, isSafe: { (try? X25519PublicKey($0)) != nil },
         publicKey: { X25519.publicKey(of: $0).bytes })
+
+    /// Senders: the secret is a seed, from which the scalar follows. Source: Specification 3.7.
+    package static let x25519Seed = KeyAlgorithm(
+        identifier: x25519.identifier, label: "", publicByteCount: X25519PublicKey.byteCount,
+        secretByteCount: Seed.byteCount, isSafe: x25519.isSafe,
+        publicKey: { seed in
+            let scalar = WipedBytes(count: X25519.secretByteCount) { Seed.expandScalar(seed, into: $0) }
+            return scalar.withBytes { X25519.publicKey(of: $0).bytes }
+        }, scalar: Seed.expandScalar)
 
     /// The one that there was when signed lists were specified.
     static let first = x25519
@@ -62,6 +73,8 @@ private struct X25519Half<Role: KeyRole>: X25519Secret {
     func withScalar<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try key.withBytes(body)
+        guard let expand = key.publicKey.algorithm.scalar else { return try key.withBytes(body) }
+        let scalar = WipedBytes(count: X25519.secretByteCount) { scalar in key.withBytes { expand($0, scalar) } }
+        return try scalar.withBytes(body)
     }
 }

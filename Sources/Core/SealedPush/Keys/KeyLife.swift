@@ -76,8 +76,10 @@ public struct KeyLife: Hashable, Sendable {
 ///
 /// Called from several threads at once. A call may block; the service module gives up on one that takes too long.
 public protocol KeyStore: Sendable {
-    /// The keys whose recipient has this ID; several may (an ID is four bytes), none is no error.
-    func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey]
+    /// Returns the keys whose public half is wanted, in any order; none is not an error.
+    ///
+    /// `isWanted` costs about 1 µs. A store asks it about all public halves, and reads only the secrets that are wanted.
+    func keys(matching isWanted: (DevicePublicKey) -> Bool) throws(KeyStoreError) -> [DeviceKey]
 
     /// The newest sender set that was accepted for an app; it is verified again each time it is used. Kept beside the
     /// keys, so that it can't be put back to an older one without them. Stores that keep none need not have this.
@@ -132,5 +134,7 @@ public struct InMemoryKeyStore: KeyStore {
 
     public func senderSet(for topic: Topic) -> SenderSet? { set?.topic == topic ? set : nil }
 
-    public func keys(for id: KeyID) -> [DeviceKey] { keys.filter { $0.identity.recipient.keyID == id } }
+    public func keys(matching isWanted: (DevicePublicKey) -> Bool) -> [DeviceKey] {
+        keys.filter { isWanted($0.identity.recipient) }
+    }
 }

@@ -5,13 +5,13 @@
 public enum OpenError: String, Error, CaseIterable, Sendable {
     /// No field, no base64url, or no envelope.
     case malformed
-    /// None of the device's keys has the envelope's recipient key ID.
+    /// None of the device's keys matches the envelope's recipient hint.
     case unknownRecipient = "unknown-recipient"
     /// The device has not been unlocked since it started, and its keys can't be read.
     case locked
     /// The key store failed in another way.
     case keysUnavailable = "keys-unavailable"
-    /// None of the trusted senders has the envelope's sender key ID.
+    /// None of the trusted senders matches the envelope's sender hint.
     case unknownSender = "unknown-sender"
     /// A sealed box, which the app has not allowed.
     case anonymousNotAllowed = "anonymous-not-allowed"

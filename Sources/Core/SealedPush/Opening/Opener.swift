@@ -28,30 +28,54 @@ public struct Opener: Sendable {
     ///
     /// Whether it was opened before is for the ledger: an opener takes the same envelope again.
     public func open(_ envelope: Envelope, at now: Timestamp) throws(Refusal) -> OpenedContent {
-        try check(try unseal(envelope, at: now), of: envelope, at: now)
+        try open(candidates(for: envelope, at: now), at: now)
     }
 
-    /// What was sealed, before anything of it was checked: for finding out why something does not open, and for nothing
-    /// that is shown.
+    /// The keys that an envelope's hints match.
+    package struct Candidates {
+        let envelope: Envelope
+        /// Never empty; in the order of trying.
+        package let keys: [DeviceKey]
+        /// Empty if no trusted sender matches. The sender is nil if anybody may have sealed it.
+        package let pairs: ArraySlice<(key: DeviceKey, sender: SenderPublicKey?)>
+    }
+
+    /// Step 2, and the senders for step 3.
+    package func candidates(for envelope: Envelope, at now: Timestamp) throws(Refusal) -> Candidates {
+        let keys = try identities(for: envelope)
+        var pairs = keys.map { (key: $0, sender: SenderPublicKey?.none) }
+        if envelope.suite.isAuthenticated {
+            let senders = try self.senders(at: now)
+            pairs = keys.flatMap { key in
+                senders.filter { envelope.matches($0, sealingTo: key.identity.recipient) }.map { (key, $0) }
+            }
+        }
+        return Candidates(envelope: envelope, keys: keys, pairs: pairs.prefix(Self.maximumPairCount))
+    }
+
+    /// Steps 3 to 5.
+    package func open(_ candidates: Candidates, at now: Timestamp) throws(Refusal) -> OpenedContent {
+        try check(try unseal(candidates), of: candidates.envelope, at: now)
+    }
+
+    /// Unsealed bytes before any check: for finding out why something does not open, and never shown.
     package struct Unsealed {
         package let plaintext: [UInt8]
         package let key: DeviceKey
-        /// Nil where anybody may have sealed it.
+        /// Nil if anybody may have sealed it.
         package let sender: SenderPublicKey?
     }
 
     /// Steps 2 to 4 alone.
     package func unseal(_ envelope: Envelope, at now: Timestamp) throws(Refusal) -> Unsealed {
-        let candidates = try identities(for: envelope)
-        var senders: [SenderPublicKey?] = [nil]
-        if let id = envelope.senderKeyID {
-            senders = try self.senders(at: now).filter { $0.keyID == id }
-            guard !senders.isEmpty else { throw .unknownSender }
-        } else {
-            guard allowsAnonymous else { throw .anonymousNotAllowed }
-        }
-        let pairs = candidates.flatMap { key in senders.map { (key: key, sender: $0) } }
-        for pair in pairs.prefix(Self.maximumPairCount) {
+        try unseal(candidates(for: envelope, at: now))
+    }
+
+    private func unseal(_ candidates: Candidates) throws(Refusal) -> Unsealed {
+        let envelope = candidates.envelope
+        guard envelope.suite.isAuthenticated || allowsAnonymous else { throw .anonymousNotAllowed }
+        guard !candidates.pairs.isEmpty else { throw .unknownSender }
+        for pair in candidates.pairs {
             var plaintext = [UInt8](repeating: 0, count: envelope.plaintextByteCount)
             let isOpen = plaintext.withUnsafeMutableBytes {
                 envelope.open(with: pair.key.identity, from: pair.sender, info: info, into: $0)
@@ -70,18 +94,16 @@ public struct Opener: Sendable {
         return trusted.senders(following: set, topic: topic, at: now)
     }
 
-    /// Step 2.
     private func identities(for envelope: Envelope) throws(Refusal) -> [DeviceKey] {
-        let id = envelope.recipientKeyID
         let found: [DeviceKey]
-        do { found = try keys.keys(for: id) } catch { throw Refusal(error) }
-        // A store may be careless: about IDs that do not fit, and about keys that must not open any more.
-        let matching = found.filter { $0.identity.recipient.keyID == id && $0.life.opens }
+        do { found = try keys.keys(matching: envelope.matches) } catch { throw Refusal(error) }
+        // A store may be careless: about keys that do not match, and about keys that must not open any more.
+        let matching = found.filter { $0.life.opens && envelope.matches($0.identity.recipient) }
         guard !matching.isEmpty else { throw .unknownRecipient }
         return matching.sorted(by: DeviceKey.isTriedBefore)
     }
 
-    /// Specification 3.2.3: more pairs with one ID are an attack, or a strange accident.
+    /// Specification 3.2.3: more pairs that match are an attack, or a strange accident.
     private static let maximumPairCount = 16
 }
 

@@ -23,13 +23,15 @@ public enum Challenge {
         trusting senders: [SenderPublicKey]
     ) throws(ChallengeError) -> String {
         guard let bytes = ArmouredText.challenge.bytes(of: text), let envelope = try? Envelope(parsing: bytes),
-            let senderKeyID = envelope.senderKeyID, envelope.plaintextByteCount == plaintextByteCount
+            envelope.suite.isAuthenticated, envelope.plaintextByteCount == plaintextByteCount
         else { throw .malformed }
-        let candidates = try identities(for: envelope.recipientKeyID, in: keys)
-        let trusted = senders.filter { $0.keyID == senderKeyID }
-        guard !trusted.isEmpty else { throw .unknownSender }
+        let pairs = try identities(for: envelope, in: keys).flatMap { identity in
+            senders.filter { envelope.matches($0, sealingTo: identity.recipient) }.map { (identity, $0) }
+        }
+        guard !pairs.isEmpty else { throw .unknownSender }
         let info = info(topic: topic)
-        for (identity, sender) in pairs(candidates, trusted) {
+        // Source: Specification 3.2.3.
+        for (identity, sender) in pairs.prefix(16) {
             var plaintext = WipedBytes(count: plaintextByteCount)
             let isOpen = plaintext.withMutableBytes {
                 envelope.open(with: identity, from: sender, info: info, into: $0)
@@ -47,27 +49,22 @@ public enum Challenge {
         throw .rejected
     }
 
-    /// The device's keys with this ID, in the order of trying. Only active ones: nobody is to begin sealing to another.
-    private static func identities(for id: KeyID, in keys: any KeyStore) throws(ChallengeError) -> [DevicePrivateKey] {
+    /// The device's keys that match, in the order of trying. Only active ones: nobody is to begin sealing to another.
+    private static func identities(
+        for envelope: Envelope, in keys: any KeyStore
+    ) throws(ChallengeError) -> [DevicePrivateKey] {
         let found: [DeviceKey]
         do {
-            found = try keys.keys(for: id)
+            found = try keys.keys(matching: envelope.matches)
         } catch {
             switch error {
             case .locked: throw .locked
             case .unavailable: throw .keysUnavailable
             }
         }
-        let matching = found.filter { $0.identity.recipient.keyID == id && $0.life.state == .active }
+        let matching = found.filter { $0.life.state == .active && envelope.matches($0.identity.recipient) }
         guard !matching.isEmpty else { throw .unknownRecipient }
         return matching.sorted(by: DeviceKey.isTriedBefore).map(\.identity)
-    }
-
-    /// Specification 3.2.3.
-    private static func pairs(_ identities: [DevicePrivateKey], _ senders: [SenderPublicKey]) -> ArraySlice<
-        (DevicePrivateKey, SenderPublicKey)
-    > {
-        identities.flatMap { identity in senders.map { (identity, $0) } }.prefix(16)
     }
 }
 
@@ -110,13 +107,13 @@ extension ArmouredText {
 public enum ChallengeError: String, Error, CaseIterable, Sendable {
     /// Not in the form of a challenge, or of an answer.
     case malformed
-    /// None of the device's active keys has the challenge's recipient key ID.
+    /// None of the device's active keys matches the challenge's recipient hint.
     case unknownRecipient = "unknown-recipient"
     /// The device has not been unlocked since it started, and its keys can't be read.
     case locked
     /// The key store failed in another way.
     case keysUnavailable = "keys-unavailable"
-    /// None of the trusted senders has the challenge's sender key ID.
+    /// None of the trusted senders matches the challenge's sender hint.
     case unknownSender = "unknown-sender"
     /// It does not open: altered, for another key, from a stranger, for another app, or no challenge.
     case rejected

@@ -204,19 +204,19 @@ package struct DeviceKeys: KeyStore {
     /// - Parameter items: nil where the device has no keychain.
     package init(_ items: (any SecretItems)?) { self.items = items }
 
-    package func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
+    package func keys(matching isWanted: (DevicePublicKey) -> Bool) throws(KeyStoreError) -> [DeviceKey] {
         try read { (items) throws(SecretItemError) in
             // One whose secret could be read is there, whatever else is hidden.
-            let found = try Self.keys(for: id, among: items.list(), in: items)
-            return try found.isEmpty ? Self.keys(for: id, among: items.all(), in: items) : found
+            let found = try Self.keys(isWanted, among: items.list(), in: items)
+            return try found.isEmpty ? Self.keys(isWanted, among: items.all(), in: items) : found
         }
     }
 
     private static func keys(
-        for id: KeyID, among listed: [ListedItem], in items: any SecretItems
+        _ isWanted: (DevicePublicKey) -> Bool, among listed: [ListedItem], in items: any SecretItems
     ) throws(SecretItemError) -> [DeviceKey] {
         var found: [DeviceKey] = []
-        for key in StoredItems(listed).keys where key.recipient.keyID == id && key.life.opens {
+        for key in StoredItems(listed).keys where key.life.opens && isWanted(key.recipient) {
             if let key = try key.deviceKey(in: items) { found.append(key) }
         }
         return found

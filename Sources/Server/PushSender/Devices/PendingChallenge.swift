@@ -27,18 +27,15 @@ public struct PendingChallenge: Hashable, Sendable {
         to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, topic: Topic, from sender: SenderPrivateKey,
         at now: Timestamp
     ) {
-        let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender)
-        let context = suite.context(to: recipient, from: sender, info: Challenge.info(topic: topic))
+        let context = SealingContext(to: recipient, from: sender, info: Challenge.info(topic: topic))
         let random = WipedBytes(count: Challenge.randomByteCount) { SecureRandom.fill($0) }
-        self.init(
-            to: recipient, of: enrollment, from: sender.sender, in: context, suite: suite, random: random, at: now)
+        self.init(to: recipient, of: enrollment, in: context, random: random, at: now)
     }
 
     /// The same with given randomness, for known answers.
     init(
-        to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, from sender: SenderPublicKey,
-        in context: borrowing HPKEContext,
-        suite: Envelope.Suite = .authenticated, random: borrowing WipedBytes, at now: Timestamp
+        to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, in context: borrowing SealingContext,
+        number: HPKENumber? = nil, random: borrowing WipedBytes, at now: Timestamp
     ) {
         self.recipient = recipient
         self.enrollment = enrollment
@@ -49,7 +46,7 @@ public struct PendingChallenge: Hashable, Sendable {
             UnsafeMutableRawBufferPointer(rebasing: plaintext[Challenge.randomByteCount...])
                 .copyBytes(from: enrollment.bytes)
         }
-        envelope = .sealing(plaintext, to: recipient, from: sender, in: context, sequenceNumber: 0, suite: suite)
+        envelope = context.seal(plaintext, number: number)
         wipe(&plaintext)
         var answer = random.withBytes { Challenge.answer(random: $0, recipient: recipient, enrollment: enrollment) }
         answerHash = Self.hash(of: answer)

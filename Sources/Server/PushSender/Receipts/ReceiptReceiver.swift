@@ -46,8 +46,10 @@ public struct ReceiptReceiver: Sendable {
 public final class ReceiptKey: Sendable {
     private let secret: GuardedSecret
 
-    /// The one that goes with a sender's messages.
-    public init(of sender: SenderPrivateKey) { secret = sender.derived("sealedpush/v1 receipts") }
+    /// Derives the key that goes with a sender's messages for one app.
+    public init(of sender: SenderPrivateKey, for topic: Topic) {
+        secret = sender.derived("sealedpush/v1 receipts", for: topic.description)
+    }
 
     /// What receipts of the device with this key are called by.
     public func id(of recipient: DevicePublicKey) -> ReceiptID {

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .content import pad
-from .hpke import OVERHEAD, hkdf_expand, hkdf_extract
+from .hpke import HEADER, OVERHEAD, derive
 from .text import encode_base64, to_json
 
 FIELD = "custom-encrypted-message"
@@ -40,8 +40,8 @@ def make_plaintext(content: Mapping[str, Any], suite: int, policy: str = "bucket
 # Identifiers of a push (2.7 to 2.9)
 
 
-def header_key(sender_secret: bytes) -> bytes:
-    return hkdf_expand(hkdf_extract(b"", sender_secret), b"sealedpush/v1 ids", 32)
+def header_key(seed: bytes, topic: str) -> bytes:
+    return derive(seed, "sealedpush/v1 ids", topic)
 
 
 def collapse_id(key: bytes, recipient: bytes, string: str) -> str:
@@ -59,5 +59,5 @@ def apns_id(key: bytes, recipient: bytes, message_id: str) -> str:
 
 def ledger_key(envelope: bytes, recipient: bytes, sender: bytes | None = None) -> bytes:
     """7.2; without a sender for the anonymous suite."""
-    sealed = sender + envelope[9:45] if sender else envelope[5:]
+    sealed = sender + envelope[9:HEADER] if sender else envelope[5:]
     return hashlib.blake2b(envelope[:1] + recipient + sealed, digest_size=32).digest()

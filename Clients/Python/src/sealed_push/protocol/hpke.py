@@ -1,5 +1,6 @@
 """HPKE (RFC 9180) in mode_auth, and the envelopes made with it (Specification, section 3)."""
 
+import hashlib
 import hmac
 import os
 from typing import Self
@@ -9,11 +10,11 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from .key_text import key_id
 from .text import TOPIC
 
 AUTHENTICATED, ANONYMOUS = 1, 2
-OVERHEAD = {AUTHENTICATED: 61, ANONYMOUS: 53}
+OVERHEAD = {AUTHENTICATED: 69, ANONYMOUS: 53}
+HEADER = 53
 MOST_TRIES = 16
 KEM, HPKE = b"KEM\x00\x20", b"HPKE\x00\x20\x00\x01\x00\x03"
 MESSAGE, CHALLENGE = b"sealedpush/v1", b"sealedpush/v1 challenge"
@@ -41,6 +42,32 @@ def hkdf_expand(key: bytes, info: bytes, length: int) -> bytes:
     return hmac.digest(key, info + b"\x01", "sha256")[:length]
 
 
+def derive(seed: bytes, label: str, *texts: str) -> bytes:
+    """A key of a sender's seed for one purpose, bound to the texts (3.7)."""
+    lengths = b"".join(len(each.encode()).to_bytes(8, "big") + each.encode() for each in texts)
+    return hkdf_expand(hkdf_extract(b"", seed), label.encode() + b"\0" + lengths, 32)
+
+
+def sender_scalar(seed: bytes) -> bytes:
+    return derive(seed, "sealedpush/v1 sender scalar")
+
+
+def sender_public_key(seed: bytes) -> bytes:
+    return public_key(sender_scalar(seed))
+
+
+def recipient_hint(suite: int, enc: bytes, recipient: bytes) -> bytes:
+    return _hint(b"sealedpush/v1 recipient hint", suite, enc + recipient)
+
+
+def sender_hint(suite: int, enc: bytes, recipient: bytes, sender: bytes) -> bytes:
+    return _hint(b"sealedpush/v1 sender hint", suite, enc + recipient + sender)
+
+
+def _hint(label: bytes, suite: int, keys: bytes) -> bytes:
+    return hashlib.sha256(label + bytes([0, suite]) + keys).digest()[:4]
+
+
 def labeled_extract(suite: bytes, salt: bytes, label: bytes, key_material: bytes) -> bytes:
     return hkdf_extract(salt, b"HPKE-v1" + suite + label + key_material)
 
@@ -58,7 +85,8 @@ class Context:
         if not TOPIC.fullmatch(topic):
             raise ValueError("not a topic")
         self.enc = enc
-        self.header = bytes([AUTHENTICATED]) + key_id(recipient) + key_id(sender) + enc
+        hints = recipient_hint(AUTHENTICATED, enc, recipient) + sender_hint(AUTHENTICATED, enc, recipient, sender)
+        self.header = bytes([AUTHENTICATED]) + hints + enc
         eae_prk = labeled_extract(KEM, b"", b"eae_prk", dh)
         kem_context = enc + recipient + sender
         self.shared_secret = labeled_expand(KEM, eae_prk, b"shared_secret", kem_context, 32)
@@ -68,44 +96,66 @@ class Context:
         secret = labeled_extract(HPKE, self.shared_secret, b"secret", b"")
         self.key = labeled_expand(HPKE, secret, b"key", schedule, 32)
         self.base_nonce = labeled_expand(HPKE, secret, b"base_nonce", schedule, 12)
+        exporter = labeled_expand(HPKE, secret, b"exp", schedule, 32)
+        self.number_key = labeled_expand(HPKE, exporter, b"sec", b"sealedpush/v1 number", 32)
         self._cipher = ChaCha20Poly1305(self.key)
 
     @classmethod
     def to_seal(
         cls,
-        sender_secret: bytes,
+        seed: bytes,
         recipient: bytes,
         topic: str,
         ephemeral: bytes | None = None,
         purpose: bytes = MESSAGE,
-        sender: bytes | None = None,
     ) -> Self:
-        """A new context. Only test vectors give the ephemeral secret; `sender` is the secret's public key, where it is known."""
+        """A new context. Only test vectors give the ephemeral secret."""
         ephemeral = ephemeral or os.urandom(32)
-        dh = x25519(ephemeral, recipient) + x25519(sender_secret, recipient)
-        return cls(dh, public_key(ephemeral), recipient, sender or public_key(sender_secret), topic, purpose)
+        scalar = sender_scalar(seed)
+        dh = x25519(ephemeral, recipient) + x25519(scalar, recipient)
+        return cls(dh, public_key(ephemeral), recipient, public_key(scalar), topic, purpose)
 
     @classmethod
     def to_open(cls, identity: bytes, enc: bytes, sender: bytes, topic: str, purpose: bytes = MESSAGE) -> Self:
         dh = x25519(identity, enc) + x25519(identity, sender)
         return cls(dh, enc, public_key(identity), sender, topic, purpose)
 
-    def nonce(self, number: int) -> bytes:
-        return (int.from_bytes(self.base_nonce, "big") ^ number).to_bytes(12, "big")
+    def number(self, plaintext: bytes, random: bytes | None = None) -> bytes:
+        """A new number for a plaintext (3.5.3). Only test vectors give the random bytes."""
+        message = (random or os.urandom(16)) + plaintext
+        return hashlib.blake2b(message, digest_size=16, key=self.number_key).digest()[:12]
 
-    def aad(self, number: int) -> bytes:
-        return self.header + number.to_bytes(4, "big")
+    def nonce(self, number: bytes) -> bytes:
+        return bytes(a ^ b for a, b in zip(self.base_nonce, number, strict=True))
 
-    def seal(self, number: int, plaintext: bytes) -> bytes:
-        """The caller sees to it that no number is used twice, and to the limits of 3.5.3."""
+    def aad(self, number: bytes) -> bytes:
+        return self.header + number
+
+    def seal(self, plaintext: bytes, number: bytes | None = None) -> bytes:
+        """The caller keeps the limits of 3.5.2. Only test vectors give the number."""
+        number = number or self.number(plaintext)
         aad = self.aad(number)
         return aad + self._cipher.encrypt(self.nonce(number), plaintext, aad)
 
-    def open(self, number: int, header: bytes, sealed: bytes) -> bytes:
-        """An InvalidTag where it does not open."""
-        return self._cipher.decrypt(self.nonce(number), sealed, header)
+    def open(self, envelope: bytes) -> bytes:
+        """An InvalidTag if it does not open."""
+        header = envelope[:HEADER]
+        return self._cipher.decrypt(self.nonce(header[-12:]), envelope[HEADER:], header)
 
 
 def seal_anonymous(recipient: bytes, plaintext: bytes) -> bytes:
     sealed: bytes = nacl.public.SealedBox(nacl.public.PublicKey(recipient)).encrypt(plaintext)
-    return bytes([ANONYMOUS]) + key_id(recipient) + sealed
+    return bytes([ANONYMOUS]) + recipient_hint(ANONYMOUS, sealed[:32], recipient) + sealed
+
+
+def matches(envelope: bytes, recipient: bytes) -> bool:
+    """Whether the recipient hint is this key's (3.2)."""
+    return envelope[1:5] == recipient_hint(envelope[0], _enc(envelope), recipient)
+
+
+def matches_sender(envelope: bytes, recipient: bytes, sender: bytes) -> bool:
+    return envelope[5:9] == sender_hint(envelope[0], _enc(envelope), recipient, sender)
+
+
+def _enc(envelope: bytes) -> bytes:
+    return envelope[5:37] if envelope[0] == ANONYMOUS else envelope[9:41]

@@ -1,6 +1,5 @@
 """Opening, as a device does (Specification, section 6, steps 1 to 5)."""
 
-import itertools
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -12,8 +11,8 @@ from cryptography.exceptions import InvalidTag
 from ..errors import ContentError, OpenError
 from .content import is_withdrawal, parse, unpad
 from .envelope import FIELD
-from .hpke import ANONYMOUS, AUTHENTICATED, MOST_TRIES, OVERHEAD, Context, public_key
-from .key_text import is_public_key, key_id
+from .hpke import ANONYMOUS, AUTHENTICATED, MOST_TRIES, OVERHEAD, Context, matches, matches_sender, public_key
+from .key_text import is_public_key
 from .text import decode_base64
 
 Opened = tuple[bytes, bytes, bytes | None]
@@ -42,17 +41,17 @@ def open_field(
     suite = envelope[0]
     if suite == AUTHENTICATED and not is_public_key(envelope[9:41]):
         raise OpenError("malformed")
-    found = [each for each in identities if key_id(public_key(each)) == envelope[1:5]]
+    found = [each for each in identities if matches(envelope, public_key(each))]
     if not found:
         raise OpenError("unknown-recipient")
-    believed: list[bytes | None] = [None]
+    pairs: list[tuple[bytes, bytes | None]] = [(each, None) for each in found]
     if suite == AUTHENTICATED:
-        believed = [each for each in senders if key_id(each) == envelope[5:9]]
-        if not believed:
+        pairs = [(one, other) for one in found for other in senders if matches_sender(envelope, public_key(one), other)]
+        if not pairs:
             raise OpenError("unknown-sender")
     elif not allow_anonymous:
         raise OpenError("anonymous-not-allowed")
-    for identity, sender in itertools.islice(itertools.product(found, believed), MOST_TRIES):
+    for identity, sender in pairs[:MOST_TRIES]:
         opened = _try(envelope, identity, sender, topic)
         if opened is not None:
             return _check(opened, topic, now, suite == ANONYMOUS), identity, sender
@@ -64,8 +63,7 @@ def _try(envelope: bytes, identity: bytes, sender: bytes | None, topic: str) -> 
         if sender is None:
             opened: bytes = nacl.public.SealedBox(nacl.public.PrivateKey(identity)).decrypt(envelope[5:])
             return opened
-        context = Context.to_open(identity, envelope[9:41], sender, topic)
-        return context.open(int.from_bytes(envelope[41:45], "big"), envelope[:45], envelope[45:])
+        return Context.to_open(identity, envelope[9:41], sender, topic).open(envelope)
     except (InvalidTag, ValueError, nacl.exceptions.CryptoError):
         return None
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import ReceiptError
-from .hpke import hkdf_expand, hkdf_extract
+from .hpke import derive
 from .text import decode_base64, encode_base64
 
 LENGTH = 128
@@ -27,9 +27,9 @@ def blake2b(key: bytes, message: bytes, length: int) -> bytes:
     return hashlib.blake2b(message, digest_size=length, key=key).digest()
 
 
-def server_key(sender_secret: bytes) -> bytes:
+def server_key(seed: bytes, topic: str) -> bytes:
     """16.4"""
-    return hkdf_expand(hkdf_extract(b"", sender_secret), b"sealedpush/v1 receipts", 32)
+    return derive(seed, "sealedpush/v1 receipts", topic)
 
 
 def device_id(server: bytes, recipient: bytes) -> bytes:

@@ -11,8 +11,8 @@ import nacl.signing
 from cryptography.exceptions import InvalidTag
 
 from ..errors import ChallengeError, RecordError
-from .hpke import AUTHENTICATED, CHALLENGE, MOST_TRIES, Context, public_key
-from .key_text import is_public_key, is_signing_key, key_id
+from .hpke import AUTHENTICATED, CHALLENGE, MOST_TRIES, Context, matches, matches_sender, public_key
+from .key_text import is_public_key, is_signing_key
 from .text import TOPIC, decode_base64, encode_base64
 
 DEVICE, SENDERS = 1, 2
@@ -150,17 +150,18 @@ def answer_to(random: bytes, recipient: bytes, enrollment: bytes) -> str:
 
 
 def make_challenge(
-    sender_secret: bytes,
+    seed: bytes,
     recipient: bytes,
     enrollment: bytes,
     topic: str,
     random: bytes | None = None,
     ephemeral: bytes | None = None,
+    number: bytes | None = None,
 ) -> tuple[str, str]:
-    """The challenge and the answer to it. Only test vectors give the random bytes."""
+    """The challenge and the answer to it. Only test vectors give the random bytes and the number."""
     random = random or os.urandom(32)
-    context = Context.to_seal(sender_secret, recipient, topic, ephemeral, purpose=CHALLENGE)
-    text = armour("pushchallenge.", context.seal(0, random + enrollment))
+    context = Context.to_seal(seed, recipient, topic, ephemeral, purpose=CHALLENGE)
+    text = armour("pushchallenge.", context.seal(random + enrollment, number))
     return text, answer_to(random, recipient, enrollment)
 
 
@@ -168,19 +169,18 @@ def answer_challenge(
     text: Any, identities: Sequence[bytes], senders: Sequence[bytes], topic: str, enrollment: bytes
 ) -> str:
     """The device's side: `enrollment` is its own."""
-    envelope = unarmour("pushchallenge.", text, 125, 125)
+    envelope = unarmour("pushchallenge.", text, 133, 133)
     if envelope is None or envelope[0] != AUTHENTICATED or not is_public_key(envelope[9:41]):
         raise ChallengeError("malformed")
-    identities = [each for each in identities if key_id(public_key(each)) == envelope[1:5]]
+    identities = [each for each in identities if matches(envelope, public_key(each))]
     if not identities:
         raise ChallengeError("unknown-recipient")
-    senders = [each for each in senders if key_id(each) == envelope[5:9]]
-    if not senders:
+    pairs = [(one, other) for one in identities for other in senders if matches_sender(envelope, public_key(one), other)]
+    if not pairs:
         raise ChallengeError("unknown-sender")
-    for identity, sender in itertools.islice(itertools.product(identities, senders), MOST_TRIES):
+    for identity, sender in pairs[:MOST_TRIES]:
         try:
-            context = Context.to_open(identity, envelope[9:41], sender, topic, purpose=CHALLENGE)
-            opened = context.open(int.from_bytes(envelope[41:45], "big"), envelope[:45], envelope[45:])
+            opened = Context.to_open(identity, envelope[9:41], sender, topic, purpose=CHALLENGE).open(envelope)
         except (InvalidTag, ValueError):
             continue
         if opened[32:] != enrollment:

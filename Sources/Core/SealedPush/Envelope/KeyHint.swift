@@ -1,0 +1,43 @@
+internal import PushCore
+
+/// Four bytes in an envelope that help a device to find a key, and tell nothing to anybody without that key.
+///
+/// A hint proves nothing: any key may match it. It is a hash over the encapsulated key, so it changes with it.
+/// Source: Specification 3.2.
+public struct KeyHint: Hashable, Sendable, CustomStringConvertible {
+    package static let byteCount = 4
+    package let bytes: [UInt8]
+
+    init(_ bytes: ArraySlice<UInt8>) { self.bytes = Array(bytes) }
+
+    /// Hashes the label, the suite, `enc` and the keys.
+    fileprivate init(_ label: String, _ suite: Envelope.Suite, enc: ArraySlice<UInt8>, _ keys: [UInt8]...) {
+        let hashed = Array(label.utf8) + [0, suite.identifier] + enc + keys.joined()
+        self.init(hashed.withUnsafeBytes { SHA256.hash($0) }[..<Self.byteCount])
+    }
+
+    /// Eight lowercase hexadecimal digits.
+    public var description: String { Hex.encode(bytes) }
+}
+
+extension Envelope.Suite {
+    func hint(enc: ArraySlice<UInt8>, recipient: DevicePublicKey) -> KeyHint {
+        KeyHint("sealedpush/v1 recipient hint", self, enc: enc, recipient.bytes)
+    }
+
+    func hint(enc: ArraySlice<UInt8>, recipient: DevicePublicKey, sender: SenderPublicKey) -> KeyHint {
+        KeyHint("sealedpush/v1 sender hint", self, enc: enc, recipient.bytes, sender.bytes)
+    }
+}
+
+extension Envelope {
+    /// Returns whether the recipient hint is this key's.
+    package func matches(_ recipient: DevicePublicKey) -> Bool {
+        suite.fits(recipient) && suite.hint(enc: enc, recipient: recipient) == recipientHint
+    }
+
+    /// Returns whether the sender hint is this sender's, in an envelope for this recipient.
+    package func matches(_ sender: SenderPublicKey, sealingTo recipient: DevicePublicKey) -> Bool {
+        suite.fits(sender) && suite.hint(enc: enc, recipient: recipient, sender: sender) == senderHint
+    }
+}

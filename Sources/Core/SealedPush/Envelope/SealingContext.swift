@@ -1,0 +1,50 @@
+package import PushCore
+
+/// A sender's HPKE context with the header of its envelopes: seals any number of plaintexts for one device.
+///
+/// Wiped when it goes. Safe from many threads at once. Source: Specification 3.4 and 3.5.
+package struct SealingContext: ~Copyable, Sendable {
+    private let suite: Envelope.Suite
+    private let hpke: HPKEContext
+    /// The header, with zeros for the number.
+    private let header: [UInt8]
+
+    /// Makes a context with a fresh ephemeral key; about 120 µs.
+    package init(to recipient: DevicePublicKey, from sender: SenderPrivateKey, info: HPKEInfo) {
+        let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender)
+        guard case .authenticated(_, let sending, _) = suite.method else {
+            preconditionFailure("this suite has no contexts")
+        }
+        self.init(sending(recipient, sender, info), to: recipient, from: sender.sender, suite: suite)
+    }
+
+    package init(
+        _ hpke: consuming HPKEContext, to recipient: DevicePublicKey, from sender: SenderPublicKey,
+        suite: Envelope.Suite = .authenticated
+    ) {
+        let enc = hpke.enc[...]
+        header =
+            [suite.identifier] + suite.hint(enc: enc, recipient: recipient).bytes
+            + suite.hint(enc: enc, recipient: recipient, sender: sender).bytes + enc
+            + [UInt8](repeating: 0, count: HPKENumber.byteCount)
+        self.suite = suite
+        self.hpke = hpke
+    }
+
+    /// Seals padded plaintext. A number that is given, for known answers, must not be used for another plaintext.
+    package func seal(_ plaintext: [UInt8], number: HPKENumber? = nil) -> Envelope {
+        var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
+        bytes.withUnsafeMutableBytes { bytes in
+            plaintext.withUnsafeBytes { plaintext in
+                bytes.copyBytes(from: header)
+                (number ?? hpke.number(for: plaintext))
+                    .write(into: UnsafeMutableRawBufferPointer(rebasing: bytes[suite.number]))
+                hpke.seal(
+                    plaintext, additionalData: UnsafeRawBufferPointer(rebasing: bytes[..<header.count]),
+                    number: HPKENumber(UnsafeRawBufferPointer(rebasing: bytes[suite.number])),
+                    into: UnsafeMutableRawBufferPointer(rebasing: bytes[header.count...]))
+            }
+        }
+        return Envelope(suite: suite, bytes: bytes)
+    }
+}
