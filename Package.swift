@@ -12,12 +12,12 @@ import PackageDescription
     /// Nobody builds an app on Linux: a checkout and a server build everything without a flag.
     let defaultTraits: Set<String> = ["Server", "Postgres"]
 #else
-    // libsodium is swift-sodium's xcframework, under the same module name. Releases before 0.10.0 are a minimal build that
-    // lacks two functions we need.
+    // libsodium is swift-sodium's xcframework, under the same module name. Releases before 0.11.0 have no
+    // ML-KEM.
     let onLinux = false
     let libsodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
     let libsodiumPackages: [Package.Dependency] = [
-        .package(url: "https://github.com/jedisct1/swift-sodium", from: "0.10.0")
+        .package(url: "https://github.com/jedisct1/swift-sodium", from: "0.11.0")
     ]
     let defaultTraits: Set<String> = []
 #endif
@@ -112,6 +112,8 @@ func postgres(_ target: String) -> Target.Dependency { .target(name: target, con
 let argumentParser = server("ArgumentParser", "swift-argument-parser")
 /// Reads the provider's key for JWTKit, which brings it along; also the tests' second opinion on HPKE.
 let crypto = server("Crypto", "swift-crypto")
+/// ML-KEM for the core, since Debian's libsodium has none.
+let mlkem: Dependencies = onLinux ? [crypto] : []
 let database = server("GRDB", "GRDB.swift")
 let logging = server("Logging", "swift-log")
 let metrics = server("Metrics", "swift-metrics")
@@ -131,14 +133,14 @@ let transport =
 let certificates = [server("X509", "swift-certificates"), server("SwiftASN1", "swift-asn1")]
 let localAPNs = transport + certificates + web + [http2]
 
-// MARK: - Core, device and sender: libsodium and nothing else
+// MARK: - Core, device and sender: libsodium and nothing else, but for ML-KEM in a server on Linux
 
 let core: Dependencies = ["SealedPush", "PushCore"]
 let userNotifications: Dependencies = onLinux ? ["UserNotifications"] : []
 let drawing: Dependencies = onLinux ? ["Ccairo"] : []
 
 let everywhere: [Target] = [
-    module("Core/PushCore", [libsodium], privacy: true, settings: optimized),
+    module("Core/PushCore", [libsodium] + mlkem, privacy: true, settings: optimized),
     module("Core/SealedPush", ["PushCore"], settings: optimized),
     module("Device/PushService", core + userNotifications, privacy: true),
     module("Device/PushServiceTesting", ["PushService", "PushSender"] + core + userNotifications),

@@ -13,7 +13,7 @@ import Testing
     private static let day = Timestamp(secondsSince1970: 1_760_000_000)!
     private static let envelope: Envelope = {
         let (recipient, sender) = (DevicePrivateKey().recipient, SenderPrivateKey())
-        return SealingContext(to: recipient, from: sender, info: HPKEInfo([])).seal([1, 0x80])
+        return SealingContext(to: recipient, from: sender, info: EnvelopeInfo(topic: "com.example.app")).seal([1, 0x80])
     }()
     private static let sender = SenderPrivateKey().sender
     private static let id = sender.keyID

@@ -79,7 +79,10 @@ def read_vector(path):
 
 
 def keys_of(vector, name, kind):
-    return [key_text.decode(kind, vector[each]) for each in vector if each.rstrip("0123456789") == name]
+    read = {key_text.IDENTITY: hpke.read_identity, key_text.RECIPIENT: key_text.recipient}.get(
+        kind, lambda text: key_text.decode(kind, text)
+    )
+    return [read(vector[each]) for each in vector if each.rstrip("0123456789") == name]
 
 
 def outcome_of(vector):

@@ -58,8 +58,8 @@ def write(name, sentence, values):
 # Records
 
 
-def fields(counter=7, created=CREATED, expires=EXPIRES, topic=TOPIC, keys=(PHONE,)):
-    return counter, created, expires, topic, keys
+def fields(counter=7, created=CREATED, expires=EXPIRES, topic=TOPIC, keys=(PHONE,), keeps=None):
+    return counter, created, expires, topic, keys, keeps
 
 
 def unsigned(type=DEVICE, key=ENROLLMENT_KEY, signer=None, **changes):
@@ -82,11 +82,12 @@ def accepted(name, sentence, kind="device", known=None, now=NOW, **changes):
         "device": (DEVICE, ENROLLMENT_KEY, ENROLLMENT_SECRET, key_text.RECIPIENT),
         "senders": (SENDERS, AUTHORITY_KEY, AUTHORITY_SECRET, key_text.SENDER),
     }[kind]
-    counter, created, expires, topic, keys = fields(**changes)
+    counter, created, expires, topic, keys, keeps = fields(**changes)
     data = signed(type, key, **changes)
     values = setting(kind, record_text(data), topic, now, known) | {"outcome": "accepted"}
     values |= {"signer-secret": key_text.encode(secret_kind, key)}
     values |= {"counter": counter, "created": created, "expires": expires}
+    values |= {"keeps": (30 if kind == "device" else 0) if keeps is None else keeps}
     values |= numbered("key", [key_text.encode(key_kind, each) for each in keys])
     values |= {"signed": records.signed_message(data[:-64]), "signature": data[-64:]}
     write(name, sentence, values)
@@ -101,8 +102,10 @@ def make_accepted():
     accepted("device", "A device with one key.")
     accepted("device-two-keys", "A device that rotates: the new key, then the old.", keys=(PHONE, PHONE_2), counter=8)
     accepted("device-sixteen-keys", "As many keys as there may be.", keys=MANY[:16])
-    accepted("device-longest", "The longest record: 791 bytes.", keys=MANY[:16], topic="x" * 155)
-    accepted("device-shortest", "The shortest record: 157 bytes.", topic="x")
+    accepted("device-longest", "The longest record of X25519 keys: 808 bytes.", keys=MANY[:16], topic="x" * 155)
+    accepted("device-shortest", "The shortest record: 159 bytes.", topic="x")
+    accepted("device-keeps-1", "Retired secrets are kept for a day.", keeps=1)
+    accepted("device-keeps-31", "Retired secrets are kept for 31 days.", keeps=31)
     accepted("device-counter-0", "The lowest counter.", counter=0)
     accepted("device-counter-highest", "The highest counter.", counter=2**64 - 1)
     accepted("device-widest-times", "The earliest and the latest time.", created=0, expires=253402300799)
@@ -132,8 +135,8 @@ def make_malformed():
         ("capital-prefix", "The prefix in capitals.", "PUSHRECORD." + text[11:]),
         ("space-behind", "A space behind it.", text + " "),
         ("padding", "Padded base64.", text + "="),
-        ("too-long", "More characters than any record has.", text + "A" * 1071),
-        ("too-short", "Fewer characters than any record has.", text[:225]),
+        ("too-long", "More characters than any record has.", text + "A" * 10939),
+        ("too-short", "Fewer characters than any record has.", text[:228]),
     ):
         case(name, sentence, changed)
     # A topic with which 1 byte is left for the last two characters, so that four of their bits are unused.
@@ -144,7 +147,17 @@ def make_malformed():
     case("last-character", "Bits that are not zero behind the last byte.", changed)
     case("cut", "Cut, with a checksum that fits.", signed(keys=(PHONE, PHONE_2))[:-1])
     case("byte-more", "A byte more, with a checksum that fits.", signed() + b"\0")
-    case("version-2", "An unknown version.", sign_bytes(ENROLLMENT_KEY, with_byte(unsigned(), 1, 2)))
+    for version in (1, 3):
+        data = sign_bytes(ENROLLMENT_KEY, with_byte(unsigned(), 1, version))
+        case(f"version-{version}", "An unknown version.", data)
+    for keeps in (0, 32):
+        case(f"keeps-{keeps}", "Kept for a number of days that there is not.", signed(keeps=keeps))
+    case("senders-keep", "A sender set keeps nothing.", signed(SENDERS, AUTHORITY_KEY, keeps=1), kind="senders")
+    # Keeps, the topic with its length, and the number of keys stand before the first key's algorithm.
+    place = 60 + len(TOPIC) + 1
+    for algorithm in (0, 2, 3):
+        data = sign_bytes(ENROLLMENT_KEY, with_byte(unsigned(), place, algorithm))
+        case(f"algorithm-{algorithm}", "An algorithm that the key does not have.", data)
     case("no-key", "No key.", sign_bytes(ENROLLMENT_KEY, unsigned(keys=(), topic="x" * 50)))
     case("seventeen-keys", "A key too many.", signed(keys=MANY, topic="x"))
     case("key-twice", "A key twice.", signed(keys=(PHONE, PHONE_2, PHONE)))
@@ -166,7 +179,7 @@ def make_malformed():
     flipped = text[:60] + ("B" if text[60] == "A" else "A") + text[61:]
     case("character", "One character is wrong.", flipped, "wrong-checksum")
     # A topic with which the text is whole groups of four characters, so that cutting two of them leaves good base64.
-    case("cut", "Some characters are missing.", record_text(signed(topic="com.example.apple"))[:-8], "wrong-checksum")
+    case("cut", "Some characters are missing.", record_text(signed())[:-8], "wrong-checksum")
     case("senders-as-device", "A sender set.", signed(SENDERS, AUTHORITY_KEY), "wrong-type")
     case("device-as-senders", "A device's record.", signed(), "wrong-type", kind="senders")
     case("unknown", "An unknown type.", signed(3), "wrong-type")
@@ -182,8 +195,12 @@ def make_unverified():
 
     data = signed()
     case("counter", "The counter was raised.", with_byte(data, 41, 8))
-    case("type", "A device's record is passed off as a sender set.", with_byte(data, 0, 2), kind="senders")
-    case("type-back", "And the reverse.", with_byte(signed(SENDERS, AUTHORITY_KEY), 0, 1))
+    # A sender set keeps nothing, and a device does, which is looked at before the signature.
+    refused("malformed-type", "A device's record is passed off as a sender set.", "malformed", with_byte(data, 0, 2),
+            kind="senders")  # fmt: skip
+    back = with_byte(signed(SENDERS, AUTHORITY_KEY), 0, 1)
+    refused("malformed-type-back", "And the reverse.", "malformed", back)
+    case("type", "And with a number of days that fits.", with_byte(back, 58, 30))
     case("signer", "Signed by another key than the one it names.", sign_bytes(OTHER_KEY, unsigned()))
     case("r", "A bit of the signature's R is flipped.", with_byte(data, len(data) - 64, data[-64] ^ 1))
     case("s", "A bit of the signature's S is flipped.", with_byte(data, len(data) - 32, data[-32] ^ 1))

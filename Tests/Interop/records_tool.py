@@ -26,10 +26,12 @@ def lines_of_record(kind, record):
         "counter": record.counter,
         "created": record.created,
         "expires": record.expires,
+        "keeps": record.keeps,
         "topic": record.topic,
     }
+    text_of = key_text.recipient_text if kind == "device" else lambda key: key_text.encode(key_kind, key)
     for index, key in enumerate(record.keys, 1):
-        values["key" + (str(index) if index > 1 else "")] = key_text.encode(key_kind, key)
+        values["key" + (str(index) if index > 1 else "")] = text_of(key)
     return values
 
 
@@ -38,7 +40,8 @@ def sign(values):
     secret = key_text.decode(secret_kind, values["signer-secret"])
     numbers = [int(values[name]) for name in ("counter", "created", "expires")]
     keys = keys_of(values, "key", key_kind)
-    return {"record": records.sign_record(type, secret, *numbers, values["topic"], keys)}
+    keeps = int(values["keeps"]) if "keeps" in values else None
+    return {"record": records.sign_record(type, secret, *numbers, values["topic"], keys, keeps)}
 
 
 def read(values):

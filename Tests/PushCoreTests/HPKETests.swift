@@ -175,50 +175,66 @@ import Testing
     }
 }
 
-/// RFC 9180, appendix A.2.3.
-@Suite("RFC 9180's vectors for mode_auth") struct RFC9180Tests {
-    private let vectors: VectorFile
-    private let info: HPKEInfo
+/// RFC 9180, appendix A.2.3 and A.2.4.
+@Suite("RFC 9180's vectors for mode_auth and mode_auth_psk") struct RFC9180Tests {
+    /// With the pre-shared key, which is empty in mode_auth.
+    struct Mode: Sendable, CustomTestStringConvertible {
+        let vectors: VectorFile
+        let info: HPKEInfo
+        let psk: [UInt8]
 
-    init() throws {
-        vectors = try VectorFile(named: "rfc9180-a2-auth.txt")
-        info = HPKEInfo(vectors.bytes("info"))
+        init(_ name: String) throws {
+            vectors = try VectorFile(named: name)
+            psk = vectors.common["psk"] == nil ? [] : vectors.bytes("psk")
+            info = HPKEInfo(vectors.bytes("info"), pskID: psk.isEmpty ? [] : vectors.bytes("psk_id"))
+        }
+
+        var testDescription: String { psk.isEmpty ? "mode_auth" : "mode_auth_psk" }
+
+        func sending() throws -> HPKEContext {
+            let (recipient, ephemeral) = (try X25519PublicKey(vectors.bytes("pkRm")), vectors.bytes("skEm"))
+            return WipedBytes(psk + [0]).withBytes {
+                HPKEContext(
+                    sendingTo: recipient, from: X25519PrivateKey(vectors.bytes("skSm")), info: info,
+                    ephemeral: WipedBytes(ephemeral), psk: UnsafeRawBufferPointer(rebasing: $0.dropLast()))
+            }
+        }
+
+        func receiving() throws -> HPKEContext {
+            let (enc, sender) = (try X25519PublicKey(vectors.bytes("enc")), try X25519PublicKey(vectors.bytes("pkSm")))
+            return WipedBytes(psk + [0]).withBytes {
+                HPKEContext(
+                    receiving: enc, with: X25519PrivateKey(vectors.bytes("skRm")), from: sender, info: info,
+                    psk: UnsafeRawBufferPointer(rebasing: $0.dropLast()))
+            }
+        }
     }
 
-    private func sending() throws -> HPKEContext {
-        HPKEContext(
-            sendingTo: try X25519PublicKey(vectors.bytes("pkRm")), from: X25519PrivateKey(vectors.bytes("skSm")),
-            info: info, ephemeral: WipedBytes(vectors.bytes("skEm")))
-    }
+    private static let modes = try! [Mode("rfc9180-a2-auth.txt"), Mode("rfc9180-a2-auth-psk.txt")]
 
-    private func receiving() throws -> HPKEContext {
-        HPKEContext(
-            receiving: try X25519PublicKey(vectors.bytes("enc")),
-            with: X25519PrivateKey(vectors.bytes("skRm")), from: try X25519PublicKey(vectors.bytes("pkSm")),
-            info: info)
-    }
-
-    @Test("the secret keys have the public keys that the RFC gives", arguments: ["E", "R", "S"])
-    func keyPairs(name: String) throws {
+    @Test("the secret keys have the public keys that the RFC gives", arguments: modes, ["E", "R", "S"])
+    func keyPairs(mode: Mode, name: String) throws {
+        let vectors = mode.vectors
         #expect(X25519PrivateKey(vectors.bytes("sk\(name)m")).publicKey.bytes == vectors.bytes("pk\(name)m"))
     }
 
-    @Test("both sides hold the RFC's enc, key and base nonce") func keyAndBaseNonce() throws {
+    @Test("both sides hold the RFC's enc, key and base nonce", arguments: modes) func keyAndBaseNonce(mode: Mode) throws
+    {
         func check(_ context: borrowing HPKEContext) {
-            #expect(context.enc == vectors.bytes("enc"))
+            #expect(context.enc == mode.vectors.bytes("enc"))
             let (key, nonce) = context.withKeyAndNonce(0) { (Array($0), Array($1)) }
-            #expect(key == vectors.bytes("key"))
-            #expect(nonce == vectors.bytes("base_nonce"))
+            #expect(key == mode.vectors.bytes("key"))
+            #expect(nonce == mode.vectors.bytes("base_nonce"))
         }
-        check(try sending())
-        check(try receiving())
+        check(try mode.sending())
+        check(try mode.receiving())
     }
 
-    @Test("every message that the RFC gives is sealed and opened") func messages() throws {
-        #expect(vectors.sequences.map { $0["sequence"] } == ["0", "1", "2", "4", "255", "256"])
-        let sender = try sending()
-        let receiver = try receiving()
-        for vector in vectors.sequences {
+    @Test("every message that the RFC gives is sealed and opened", arguments: modes) func messages(mode: Mode) throws {
+        #expect(mode.vectors.sequences.map { $0["sequence"] } == ["0", "1", "2", "4", "255", "256"])
+        let sender = try mode.sending()
+        let receiver = try mode.receiving()
+        for vector in mode.vectors.sequences {
             let value = try #require(vector["sequence"].flatMap { UInt64($0) })
             let number = HPKENumber(value)
             let (plaintext, aad) = (bytes(hex: vector["pt"]!), bytes(hex: vector["aad"]!))

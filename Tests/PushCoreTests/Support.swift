@@ -77,7 +77,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
 }
 
 /// A file of `name: value` lines in the folder Vectors; each `sequence` line begins a new group.
-struct VectorFile {
+struct VectorFile: Sendable {
     /// The values before the first `sequence`.
     let common: [String: String]
     let sequences: [[String: String]]

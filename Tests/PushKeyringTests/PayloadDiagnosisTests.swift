@@ -33,7 +33,7 @@ import Testing
         let recipient = try recipient ?? alice()
         let sender = try sender ?? keyring.senderKey(named: "newsroom")
         return SealingContext(
-            to: recipient, from: sender, info: HPKEInfo(Envelope.info(topic: topic ?? self.topic))
+            to: recipient, from: sender, info: EnvelopeInfo(topic: topic ?? self.topic)
         ).seal(plaintext ?? content())
     }
 

@@ -82,7 +82,7 @@ import Testing
         good.replacing("\"\(envelope)\"", with: "\"\(envelope.prefix(8))\",\"b\":\"\(envelope)\""),
         good.replacing(envelope, with: ""), good.replacing(envelope, with: "\(envelope)="),
         good.replacing(envelope, with: "\(envelope)\\n"), good.replacing(envelope, with: "\(envelope) AA"),
-        good.replacing(envelope, with: "Aw" + envelope.dropFirst(2)),
+        good.replacing(envelope, with: "BA" + envelope.dropFirst(2)),
         good.replacing(envelope, with: "B" + envelope.dropFirst()),
         good.replacing("\"alert\":", with: "\"alert\": "), good.replacing("\"Grüße\"", with: "1"),
         good.replacing("\"Grüße\"", with: "{}"), good.replacing("\"Grüße\"", with: "null"),

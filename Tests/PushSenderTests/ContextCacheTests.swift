@@ -155,7 +155,7 @@ import Testing
         let sealed = envelopes.withLock { $0 }
         #expect(sealed.count == 1_200)
         #expect(Set(sealed.compactMap(\.number)).count == sealed.count)
-        let info = HPKEInfo(Envelope.info(topic: "com.example.app"))
+        let info = EnvelopeInfo(topic: "com.example.app")
         for envelope in sealed.prefix(60) {
             let phone = try #require(phones.first { envelope.matches($0.recipient) })
             var opened = [UInt8](repeating: 0, count: plaintext.count)

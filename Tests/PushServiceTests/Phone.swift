@@ -17,6 +17,8 @@ struct Phone {
     let folder: TemporaryFolder
     let sender: SenderPrivateKey
     let authority: AuthorityPrivateKey
+    var keyPolicy = KeyPolicy.classical
+    var keepsRetiredKeys = 30
     static let topic: Topic = "com.example.app"
     /// When everything begins.
     static let start = Timestamp(clamping: 1_800_000_000)
@@ -38,11 +40,18 @@ struct Phone {
         return phone
     }
 
+    /// The same device with another version of its app.
+    func making(_ policy: KeyPolicy, keeping days: Int = 30) -> Phone {
+        var phone = self
+        (phone.keyPolicy, phone.keepsRetiredKeys) = (policy, days)
+        return phone
+    }
+
     var configuration: ServiceConfiguration {
         ServiceConfiguration(
             topic: Self.topic, keys: .items(items), trusting: [sender.sender],
             authorities: [authority.authority], safeDefault: SafeDefault(title: "App", body: "local default"),
-            container: .folder(folder.url))
+            container: .folder(folder.url), keyPolicy: keyPolicy, keepsRetiredKeys: keepsRetiredKeys)
     }
 
     var device: OwnDevice { OwnDevice(configuration, environment: .system) }

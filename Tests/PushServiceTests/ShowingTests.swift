@@ -208,7 +208,7 @@ import UserNotifications
         let broken = fixture.configuration(keys: WatchedItems(fixture.keys, .failing(.other(-50))))
         expectSafeDefault(await fixture.show(try fixture.seal(), by: broken), .keysUnavailable)
         let context = SealingContext(
-            to: fixture.phone.recipient, from: fixture.sender, info: HPKEInfo(Envelope.info(topic: Fixture.topic)))
+            to: fixture.phone.recipient, from: fixture.sender, info: EnvelopeInfo(topic: Fixture.topic))
         let envelope = context.seal(Array("{}".utf8) + [0x80])
         expectSafeDefault(await fixture.show(envelope.text), .malformedContent)
     }

@@ -52,7 +52,7 @@ struct StolenKeyTests {
         let ephemeral = X25519PrivateKey.random()
         let shared = AuthenticatedKEM.decapsulate(ephemeral.publicKey, with: stolen.x25519, from: sender.x25519)
         let context = HPKEContext(
-            enc: ephemeral.publicKey.bytes, sharedSecret: shared, info: HPKEInfo(Envelope.info(topic: Phone.topic)),
+            enc: ephemeral.publicKey.bytes, sharedSecret: shared, info: EnvelopeInfo(topic: Phone.topic).classical,
             isSending: true)
         let content = """
             {"id":"5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09","topic":"\(Phone.topic)","sent":\(sent.secondsSince1970),\

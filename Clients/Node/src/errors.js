@@ -60,6 +60,7 @@ const words = {
       'there are two different records with this counter',
       'give the device the newest record; it signs one with a higher counter',
     ],
+    unsupported: ['the record names a hybrid key', 'this client does not seal to such keys yet: use Swift or Python'],
     unproven: ['no key of this device has answered a challenge yet', 'send what Device.challenge returns'],
     'malformed-state': [
       'this is not what Device.toJSON returned',

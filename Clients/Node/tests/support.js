@@ -116,14 +116,15 @@ export class Phone {
   }
 }
 
-export function signRecord(secret, { type = DEVICE, counter, created, expires, topic, keys }) {
+export function signRecord(secret, { type = DEVICE, counter, created, expires, keeps = type === DEVICE ? 30 : 0, topic, keys }) {
   const numbers = [counter, created, expires].map((number) => {
     const bytes = Buffer.alloc(8)
     bytes.writeBigUInt64BE(BigInt(number))
     return bytes
   })
   const unsigned = Buffer.concat([
-    Buffer.of(type, 1), hpke.publicBytes(secret), ...numbers, Buffer.of(topic.length), Buffer.from(topic), Buffer.of(keys.length), ...keys,
+    Buffer.of(type, 2), hpke.publicBytes(secret), ...numbers, Buffer.of(keeps, topic.length), Buffer.from(topic), Buffer.of(keys.length),
+    ...keys.flatMap((key) => [Buffer.of(1), key]),
   ])
   const bytes = Buffer.concat([unsigned, sign(null, signedMessage(unsigned), secret)])
   return armour('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))

@@ -413,7 +413,3 @@ class Keys(unittest.TestCase):
                 self.assertTrue(key_text.is_signing_key.__wrapped__(good[0]))
             with self.assertRaises(KeyTextError):
                 key_text.encode(key_text.ENROLLMENT, key)
-
-    def test_hpke_needs_one_block_of_hkdf(self):
-        with self.assertRaises(ValueError):
-            hpke.hkdf_expand(bytes(32), b"", 33)

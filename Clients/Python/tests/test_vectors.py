@@ -75,7 +75,7 @@ class Vectors(unittest.TestCase):
 
     def test_records_and_challenges(self):
         vectors = read_vectors("Records")
-        self.assertEqual(len(vectors), 87)
+        self.assertEqual(len(vectors), 97)
         for name, values in vectors.items():
             with self.subTest(name):
                 outcome = self.challenge if values["kind"] == "challenge" else self.record
@@ -97,7 +97,8 @@ class Vectors(unittest.TestCase):
         if "signer-secret" in values:
             numbers = [int(values[name]) for name in ("counter", "created", "expires")]
             secret = key_text.decode(secret_kind, values["signer-secret"])
-            made = records.sign_record(type, secret, *numbers, values["topic"], keys_of(values, "key", key_kind))
+            keys, keeps = keys_of(values, "key", key_kind), int(values["keeps"])
+            made = records.sign_record(type, secret, *numbers, values["topic"], keys, keeps)
             self.assertEqual(made, values["record"])
         return "accepted"
 

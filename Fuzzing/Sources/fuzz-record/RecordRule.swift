@@ -36,11 +36,21 @@ struct RecordRule: Hashable {
 
     /// Nil where the bytes break 11.1.1, 11.1.2 or 8.6.
     private init?(form bytes: [UInt8]) {
-        guard bytes.count >= 157, bytes[1] == 1 else { return nil }
-        let topicEnd = 59 + Int(bytes[58])
-        guard (1...155).contains(bytes[58]), topicEnd < bytes.count else { return nil }
+        guard bytes.count >= 159, bytes[1] == 2 else { return nil }
+        let topicEnd = 60 + Int(bytes[59])
+        guard (1...155).contains(bytes[59]), topicEnd < bytes.count, bytes.count <= 8_192 else { return nil }
+        guard bytes[0] == 1 ? (1...31).contains(bytes[58]) : bytes[58] == 0 else { return nil }
         let count = Int(bytes[topicEnd])
-        guard (1...16).contains(count), bytes.count == topicEnd + 1 + 32 * count + 64 else { return nil }
+        guard (1...16).contains(count) else { return nil }
+        var (keys, place) = ([[UInt8]](), topicEnd + 1)
+        for _ in 1...count {
+            guard place < bytes.count, bytes[place] == 1 || bytes[place] == 3 && bytes[0] == 1 else { return nil }
+            let end = place + (bytes[place] == 1 ? 33 : 1_217)
+            guard end <= bytes.count else { return nil }
+            keys.append(Array(bytes[place + 1..<end]))
+            place = end
+        }
+        guard bytes.count == place + 64 else { return nil }
         func number(_ offset: Int) -> UInt64 { bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) } }
         guard number(42) < number(50), number(50) <= 253_402_300_799 else { return nil }
         self.bytes = bytes
@@ -48,11 +58,19 @@ struct RecordRule: Hashable {
         counter = number(34)
         created = Int64(number(42))
         expires = Int64(number(50))
-        topic = Array(bytes[59..<topicEnd])
-        keys = (0..<count).map { Array(bytes[topicEnd + 1 + 32 * $0..<topicEnd + 33 + 32 * $0]) }
+        topic = Array(bytes[60..<topicEnd])
+        self.keys = keys
         guard topic.allSatisfy(Self.topicCharacters.contains), Set(keys).count == count,
-            keys.allSatisfy(X25519Rule.isSafe), Ed25519Rule.isSafe(signer)
+            keys.allSatisfy(Self.isSafe), Ed25519Rule.isSafe(signer)
         else { return nil }
+    }
+
+    /// The X25519 part comes last; before it, in a hybrid key, 768 coefficients of 12 bits and 32 bytes.
+    private static func isSafe(_ key: [UInt8]) -> Bool {
+        let coefficients = stride(from: 0, to: key.count - 64, by: 3).flatMap { place in
+            [Int(key[place]) + Int(key[place + 1] % 16) * 256, Int(key[place + 1] / 16) + Int(key[place + 2]) * 16]
+        }
+        return X25519Rule.isSafe(Array(key.suffix(32))) && coefficients.allSatisfy { $0 < 3_329 }
     }
 
     private static let topicCharacters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-".utf8)

@@ -71,7 +71,7 @@ struct InspectCommand: ParsableCommand {
             return try Keyring(folder: URL(filePath: folder), command: "inspect").keys(matching: envelope)
         }
         let start = payload.flatMap { StartFault(payload: $0.members) }
-        let (plaintext, buckets) = (envelope.plaintextByteCount, PaddingPolicy.bucketByteCounts)
+        let (plaintext, buckets) = (envelope.plaintextByteCount, envelope.suite.bucketByteCounts)
         let facts: [(name: String, label: String, value: JSONValue)] = [
             ("suite", "suite", .text(envelope.suite.name)),
             ("recipientHint", "recipient hint", .text(envelope.recipientHint)),

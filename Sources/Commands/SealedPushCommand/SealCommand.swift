@@ -78,7 +78,7 @@ struct SealCommand: ParsableCommand {
         guard let to else { return try sealLines(keys) }
         let recipient = try recipient(to, in: keys)
         let sealer = try sealing.sealer(from: from, keys, keyring)
-        let content = try moved(ContentFile.read(file), sealer)
+        let content = try moved(ContentFile.read(file), sealer, recipient)
         let payload = try sealer.seal(content, toUnverified: recipient, reserve: reserve)
         ContentFile.warn(of: content)
         if let output { try Output.write(payload.json, to: output) }
@@ -118,8 +118,9 @@ struct SealCommand: ParsableCommand {
     }
 
     /// The content, or its first part where it is too large and the rest may lie elsewhere.
-    private func moved(_ content: Content, _ sealer: Sealer) throws -> Content {
-        guard let overflowOutput, let url = overflow?.url, let moved = try sealer.moveOverflow(of: content, at: url)
+    private func moved(_ content: Content, _ sealer: Sealer, _ recipient: DevicePublicKey) throws -> Content {
+        guard let overflowOutput, let url = overflow?.url,
+            let moved = try sealer.moveOverflow(of: content, at: url, for: recipient)
         else { return content }
         try Output.write(moved.file, to: overflowOutput)
         Failure.report(

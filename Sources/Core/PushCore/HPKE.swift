@@ -1,9 +1,10 @@
-/// HPKE, RFC 9180: mode_auth with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305.
+/// HPKE, RFC 9180: mode_auth and mode_auth_psk with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305.
 ///
-/// Only what the envelope needs: no base or PSK mode. See ``HPKEContext``.
+/// Only what the envelope needs: no modes without a sender. See ``HPKEContext``.
 package enum HPKE {
     /// RFC 9180 section 5, table 1.
     static let modeAuth: UInt8 = 0x02
+    static let modeAuthPSK: UInt8 = 0x03
     /// RFC 9180 section 4.1: "KEM" ‖ I2OSP(kem_id, 2).
     static let kemSuiteID = Array("KEM".utf8) + [0x00, 0x20]
     /// RFC 9180 section 5.1: "HPKE" ‖ kem_id ‖ kdf_id ‖ aead_id, two bytes each.
@@ -36,23 +37,26 @@ package enum HPKE {
     private static let version: StaticString = "HPKE-v1"
 }
 
-/// An application's `info`, already hashed into the key schedule context of mode_auth: 65 bytes that are the same for
+/// An application's `info`, already hashed into the key schedule context: 65 bytes. In mode_auth they are the same for
 /// every message of one app, so they are worked out once.
 ///
 /// Source: RFC 9180 section 5.1, `KeySchedule`.
 package struct HPKEInfo: Sendable {
     /// mode ‖ psk_id_hash ‖ info_hash
     package let keyScheduleContext: [UInt8]
+    let pskID: [UInt8]
 
-    package init(_ info: [UInt8]) {
+    /// - Parameter pskID: which pre-shared key there is, for mode_auth_psk; empty for mode_auth.
+    package init(_ info: [UInt8], pskID: [UInt8] = []) {
         let hashByteCount = HKDF.pseudorandomKeyByteCount
         var context = [UInt8](repeating: 0, count: 1 + 2 * hashByteCount)
-        context[0] = HPKE.modeAuth
+        context[0] = pskID.isEmpty ? HPKE.modeAuth : HPKE.modeAuthPSK
         context.withUnsafeMutableBytes { context in
-            // mode_auth has the default psk_id: empty.
-            HPKE.labeledExtract(
-                HPKE.suiteID, salt: .empty, label: "psk_id_hash", .empty,
-                into: UnsafeMutableRawBufferPointer(rebasing: context[1...hashByteCount]))
+            pskID.withUnsafeBytes { pskID in
+                HPKE.labeledExtract(
+                    HPKE.suiteID, salt: .empty, label: "psk_id_hash", pskID,
+                    into: UnsafeMutableRawBufferPointer(rebasing: context[1...hashByteCount]))
+            }
             info.withUnsafeBytes { info in
                 HPKE.labeledExtract(
                     HPKE.suiteID, salt: .empty, label: "info_hash", info,
@@ -60,6 +64,7 @@ package struct HPKEInfo: Sendable {
             }
         }
         keyScheduleContext = context
+        self.pskID = pskID
     }
 }
 
@@ -163,41 +168,50 @@ package struct HPKENumber: Hashable, Sendable {
 package struct HPKEContext: ~Copyable, Sendable {
     /// The encapsulated key, which travels with each message: with X25519 the ephemeral public key.
     package let enc: [UInt8]
+    /// Which pre-shared key there is, and travels as well; empty in mode_auth.
+    package let pskID: [UInt8]
     /// key ‖ base_nonce, and for a sender the key of its numbers
     private let keys: WipedBytes
 
     /// Makes the sender's side with a fresh ephemeral key; about 120 µs.
     package init(
-        sendingTo recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable, info: HPKEInfo
+        sendingTo recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable, info: HPKEInfo,
+        psk: UnsafeRawBufferPointer? = nil
     ) {
         let ephemeral = WipedBytes(count: X25519.secretByteCount) { SecureRandom.fill($0) }
-        self.init(sendingTo: recipient, from: sender, info: info, ephemeral: ephemeral)
+        self.init(sendingTo: recipient, from: sender, info: info, ephemeral: ephemeral, psk: psk)
     }
 
     /// Makes the sender's side with a given ephemeral secret, for known answers.
     package init(
         sendingTo recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable, info: HPKEInfo,
-        ephemeral: borrowing WipedBytes
+        ephemeral: borrowing WipedBytes, psk: UnsafeRawBufferPointer? = nil
     ) {
         let enc = ephemeral.withBytes { X25519.publicKey(of: $0) }
         let shared = AuthenticatedKEM.encapsulate(to: recipient, from: sender, ephemeral: ephemeral, enc: enc)
-        self.init(enc: enc.bytes, sharedSecret: shared, info: info, isSending: true)
+        self.init(enc: enc.bytes, sharedSecret: shared, psk: psk, info: info, isSending: true)
     }
 
     /// Makes the recipient's side; about 100 µs.
     package init(
         receiving enc: X25519PublicKey, with recipient: borrowing some X25519Secret & ~Copyable,
-        from sender: X25519PublicKey, info: HPKEInfo
+        from sender: X25519PublicKey, info: HPKEInfo, psk: UnsafeRawBufferPointer? = nil
     ) {
         let shared = AuthenticatedKEM.decapsulate(enc, with: recipient, from: sender)
-        self.init(enc: enc.bytes, sharedSecret: shared, info: info, isSending: false)
+        self.init(enc: enc.bytes, sharedSecret: shared, psk: psk, info: info, isSending: false)
     }
 
     /// Makes a context from a shared secret: RFC 9180 section 5.1, `KeySchedule`; for a sender also the key of its
     /// numbers, by section 5.3, `Context.Export`.
-    package init(enc: [UInt8], sharedSecret: borrowing WipedBytes, info: HPKEInfo, isSending: Bool) {
+    ///
+    /// - Parameter psk: the pre-shared key whose ID is in `info`; empty for mode_auth.
+    package init(
+        enc: [UInt8], sharedSecret: borrowing WipedBytes, psk: UnsafeRawBufferPointer? = nil, info: HPKEInfo,
+        isSending: Bool
+    ) {
         self.enc = enc
-        let secret = Self.secret(sharedSecret)
+        pskID = info.pskID
+        let secret = Self.secret(sharedSecret, psk: psk ?? .empty)
         keys = WipedBytes(count: isSending ? Self.numberKey.upperBound : Self.baseNonce.upperBound) { keys in
             func piece(_ range: Range<Int>) -> UnsafeMutableRawBufferPointer {
                 UnsafeMutableRawBufferPointer(rebasing: keys[range])
@@ -225,11 +239,11 @@ package struct HPKEContext: ~Copyable, Sendable {
     private static let baseNonce = key.upperBound..<key.upperBound + ChaCha20Poly1305.nonceByteCount
     private static let numberKey = baseNonce.upperBound..<baseNonce.upperBound + HKDF.pseudorandomKeyByteCount
 
-    /// LabeledExtract(shared_secret, "secret", psk) with the default psk of mode_auth: empty.
-    static func secret(_ sharedSecret: borrowing WipedBytes) -> WipedBytes {
+    /// LabeledExtract(shared_secret, "secret", psk)
+    static func secret(_ sharedSecret: borrowing WipedBytes, psk: UnsafeRawBufferPointer) -> WipedBytes {
         WipedBytes(count: HKDF.pseudorandomKeyByteCount) { output in
             sharedSecret.withBytes {
-                HPKE.labeledExtract(HPKE.suiteID, salt: $0, label: "secret", .empty, into: output)
+                HPKE.labeledExtract(HPKE.suiteID, salt: $0, label: "secret", psk, into: output)
             }
         }
     }

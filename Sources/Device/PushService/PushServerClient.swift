@@ -361,6 +361,6 @@ private struct PushServerExchange: Sendable {
     }
 
     /// 16 challenges and their states are 9 KB.
-    private static let maximumAnswerByteCount = 32_768
+    private static let maximumAnswerByteCount = 65_536
     private static let longestWait = Duration.seconds(10)
 }

@@ -24,6 +24,11 @@ public struct ServiceConfiguration: Sendable {
     /// Whether a push without the field passes unchanged: false unless this app also gets pushes that are not sealed.
     /// Anybody on the way can make one, so a plain push proves nothing.
     public let receivesPlainPushes: Bool
+    /// Which keys the device makes. A device changes to them by its next ``ThisDevice/maintain(rotatingOlderThan:serverKnows:at:)``.
+    public let keyPolicy: KeyPolicy
+    /// For how many days a retired key's secret is kept, 1 to 31; it is erased a day later. A push that takes longer to
+    /// arrive shows the safe default, so servers send none for longer.
+    public let keepsRetiredKeys: Int
     /// What is done with content that has opened, within the time there is: attachments, charts, receipts, the app's own
     /// steps. Without them its text is shown, and nothing is fetched.
     public let stages: [any ServiceStage]
@@ -34,8 +39,10 @@ public struct ServiceConfiguration: Sendable {
     public init(
         topic: Topic, keys: KeySource, trusting senders: [SenderPublicKey], authorities: [AuthorityPublicKey] = [],
         safeDefault: SafeDefault, container: SharedContainer, allowsAnonymous: Bool = false,
-        receivesPlainPushes: Bool = false, stages: [any ServiceStage] = []
+        receivesPlainPushes: Bool = false, keyPolicy: KeyPolicy = .classical, keepsRetiredKeys: Int = 30,
+        stages: [any ServiceStage] = []
     ) {
+        precondition((1...31).contains(keepsRetiredKeys), "retired keys are kept for 1 to 31 days")
         self.topic = topic
         self.keys = keys
         self.senders = senders
@@ -44,6 +51,8 @@ public struct ServiceConfiguration: Sendable {
         self.container = container
         self.allowsAnonymous = allowsAnonymous
         self.receivesPlainPushes = receivesPlainPushes
+        self.keyPolicy = keyPolicy
+        self.keepsRetiredKeys = keepsRetiredKeys
         self.stages = stages
     }
 }

@@ -67,7 +67,7 @@ final class AuthenticatedTexts: Sendable {
 
     /// Returns the text, or nil unless ``seal(_:for:)`` has made it for this name.
     func open(_ sealed: some StringProtocol, for name: String = "") -> String? {
-        guard sealed.utf8.count <= 1_024, let dot = sealed.lastIndex(of: "."),
+        guard sealed.utf8.count <= 4_096, let dot = sealed.lastIndex(of: "."),
             let mac = Base64URL.decode(sealed[sealed.index(after: dot)...].utf8)
         else { return nil }
         let text = String(sealed[..<dot])

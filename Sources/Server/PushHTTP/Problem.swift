@@ -151,7 +151,7 @@ extension Problem {
             switch error {
             case .malformed, .wrongChecksum, .wrongType, .badSignature: .badRequest
             case .foreignSigner, .otherTopic, .rolledBack, .conflicting, .unproven: .conflict
-            case .expired, .notYetValid: .unprocessableContent
+            case .expired, .notYetValid, .unsupported: .unprocessableContent
             }
         self.init(status, error.rawValue, error.description)
     }
@@ -170,6 +170,7 @@ extension Problem {
         case .content(let error): self.init(error)
         case .otherTopic: self.init(.unprocessableContent, "other-topic", error.description)
         case .anonymousWithdrawal: self.init(.unprocessableContent, "invalid-content", error.description)
+        case .anonymousToHybrid: self.init(.unprocessableContent, "unsupported", error.description)
         }
     }
 }

@@ -153,7 +153,7 @@ extension NamedKeys {
         }
         if isOwn {
             for key in keys {
-                guard let due = key.life.erasureDue, now >= due else { continue }
+                guard let due = key.life.erasureDue(), now >= due else { continue }
                 findings.append(.erasureDue(name, key.key.keyID, since: due))
             }
             // One that waits to take its place is spoken of above.

@@ -184,7 +184,7 @@ extension NamedKeys {
             steps.append(RotationStep(name: name, key: newest.key, act: .renew))
         }
         // A revoked key's secret goes when a person says so.
-        let retired = keys.filter { $0.life.erasureDue.map { now >= $0 } ?? false }
+        let retired = keys.filter { $0.life.erasureDue().map { now >= $0 } ?? false }
         return steps + retired.map { RotationStep(name: name, key: $0.key, act: .erase) }
     }
 }

@@ -5,7 +5,7 @@
     /// The tables and functions, made at once. A database of another version is refused.
     enum PostgresSchema {
         /// Of these tables and functions. Change it with them.
-        static let version = 3
+        static let version = 4
 
         /// Makes the schema if there is none, once however many start at once.
         ///

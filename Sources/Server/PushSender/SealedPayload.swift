@@ -60,6 +60,8 @@ public enum SealError: Error, Equatable, Sendable {
     case otherTopic
     /// No device accepts a withdrawal without a sender.
     case anonymousWithdrawal
+    /// There is no anonymous suite for hybrid keys.
+    case anonymousToHybrid
 }
 
 extension SealError: CustomStringConvertible {
@@ -69,12 +71,13 @@ extension SealError: CustomStringConvertible {
         case .tooLarge(let over): "the content is \(over) bytes too large for one push"
         case .content(let error): error.description
         case .anonymousWithdrawal: "a withdrawal needs a sender: no device accepts an anonymous one"
+        case .anonymousToHybrid: "a device with a hybrid key takes no anonymous messages: seal with a sender's key"
         case .otherTopic: "the content names another topic than the one it is sealed for"
         }
     }
 }
 
-/// Content that is checked and written, for any number of devices: see ``Sealer/prepare(_:)``.
+/// Content that is checked and written, for any number of devices: see ``Sealer/prepare(_:reserve:for:)``.
 package struct PreparedContent: Sendable {
     let id: MessageID
     let collapseID: String?
@@ -82,23 +85,32 @@ package struct PreparedContent: Sendable {
     /// Whether it came with a receipt, which then is the same for each device, or can't have one.
     let hasOwnReceipt: Bool
     let isBackground: Bool
-    /// Of the content of each device, with its receipt.
-    let byteCount: Int
-    /// With the padding: the sealer's choice.
-    var plaintextByteCount: Int
-    private let json: [UInt8]
-    private let receiptPlace: Int
+    /// What is sealed, or why it does not fit, by the suite's identifier.
+    var written: [UInt8: Result<WrittenContent, SealError>] = [:]
 
-    /// - Parameter receiptByteCount: what a device's receipt takes; 0 where none is added.
-    init(_ content: Content, id: MessageID, receiptByteCount: Int) {
+    init(_ content: Content, id: MessageID) {
         self.id = id
         collapseID = content.collapseID
         expires = content.expires
         hasOwnReceipt = content.receipt != nil || content.withdrawal != nil
         isBackground = content.isBackground
+    }
+}
+
+/// The JSON of a content, with a place for each device's receipt.
+struct WrittenContent: Sendable {
+    /// With a device's receipt.
+    let byteCount: Int
+    /// With the padding: the suite's, and the sealer's choice.
+    var plaintextByteCount = 0
+    private let json: [UInt8]
+    private let receiptPlace: Int
+
+    /// - Parameter receiptByteCount: what a device's receipt takes; 0 if none is added.
+    init(_ content: Content, receiptByteCount: Int) {
+        let hasOwnReceipt = content.receipt != nil || content.withdrawal != nil
         (json, receiptPlace) = hasOwnReceipt ? (content.json, 0) : content.jsonWithoutReceipt
         byteCount = json.count + receiptByteCount
-        plaintextByteCount = byteCount
     }
 
     /// The content's JSON, padded. Source: Specification 4.1.
@@ -123,9 +135,9 @@ public struct SizePlan: Hashable, Sendable {
     package let clearByteCount: Int
     /// How much is sealed together with the content.
     public let padding: PaddingPolicy
-    /// The most bytes that can be sealed, content and padding together: the same for all devices, whichever suite they have.
+    /// The most bytes that can be sealed, content and padding together.
     package let maximumPlaintextByteCount: Int
-    private let overheadByteCount: Int
+    private let suite: Envelope.Suite
 
     /// The most bytes of content JSON: one byte less, since padding has at least one.
     public var maximumContentByteCount: Int { maximumPlaintextByteCount - 1 }
@@ -133,19 +145,18 @@ public struct SizePlan: Hashable, Sendable {
     /// The most bytes APNs takes.
     public static let maximumPayloadByteCount = PayloadLimit.byteCount
 
-    init(clearByteCount: Int, overheadByteCount: Int, padding: PaddingPolicy) {
+    init(clearByteCount: Int, suite: Envelope.Suite, padding: PaddingPolicy) {
         self.clearByteCount = clearByteCount
         self.padding = padding
         let envelopeByteCount = Base64URL.byteCount(fitting: Self.maximumPayloadByteCount - clearByteCount)
-        maximumPlaintextByteCount = envelopeByteCount - overheadByteCount
-        self.overheadByteCount = overheadByteCount
+        maximumPlaintextByteCount = envelopeByteCount - suite.overheadByteCount
+        self.suite = suite
     }
 
     /// The plan of a payload that is so many bytes shorter.
     func leavingFree(_ reserve: Int) -> SizePlan {
         precondition((0...Sealer.maximumReserve).contains(reserve), "a reserve is 0 to 1024 bytes")
-        return SizePlan(
-            clearByteCount: clearByteCount + reserve, overheadByteCount: overheadByteCount, padding: padding)
+        return SizePlan(clearByteCount: clearByteCount + reserve, suite: suite, padding: padding)
     }
 
     /// How many bytes are sealed for this much content; nil where it does not fit.
@@ -156,7 +167,7 @@ public struct SizePlan: Hashable, Sendable {
         case .none: return minimum
         case .full: return maximumPlaintextByteCount
         case .buckets:
-            let bucket = PaddingPolicy.bucketByteCounts.first { $0 >= minimum } ?? maximumPlaintextByteCount
+            let bucket = suite.bucketByteCounts.first { $0 >= minimum } ?? maximumPlaintextByteCount
             return min(bucket, maximumPlaintextByteCount)
         }
     }
@@ -173,14 +184,12 @@ public enum FitPolicy: String, Sendable, CaseIterable {
 
 /// How much an observer learns about the length of what was sealed. Source: Specification 4.2.
 public enum PaddingPolicy: String, Sendable, CaseIterable {
-    /// Up to 256, 512, 1,024 or 2,048 bytes, or all that fits: an observer learns which of these.
+    /// Up to 256, 512, 1,024 or 2,048 bytes (hybrid: 1,792), or all that fits: an observer learns which of these.
     case buckets
     /// Always all that fits: an observer learns nothing.
     case full
     /// One byte: an observer learns the exact length.
     case none
-
-    package static let bucketByteCounts = [256, 512, 1_024, 2_048]
 }
 
 extension Content {

@@ -9,8 +9,9 @@ public import SealedPush
 /// message costs a few microseconds in place of about 120 (see ``ContextLimits``). Safe from many threads at once.
 /// Nothing of the content ever goes into the clear part, and there is no way to get a payload that is not sealed.
 public final class Sealer: Sendable {
-    /// How much fits into one push.
-    public let sizePlan: SizePlan
+    /// How much fits into one push to a device whose key is not hybrid.
+    public var sizePlan: SizePlan { plans[0].size }
+    private let plans: [(suite: Envelope.Suite, size: SizePlan)]
     /// The app that it seals for.
     public let topic: Topic
     private let safeDefault: WireAlert
@@ -69,9 +70,10 @@ public final class Sealer: Sendable {
         self.fit = fit
         self.receipts = receipts
         clearPrefix = Self.clearPrefix(safeDefault)
-        sizePlan = SizePlan(
-            clearByteCount: clearPrefix.count + Self.clearSuffix.count,
-            overheadByteCount: Envelope.Suite.maximumOverhead(from: contexts?.publicKey), padding: padding)
+        let clearByteCount = clearPrefix.count + Self.clearSuffix.count
+        plans = Envelope.Suite.all(from: contexts?.publicKey).map { suite in
+            (suite, SizePlan(clearByteCount: clearByteCount, suite: suite, padding: padding))
+        }
     }
 
     /// Seals content for one device, whose key somebody vouches for: ``EnrolledDevice/recipient(at:)``.
@@ -94,40 +96,72 @@ public final class Sealer: Sendable {
     public func seal(
         _ content: Content, toUnverified recipient: DevicePublicKey, reserve: Int = 0
     ) throws(SealError) -> SealedPayload {
-        seal(try prepare(content, reserve: reserve), toUnverified: recipient)
+        try seal(prepare(content, reserve: reserve, for: recipient), toUnverified: recipient)
     }
 
     /// A quarter of the payload: the most that may be left free.
     public static let maximumReserve = 1_024
 
+    /// How much fits into one push to this device.
+    public func sizePlan(for recipient: DevicePublicKey) -> SizePlan {
+        plans.first { $0.suite == Envelope.Suite.sealing(to: recipient, from: sender) }?.size ?? sizePlan
+    }
+
     /// Checks content, fills in `id`, `topic` and `sent`, cuts it where the policy says so, and writes it: once for all of
     /// its devices, each of which then costs no more than the sealing.
-    package func prepare(_ content: Content, reserve: Int = 0) throws(SealError) -> PreparedContent {
-        let sizePlan = reserve == 0 ? sizePlan : sizePlan.leavingFree(reserve)
+    ///
+    /// - Parameter recipient: the only one; nil for any number.
+    /// - Throws: ``SealError/tooLarge(byteCountOver:)`` if it fits no device.
+    package func prepare(
+        _ content: Content, reserve: Int = 0, for recipient: DevicePublicKey? = nil
+    ) throws(SealError) -> PreparedContent {
         var content = content
         try complete(&content)
         guard let id = content.id else { throw .content(.missing("id")) }
-        let receiptByteCount = content.receipt == nil && content.withdrawal == nil ? receiptByteCount : 0
-        var prepared = PreparedContent(content, id: id, receiptByteCount: receiptByteCount)
-        let excess = prepared.byteCount - sizePlan.maximumContentByteCount
+        var prepared = PreparedContent(content, id: id)
+        let receiptByteCount = prepared.hasOwnReceipt ? 0 : receiptByteCount
+        let whole = WrittenContent(content, receiptByteCount: receiptByteCount)
+        let only = recipient.flatMap { Envelope.Suite.sealing(to: $0, from: sender) }
+        for (suite, size) in plans where only.map({ $0 == suite }) ?? true {
+            prepared.written[suite.identifier] = Result { () throws(SealError) in
+                try fitted(whole, content, receiptByteCount, reserve == 0 ? size : size.leavingFree(reserve))
+            }
+        }
+        let results = plans.compactMap { prepared.written[$0.suite.identifier] }
+        guard results.contains(where: { (try? $0.get()) != nil }) else {
+            if case .failure(let error)? = results.first { throw error }
+            return prepared
+        }
+        return prepared
+    }
+
+    private func fitted(
+        _ whole: WrittenContent, _ content: Content, _ receiptByteCount: Int, _ size: SizePlan
+    ) throws(SealError) -> WrittenContent {
+        var written = whole
+        let excess = whole.byteCount - size.maximumContentByteCount
         if excess > 0 {
             guard fit == .truncate, let shorter = content.truncated(by: excess) else {
                 throw .tooLarge(byteCountOver: excess)
             }
-            content = shorter
-            prepared = PreparedContent(content, id: id, receiptByteCount: receiptByteCount)
+            written = WrittenContent(shorter, receiptByteCount: receiptByteCount)
         }
-        guard let byteCount = sizePlan.plaintextByteCount(forContent: prepared.byteCount) else {
-            throw .tooLarge(byteCountOver: prepared.byteCount - sizePlan.maximumContentByteCount)
+        guard let byteCount = size.plaintextByteCount(forContent: written.byteCount) else {
+            throw .tooLarge(byteCountOver: written.byteCount - size.maximumContentByteCount)
         }
-        prepared.plaintextByteCount = byteCount
-        return prepared
+        written.plaintextByteCount = byteCount
+        return written
     }
 
-    /// Seals what ``prepare(_:)`` of this sealer has made.
-    package func seal(_ content: PreparedContent, toUnverified recipient: DevicePublicKey) -> SealedPayload {
+    /// Seals what ``prepare(_:reserve:for:)`` of this sealer has made.
+    package func seal(
+        _ content: PreparedContent, toUnverified recipient: DevicePublicKey
+    ) throws(SealError) -> SealedPayload {
+        guard let suite = Envelope.Suite.sealing(to: recipient, from: sender),
+            let written = try content.written[suite.identifier]?.get()
+        else { throw .anonymousToHybrid }
         let receipt = content.hasOwnReceipt ? nil : receipts.map { $0.key.request(recipient, to: $0.address) }
-        let plaintext = content.plaintext(with: receipt)
+        let plaintext = written.plaintext(with: receipt)
         let envelope = contexts?.seal(plaintext, to: recipient) ?? Envelope.sealingAnonymously(plaintext, to: recipient)
         return SealedPayload(
             json: json(content.isBackground ? Self.backgroundPrefix : clearPrefix, around: envelope),

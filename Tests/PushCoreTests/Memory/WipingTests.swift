@@ -270,7 +270,7 @@
                 let enc = bytes.withBytes { X25519.publicKey(of: $0) }
                 let secret = AuthenticatedKEM.encapsulate(to: recipient, from: sender, ephemeral: bytes, enc: enc)
                 secret.withBytes { shared.secret.copyMemory(from: $0) }
-                HPKEContext.secret(secret).withBytes { scheduled.secret.copyMemory(from: $0) }
+                HPKEContext.secret(secret, psk: .empty).withBytes { scheduled.secret.copyMemory(from: $0) }
             }
             let context = HPKEContext(
                 sendingTo: recipient, from: sender, info: HPKEInfo([]),

@@ -101,7 +101,8 @@ import Testing
         device.identities = shared.identities
         let sender = try #require(shared.sender)
         let hpke = HPKEContext(
-            sendingTo: device.recipients[0].x25519, from: sender.x25519, info: Challenge.info(topic: Enrolling.topic),
+            sendingTo: device.recipients[0].x25519, from: sender.x25519,
+            info: Challenge.info(topic: Enrolling.topic).classical,
             ephemeral: WipedBytes(count: 32) { $0.copyBytes(from: shared.ephemeral) })
         let context = SealingContext(hpke, to: device.recipients[0], from: sender.sender)
         let challenge = PendingChallenge(

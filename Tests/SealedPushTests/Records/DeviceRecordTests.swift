@@ -59,6 +59,13 @@ import Testing
         #expect(throws: RecordError.malformed) {
             try enrolling.record(expires: Enrolling.now.advanced(bySeconds: -1))
         }
+        for keeps in [-1, 0, 32, 256] {
+            #expect(throws: RecordError.malformed) { try enrolling.record(keeps: keeps) }
+        }
+        // Seven hybrid keys are more than 8,192 bytes.
+        let hybrid = (0..<7).map { _ in DevicePrivateKey(.hybrid).recipient }
+        #expect(throws: RecordError.malformed) { try enrolling.record(of: hybrid) }
+        #expect(try DeviceRecord(parsing: enrolling.record(of: hybrid.dropLast()).description).recipients.count == 6)
         #expect(throws: RecordError.malformed) {
             try SenderSet(
                 of: [], topic: Enrolling.topic, counter: 1, created: Enrolling.now,
@@ -104,17 +111,18 @@ import Testing
             let bytes = random.bytes(Int.random(in: 0...900, using: &random))
             #expect(deviceRefusal(RawRecord.text(of: bytes)) != nil)
             #expect(deviceRefusal(String(decoding: bytes, as: UTF8.self)) == .malformed)
-            let start = [1, 1] + bytes
+            let start = [1, 2] + bytes
             #expect(deviceRefusal(RawRecord.text(of: start)) != nil)
         }
     }
 
     @Test("is described by errors that have a code and a sentence each, and hold nothing of it") func errors() throws {
-        #expect(Set(RecordError.allCases.map(\.description)).count == 11)
+        #expect(Set(RecordError.allCases.map(\.description)).count == 12)
         #expect(
             RecordError.allCases.map(\.rawValue) == [
                 "malformed", "wrong-checksum", "wrong-type", "bad-signature", "foreign-signer", "other-topic",
                 "not-yet-valid", "expired", "rolled-back", "conflicting", "unproven",
+                "unsupported",
             ])
         for sentence in RecordError.allCases.map(\.description) {
             #expect(!sentence.contains("\n") && !sentence.hasSuffix(".") && !sentence.contains("  "))

@@ -34,7 +34,7 @@ struct Exchange: Sendable {
     }
 
     func context(topic: Topic = Exchange.topic) -> SealingContext {
-        SealingContext(to: identity.recipient, from: senderKey, info: HPKEInfo(Envelope.info(topic: topic)))
+        SealingContext(to: identity.recipient, from: senderKey, info: EnvelopeInfo(topic: topic))
     }
 
     func seal(_ plaintext: [UInt8], topic: Topic = Exchange.topic) -> Envelope { context(topic: topic).seal(plaintext) }
@@ -124,11 +124,12 @@ struct Enrolling: Sendable {
 
     func record(
         of recipients: [DevicePublicKey]? = nil, topic: Topic = Self.topic, counter: UInt64 = 7,
-        created: Timestamp = Self.now, expires: Timestamp = Self.now.advanced(bySeconds: 90 * 86_400)
+        created: Timestamp = Self.now, expires: Timestamp = Self.now.advanced(bySeconds: 90 * 86_400),
+        keeps: Int? = nil
     ) throws(RecordError) -> DeviceRecord {
         try DeviceRecord(
             of: recipients ?? self.recipients, topic: topic, counter: counter, created: created, expires: expires,
-            signedBy: enrollmentKey)
+            keeps: keeps, signedBy: enrollmentKey)
     }
 
     func device() throws(RecordError) -> EnrolledDevice {

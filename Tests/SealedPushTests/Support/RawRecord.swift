@@ -6,19 +6,21 @@ import Foundation
 /// A record put together by hand and signed by swift-crypto, right or wrong in any part. Specification 11.1, once more.
 struct RawRecord {
     var type: UInt8 = 1
-    var version: UInt8 = 1
+    var version: UInt8 = 2
     var counter: UInt64 = 7
     var created = UInt64(Exchange.now.secondsSince1970)
     var expires = UInt64(Exchange.now.secondsSince1970) + 90 * 86_400
+    /// Nil for the usual number of the type.
+    var keeps: UInt8?
     var topic = Array("com.example.app".utf8)
     var keys: [[UInt8]] = [Array(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)]
 
     func unsigned(_ key: Curve25519.Signing.PrivateKey) -> [UInt8] {
         var bytes = [type, version] + Array(key.publicKey.rawRepresentation)
         for number in [counter, created, expires] { bytes += withUnsafeBytes(of: number.bigEndian) { Array($0) } }
-        bytes += [UInt8(topic.count)] + topic
+        bytes += [keeps ?? (type == 1 ? 30 : 0), UInt8(topic.count)] + topic
         bytes += [UInt8(keys.count)]
-        return bytes + keys.joined()
+        return bytes + keys.flatMap { [1] + $0 }
     }
 
     func signed(by key: Curve25519.Signing.PrivateKey = Curve25519.Signing.PrivateKey()) throws -> [UInt8] {

@@ -79,7 +79,7 @@ import Testing
             let topic = try #require(Topic(parsing: try vector.required("topic")))
             let context = HPKEContext(
                 sendingTo: identity.recipient.x25519, from: sender.x25519,
-                info: HPKEInfo(Envelope.info(topic: topic)), ephemeral: ephemeral)
+                info: EnvelopeInfo(topic: topic).classical, ephemeral: ephemeral)
             #expect(Hex.encode(context.enc) == vector["enc"], "\(vector.testDescription)")
             context.withKeyAndNonce(number) { key, nonce in
                 #expect(Hex.encode(Array(key)) == vector["key"], "\(vector.testDescription)")

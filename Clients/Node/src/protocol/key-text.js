@@ -30,6 +30,16 @@ export function isPublicKey(key) {
   return key.length === 32 && Buffer.compare(number, PRIME) < 0 && !LOW_ORDER.has(key.toString('hex'))
 }
 
+/** Whether 3.8.2 lets this hybrid key pass: each of 768 coefficients of 12 bits is below 3329, and its X25519 part is safe. */
+export function isHybridKey(key) {
+  if (key.length !== 1216) return false
+  for (let at = 0; at < 1152; at += 3) {
+    const [low, high] = [key[at] | ((key[at + 1] & 15) << 8), (key[at + 1] >> 4) | (key[at + 2] << 4)]
+    if (low >= 3329 || high >= 3329) return false
+  }
+  return isPublicKey(key.subarray(1184))
+}
+
 export function encode(kind, key) {
   if (key.length !== 32 || !mayBe(kind, key)) throw new KeyTextError('refused-key')
   const values = []

@@ -3,36 +3,45 @@
 import { createHash, verify } from 'node:crypto'
 import { RecordError } from '../errors.js'
 import { publicKey } from './hpke.js'
-import { isPublicKey } from './key-text.js'
+import { isHybridKey, isPublicKey } from './key-text.js'
 import { isOfLowOrder, isSigningKey } from './points.js'
 import { isTopic, LATEST, unarmour } from './text.js'
 
 export const DEVICE = 1
+// By the type of a record, and the algorithm's byte before each key.
+const KEY_LENGTHS = { 1: { 1: 32, 3: 1216 }, 2: { 1: 32 } }
 
 export const checksum = (bytes) => createHash('sha256').update(bytes).digest().subarray(0, 4)
 export const signedMessage = (unsigned) => Buffer.concat([Buffer.from('sealedpush/v1 record\0'), unsigned])
 
 /** Checks form and signature (11.3, steps 1 to 5). */
 export function readRecord(type, text) {
-  const data = unarmour('pushrecord.', text, 161, 795)
+  const data = unarmour('pushrecord.', text, 163, 8196)
   if (data === null) throw new RecordError('malformed')
   const bytes = data.subarray(0, -4)
   if (!checksum(bytes).equals(data.subarray(-4))) throw new RecordError('wrong-checksum')
   if (bytes[0] !== type) throw new RecordError('wrong-type')
-  const topicEnd = 59 + bytes[58]
-  const keysEnd = topicEnd + 1 + 32 * (bytes[topicEnd] ?? 0)
-  if (bytes[1] !== 1 || bytes.length !== keysEnd + 64) throw new RecordError('malformed')
+  const topicEnd = 60 + bytes[59]
+  const keys = []
+  let at = topicEnd + 1
+  for (let count = bytes[topicEnd] ?? 0; count > 0; count -= 1) {
+    const length = KEY_LENGTHS[type][bytes[at]]
+    if (length === undefined) throw new RecordError('malformed')
+    keys.push(bytes.subarray(at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  const keeps = bytes[58]
+  const isKept = type === DEVICE ? keeps >= 1 && keeps <= 31 : keeps === 0
+  if (bytes[1] !== 2 || !isKept || bytes.length !== at + 64) throw new RecordError('malformed')
   const signer = bytes.subarray(2, 34)
   const [counter, created, expires] = [34, 42, 50].map((at) => bytes.readBigUInt64BE(at))
-  const topic = bytes.toString('latin1', 59, topicEnd)
-  const keys = []
-  for (let at = topicEnd + 1; at < keysEnd; at += 32) keys.push(bytes.subarray(at, at + 32))
+  const topic = bytes.toString('latin1', 60, topicEnd)
   if (
     !(created < expires && expires <= LATEST) ||
     !isTopic(topic) ||
     !(keys.length >= 1 && keys.length <= 16) ||
     new Set(keys.map((key) => key.toString('hex'))).size !== keys.length ||
-    !keys.every(isPublicKey) ||
+    !keys.every((key) => (key.length === 32 ? isPublicKey(key) : isHybridKey(key))) ||
     !isSigningKey(signer)
   ) {
     throw new RecordError('malformed')
@@ -43,7 +52,9 @@ export function readRecord(type, text) {
     !isOfLowOrder(signature.subarray(0, 32)) &&
     verify(null, signedMessage(bytes.subarray(0, -64)), publicKey(signer, 'ed25519'), signature)
   if (!holds) throw new RecordError('bad-signature')
-  return { signer, counter, created: Number(created), expires: Number(expires), topic, keys, bytes }
+  // Sealing to one needs ML-KEM, which this version of Node's has not.
+  if (keys.some((key) => key.length !== 32)) throw new RecordError('unsupported')
+  return { signer, keeps, counter, created: Number(created), expires: Number(expires), topic, keys, bytes }
 }
 
 /** 11.3, steps 6 to 11. `known` is the newest record so far, where there is one. */

@@ -8,7 +8,8 @@ from typing import Any, Self
 from .errors import ChallengeError, RecordError, SettingError
 from .keys import seconds
 from .protocol import records
-from .protocol.key_text import ENROLLMENT, RECIPIENT, decode, encode
+from .protocol.key_text import ENROLLMENT, decode, encode, recipient_text
+from .protocol.key_text import recipient as decode_recipient
 from .protocol.text import TOPIC, decode_base64, encode_base64
 from .sender import Sender
 
@@ -44,7 +45,7 @@ class Device:
             raise RecordError("foreign-signer")
         if isinstance(proven, str):
             raise RecordError("malformed-state")
-        found = {decode(RECIPIENT, each) for each in proven}
+        found = {decode_recipient(each) for each in proven}
         self._proven = found.intersection(self._record.keys)
         self._challenges = [_Challenge.read(each) for each in challenges]
 
@@ -72,7 +73,7 @@ class Device:
         gone = [key for key in self._record.keys if key not in newer.keys]
         self._record, self._record_text = newer, record
         self._proven.intersection_update(newer.keys)
-        return tuple(encode(RECIPIENT, key) for key in gone)
+        return tuple(recipient_text(key) for key in gone)
 
     def challenge(self, sender: Sender, recipient: str | None = None, *, now: int | None = None) -> str:
         """A question to the device, pushchallenge...., which only the holder of a key can answer within ten minutes.
@@ -93,7 +94,7 @@ class Device:
                 raise ChallengeError("nothing-to-ask")
             key = waiting[0]
         else:
-            key = decode(RECIPIENT, recipient)
+            key = decode_recipient(recipient)
             if key not in self._record.keys:
                 raise ChallengeError("not-in-record")
         text, answer = sender._challenge(key, self._enrollment)
@@ -121,14 +122,14 @@ class Device:
         if at > found[0].expires:
             raise ChallengeError("late")
         self._proven.add(found[0].recipient)
-        return encode(RECIPIENT, found[0].recipient)
+        return recipient_text(found[0].recipient)
 
     def recipient(self, *, now: int | None = None) -> str:
         """What is sealed to now: the newest key that is proven, push1....
 
         Raises RecordError: `unproven`, `expired`, `not-yet-valid`.
         """
-        return encode(RECIPIENT, self._recipient(seconds(now)))
+        return recipient_text(self._recipient(seconds(now)))
 
     def _recipient(self, now: int) -> bytes:
         records.check_record(self._record, self._enrollment, self._record.topic, None, now)
@@ -165,17 +166,17 @@ class Device:
     @property
     def recipients(self) -> tuple[str, ...]:
         """The record's keys, newest first."""
-        return tuple(encode(RECIPIENT, key) for key in self._record.keys)
+        return tuple(recipient_text(key) for key in self._record.keys)
 
     @property
     def proven(self) -> tuple[str, ...]:
         """Those that have answered a challenge, newest first."""
-        return tuple(encode(RECIPIENT, key) for key in self._record.keys if key in self._proven)
+        return tuple(recipient_text(key) for key in self._record.keys if key in self._proven)
 
     @property
     def unproven(self) -> tuple[str, ...]:
         """Those that have not, newest first."""
-        return tuple(encode(RECIPIENT, key) for key in self._record.keys if key not in self._proven)
+        return tuple(recipient_text(key) for key in self._record.keys if key not in self._proven)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
@@ -214,7 +215,7 @@ class _Challenge:
         self.recipient, self.expires, self.hash = recipient, expires, hash
 
     def to_dict(self) -> dict[str, Any]:
-        recipient = encode(RECIPIENT, self.recipient)
+        recipient = recipient_text(self.recipient)
         return {"recipient": recipient, "expires": self.expires, "hash": encode_base64(self.hash)}
 
     @classmethod
@@ -224,7 +225,7 @@ class _Challenge:
         hash, expires = decode_base64(value.get("hash")), value.get("expires")
         if hash is None or len(hash) != 32 or not isinstance(expires, int) or isinstance(expires, bool):
             raise RecordError("malformed-state")
-        return cls(decode(RECIPIENT, value.get("recipient")), expires, hash)
+        return cls(decode_recipient(value.get("recipient")), expires, hash)
 
 
 def _hash_of(answer: str) -> bytes:

@@ -36,6 +36,7 @@ class KeyTextError(SealedPushError):
             "a secret is written in capitals throughout; other keys don't mix the two",
         ),
         "wrong-checksum": ("a letter of the key's text is wrong or missing", "copy it again, as a whole"),
+        "unsupported": ("this is a hybrid key, which needs ML-KEM", "install cryptography 48 or later"),
         "refused-key": ("nobody may use this public key", "it was altered or made up: ask its owner for the right one"),
     }
 
@@ -117,6 +118,7 @@ class RecordError(SealedPushError):
             "there are two different records with this counter",
             "give the device the newest record; it signs one with a higher counter",
         ),
+        "unsupported": ("the record names a hybrid key, which needs ML-KEM", "install cryptography 48 or later"),
         "unproven": ("no key of this device has answered a challenge yet", "send what Device.challenge gives"),
         "malformed-state": (
             "this is not what Device.to_dict gave",

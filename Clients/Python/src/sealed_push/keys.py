@@ -8,7 +8,7 @@ from .errors import KeyTextError, SettingError
 from .protocol import fingerprint as protocol
 from .protocol import key_text
 
-_PUBLIC = (key_text.RECIPIENT, key_text.SENDER, key_text.AUTHORITY, key_text.ENROLLMENT)
+_PUBLIC = (key_text.RECIPIENT, key_text.HYBRID_RECIPIENT, key_text.SENDER, key_text.AUTHORITY, key_text.ENROLLMENT)
 
 
 class Fingerprint(NamedTuple):

@@ -11,7 +11,7 @@ from .errors import ContentError, SettingError
 from .keys import seconds
 from .protocol import content as contents
 from .protocol import envelope, key_text, receipts, records
-from .protocol.hpke import AUTHENTICATED, Context, sender_public_key
+from .protocol.hpke import AUTHENTICATED, HYBRID, Context, sender_public_key, suite_of
 from .protocol.text import TOPIC, encode_base64, to_json
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Push:
     @property
     def recipient(self) -> str:
         """The key it is sealed to, push1...."""
-        return key_text.encode(key_text.RECIPIENT, self._recipient)
+        return key_text.recipient_text(self._recipient)
 
     @property
     def message(self) -> dict[str, Any]:
@@ -94,7 +94,9 @@ class Sender:
         self._alert = _checked_alert(safe_default)
         self._padding = padding
         self._receipts = receipts
-        self._largest = envelope.largest_plaintext(AUTHENTICATED, self._alert, reserve)
+        self._largest = {
+            suite: envelope.largest_plaintext(suite, self._alert, reserve) for suite in (AUTHENTICATED, HYBRID)
+        }
         # Everything around the envelope's text.
         self._start, self._end = envelope.payload(None, self._alert)[:-2], b'"}'
         self._header_key = envelope.header_key(self._secret, topic)
@@ -139,18 +141,18 @@ class Sender:
         now: int | None = None,
     ) -> Push:
         """Seals content to a key, push1..., that no record vouches for: whoever put it into your list reads the message."""
-        key = key_text.decode(key_text.RECIPIENT, recipient)
+        key = key_text.recipient(recipient)
         return self._seal(content, key, priority, expiration, seconds(now))
 
     def forget(self, *recipients: str) -> None:
         """Drops the contexts to keys that are sealed to no more, such as those that Device.update gives."""
         for each in recipients:
-            key = key_text.decode(key_text.RECIPIENT, each)
+            key = key_text.recipient(each)
             self._contexts.forget(key)
 
     def receipt_device(self, recipient: str) -> bytes:
         """What a device's receipts are called by: `Receipt.device`."""
-        return receipts.device_id(self._receipt_key, key_text.decode(key_text.RECIPIENT, recipient))
+        return receipts.device_id(self._receipt_key, key_text.recipient(recipient))
 
     @property
     def topic(self) -> str:
@@ -164,8 +166,8 @@ class Sender:
 
     @property
     def max_content_bytes(self) -> int:
-        """How many bytes of content JSON fit into one push, the receipt's among them."""
-        return self._largest - 1
+        """How many bytes of content JSON fit into one push, the receipt's among them; 1,088 less for a hybrid key."""
+        return self._largest[AUTHENTICATED] - 1
 
     def _seal(
         self, content: Mapping[str, Any], recipient: bytes, priority: int, expiration: int | None, now: int
@@ -182,7 +184,8 @@ class Sender:
         data, suspects = contents.for_sealing(made, self._topic, now)
         for member in suspects:
             warnings.warn(f'"{member}" is not a member that devices know, and looks misspelled', stacklevel=3)
-        plaintext = contents.pad(data, self._padding, self._largest)
+        suite = suite_of(recipient)
+        plaintext = contents.pad(data, self._padding, self._largest[suite], suite == HYBRID)
         if expiration is not None and not _is_expiration(expiration, now):
             raise SettingError("expiration")
         headers = self._headers(made, recipient, priority, made.get("expires") if expiration is None else expiration)

@@ -22,7 +22,7 @@ extension KeyringEntry {
     }
 
     private func retirementNote(on life: KeyLife, at now: Timestamp) -> String? {
-        guard let until = life.opensUntil, let erasure = life.erasureDue else { return nil }
+        guard let until = life.opensUntil, let erasure = life.erasureDue() else { return nil }
         guard kind == .device else { return "retired: no longer seals" }
         guard isOwn else { return "retired: no longer sealed to" }
         if now >= erasure { return "retired: to be erased since \(TimeText.day(erasure)) (keys rotate)" }
@@ -66,7 +66,7 @@ extension KeyringEntry {
             "hasSecret": .bool(key.hasSecret), "created": .string(life.created.iso8601),
             "confirmed": .text(life.confirmed?.iso8601), "retired": .text(life.retired?.iso8601),
             "revoked": .text(life.revoked?.iso8601), "erased": .text(life.erased?.iso8601),
-            "opensUntil": .text(life.opensUntil?.iso8601), "erasureDue": .text(life.erasureDue?.iso8601),
+            "opensUntil": .text(life.opensUntil?.iso8601), "erasureDue": .text(life.erasureDue()?.iso8601),
             "note": .text(note(on: key, at: now)),
         ]
     }

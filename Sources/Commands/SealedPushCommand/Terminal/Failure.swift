@@ -81,7 +81,7 @@ extension Failure {
     private static func hint(_ error: SealError) -> String {
         switch error {
         case .tooLarge: "; --fit truncate cuts the body, `sealedpush seal --overflow` moves it into a file"
-        case .content, .otherTopic, .anonymousWithdrawal: ""
+        case .content, .otherTopic, .anonymousWithdrawal, .anonymousToHybrid: ""
         }
     }
 

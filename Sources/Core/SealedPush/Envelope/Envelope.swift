@@ -40,8 +40,9 @@ extension Envelope: Hashable {
 extension Envelope {
     /// Seals padded plaintext in a way that proves nothing about its sender.
     package static func sealingAnonymously(_ plaintext: [UInt8], to recipient: DevicePublicKey) -> Envelope {
-        let suite = Suite.sealing(to: recipient, from: nil)
-        guard case .anonymous(let seal, _) = suite.method else { preconditionFailure("this suite names its sender") }
+        guard let suite = Suite.sealing(to: recipient, from: nil), case .anonymous(let seal, _) = suite.method else {
+            preconditionFailure("nobody seals to a hybrid key anonymously")
+        }
         var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
         bytes.withUnsafeMutableBytes { bytes in
             bytes[0] = suite.identifier
@@ -58,7 +59,7 @@ extension Envelope {
     ///
     /// - Parameter sender: whose message it must be; nil where the suite proves nothing about that.
     func open(
-        with identity: DevicePrivateKey, from sender: SenderPublicKey?, info: HPKEInfo,
+        with identity: DevicePrivateKey, from sender: SenderPublicKey?, info: EnvelopeInfo,
         into plaintext: UnsafeMutableRawBufferPointer
     ) -> Bool {
         guard suite.fits(identity.recipient), suite.fits(sender) else { return false }
@@ -71,7 +72,8 @@ extension Envelope {
                 guard let sender else { return false }
                 let enc = UnsafeRawBufferPointer(rebasing: bytes[suite.enc])
                 let number = HPKENumber(UnsafeRawBufferPointer(rebasing: bytes[suite.number]))
-                return receiving(enc, identity, sender, info).open(
+                let pskID = UnsafeRawBufferPointer(rebasing: bytes[suite.pskID])
+                return receiving(enc, pskID, identity, sender, info).open(
                     sealed, additionalData: header, number: number, into: plaintext)
             }
         }

@@ -10,11 +10,10 @@ package struct SealingContext: ~Copyable, Sendable {
     private let header: [UInt8]
 
     /// Makes a context with a fresh ephemeral key; about 120 µs.
-    package init(to recipient: DevicePublicKey, from sender: SenderPrivateKey, info: HPKEInfo) {
-        let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender)
-        guard case .authenticated(_, let sending, _) = suite.method else {
-            preconditionFailure("this suite has no contexts")
-        }
+    package init(to recipient: DevicePublicKey, from sender: SenderPrivateKey, info: EnvelopeInfo) {
+        guard let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender),
+            case .authenticated(_, let sending, _) = suite.method
+        else { preconditionFailure("there is a suite for each device's key and a sender") }
         self.init(sending(recipient, sender, info), to: recipient, from: sender.sender, suite: suite)
     }
 
@@ -26,7 +25,7 @@ package struct SealingContext: ~Copyable, Sendable {
         header =
             [suite.identifier] + suite.hint(enc: enc, recipient: recipient).bytes
             + suite.hint(enc: enc, recipient: recipient, sender: sender).bytes + enc
-            + [UInt8](repeating: 0, count: HPKENumber.byteCount)
+            + [UInt8](repeating: 0, count: HPKENumber.byteCount) + hpke.pskID
         self.suite = suite
         self.hpke = hpke
     }

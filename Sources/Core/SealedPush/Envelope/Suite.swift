@@ -17,6 +17,10 @@ extension Envelope {
         let encByteCount: Int
         /// What the sealed part has more than the plaintext.
         let tagByteCount: Int
+        /// The length of the pre-shared key's ID in the header, in bytes.
+        var pskIDByteCount = 0
+        /// The sizes of padded plaintexts. Source: Specification 4.2.
+        package var bucketByteCounts = [256, 512, 1_024, 2_048]
         let method: Method
 
         enum Method: Sendable {
@@ -24,16 +28,19 @@ extension Envelope {
             /// `isSafe` says whether this many bytes may be taken for an encapsulated key.
             case authenticated(
                 isSafe: @Sendable (UnsafeRawBufferPointer) -> Bool,
-                sending: @Sendable (DevicePublicKey, SenderPrivateKey, HPKEInfo) -> HPKEContext,
+                sending: @Sendable (DevicePublicKey, SenderPrivateKey, EnvelopeInfo) -> HPKEContext,
                 receiving:
-                    @Sendable (UnsafeRawBufferPointer, DevicePrivateKey, SenderPublicKey, HPKEInfo) -> HPKEContext)
+                    @Sendable (
+                        _ enc: UnsafeRawBufferPointer, _ pskID: UnsafeRawBufferPointer, DevicePrivateKey,
+                        SenderPublicKey, EnvelopeInfo
+                    ) -> HPKEContext)
             /// Proves nothing about who sealed. `open` is false where it does not open.
             case anonymous(
                 seal: @Sendable (UnsafeRawBufferPointer, DevicePublicKey, UnsafeMutableRawBufferPointer) -> Void,
                 open: @Sendable (UnsafeRawBufferPointer, DevicePrivateKey, UnsafeMutableRawBufferPointer) -> Bool)
         }
 
-        // Specification 3.1: suite · recipient hint, and if it proves who sealed: sender hint · enc · number.
+        // Specification 3.1: suite · recipient hint, and if it proves who sealed: sender hint · enc · number · psk_id.
         static let recipientHint = 1..<1 + KeyHint.byteCount
         static let senderHint = recipientHint.upperBound..<recipientHint.upperBound + KeyHint.byteCount
         // Without a sender, `enc` is how the sealed box begins.
@@ -42,7 +49,8 @@ extension Envelope {
             return start..<start + encByteCount
         }
         var number: Range<Int> { enc.upperBound..<enc.upperBound + HPKENumber.byteCount }
-        var headerByteCount: Int { isAuthenticated ? number.upperBound : Self.recipientHint.upperBound }
+        var pskID: Range<Int> { number.upperBound..<number.upperBound + pskIDByteCount }
+        var headerByteCount: Int { isAuthenticated ? pskID.upperBound : Self.recipientHint.upperBound }
 
         /// Whether it proves who sealed.
         // A pattern, as `==` would copy both sides first.
@@ -60,9 +68,38 @@ extension Envelope.Suite {
         encByteCount: X25519PublicKey.byteCount, tagByteCount: ChaCha20Poly1305.tagByteCount,
         method: .authenticated(
             isSafe: KeyAlgorithm.x25519.isSafe,
-            sending: { HPKEContext(sendingTo: $0.x25519, from: $1.x25519, info: $2) },
-            receiving: {
-                HPKEContext(receiving: X25519PublicKey(checked: $0), with: $1.x25519, from: $2.x25519, info: $3)
+            sending: { HPKEContext(sendingTo: $0.x25519, from: $1.x25519, info: $2.classical) },
+            receiving: { enc, _, identity, sender, info in
+                HPKEContext(
+                    receiving: X25519PublicKey(checked: enc), with: identity.x25519, from: sender.x25519,
+                    info: info.classical)
+            }))
+
+    /// HPKE mode_auth_psk: as ``authenticated``, and the content is secret as long as X25519 or ML-KEM-768 holds.
+    /// Source: Specification 3.8.
+    package static let hybrid = Envelope.Suite(
+        identifier: 0x03, name: "hybrid", recipientKeys: .hybrid, senderKeys: .x25519Seed,
+        encByteCount: X25519PublicKey.byteCount, tagByteCount: ChaCha20Poly1305.tagByteCount,
+        pskIDByteCount: MLKEM768.ciphertextByteCount, bucketByteCounts: [256, 512, 1_024, 1_792],
+        method: .authenticated(
+            isSafe: KeyAlgorithm.x25519.isSafe,
+            sending: { recipient, sender, info in
+                let made = MLKEM768.encapsulate(to: recipient.bytes[..<MLKEM768.publicKeyByteCount])
+                return made.sharedSecret.withBytes {
+                    HPKEContext(
+                        sendingTo: recipient.x25519, from: sender.x25519, info: info.hybrid(made.ciphertext), psk: $0)
+                }
+            },
+            receiving: { enc, ciphertext, identity, sender, info in
+                let seed = WipedBytes(count: MLKEM768.seedByteCount) { seed in
+                    identity.withBytes { Seed.expand($0, Seed.mlkemLabel, into: seed) }
+                }
+                let secret = seed.withBytes { MLKEM768.decapsulate(ciphertext, with: $0) }
+                return secret.withBytes {
+                    HPKEContext(
+                        receiving: X25519PublicKey(checked: enc), with: identity.x25519, from: sender.x25519,
+                        info: info.hybrid(Array(ciphertext)), psk: $0)
+                }
             }))
 
     /// libsodium's sealed box: proves nothing about who sealed. Source: Specification 3.6.
@@ -73,22 +110,17 @@ extension Envelope.Suite {
             seal: { SealedBox.seal($0, to: $1.x25519, into: $2) },
             open: { SealedBox.open($0, with: $1.x25519, into: $2) }))
 
-    /// All that are known, the preferred first. Bound to others by tests alone, so that nothing on a message's way has a
+    /// All that are known, that of new keys first. Bound to others by tests alone, so that nothing on a message's way has a
     /// parameter for them.
-    @TaskLocal package static var known: [Envelope.Suite] = [.authenticated, .anonymous]
+    @TaskLocal package static var known: [Envelope.Suite] = [.authenticated, .anonymous, .hybrid]
 
-    /// The one that seals to a recipient, from a sender or from nobody.
-    package static func sealing(to recipient: DevicePublicKey, from sender: SenderPublicKey?) -> Envelope.Suite {
-        guard let suite = known.first(where: { $0.fits(recipient) && $0.fits(sender) }) else {
-            preconditionFailure("there is no suite for these two kinds of key")
-        }
-        return suite
+    /// The one that seals to a recipient, from a sender or from nobody; nil if there is none, as for nobody and a hybrid key.
+    package static func sealing(to recipient: DevicePublicKey, from sender: SenderPublicKey?) -> Envelope.Suite? {
+        known.first { $0.fits(recipient) && $0.fits(sender) }
     }
 
-    /// What an envelope has more than its plaintext, at most, whichever suite seals for a sender or for nobody.
-    package static func maximumOverhead(from sender: SenderPublicKey?) -> Int {
-        known.lazy.filter { $0.fits(sender) }.map(\.overheadByteCount).max() ?? 0
-    }
+    /// All that seal for a sender, or for nobody, that of X25519 keys first.
+    package static func all(from sender: SenderPublicKey?) -> [Envelope.Suite] { known.filter { $0.fits(sender) } }
 
     /// All that prove who sealed.
     package static var provingSender: [Envelope.Suite] { known.filter(\.isAuthenticated) }

@@ -29,8 +29,24 @@ package struct KeyAlgorithm: Sendable {
             return scalar.withBytes { X25519.publicKey(of: $0).bytes }
         }, scalar: Seed.expandScalar)
 
-    /// The one that there was when signed lists were specified.
-    static let first = x25519
+    /// Devices of the hybrid suite: a key of ML-KEM-768, then one of X25519. The secret is a seed for both.
+    /// Source: Specification 3.8.
+    package static let hybrid = KeyAlgorithm(
+        identifier: 0x03, label: "pq", publicByteCount: MLKEM768.publicKeyByteCount + X25519PublicKey.byteCount,
+        secretByteCount: Seed.byteCount,
+        isSafe: { key in
+            MLKEM768.isValid(UnsafeRawBufferPointer(rebasing: key[..<MLKEM768.publicKeyByteCount]))
+                && x25519.isSafe(UnsafeRawBufferPointer(rebasing: key[MLKEM768.publicKeyByteCount...]))
+        },
+        publicKey: { seed in
+            let mlkem = WipedBytes(count: MLKEM768.seedByteCount) { Seed.expand(seed, Seed.mlkemLabel, into: $0) }
+            let scalar = WipedBytes(count: X25519.secretByteCount) { Seed.expandDeviceScalar(seed, into: $0) }
+            return mlkem.withBytes { MLKEM768.publicKey(of: $0) }
+                + scalar.withBytes { X25519.publicKey(of: $0).bytes }
+        }, scalar: Seed.expandDeviceScalar)
+
+    /// Whether this process can use such keys.
+    var isAvailable: Bool { self != .hybrid || MLKEM768.isAvailable }
 
     /// Authorities and enrollments. Source: Specification 8.6.
     package static let ed25519 = KeyAlgorithm(
@@ -39,14 +55,28 @@ package struct KeyAlgorithm: Sendable {
         publicKey: Ed25519.publicKey)
 }
 
+/// Which keys a device makes.
+public enum KeyPolicy: Sendable {
+    /// X25519.
+    case classical
+    /// X25519 with ML-KEM-768: who records pushes now can't read them with a quantum computer later. Takes 1,088 bytes of each
+    /// push, so about 1,840 bytes of content fit. Every server of the app must know such keys.
+    case hybrid
+
+    package var algorithm: KeyAlgorithm { self == .classical ? .x25519 : .hybrid }
+}
+
 extension KeyAlgorithm: Hashable {
     package static func == (one: KeyAlgorithm, other: KeyAlgorithm) -> Bool { one.identifier == other.identifier }
     package func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
 }
 
 extension PublicKey {
-    /// For the suites whose keys are one of X25519.
-    package var x25519: X25519PublicKey { bytes.withUnsafeBytes { X25519PublicKey(checked: $0) } }
+    /// For the suites whose keys have one of X25519.
+    package var x25519: X25519PublicKey {
+        // The last part of a hybrid key.
+        bytes.suffix(X25519PublicKey.byteCount).withUnsafeBytes { X25519PublicKey(checked: $0) }
+    }
 }
 
 extension PrivateKey {

@@ -53,10 +53,10 @@ public struct KeyLife: Hashable, Sendable {
         return retired?.advanced(bySeconds: RotationRules.grace)
     }
 
-    /// When a retired key is to be erased; nil for a key in any other state.
-    public var erasureDue: Timestamp? {
+    /// Returns when a retired key is to be erased, a day after `days`; nil for a key in any other state.
+    public func erasureDue(keeping days: Int = 30) -> Timestamp? {
         guard state == .retired else { return nil }
-        return retired?.advanced(bySeconds: RotationRules.retirement)
+        return retired?.advanced(bySeconds: (Int64(days) + 1) * 86_400)
     }
 
     /// Notes the first message under the key; later ones change nothing.

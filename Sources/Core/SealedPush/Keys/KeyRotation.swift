@@ -70,9 +70,10 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         return now.seconds(since: newest.life.created) >= age
     }
 
-    /// Whose secrets are to be destroyed: those that retired 31 days ago, and the revoked ones.
-    package func erasable(at now: Timestamp) -> [Key] {
-        members.filter { $0.life.erasureDue.map { now >= $0 } ?? ($0.life.state == .revoked) }.map(\.key)
+    /// Whose secrets are to be destroyed: those that retired `days` and one more ago, and the revoked ones.
+    package func erasable(keeping days: Int = RotationRules.keeps, at now: Timestamp) -> [Key] {
+        members.filter { $0.life.erasureDue(keeping: days).map { now >= $0 } ?? ($0.life.state == .revoked) }
+            .map(\.key)
     }
 
     /// Whether a key has waited so long that a person should look: the other end has probably never heard of it.
@@ -86,8 +87,8 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
 package enum RotationRules {
     /// How long after its retirement messages may have been `sent` that a key still opens: two hours.
     package static let grace: Int64 = 2 * 3_600
-    /// From retirement to erasure: 31 days, a day more than the oldest message that opens.
-    package static let retirement: Int64 = 31 * 86_400
+    /// For how many days a retired secret is kept unless the app says otherwise; a day later it is erased.
+    package static let keeps = 30
     /// A key that is not confirmed after 45 days needs a person's attention.
     package static let confirmationWarning: Int64 = 45 * 86_400
     /// From a record's signature to its end: 400 days, so that a device that is used once a year stays reachable.
@@ -101,12 +102,12 @@ extension DeviceRecord {
     ///
     /// - Parameter last: the highest counter that is known of this device; nil before its first record.
     package init(
-        of rotation: KeyRotation<DevicePublicKey>, topic: Topic, after last: UInt64?, at now: Timestamp,
-        signedBy key: EnrollmentPrivateKey
+        of rotation: KeyRotation<DevicePublicKey>, topic: Topic, after last: UInt64?,
+        keeps: Int = RotationRules.keeps, at now: Timestamp, signedBy key: EnrollmentPrivateKey
     ) throws(RecordError) {
         try self.init(
             of: Self.recipients(of: rotation), topic: topic, counter: RecordCounter.next(after: last, at: now),
-            created: now, expires: now.advanced(bySeconds: RotationRules.recordLifetime), signedBy: key)
+            created: now, expires: now.advanced(bySeconds: RotationRules.recordLifetime), keeps: keeps, signedBy: key)
     }
 
     /// Whether it names just those keys that it should.

@@ -17,6 +17,7 @@ public struct PublicKey<Role: KeyRole>: Sendable {
                 let forms = Role.kind.forms(isSecret: false)
                 let index = Bech32.index(of: text, in: forms)
                 let bytes = try Bech32.decode(text, as: forms[index], among: forms).withBytes { Array($0) }
+                guard Role.kind.algorithms[index].isAvailable else { throw KeyTextError.unsupported }
                 guard let key = PublicKey(bytes, Role.kind.algorithms[index]) else { throw KeyTextError.unsafeKey }
                 return key
             }
@@ -84,8 +85,11 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
     private let secret: GuardedSecret
 
     /// Makes a new random key; about 45 µs, one that signs 180 µs.
-    public convenience init() {
-        let algorithm = Role.kind.algorithms[0]
+    public convenience init() { self.init(Role.kind.algorithms[0]) }
+
+    /// Makes a new random key of an algorithm that the role may have, and that is available.
+    package convenience init(_ algorithm: KeyAlgorithm) {
+        precondition(algorithm.isAvailable && Role.kind.algorithms.contains(algorithm))
         self.init(algorithm, GuardedSecret(count: algorithm.secretByteCount) { SecureRandom.fill($0) })
     }
 
@@ -139,6 +143,7 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
             let forms = Role.kind.forms(isSecret: true)
             let index = Bech32.index(of: text, in: forms)
             let bytes = try Bech32.decode(text, as: forms[index], among: forms)
+            guard Role.kind.algorithms[index].isAvailable else { throw KeyTextError.unsupported }
             algorithm = Role.kind.algorithms[index]
             secret = GuardedSecret(count: bytes.count) { secret in bytes.withBytes { secret.copyMemory(from: $0) } }
         }
@@ -175,6 +180,8 @@ public enum KeyTextError: String, Error, CaseIterable, Sendable {
     case wrongChecksum = "wrong-checksum"
     /// The bytes are no safe public key (Specification 3.3, 8.6).
     case unsafeKey = "unsafe-key"
+    /// A hybrid key, and no library here has ML-KEM.
+    case unsupported
 }
 
 extension KeyTextError: CustomStringConvertible {
@@ -195,6 +202,7 @@ extension KeyTextError: CustomStringConvertible {
         case .wrongCharacter: "there is a character in it that keys do not have"
         case .wrongChecksum: "the key has a typing error in it"
         case .unsafeKey: "the key is not safe to use: it is of low order, or not in its canonical form"
+        case .unsupported: "this is a hybrid key, which needs ML-KEM: libsodium 1.0.22, or this package's trait Server"
         }
     }
 }

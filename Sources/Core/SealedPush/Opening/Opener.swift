@@ -9,7 +9,7 @@ public struct Opener: Sendable {
     private let keys: any KeyStore
     private let trusted: TrustedSenders
     private let allowsAnonymous: Bool
-    private let info: HPKEInfo
+    private let info: EnvelopeInfo
 
     /// - Parameters:
     ///   - topic: the app's own bundle ID.
@@ -21,7 +21,7 @@ public struct Opener: Sendable {
         self.keys = keys
         self.trusted = trusted
         self.allowsAnonymous = allowsAnonymous
-        info = HPKEInfo(Envelope.info(topic: topic))
+        info = EnvelopeInfo(topic: topic)
     }
 
     /// Opens one envelope.
@@ -164,11 +164,6 @@ extension Content {
 }
 
 extension Envelope {
-    /// Specification 3.4.4: "sealedpush/v1" ‖ 0x00 ‖ topic.
-    package static func info(topic: Topic) -> [UInt8] {
-        Array("sealedpush/v1".utf8) + [0] + Array(topic.description.utf8)
-    }
-
     /// Specification 7.2: BLAKE2b-256 over what no two messages share.
     fileprivate func ledgerKey(recipient: DevicePublicKey, sender: SenderPublicKey?) -> [UInt8] {
         var bytes = [suite.identifier] + recipient.bytes

@@ -1,4 +1,4 @@
-package import PushCore
+internal import PushCore
 
 /// A device's side of the challenge: proves to a server that it holds a recipient's key.
 ///
@@ -70,9 +70,7 @@ public enum Challenge {
 
 extension Challenge {
     /// Specification 11.5: other than a message's, so that neither opens as the other.
-    package static func info(topic: Topic) -> HPKEInfo {
-        HPKEInfo(Array("sealedpush/v1 challenge".utf8) + [0] + topic.description.utf8)
-    }
+    package static func info(topic: Topic) -> EnvelopeInfo { EnvelopeInfo("sealedpush/v1 challenge", topic) }
 
     /// BLAKE2b-256(random; "sealedpush/v1 answer" ‖ 0x00 ‖ recipient ‖ enrollment).
     package static func answer(

@@ -3,7 +3,7 @@ import PushCore
 /// Keys that another key vouches for by its signature: a ``DeviceRecord`` or a ``SenderSet``.
 ///
 /// A value is always one that the signer named in it has signed; whether that is the right one is for
-/// ``check(pinned:topic:replacing:at:)``. There is nothing secret in it. At most 1,071 characters of text.
+/// ``check(pinned:topic:replacing:at:)``. There is nothing secret in it. At most 10,939 characters of text.
 /// Source: Specification 11.
 public struct SignedList<Role: ListedRole>: Hashable, Sendable {
     /// Who signed.
@@ -14,6 +14,8 @@ public struct SignedList<Role: ListedRole>: Hashable, Sendable {
     public let created: Timestamp
     /// The last second at which it is believed.
     public let expires: Timestamp
+    /// For how many days the device keeps a retired key's secret, 1 to 31; 0 in a sender set.
+    public let keeps: Int
     /// The app it is for.
     public let topic: Topic
     /// 1 to 16, none twice, newest first.
@@ -53,29 +55,34 @@ extension SignedList {
     ///   - keys: 1 to 16, none twice, newest first.
     ///   - counter: higher than in any list that this key has signed for the topic before.
     ///   - expires: after `created`; from the next second on, the list is refused.
-    /// - Throws: `malformed` where a parameter breaks these rules.
+    ///   - keeps: for how many days the device keeps a retired key's secret, 1 to 31; nil for 30, or for a sender set.
+    /// - Throws: `malformed` if a parameter breaks these rules, or the list has more than 8,192 bytes.
     public init(
         of keys: [PublicKey<Role>], topic: Topic, counter: UInt64, created: Timestamp, expires: Timestamp,
-        signedBy key: PrivateKey<Role.Signer>
+        keeps: Int? = nil, signedBy key: PrivateKey<Role.Signer>
     ) throws(RecordError) {
-        guard Self.areAllowed(keys), created < expires else { throw .malformed }
-        let version = ListForm.version(of: keys.map(\.algorithm))
-        var bytes = [Self.type, version]
+        let keeps = keeps ?? min(RotationRules.keeps, ListForm.keeps(Role.kind).upperBound)
+        guard Self.areAllowed(keys), created < expires, ListForm.keeps(Role.kind).contains(keeps) else {
+            throw .malformed
+        }
+        var bytes = [Self.type, ListForm.version]
         bytes += key.publicKey.bytes
         bytes.append(bigEndian: counter)
         bytes.append(bigEndian: UInt64(created.secondsSince1970))
         bytes.append(bigEndian: UInt64(expires.secondsSince1970))
+        bytes.append(UInt8(keeps))
         bytes.append(UInt8(topic.description.utf8.count))
         bytes += topic.description.utf8
         bytes.append(UInt8(keys.count))
-        for key in keys { bytes += ListForm.prefix(of: key.algorithm, version) + key.bytes }
+        for key in keys { bytes += [key.algorithm.identifier] + key.bytes }
         bytes += key.sign(Self.signedMessage(bytes[...]))
+        guard Self.byteCounts.contains(bytes.count) else { throw .malformed }
         self.init(
-            signer: key.publicKey, counter: counter, created: created, expires: expires, topic: topic, keys: keys,
-            bytes: bytes)
+            signer: key.publicKey, counter: counter, created: created, expires: expires, keeps: keeps, topic: topic,
+            keys: keys, bytes: bytes)
     }
 
-    /// Reads `pushrecord.…`, at most 1,071 characters, and verifies its signature; about 200 µs.
+    /// Reads `pushrecord.…`, at most 10,939 characters, and verifies its signature; about 200 µs.
     public init(parsing text: String) throws(RecordError) {
         guard let armoured = Self.armour.bytes(of: text) else { throw .malformed }
         guard let bytes = ArmouredText.removingChecksum(from: armoured) else { throw .wrongChecksum }
@@ -88,29 +95,31 @@ extension SignedList {
         guard let type = reader.next(), let version = reader.next() else { throw .malformed }
         guard type == Self.type else { throw .wrongType }
         let signing = KeyAlgorithm.ed25519
-        guard ListForm.versions.contains(version), let signerBytes = reader.take(signing.publicByteCount),
+        guard version == ListForm.version, let signerBytes = reader.take(signing.publicByteCount),
             let counter = reader.number(), let created = reader.number().flatMap(Timestamp.init(parsing:)),
             let expires = reader.number().flatMap(Timestamp.init(parsing:)), created < expires,
+            let keeps = reader.next().map(Int.init), ListForm.keeps(Role.kind).contains(keeps),
             let topic = reader.next().flatMap({ reader.take(Int($0)) }).flatMap(Topic.init(parsing:)),
             let keyCount = reader.next().map(Int.init), ListForm.keyCounts.contains(keyCount)
         else { throw .malformed }
         var keys: [PublicKey<Role>] = []
         for _ in 1...keyCount {
-            guard let algorithm = Self.algorithm(version, &reader),
+            guard let identifier = reader.next(),
+                let algorithm = Role.kind.algorithms.first(where: { $0.identifier == identifier }),
                 let key = reader.take(algorithm.publicByteCount).flatMap({ PublicKey<Role>($0, algorithm) })
             else { throw .malformed }
             keys.append(key)
         }
         let signed = bytes[..<reader.position]
         guard let signature = reader.take(Ed25519.signatureByteCount), reader.isAtEnd, Self.areAllowed(keys),
-            ListForm.version(of: keys.map(\.algorithm)) == version,
             // The curve last: it costs more than all the rest.
             let signer = PublicKey<Role.Signer>(signerBytes, signing)
         else { throw .malformed }
         guard signer.verify(signature, of: Self.signedMessage(signed)) else { throw .badSignature }
+        guard keys.allSatisfy(\.algorithm.isAvailable) else { throw .unsupported }
         self.init(
-            signer: signer, counter: counter, created: created, expires: expires, topic: topic, keys: keys,
-            bytes: bytes)
+            signer: signer, counter: counter, created: created, expires: expires, keeps: keeps, topic: topic,
+            keys: keys, bytes: bytes)
     }
 
     /// Whether this list is to be believed now, by whoever pinned a signer and knows an earlier list.
@@ -158,20 +167,11 @@ extension SignedList {
     /// The most characters of its text.
     package static var maximumCharacterCount: Int { armour.characterCounts.upperBound }
 
-    /// From one key and a topic of one byte to 16 keys and a topic of 155.
+    /// From one key and a topic of one byte on.
     private static var byteCounts: ClosedRange<Int> {
-        let others = 4 + KeyAlgorithm.ed25519.publicByteCount + 3 * 8 + Ed25519.signatureByteCount
-        let sizes = Role.kind.algorithms.map {
-            ListForm.prefix(of: $0, ListForm.version(of: [$0])).count + $0.publicByteCount
-        }
-        let (shortest, longest) = (sizes.min() ?? 0, sizes.max() ?? 0)
-        return others + 1 + shortest...others + Topic.maximumByteCount + ListForm.keyCounts.upperBound * longest
-    }
-
-    private static func algorithm(_ version: UInt8, _ reader: inout ByteReader) -> KeyAlgorithm? {
-        guard version != ListForm.versions.lowerBound else { return .first }
-        let identifier = reader.next()
-        return Role.kind.algorithms.first { $0.identifier == identifier }
+        let others = 5 + KeyAlgorithm.ed25519.publicByteCount + 3 * 8 + Ed25519.signatureByteCount
+        let shortest = Role.kind.algorithms.map(\.publicByteCount).min() ?? 0
+        return others + 1 + 1 + shortest...ListForm.maximumByteCount
     }
 }
 
@@ -180,19 +180,14 @@ extension SignedList: CustomStringConvertible {
     public var description: String { Self.armour.text(of: ArmouredText.appendingChecksum(to: bytes)) }
 }
 
-/// How keys are written in a list: of version 1 one after the other, and all of them of X25519; where another is among them,
-/// each behind its algorithm's identifier, in version 2. Source: Docs/Decisions/0036-suites.md.
+/// The limits of a list. Source: Specification 11.1.
 enum ListForm {
+    static let version: UInt8 = 2
     static let keyCounts = 1...16
-    static let versions: ClosedRange<UInt8> = 1...2
+    static let maximumByteCount = 8_192
 
-    static func version(of algorithms: [KeyAlgorithm]) -> UInt8 {
-        algorithms.allSatisfy { $0 == .first } ? versions.lowerBound : versions.upperBound
-    }
-
-    static func prefix(of algorithm: KeyAlgorithm, _ version: UInt8) -> [UInt8] {
-        version == versions.lowerBound ? [] : [algorithm.identifier]
-    }
+    /// For how many days retired secrets may be kept; a sender set has none.
+    static func keeps(_ kind: KeyKind) -> ClosedRange<Int> { kind == .device ? 1...31 : 0...0 }
 }
 
 /// The counters of signed records, which only rise: a device's in its records, an authority's in its sender sets.
@@ -272,6 +267,8 @@ public enum RecordError: String, Error, CaseIterable, Sendable {
     case conflicting
     /// None of its recipients has answered a challenge yet.
     case unproven
+    /// It names a hybrid key, and no library here has ML-KEM.
+    case unsupported
 }
 
 extension RecordError: CustomStringConvertible {
@@ -294,6 +291,8 @@ extension RecordError: CustomStringConvertible {
         case .conflicting:
             "there are two different records with this counter: have a new one signed, with a higher counter"
         case .unproven: "none of the record's recipients has answered a challenge yet: send one"
+        case .unsupported:
+            "the record names a hybrid key, which needs ML-KEM: libsodium 1.0.22, or this package's trait Server"
         }
     }
 }

@@ -8,13 +8,14 @@ internal import SealedPush
 /// its secret goes. What was left undone, the next act does.
 struct KeyChange {
     private let items: any SecretItems
-    private let topic: Topic
+    private let configuration: ServiceConfiguration
+    private var topic: Topic { configuration.topic }
     let now: Timestamp
     private(set) var stored: StoredItems
 
-    init(_ items: any SecretItems, topic: Topic, at now: Timestamp) throws(KeyChangeError) {
+    init(_ items: any SecretItems, _ configuration: ServiceConfiguration, at now: Timestamp) throws(KeyChangeError) {
         self.items = items
-        self.topic = topic
+        self.configuration = configuration
         self.now = now
         do { stored = StoredItems(try items.all()) } catch { throw KeyChangeError(error) }
     }
@@ -24,7 +25,7 @@ struct KeyChange {
 
     /// Makes a key; nil while another one waits for its first message.
     mutating func addKey() throws(KeyChangeError) -> DevicePublicKey? {
-        let identity = DevicePrivateKey()
+        let identity = DevicePrivateKey(configuration.keyPolicy.algorithm)
         var rotation = rotation
         guard let life = rotation.add(identity.recipient, at: now) else { return nil }
         try add(StoredKey.item(identity, life: life))
@@ -76,7 +77,8 @@ struct KeyChange {
         }
         if let known { try require(known, by: key) }
         if !isWanted, let record = enrollment.record, record.names(rotation), record.enrollment == key.enrollment,
-            record.counter == counter, !record.isRenewalDue(at: now),
+            record.counter == counter, record.keeps == configuration.keepsRetiredKeys,
+            !record.isRenewalDue(at: now),
             known.map({ $0.counter < counter || $0 == record }) ?? true
         {
             return record
@@ -84,7 +86,8 @@ struct KeyChange {
         let record: DeviceRecord
         do {
             record = try DeviceRecord(
-                of: rotation, topic: topic, after: max(counter, known?.counter ?? 0), at: now, signedBy: key)
+                of: rotation, topic: topic, after: max(counter, known?.counter ?? 0),
+                keeps: configuration.keepsRetiredKeys, at: now, signedBy: key)
         } catch { throw .failed(.record(error)) }
         let attributes = StoredEnrollment.attributes(counter: record.counter, record: record)
         // Of two processes that sign at once one begins again: a counter is never used for two records.

@@ -119,7 +119,7 @@ extension OwnDevice {
         }
         for _ in 1...Self.attemptCount {
             do throws(KeyChangeError) {
-                var change = try KeyChange(items, topic: configuration.topic, at: now)
+                var change = try KeyChange(items, configuration, at: now)
                 return try body(&change)
             } catch {
                 switch error {
@@ -220,7 +220,9 @@ extension OwnDevice {
             try ensureKey(&change)
             try settle(&change, &done)
             try eraseWhatIsDue(&change) { done.erased.append($0) }
-            let isDue = change.rotation.isRotationDue(olderThan: age?.components.seconds, at: now)
+            let isDue =
+                change.rotation.isRotationDue(olderThan: age?.components.seconds, at: now)
+                || change.rotation.active.first?.key.algorithm != configuration.keyPolicy.algorithm
             if done.rotated == nil, lostLedger || isDue { done.rotated = try change.addKey() }
             // After a loss the server knows records that this device has forgotten, whether or not it makes a key now.
             return (try change.signRecord(above: known, anyway: lostLedger), change.rotation)
@@ -254,9 +256,9 @@ extension OwnDevice {
         }
     }
 
-    /// Revoked keys at once, retired ones after 31 days.
+    /// Revoked keys at once, retired ones a day after the last one that opens may arrive.
     func eraseWhatIsDue(_ change: inout KeyChange, _ erased: (DevicePublicKey) -> Void) throws(KeyChangeError) {
-        for recipient in change.rotation.erasable(at: change.now) {
+        for recipient in change.rotation.erasable(keeping: configuration.keepsRetiredKeys, at: change.now) {
             try change.erase(recipient)
             markers?.remove(recipient)
             erased(recipient)

@@ -74,7 +74,7 @@ public struct ThisDevice: Sendable {
     /// for this app, and it must not be older than the one that the device has accepted. It is kept beside the keys, so an
     /// older set can't come back without them.
     ///
-    /// - Parameter text: `pushrecord.…`; at most 1,071 characters.
+    /// - Parameter text: `pushrecord.…`; at most 10,939 characters.
     /// - Returns: the set, whose number (``SenderSet/counter``) the app may report; also if the device has it already.
     /// - Throws: `record` if it is refused; nothing has changed then.
     @discardableResult

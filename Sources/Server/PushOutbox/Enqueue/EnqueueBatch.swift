@@ -125,22 +125,34 @@ extension EnqueueBatch {
         guard !usable.isEmpty else { return [] }
         let content: PreparedContent
         do throws(SealError) { content = try sealer.prepare(order.content) } catch { throw .seal(error) }
-        return await withTaskGroup(of: [Sealed].self) { group in
+        let results = await withTaskGroup(of: [Result<Sealed, SealError>].self) { group in
             for start in stride(from: 0, to: usable.count, by: Self.share) {
                 let part = usable[start..<min(start + Self.share, usable.count)]
                 group.addTask { Self.seal(part, content, order, with: sealer) }
             }
             return await group.reduce(into: []) { $0 += $1 }
         }
+        var sealed: [Sealed] = []
+        sealed.reserveCapacity(results.count)
+        for result in results {
+            switch result {
+            case .success(let one): sealed.append(one)
+            // For everyone it goes to those whom it fits; otherwise the caller learns it at once.
+            case .failure(.tooLarge) where order.audience == .everyone: skipped[.tooLarge, default: 0] += 1
+            case .failure(let error): throw .seal(error)
+            }
+        }
+        return sealed
     }
 
     private static func seal(
         _ candidates: ArraySlice<Candidate>, _ content: PreparedContent, _ order: EnqueueOrder, with sealer: Sealer
-    ) -> [Sealed] {
-        candidates.compactMap { candidate in
-            candidate.key.recipient.map { recipient in
+    ) -> [Result<Sealed, SealError>] {
+        candidates.compactMap { candidate -> Result<Sealed, SealError>? in
+            guard let recipient = candidate.key.recipient else { return nil }
+            return Result { () throws(SealError) in
                 // Whether somebody vouches for it was checked by records on their way in, and just now.
-                let payload = sealer.seal(content, toUnverified: recipient)
+                let payload = try sealer.seal(content, toUnverified: recipient)
                 let entry = EntryRow(
                     payload, priority: order.priority, expiration: order.expiration(of: payload),
                     device: candidate.name, sealedBy: order.sealedBy)

@@ -29,8 +29,7 @@ extension Outbox {
         var content = content
         content.id = content.id ?? .random()
         var order = EnqueueOrder(
-            content: content, topic: sealer.topic, audience: audience,
-            priority: content.isBackground ? .considerate : priority, expiration: expiration,
+            content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
             includesUnverified: includingUnverified,
             // How far a message for everyone has come is noted under a key in any case.
             key: key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: self.key,
@@ -137,6 +136,8 @@ public enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case recordNotYetValid = "record-not-yet-valid"
     /// It runs another app than the sealer's.
     case otherTopic = "other-topic"
+    /// Its key is hybrid, and the content, which goes to everyone, is too large for it.
+    case tooLarge = "too-large"
     /// Its row was not written by who has the outbox's key: remove the device, and let it enroll again.
     case forged
 }

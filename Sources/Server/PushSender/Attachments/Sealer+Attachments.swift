@@ -88,10 +88,15 @@ extension Sealer {
     /// The device fetches the file first (`OverflowStage`), and shows the cut content where it can't. `id`, `topic` and
     /// `sent` are fixed by this, the same in both parts. Source: Specification 14.5.
     ///
-    /// - Parameter url: where the file will lie; `https`, best with a random last part.
+    /// - Parameters:
+    ///   - url: where the file will lie; `https`, best with a random last part.
+    ///   - recipient: the device; nil if it fits any device whose key is not hybrid.
     /// - Throws: ``SealError/tooLarge(byteCountOver:)`` for content of more than 65,536 bytes, and where not even a cut part
     ///   fits beside the file's entry: the body is what is cut, so there must be one.
-    public func moveOverflow(of content: Content, at url: URL) throws(SealError) -> MovedContent? {
+    public func moveOverflow(
+        of content: Content, at url: URL, for recipient: DevicePublicKey? = nil
+    ) throws(SealError) -> MovedContent? {
+        let sizePlan = recipient.map { self.sizePlan(for: $0) } ?? sizePlan
         var content = content
         try complete(&content)
         guard content.json.count + receiptByteCount > sizePlan.maximumContentByteCount, content.withdrawal == nil else {

@@ -7,7 +7,7 @@ import SealedPush
 /// what nobody asks for any more. Source: Specification 3.5.
 final class ContextCache: Sendable {
     private let sender: SenderPrivateKey
-    private let info: HPKEInfo
+    private let info: EnvelopeInfo
     private let limits: ContextLimits
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Locked(State())
@@ -18,7 +18,7 @@ final class ContextCache: Sendable {
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
         self.sender = sender
-        info = HPKEInfo(Envelope.info(topic: topic))
+        info = EnvelopeInfo(topic: topic)
         self.limits = limits
         self.now = now
     }

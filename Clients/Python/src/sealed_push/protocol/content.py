@@ -14,6 +14,7 @@ from .text import TOPIC, decode_base64, to_json
 
 MESSAGE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 BUCKETS = (256, 512, 1024, 2048)
+HYBRID_BUCKETS = (256, 512, 1024, 1792)
 PADDINGS = ("buckets", "full", "none")
 DEEPEST = 16
 MOST_BYTES = 4096
@@ -38,12 +39,12 @@ DEFAULT_IGNORABLE = (
 )  # fmt: skip
 
 
-def pad(content: bytes, policy: str, largest: int) -> bytes:
+def pad(content: bytes, policy: str, largest: int, is_hybrid: bool = False) -> bytes:
     """Content, 0x80 and zeros (4.1, 4.2). The largest plaintext that fits is P of 5.3."""
     needed = len(content) + 1
     if needed > largest:
         raise TooLargeError(needed - largest)
-    fitting = [size for size in BUCKETS if needed <= size <= largest]
+    fitting = [size for size in (HYBRID_BUCKETS if is_hybrid else BUCKETS) if needed <= size <= largest]
     length = {"none": needed, "full": largest, "buckets": min(fitting, default=largest)}[policy]
     return (content + b"\x80").ljust(length, b"\0")
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .content import pad
-from .hpke import HEADER, OVERHEAD, derive
+from .hpke import HEADER, HYBRID, OVERHEAD, derive
 from .text import encode_base64, to_json
 
 FIELD = "custom-encrypted-message"
@@ -34,7 +34,7 @@ def complete(content: Mapping[str, Any], topic: str, now: int | None = None) -> 
 
 
 def make_plaintext(content: Mapping[str, Any], suite: int, policy: str = "buckets") -> bytes:
-    return pad(to_json(content), policy, largest_plaintext(suite))
+    return pad(to_json(content), policy, largest_plaintext(suite), suite == HYBRID)
 
 
 # Identifiers of a push (2.7 to 2.9)
@@ -59,5 +59,5 @@ def apns_id(key: bytes, recipient: bytes, message_id: str) -> str:
 
 def ledger_key(envelope: bytes, recipient: bytes, sender: bytes | None = None) -> bytes:
     """7.2; without a sender for the anonymous suite."""
-    sealed = sender + envelope[9:HEADER] if sender else envelope[5:]
+    sealed = sender + envelope[9 : HEADER[envelope[0]]] if sender else envelope[5:]
     return hashlib.blake2b(envelope[:1] + recipient + sealed, digest_size=32).digest()

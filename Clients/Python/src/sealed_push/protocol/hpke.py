@@ -10,11 +10,12 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from . import key_text, mlkem
 from .text import TOPIC
 
-AUTHENTICATED, ANONYMOUS = 1, 2
-OVERHEAD = {AUTHENTICATED: 69, ANONYMOUS: 53}
-HEADER = 53
+AUTHENTICATED, ANONYMOUS, HYBRID = 1, 2, 3
+HEADER = {AUTHENTICATED: 53, ANONYMOUS: 5, HYBRID: 53 + mlkem.CIPHERTEXT}
+OVERHEAD = {AUTHENTICATED: 53 + 16, ANONYMOUS: 5 + 48, HYBRID: HEADER[HYBRID] + 16}
 MOST_TRIES = 16
 KEM, HPKE = b"KEM\x00\x20", b"HPKE\x00\x20\x00\x01\x00\x03"
 MESSAGE, CHALLENGE = b"sealedpush/v1", b"sealedpush/v1 challenge"
@@ -36,16 +37,18 @@ def hkdf_extract(salt: bytes, key_material: bytes) -> bytes:
 
 
 def hkdf_expand(key: bytes, info: bytes, length: int) -> bytes:
-    """One block of HKDF-SHA256: at most 32 bytes, and nothing here needs more."""
-    if length > 32:
-        raise ValueError("more than one block")
-    return hmac.digest(key, info + b"\x01", "sha256")[:length]
+    """HKDF-SHA256, of at most 8,160 bytes."""
+    made, block = b"", b""
+    for counter in range(1, -(-length // 32) + 1):
+        block = hmac.digest(key, block + info + bytes([counter]), "sha256")
+        made += block
+    return made[:length]
 
 
-def derive(seed: bytes, label: str, *texts: str) -> bytes:
-    """A key of a sender's seed for one purpose, bound to the texts (3.7)."""
+def derive(seed: bytes, label: str, *texts: str, length: int = 32) -> bytes:
+    """A key of a seed for one purpose, bound to the texts (3.7)."""
     lengths = b"".join(len(each.encode()).to_bytes(8, "big") + each.encode() for each in texts)
-    return hkdf_expand(hkdf_extract(b"", seed), label.encode() + b"\0" + lengths, 32)
+    return hkdf_expand(hkdf_extract(b"", seed), label.encode() + b"\0" + lengths, length)
 
 
 def sender_scalar(seed: bytes) -> bytes:
@@ -54,6 +57,37 @@ def sender_scalar(seed: bytes) -> bytes:
 
 def sender_public_key(seed: bytes) -> bytes:
     return public_key(sender_scalar(seed))
+
+
+class HybridIdentity(bytes):
+    """The seed of a device's hybrid key (3.8.2)."""
+
+    @property
+    def mlkem_seed(self) -> bytes:
+        return derive(self, "sealedpush/v1 device ml-kem", length=64)
+
+    @property
+    def scalar(self) -> bytes:
+        return derive(self, "sealedpush/v1 device scalar")
+
+
+def read_identity(text: str) -> bytes:
+    """An identity of either kind from its text."""
+    if text.lower().startswith(key_text.HYBRID_IDENTITY + "1"):
+        return HybridIdentity(key_text.decode(key_text.HYBRID_IDENTITY, text))
+    return key_text.decode(key_text.IDENTITY, text)
+
+
+def recipient_of(identity: bytes) -> bytes:
+    """The public half of an identity."""
+    if isinstance(identity, HybridIdentity):
+        return mlkem.public_key(identity.mlkem_seed) + public_key(identity.scalar)
+    return public_key(identity)
+
+
+def suite_of(recipient: bytes) -> int:
+    """Which suite seals to a recipient (3.8.5)."""
+    return AUTHENTICATED if len(recipient) == 32 else HYBRID
 
 
 def recipient_hint(suite: int, enc: bytes, recipient: bytes) -> bytes:
@@ -77,23 +111,33 @@ def labeled_expand(suite: bytes, key: bytes, label: bytes, info: bytes, length: 
 
 
 class Context:
-    """What one sender, one recipient, one topic and one ephemeral key agree on (3.4)."""
+    """What one sender, one recipient, one topic and one ephemeral key agree on (3.4, 3.8). `psk` and `psk_id` are ML-KEM's."""
 
     def __init__(
-        self, dh: bytes, enc: bytes, recipient: bytes, sender: bytes, topic: str, purpose: bytes = MESSAGE
+        self,
+        dh: bytes,
+        enc: bytes,
+        recipient: bytes,
+        sender: bytes,
+        topic: str,
+        purpose: bytes = MESSAGE,
+        psk: bytes = b"",
+        psk_id: bytes = b"",
     ) -> None:
         if not TOPIC.fullmatch(topic):
             raise ValueError("not a topic")
-        self.enc = enc
-        hints = recipient_hint(AUTHENTICATED, enc, recipient) + sender_hint(AUTHENTICATED, enc, recipient, sender)
-        self.header = bytes([AUTHENTICATED]) + hints + enc
+        self.enc, self.psk_id = enc, psk_id
+        suite = suite_of(recipient)
+        hints = recipient_hint(suite, enc, recipient) + sender_hint(suite, enc, recipient, sender)
+        self.header = bytes([suite]) + hints + enc
         eae_prk = labeled_extract(KEM, b"", b"eae_prk", dh)
-        kem_context = enc + recipient + sender
+        kem_context = enc + recipient[-32:] + sender
         self.shared_secret = labeled_expand(KEM, eae_prk, b"shared_secret", kem_context, 32)
-        psk_id_hash = labeled_extract(HPKE, b"", b"psk_id_hash", b"")
-        info = purpose + b"\0" + topic.encode()
-        schedule = b"\x02" + psk_id_hash + labeled_extract(HPKE, b"", b"info_hash", info)
-        secret = labeled_extract(HPKE, self.shared_secret, b"secret", b"")
+        psk_id_hash = labeled_extract(HPKE, b"", b"psk_id_hash", psk_id)
+        info = purpose + (b" hybrid" if psk_id else b"") + b"\0" + topic.encode() + psk_id
+        mode = b"\x03" if psk_id else b"\x02"
+        schedule = mode + psk_id_hash + labeled_extract(HPKE, b"", b"info_hash", info)
+        secret = labeled_extract(HPKE, self.shared_secret, b"secret", psk)
         self.key = labeled_expand(HPKE, secret, b"key", schedule, 32)
         self.base_nonce = labeled_expand(HPKE, secret, b"base_nonce", schedule, 12)
         exporter = labeled_expand(HPKE, secret, b"exp", schedule, 32)
@@ -108,17 +152,26 @@ class Context:
         topic: str,
         ephemeral: bytes | None = None,
         purpose: bytes = MESSAGE,
+        encapsulated: tuple[bytes, bytes] | None = None,
     ) -> Self:
-        """A new context. Only test vectors give the ephemeral secret."""
+        """A new context. Only test vectors give the ephemeral secret and ML-KEM's secret with its ciphertext."""
         ephemeral = ephemeral or os.urandom(32)
         scalar = sender_scalar(seed)
-        dh = x25519(ephemeral, recipient) + x25519(scalar, recipient)
-        return cls(dh, public_key(ephemeral), recipient, public_key(scalar), topic, purpose)
+        if suite_of(recipient) == HYBRID:
+            psk, psk_id = encapsulated or mlkem.encapsulate(recipient[:-32])
+        else:
+            psk, psk_id = b"", b""
+        dh = x25519(ephemeral, recipient[-32:]) + x25519(scalar, recipient[-32:])
+        return cls(dh, public_key(ephemeral), recipient, public_key(scalar), topic, purpose, psk, psk_id)
 
     @classmethod
-    def to_open(cls, identity: bytes, enc: bytes, sender: bytes, topic: str, purpose: bytes = MESSAGE) -> Self:
-        dh = x25519(identity, enc) + x25519(identity, sender)
-        return cls(dh, enc, public_key(identity), sender, topic, purpose)
+    def to_open(cls, identity: bytes, envelope: bytes, sender: bytes, topic: str, purpose: bytes = MESSAGE) -> Self:
+        enc, psk, psk_id, scalar = envelope[9:41], b"", b"", identity
+        if isinstance(identity, HybridIdentity):
+            psk_id, scalar = envelope[53 : HEADER[HYBRID]], identity.scalar
+            psk = mlkem.decapsulate(identity.mlkem_seed, psk_id)
+        dh = x25519(scalar, enc) + x25519(scalar, sender)
+        return cls(dh, enc, recipient_of(identity), sender, topic, purpose, psk, psk_id)
 
     def number(self, plaintext: bytes, random: bytes | None = None) -> bytes:
         """A new number for a plaintext (3.5.3). Only test vectors give the random bytes."""
@@ -129,7 +182,7 @@ class Context:
         return bytes(a ^ b for a, b in zip(self.base_nonce, number, strict=True))
 
     def aad(self, number: bytes) -> bytes:
-        return self.header + number
+        return self.header + number + self.psk_id
 
     def seal(self, plaintext: bytes, number: bytes | None = None) -> bytes:
         """The caller keeps the limits of 3.5.2. Only test vectors give the number."""
@@ -139,8 +192,8 @@ class Context:
 
     def open(self, envelope: bytes) -> bytes:
         """An InvalidTag if it does not open."""
-        header = envelope[:HEADER]
-        return self._cipher.decrypt(self.nonce(header[-12:]), envelope[HEADER:], header)
+        header = envelope[: HEADER[envelope[0]]]
+        return self._cipher.decrypt(self.nonce(envelope[41:53]), envelope[len(header) :], header)
 
 
 def seal_anonymous(recipient: bytes, plaintext: bytes) -> bytes:
@@ -150,7 +203,10 @@ def seal_anonymous(recipient: bytes, plaintext: bytes) -> bytes:
 
 def matches(envelope: bytes, recipient: bytes) -> bool:
     """Whether the recipient hint is this key's (3.2)."""
-    return envelope[1:5] == recipient_hint(envelope[0], _enc(envelope), recipient)
+    suite = envelope[0]
+    if (suite == HYBRID) != (suite_of(recipient) == HYBRID):
+        return False
+    return envelope[1:5] == recipient_hint(suite, _enc(envelope), recipient)
 
 
 def matches_sender(envelope: bytes, recipient: bytes, sender: bytes) -> bool:

@@ -9,12 +9,13 @@ import nacl.bindings
 import nacl.exceptions
 
 from ..errors import KeyTextError
+from . import mlkem
 
-RECIPIENT, SENDER = "push", "pushsender"
-IDENTITY, SENDER_SECRET = "push-secret-key-", "push-sender-secret-key-"
+RECIPIENT, SENDER, HYBRID_RECIPIENT = "push", "pushsender", "pushpq"
+IDENTITY, SENDER_SECRET, HYBRID_IDENTITY = "push-secret-key-", "push-sender-secret-key-", "push-pq-secret-key-"
 AUTHORITY, ENROLLMENT = "pushauthority", "pushenrollment"
 AUTHORITY_SECRET, ENROLLMENT_SECRET = "push-authority-secret-key-", "push-enrollment-secret-key-"
-SECRETS = (IDENTITY, SENDER_SECRET, AUTHORITY_SECRET, ENROLLMENT_SECRET)
+SECRETS = (IDENTITY, HYBRID_IDENTITY, SENDER_SECRET, AUTHORITY_SECRET, ENROLLMENT_SECRET)
 
 ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
@@ -61,10 +62,11 @@ def key_id(public_key: bytes) -> bytes:
 
 
 def encode(kind: str, key: bytes) -> str:
-    if len(key) != 32 or not _may_be(kind, key):
+    if len(key) != _length(kind) or not _may_be(kind, key):
         raise KeyTextError("refused-key")
-    number = int.from_bytes(key, "big") << 4
-    values = [number >> shift & 31 for shift in range(255, -1, -5)]
+    count, unused = _groups(kind)
+    number = int.from_bytes(key, "big") << unused
+    values = [number >> 5 * place & 31 for place in range(count - 1, -1, -1)]
     checksum = _polymod(_expand(kind) + values + [0] * 6) ^ 1
     values += [checksum >> shift & 31 for shift in range(25, -1, -5)]
     text = kind + "1" + "".join(ALPHABET[value] for value in values)
@@ -72,10 +74,10 @@ def encode(kind: str, key: bytes) -> str:
 
 
 def decode(kind: str, text: Any) -> bytes:
-    """The 32 bytes of a key of this kind. The error never repeats the text (8.5)."""
+    """The bytes of a key of this kind. The error never repeats the text (8.5)."""
     if text is None or text in ("", "None", "null", "undefined"):
         raise KeyTextError("not-given")
-    if not isinstance(text, str) or not text.isascii() or len(text) > 90:
+    if not isinstance(text, str) or not text.isascii() or len(text) > (90 if kind != HYBRID_RECIPIENT else 2000):
         raise KeyTextError("not-a-key")
     if text.strip() != text:
         raise KeyTextError("white-space")
@@ -89,12 +91,13 @@ def decode(kind: str, text: Any) -> bytes:
     values = [ALPHABET.index(character) for character in data]
     if _polymod(_expand(kind) + values) != 1:
         raise KeyTextError("wrong-checksum")
-    if len(values) != 58 or values[51] & 15:
+    count, unused = _groups(kind)
+    if len(values) != count + 6 or values[count - 1] & (1 << unused) - 1:
         raise KeyTextError("not-a-key")
     number = 0
-    for value in values[:52]:
+    for value in values[:count]:
         number = number << 5 | value
-    key = (number >> 4).to_bytes(32, "big")
+    key = (number >> unused).to_bytes(_length(kind), "big")
     if not _may_be(kind, key):
         raise KeyTextError("refused-key")
     return key
@@ -105,8 +108,38 @@ def decode_secret(kind: str, text: Any) -> bytes:
     return decode(kind, text.strip("\ufeff \t\r\n") if isinstance(text, str) else text)
 
 
+def recipient(text: Any) -> bytes:
+    """A recipient of either suite. Raises KeyTextError, `unsupported` without ML-KEM."""
+    if isinstance(text, str) and text.lower().startswith(HYBRID_RECIPIENT + "1"):
+        mlkem.require()
+        return decode(HYBRID_RECIPIENT, text)
+    return decode(RECIPIENT, text)
+
+
+def recipient_text(key: bytes) -> str:
+    return encode(RECIPIENT if len(key) == 32 else HYBRID_RECIPIENT, key)
+
+
+def is_recipient(key: bytes) -> bool:
+    if len(key) == 32:
+        return is_public_key(key)
+    return len(key) == _length(HYBRID_RECIPIENT) and mlkem.is_key(key[:-32]) and is_public_key(key[-32:])
+
+
+def _length(kind: str) -> int:
+    return mlkem.PUBLIC + 32 if kind == HYBRID_RECIPIENT else 32
+
+
+def _groups(kind: str) -> tuple[int, int]:
+    """How many groups of five bits a key of this kind takes, and how many bits of the last are unused."""
+    count = -(-8 * _length(kind) // 5)
+    return count, 5 * count - 8 * _length(kind)
+
+
 def _may_be(kind: str, key: bytes) -> bool:
-    """Whether 32 bytes may be a key of this kind; any may be a secret."""
+    """Whether these bytes may be a key of this kind; any may be a secret."""
+    if kind == HYBRID_RECIPIENT:
+        return is_recipient(key)
     if kind in (RECIPIENT, SENDER):
         return is_public_key(key)
     return kind in SECRETS or is_signing_key(key)

@@ -11,7 +11,7 @@ from cryptography.exceptions import InvalidTag
 from ..errors import ContentError, OpenError
 from .content import is_withdrawal, parse, unpad
 from .envelope import FIELD
-from .hpke import ANONYMOUS, AUTHENTICATED, MOST_TRIES, OVERHEAD, Context, matches, matches_sender, public_key
+from .hpke import ANONYMOUS, MOST_TRIES, OVERHEAD, Context, matches, matches_sender, recipient_of
 from .key_text import is_public_key
 from .text import decode_base64
 
@@ -39,14 +39,14 @@ def open_field(
     if envelope is None or envelope[0] not in OVERHEAD or len(envelope) <= OVERHEAD[envelope[0]]:
         raise OpenError("malformed")
     suite = envelope[0]
-    if suite == AUTHENTICATED and not is_public_key(envelope[9:41]):
+    if suite != ANONYMOUS and not is_public_key(envelope[9:41]):
         raise OpenError("malformed")
-    found = [each for each in identities if matches(envelope, public_key(each))]
+    found = [each for each in identities if matches(envelope, recipient_of(each))]
     if not found:
         raise OpenError("unknown-recipient")
     pairs: list[tuple[bytes, bytes | None]] = [(each, None) for each in found]
-    if suite == AUTHENTICATED:
-        pairs = [(one, other) for one in found for other in senders if matches_sender(envelope, public_key(one), other)]
+    if suite != ANONYMOUS:
+        pairs = [(one, other) for one in found for other in senders if matches_sender(envelope, recipient_of(one), other)]
         if not pairs:
             raise OpenError("unknown-sender")
     elif not allow_anonymous:
@@ -63,7 +63,7 @@ def _try(envelope: bytes, identity: bytes, sender: bytes | None, topic: str) -> 
         if sender is None:
             opened: bytes = nacl.public.SealedBox(nacl.public.PrivateKey(identity)).decrypt(envelope[5:])
             return opened
-        return Context.to_open(identity, envelope[9:41], sender, topic).open(envelope)
+        return Context.to_open(identity, envelope, sender, topic).open(envelope)
     except (InvalidTag, ValueError, nacl.exceptions.CryptoError):
         return None
 

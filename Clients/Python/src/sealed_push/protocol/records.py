@@ -11,12 +11,16 @@ import nacl.signing
 from cryptography.exceptions import InvalidTag
 
 from ..errors import ChallengeError, RecordError
-from .hpke import AUTHENTICATED, CHALLENGE, MOST_TRIES, Context, matches, matches_sender, public_key
-from .key_text import is_public_key, is_signing_key
+from .hpke import ANONYMOUS, CHALLENGE, MOST_TRIES, OVERHEAD, Context, matches, matches_sender, recipient_of
+from . import mlkem
+from .key_text import is_public_key, is_recipient, is_signing_key
 from .text import TOPIC, decode_base64, encode_base64
 
 DEVICE, SENDERS = 1, 2
 LATEST = 253402300799
+LONGEST = 8192
+# By the type of a record, and the algorithm's byte before each key.
+KEY_LENGTHS = {DEVICE: {1: 32, 3: mlkem.PUBLIC + 32}, SENDERS: {1: 32}}
 
 
 class Record(NamedTuple):
@@ -25,6 +29,7 @@ class Record(NamedTuple):
     counter: int
     created: int
     expires: int
+    keeps: int
     topic: str
     keys: tuple[bytes, ...]
     data: bytes
@@ -61,11 +66,19 @@ def signed_message(unsigned: bytes) -> bytes:
 
 
 def unsigned_record(
-    type: int, signer: bytes, counter: int, created: int, expires: int, topic: str, keys: Sequence[bytes]
+    type: int,
+    signer: bytes,
+    counter: int,
+    created: int,
+    expires: int,
+    topic: str,
+    keys: Sequence[bytes],
+    keeps: int | None = None,
 ) -> bytes:
     numbers = b"".join(number.to_bytes(8, "big") for number in (counter, created, expires))
-    start = bytes([type, 1]) + signer + numbers + bytes([len(topic)]) + topic.encode()
-    return start + bytes([len(keys)]) + b"".join(keys)
+    keeps = (30 if type == DEVICE else 0) if keeps is None else keeps
+    start = bytes([type, 2]) + signer + numbers + bytes([keeps, len(topic)]) + topic.encode()
+    return start + bytes([len(keys)]) + b"".join(bytes([1 if len(key) == 32 else 3]) + key for key in keys)
 
 
 def sign_bytes(secret: bytes, unsigned: bytes) -> bytes:
@@ -77,13 +90,13 @@ def record_text(data: bytes) -> str:
 
 
 def sign_record(type: int, secret: bytes, *fields: Any) -> str:
-    """`fields`: counter, created, expires, topic, keys."""
+    """`fields`: counter, created, expires, topic, keys, and for a device how many days it keeps retired secrets."""
     return record_text(sign_bytes(secret, unsigned_record(type, signing_public_key(secret), *fields)))
 
 
 def read_record(type: int, text: Any) -> Record:
     """Checks form and signature (11.3, steps 1 to 5)."""
-    data = unarmour("pushrecord.", text, 161, 795)
+    data = unarmour("pushrecord.", text, 163, LONGEST + 4)
     if data is None:
         raise RecordError("malformed")
     if with_checksum(data[:-4]) != data:
@@ -99,19 +112,27 @@ def read_record(type: int, text: Any) -> Record:
             raise RecordError("malformed")
         return taken
 
+    def take_key() -> bytes:
+        length = KEY_LENGTHS[type].get(take(1)[0])
+        if length is None:
+            raise RecordError("malformed")
+        return take(length)
+
     version, signer = take(1)[0], take(32)
     counter, created, expires = (int.from_bytes(take(8), "big") for _ in range(3))
+    keeps = take(1)[0]
     topic = take(take(1)[0]).decode("latin-1")
-    keys = tuple(take(32) for _ in range(take(1)[0]))
+    keys = tuple(take_key() for _ in range(take(1)[0]))
     signature = take(64)
     if (
         next(rest, None) is not None
-        or version != 1
+        or version != 2
+        or keeps not in (range(1, 32) if type == DEVICE else (0,))
         or not created < expires <= LATEST
         or not TOPIC.fullmatch(topic)
         or not 1 <= len(keys) <= 16
         or len(set(keys)) != len(keys)
-        or not all(is_public_key(key) for key in keys)
+        or not all(is_public_key(key) if type == SENDERS else is_recipient(key) for key in keys)
         or not is_signing_key(signer)
     ):
         raise RecordError("malformed")
@@ -120,7 +141,9 @@ def read_record(type: int, text: Any) -> Record:
         nacl.signing.VerifyKey(signer).verify(signed_message(data[:-64]), signature)
     except nacl.exceptions.BadSignatureError:
         raise RecordError("bad-signature") from None
-    return Record(type, signer, counter, created, expires, topic, keys, data)
+    if any(len(key) != 32 for key in keys) and not mlkem.is_available():
+        raise RecordError("unsupported")
+    return Record(type, signer, counter, created, expires, keeps, topic, keys, data)
 
 
 def check_record(record: Record, pinned: bytes, topic: str, known: Record | None, now: int) -> None:
@@ -157,10 +180,11 @@ def make_challenge(
     random: bytes | None = None,
     ephemeral: bytes | None = None,
     number: bytes | None = None,
+    encapsulated: tuple[bytes, bytes] | None = None,
 ) -> tuple[str, str]:
     """The challenge and the answer to it. Only test vectors give the random bytes and the number."""
     random = random or os.urandom(32)
-    context = Context.to_seal(seed, recipient, topic, ephemeral, purpose=CHALLENGE)
+    context = Context.to_seal(seed, recipient, topic, ephemeral, CHALLENGE, encapsulated)
     text = armour("pushchallenge.", context.seal(random + enrollment, number))
     return text, answer_to(random, recipient, enrollment)
 
@@ -169,21 +193,27 @@ def answer_challenge(
     text: Any, identities: Sequence[bytes], senders: Sequence[bytes], topic: str, enrollment: bytes
 ) -> str:
     """The device's side: `enrollment` is its own."""
-    envelope = unarmour("pushchallenge.", text, 133, 133)
-    if envelope is None or envelope[0] != AUTHENTICATED or not is_public_key(envelope[9:41]):
+    envelope = unarmour("pushchallenge.", text, 133, 1221)
+    suite = envelope[0] if envelope else ANONYMOUS
+    if (
+        envelope is None
+        or suite == ANONYMOUS
+        or len(envelope) != OVERHEAD.get(suite, 0) + 64
+        or not is_public_key(envelope[9:41])
+    ):
         raise ChallengeError("malformed")
-    identities = [each for each in identities if matches(envelope, public_key(each))]
+    identities = [each for each in identities if matches(envelope, recipient_of(each))]
     if not identities:
         raise ChallengeError("unknown-recipient")
-    pairs = [(one, other) for one in identities for other in senders if matches_sender(envelope, public_key(one), other)]
+    pairs = [(one, other) for one in identities for other in senders if matches_sender(envelope, recipient_of(one), other)]
     if not pairs:
         raise ChallengeError("unknown-sender")
     for identity, sender in pairs[:MOST_TRIES]:
         try:
-            opened = Context.to_open(identity, envelope[9:41], sender, topic, purpose=CHALLENGE).open(envelope)
+            opened = Context.to_open(identity, envelope, sender, topic, purpose=CHALLENGE).open(envelope)
         except (InvalidTag, ValueError):
             continue
         if opened[32:] != enrollment:
             raise ChallengeError("foreign-enrollment")
-        return answer_to(opened[:32], public_key(identity), enrollment)
+        return answer_to(opened[:32], recipient_of(identity), enrollment)
     raise ChallengeError("rejected")

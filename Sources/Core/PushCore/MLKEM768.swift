@@ -1,0 +1,118 @@
+internal import Clibsodium
+
+/// ML-KEM-768, FIPS 203, by whichever library has it: libsodium from 1.0.22 on, or swift-crypto in a server on Linux.
+///
+/// Both make the same keys from a seed, and each opens what the other encapsulates. Safe from many threads.
+package enum MLKEM768 {
+    package static let publicKeyByteCount = 1_184
+    package static let ciphertextByteCount = 1_088
+    package static let sharedSecretByteCount = 32
+    /// d ‖ z of FIPS 203, algorithm 16.
+    package static let seedByteCount = 64
+
+    /// Whether this process can use ML-KEM at all.
+    package static var isAvailable: Bool { implementation != nil && !isHidden }
+    /// Set by tests alone: what happens without such a library.
+    @TaskLocal static var isHidden = false
+
+    /// Returns whether bytes are a public key: so long, and each coefficient below 3329. Source: FIPS 203, section 7.2.
+    package static func isValid(_ key: UnsafeRawBufferPointer) -> Bool {
+        guard key.count == publicKeyByteCount else { return false }
+        // 768 coefficients of 12 bits, two in three bytes, low bits first; behind them 32 bytes of any value.
+        return stride(from: 0, to: publicKeyByteCount - 32, by: 3).allSatisfy { place in
+            let (low, middle, high) = (UInt16(key[place]), UInt16(key[place + 1]), UInt16(key[place + 2]))
+            return low | (middle & 0xf) << 8 < 3_329 && middle >> 4 | high << 4 < 3_329
+        }
+    }
+
+    /// Returns the public key of a 64-byte seed; about 45 µs.
+    package static func publicKey(of seed: UnsafeRawBufferPointer) -> [UInt8] {
+        precondition(seed.count == seedByteCount)
+        return required.publicKey(seed)
+    }
+
+    /// Makes a fresh shared secret for a valid key, and the 1,088 bytes that carry it; about 50 µs.
+    package static func encapsulate(to key: ArraySlice<UInt8>) -> Encapsulation {
+        precondition(key.count == publicKeyByteCount)
+        var ciphertext = [UInt8](repeating: 0, count: ciphertextByteCount)
+        let secret = WipedBytes(count: sharedSecretByteCount) { secret in
+            key.withUnsafeBytes { key in
+                ciphertext.withUnsafeMutableBytes { required.encapsulate(key, $0, secret) }
+            }
+        }
+        return Encapsulation(sharedSecret: secret, ciphertext: ciphertext)
+    }
+
+    package struct Encapsulation: ~Copyable {
+        package let sharedSecret: WipedBytes
+        package let ciphertext: [UInt8]
+    }
+
+    /// Returns the shared secret in 1,088 bytes; about 110 µs. For altered bytes it is another secret, as FIPS 203 wants it.
+    package static func decapsulate(
+        _ ciphertext: UnsafeRawBufferPointer, with seed: UnsafeRawBufferPointer
+    ) -> WipedBytes {
+        precondition(ciphertext.count == ciphertextByteCount && seed.count == seedByteCount)
+        return WipedBytes(count: sharedSecretByteCount) { required.decapsulate(ciphertext, seed, $0) }
+    }
+
+    /// The seam: what a library must do. Each writes all of its output, or stops the program.
+    struct Implementation: Sendable {
+        let publicKey: @Sendable (_ seed: UnsafeRawBufferPointer) -> [UInt8]
+        let encapsulate:
+            @Sendable (
+                _ key: UnsafeRawBufferPointer, _ ciphertext: UnsafeMutableRawBufferPointer,
+                _ secret: UnsafeMutableRawBufferPointer
+            ) -> Void
+        let decapsulate:
+            @Sendable (
+                _ ciphertext: UnsafeRawBufferPointer, _ seed: UnsafeRawBufferPointer,
+                _ secret: UnsafeMutableRawBufferPointer
+            ) -> Void
+    }
+
+    static let implementation = libsodium ?? swiftCrypto
+
+    private static var required: Implementation {
+        guard let implementation else {
+            preconditionFailure("no library here has ML-KEM: keys that need it are refused")
+        }
+        return implementation
+    }
+}
+
+extension MLKEM768 {
+    /// Nil if libsodium is older than 1.0.22.
+    static let libsodium: Implementation? = {
+        Sodium.ready()
+        @Sendable func keyPair(_ seed: UnsafeRawBufferPointer, _ secretKey: UnsafeMutableRawBufferPointer) -> [UInt8] {
+            var key = [UInt8](repeating: 0, count: publicKeyByteCount)
+            precondition(crypto_kem_mlkem768_seed_keypair(&key, secretKey.bound, seed.bound) == 0)
+            return key
+        }
+        let secretKeyByteCount = 2_400
+        // On Linux the header of Clibsodium has a function that always fails, if the library has none.
+        var trial = [UInt8](repeating: 0, count: publicKeyByteCount + secretKeyByteCount)
+        let isThere = trial.withUnsafeMutableBytes { trial in
+            let secretKey = UnsafeMutableRawBufferPointer(rebasing: trial[publicKeyByteCount...])
+            return crypto_kem_mlkem768_seed_keypair(trial.bound, secretKey.bound, [UInt8](repeating: 0, count: 64)) == 0
+        }
+        guard isThere else { return nil }
+        return Implementation(
+            publicKey: { seed in
+                var key: [UInt8] = []
+                _ = WipedBytes(count: secretKeyByteCount) { key = keyPair(seed, $0) }
+                return key
+            },
+            encapsulate: { key, ciphertext, secret in
+                precondition(crypto_kem_mlkem768_enc(ciphertext.bound, secret.bound, key.bound) == 0)
+            },
+            decapsulate: { ciphertext, seed, secret in
+                let secretKey = WipedBytes(count: secretKeyByteCount) { _ = keyPair(seed, $0) }
+                let status = secretKey.withBytes {
+                    crypto_kem_mlkem768_dec(secret.bound, ciphertext.bound, $0.bound)
+                }
+                precondition(status == 0)
+            })
+    }()
+}
