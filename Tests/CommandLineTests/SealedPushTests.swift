@@ -157,6 +157,34 @@ import Testing
         #expect(try run("inspect", "-", input: sealed.output).output.contains("suite:"))
     }
 
+    @Test("a hybrid key is made, rotated to another, sealed to and opened; only a device's key is hybrid") func hybrid()
+        throws
+    {
+        #expect(try run("keys", "generate", "sender", "shop", "--hybrid", "--keyring", "K").status == 64)
+        let made = try run(
+            "keys", "generate", "device", "bob-phone", "--hybrid", "--topic", "com.example.app", "--keyring", "K")
+        #expect(made.trimmed.hasPrefix("pushpq1") && made.trimmed.utf8.count == 1_959)
+        for round in 1...2 {
+            let sealed = try run(
+                "seal", "-", "--from", "newsroom", "--to", "bob-phone", "--topic", "com.example.app", "--keyring", "K",
+                input: #"{"alert":{"body":"Hello"}}"#)
+            let facts = try run("inspect", "-", "--keyring", "K", "--json", input: sealed.output).objects.first
+            #expect(facts?["suite"] as? String == "hybrid" && facts?["device"] as? String == "bob-phone")
+            let opened = try run(
+                "open", "-", "--device", "bob-phone", "--trust", "newsroom", "--topic", "com.example.app", "--keyring",
+                "K", input: sealed.output)
+            #expect(opened.output.contains("Hello"), "\(opened.errors)")
+            if round == 1 { #expect(try run("keys", "rotate", "bob-phone", "--keyring", "K").status == 0) }
+        }
+        // Content that only fits other devices.
+        let long = #"{"alert":{"body":"\#(String(repeating: "x", count: 2_000))"}}"#
+        let refused = try run(
+            "seal", "-", "--from", "newsroom", "--to", "bob-phone", "--topic", "com.example.app", "--keyring", "K",
+            input: long)
+        #expect(refused.status == 65 && refused.errors.contains("bytes too large"), "\(refused.errors)")
+        #expect(try seal(long).status == 0)
+    }
+
     @Test("doctor and inspect say first that iOS never starts the extension") func notStarted() throws {
         let sealed = try seal(#"{"alert":{"body":"b"}}"#).output
         let changed = sealed.replacing(#""mutable-content":1"#, with: #""mutable-content":0"#)

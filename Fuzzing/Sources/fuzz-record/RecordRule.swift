@@ -67,10 +67,12 @@ struct RecordRule: Hashable {
 
     /// The X25519 part comes last; before it, in a hybrid key, 768 coefficients of 12 bits and 32 bytes.
     private static func isSafe(_ key: [UInt8]) -> Bool {
-        let coefficients = stride(from: 0, to: key.count - 64, by: 3).flatMap { place in
-            [Int(key[place]) + Int(key[place + 1] % 16) * 256, Int(key[place + 1] / 16) + Int(key[place + 2]) * 16]
+        guard X25519Rule.isSafe(Array(key.suffix(32))) else { return false }
+        for place in stride(from: 0, to: key.count - 64, by: 3) {
+            let (low, middle, high) = (Int(key[place]), Int(key[place + 1]), Int(key[place + 2]))
+            guard low + middle % 16 * 256 < 3_329, middle / 16 + high * 16 < 3_329 else { return false }
         }
-        return X25519Rule.isSafe(Array(key.suffix(32))) && coefficients.allSatisfy { $0 < 3_329 }
+        return true
     }
 
     private static let topicCharacters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-".utf8)

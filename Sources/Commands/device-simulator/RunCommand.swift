@@ -37,12 +37,15 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("The app's login there, from POST /v1/logins.", valueName: "token")) var login: String?
 
+    @Flag(help: "With --server: its app makes hybrid keys.") var hybrid = false
+
     @Flag(help: "Print one JSON object a line.") var json = false
 
     func validate() throws {
         guard (server == nil) == (login == nil), server == nil || server.flatMap(URL.init(string:)) != nil else {
             throw ValidationError("--server is a URL, and needs the token of --login; --login needs --server.")
         }
+        guard !hybrid || server != nil else { throw ValidationError("--hybrid is for --server.") }
         guard server == nil || count == nil else { throw ValidationError("--server is for one phone.") }
         guard !apns.isEmpty else { throw ValidationError("--apns is empty: name the local APNs' folder.") }
         guard device.state != nil else {
@@ -130,7 +133,8 @@ private final class RunningDevice: Sendable {
         }
         if let server = command.server.flatMap(URL.init(string:)), let login = command.login {
             let client = PushServerClient(url: server) { "Bearer \(login)" }
-            let standard = command.extensionOptions.standard(owned, topic: options.topic)
+            var standard = command.extensionOptions.standard(owned, topic: options.topic)
+            standard.isHybrid = command.hybrid
             enrollment = owned.phone.app(standard).map { (client, $0) }
         } else {
             enrollment = nil

@@ -87,19 +87,21 @@ extension Keyring {
 extension Keyring {
     /// Makes a device's key. Its name is free afterwards for no other key.
     ///
-    /// - Parameter topic: the app's; with one the device gets an enrollment key too, and its first signed record.
+    /// - Parameters:
+    ///   - topic: the app's; with one the device gets an enrollment key too, and its first signed record.
+    ///   - policy: what the key is; so are those that take its place.
     @discardableResult
     public func generateDevice(
-        named name: KeyName, topic: Topic? = nil, at now: Timestamp = .now()
+        named name: KeyName, topic: Topic? = nil, policy: KeyPolicy = .classical, at now: Timestamp = .now()
     ) throws(KeyringError) -> DevicePublicKey {
-        try generate(named: name, topic: topic, at: now)
+        try generate(PrivateKey(policy.algorithm), named: name, topic: topic, at: now)
     }
 
     /// Makes a sender's key.
     @discardableResult
     public func generateSender(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> SenderPublicKey
     {
-        try generate(named: name, at: now)
+        try generate(PrivateKey(), named: name, at: now)
     }
 
     /// Makes an authority's key, which signs sender sets. Keep its keyring offline.
@@ -107,13 +109,12 @@ extension Keyring {
     public func generateAuthority(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError)
         -> AuthorityPublicKey
     {
-        try generate(named: name, at: now)
+        try generate(PrivateKey(), named: name, at: now)
     }
 
     private func generate<Role: NamedRole>(
-        named name: KeyName, topic: Topic? = nil, at now: Timestamp
+        _ key: PrivateKey<Role>, named name: KeyName, topic: Topic? = nil, at now: Timestamp
     ) throws(KeyringError) -> PublicKey<Role> {
-        let key = PrivateKey<Role>()
         try change(at: now) { (change) throws(KeyringError) in
             try change.add(StoredKey(key, at: now), as: name, .generated, topic: topic)
         }

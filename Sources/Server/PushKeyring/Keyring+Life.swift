@@ -85,7 +85,8 @@ extension NamedKeys {
     fileprivate mutating func rotate(at now: Timestamp) throws(KeyringError) -> AnyPublicKey {
         var stored: StoredKey
         switch kind {
-        case .device: stored = StoredKey(DevicePrivateKey(), at: now)
+        case .device:
+            stored = StoredKey(keys.first?.key.device.map { DevicePrivateKey($0.algorithm) } ?? PrivateKey(), at: now)
         case .sender: stored = StoredKey(SenderPrivateKey(), at: now)
         case .authority: throw .wrongKind(name, expected: .device)
         }

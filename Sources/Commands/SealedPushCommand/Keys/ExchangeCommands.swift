@@ -25,17 +25,21 @@ struct GenerateCommand: ParsableCommand {
 
     @Option(help: "The app's bundle ID, such as com.example.app, for a device that signs records.") var topic: Topic?
 
+    @Flag(help: "Make a hybrid key, with ML-KEM-768, for a device.") var hybrid = false
+
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
         guard topic == nil || kind == .device else { throw ValidationError("--topic is for devices.") }
+        guard !hybrid || kind == .device else { throw ValidationError("--hybrid is for devices.") }
     }
 
     func run() throws {
         let keys = try keyring.newKeys("keys generate")
         let key =
             switch kind {
-            case .device: try keys.generateDevice(named: name, topic: topic).description
+            case .device:
+                try keys.generateDevice(named: name, topic: topic, policy: hybrid ? .hybrid : .classical).description
             case .sender: try keys.generateSender(named: name).description
             case .authority: try keys.generateAuthority(named: name).description
             }

@@ -251,7 +251,8 @@ extension StandardConfiguration {
         return ServiceConfiguration(
             topic: topic, keys: .keychain(accessGroup: "simulated"), trusting: trusted,
             authorities: pinned, safeDefault: SafeDefault(body: safeDefault), container: .folder(container),
-            allowsAnonymous: allowsAnonymous, stages: [OverflowStage(), MediaStage(), ReceiptStage(hosts: [])])
+            allowsAnonymous: allowsAnonymous, keyPolicy: isHybrid ? .hybrid : .classical,
+            stages: [OverflowStage(), MediaStage(), ReceiptStage(hosts: [])])
     }
 }
 
@@ -294,6 +295,8 @@ package struct StandardConfiguration: Codable, Sendable {
     package var authorities: [String]
     package var safeDefault: String
     package var allowsAnonymous: Bool
+    /// Whether the app makes hybrid keys.
+    package var isHybrid = false
 
     package init(
         topic: String, senders: [String], authorities: [String] = [], safeDefault: String, allowsAnonymous: Bool
