@@ -82,6 +82,23 @@ import Testing
         #expect(try await fixture.enqueue("short", to: .everyone, key: "k").enqueuedCount == 3)
     }
 
+    @Test("content that fits every device but a hybrid one skips it for everyone, and is refused for it alone")
+    func tooLargeForHybrid() async throws {
+        try await fixture.addDevice("classical")
+        try await fixture.addDevice("hybrid", identity: DevicePrivateKey(.hybrid))
+        let content = Content(body: String(repeating: "x", count: 2_000))
+        let report = try await fixture.outbox.enqueue(
+            content, to: .everyone, from: fixture.sealer, includingUnverified: true)
+        #expect((report.enqueuedCount, report.skipped) == (1, [.tooLarge: 1]))
+        for audience in [Audience.device("hybrid"), .user("anna")] {
+            await #expect(throws: OutboxError.self) {
+                try await fixture.outbox.enqueue(content, to: audience, from: fixture.sealer, includingUnverified: true)
+            }
+        }
+        #expect(try await fixture.outbox.status().waitingCount == 1)
+        #expect(try await fixture.enqueue("short", to: .everyone).enqueuedCount == 2)
+    }
+
     @Test("everyone is everyone, over batches, and reports its progress; devices of other apps get nothing")
     func everyone() async throws {
         try await fixture.addDevices(0..<2_300)

@@ -593,6 +593,13 @@ import Testing
         #expect(
             try await database.run(Self.call(device: "other", recipient: recipient)).first?.first == "unknown-device")
         #expect(try await database.run(Self.call(recipient: "pushkey1other")).first?.first == "other-recipient")
+        try await fixture.addDevice("hybrid", identity: DevicePrivateKey(.hybrid))
+        let hybrid = try await fixture.recipient("hybrid")
+        for (key, answer) in [
+            (hybrid, "enqueued"), (String(hybrid.dropLast()), "other-recipient"), (recipient, "other-recipient"),
+        ] {
+            #expect(try await database.run(Self.call(device: "hybrid", recipient: key)).first?.first == answer)
+        }
         try await database.run("UPDATE devices SET token_refusal = 'BadDeviceToken'")
         let key = ", key => 'later'"
         #expect(try await database.run(Self.call(recipient: recipient, more: key)).first?.first == "no-token")
@@ -617,7 +624,7 @@ import Testing
         let sender = "'\(fixture.sender.sender)'"
         #expect(try await database.run(Self.call(recipient: recipient, sender: sender)).first?.first == "enqueued")
         #expect(
-            try await fixture.outbox.status().waitingBySender == [.sender(fixture.sender.sender): 1, .anonymous: 2])
+            try await fixture.outbox.status().waitingBySender == [.sender(fixture.sender.sender): 1, .anonymous: 3])
     }
 
     // MARK: Roles

@@ -206,18 +206,19 @@
             END $$;
             """
 
-        /// The 32 bytes in `push1` and 52 characters of Bech32's, whatever the checksum behind them says: they are only
+        /// The bytes of a device's key, classical or hybrid, whatever the checksum behind them says: they are only
         /// compared. NULL for anything else.
         private static let keyBytes = """
             CREATE FUNCTION sealed_push.key_bytes(key text) RETURNS bytea
             LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-            DECLARE bits bit varying := B''; bytes bytea := '';
+            DECLARE bits bit varying := B''; bytes bytea := ''; digits text;
             BEGIN
-                IF (key_bytes.key COLLATE "C" ~ '^push1[02-9ac-hj-np-z]{58}$') IS NOT TRUE THEN RETURN NULL; END IF;
-                FOR n IN 6..57 LOOP
-                    bits := bits || (strpos('qpzry9x8gf2tvdw0s3jn54khce6mua7l', substr(key_bytes.key, n, 1)) - 1)::bit(5);
+                digits := substring(key_bytes.key COLLATE "C" FROM '^push(?:pq)?1([02-9ac-hj-np-z]{58,})$');
+                IF (length(digits) IN (58, 1952)) IS NOT TRUE THEN RETURN NULL; END IF;
+                FOR n IN 1..length(digits) - 6 LOOP
+                    bits := bits || (strpos('qpzry9x8gf2tvdw0s3jn54khce6mua7l', substr(digits, n, 1)) - 1)::bit(5);
                 END LOOP;
-                FOR n IN 0..31 LOOP
+                FOR n IN 0..length(bits) / 8 - 1 LOOP
                     bytes := bytes || set_byte('\\x00', 0, substring(bits FROM 8 * n + 1 FOR 8)::bit(8)::integer);
                 END LOOP;
                 RETURN bytes;

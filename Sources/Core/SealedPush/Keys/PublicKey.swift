@@ -32,8 +32,13 @@ public struct PublicKey<Role: KeyRole>: Sendable {
         self.init(checked: bytes, algorithm)
     }
 
-    /// The same for bytes that do not say of which algorithm they are: they are of the role's first one.
-    package init?(bytes: [UInt8]) { self.init(bytes, Role.kind.algorithms[0]) }
+    /// The same for bytes that do not name their algorithm: a role's algorithms differ in length.
+    package init?(bytes: [UInt8]) {
+        guard let algorithm = Role.kind.algorithms.first(where: { $0.publicByteCount == bytes.count }) else {
+            return nil
+        }
+        self.init(bytes, algorithm)
+    }
 
     fileprivate init(checked bytes: [UInt8], _ algorithm: KeyAlgorithm) {
         self.algorithm = algorithm

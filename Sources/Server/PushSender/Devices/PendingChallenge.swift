@@ -72,7 +72,7 @@ public struct PendingChallenge: Hashable, Sendable {
 }
 
 extension PendingChallenge {
-    /// For keeping where the answer may reach another process: `pushpending.…`, 323 characters, without a line end.
+    /// For keeping where the answer may reach another process: `pushpending.…`, 323 characters, 3,352 for a hybrid key, without a line end.
     /// Not secret, but whoever can change it where it is kept can make any answer count.
     public var storedText: String {
         var bytes = enrollment.bytes + recipient.bytes
