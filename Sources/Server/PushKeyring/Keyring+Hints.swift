@@ -3,7 +3,7 @@ public import SealedPush
 /// The keys of a keyring that an envelope's hints match; nil if none does. A match proves nothing.
 public struct MatchedKeys: Equatable, Sendable {
     public let recipient: DevicePublicKey?
-    /// Whose key that is.
+    /// The name of the device that the recipient hint matches.
     public let device: KeyName?
     public let sender: SenderPublicKey?
     /// The sender's name; nil if only a trust list or a sender set names the key.

@@ -22,7 +22,7 @@ public struct PayloadDiagnosis: Equatable, Sendable {
     public let cause: Cause?
     /// Nil where there is none.
     public let envelope: Envelope?
-    /// The keys of the keyring that its hints match; nil if there is no envelope.
+    /// The keys in the keyring that match the envelope's hints; nil without an envelope.
     public let matched: MatchedKeys?
     /// What is known of the message; nil where it could not be unsealed.
     public let message: Message?

@@ -60,7 +60,7 @@ public enum SealError: Error, Equatable, Sendable {
     case otherTopic
     /// No device accepts a withdrawal without a sender.
     case anonymousWithdrawal
-    /// There is no anonymous suite for hybrid keys.
+    /// The recipient's key is hybrid, and the anonymous suite can't seal to hybrid keys.
     case anonymousToHybrid
 }
 

@@ -70,7 +70,7 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         return now.seconds(since: newest.life.created) >= age
     }
 
-    /// Whose secrets are to be destroyed: those that retired `days` and one more ago, and the revoked ones.
+    /// The keys whose secrets are due for destruction: those that retired `days` + 1 days ago, and the revoked ones.
     package func erasable(keeping days: Int = RotationRules.keeps, at now: Timestamp) -> [Key] {
         members.filter { $0.life.erasureDue(keeping: days).map { now >= $0 } ?? ($0.life.state == .revoked) }
             .map(\.key)

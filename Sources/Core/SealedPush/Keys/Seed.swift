@@ -28,7 +28,7 @@ enum Seed {
         }
     }
 
-    /// Of the ML-KEM half of a device's hybrid key: d ‖ z, 64 bytes.
+    /// The seed of the ML-KEM half of a device's hybrid key: d ‖ z, 64 bytes.
     static let mlkemLabel: StaticString = "sealedpush/v1 device ml-kem"
 
     /// Writes the X25519 scalar of a device's hybrid key.
