@@ -41,19 +41,21 @@ private func tryText(_ text: String) {
 private func reason(against bytes: [UInt8]) -> EnvelopeError? {
     if bytes.count > 3_072 { return .tooLong }
     guard let suite = bytes.first else { return .empty }
-    guard let minimum = [1: 70, 2: 54][suite] else { return .unknownSuite(suite) }
+    guard let minimum = [1: 70, 2: 54, 3: 1_158][suite] else { return .unknownSuite(suite) }
     if bytes.count < minimum { return .tooShort(byteCount: bytes.count, minimum: minimum) }
-    return suite == 1 && !X25519Rule.isSafe(Array(bytes[9..<41])) ? .unsafeEncapsulatedKey : nil
+    return suite != 2 && !X25519Rule.isSafe(Array(bytes[9..<41])) ? .unsafeEncapsulatedKey : nil
 }
 
 private func checkHeader(of envelope: Envelope) {
     let bytes = envelope.bytes
     demand(hexadecimal(envelope.recipientHint) == Array(bytes[1..<5]), "another recipient hint")
-    let isAuthenticated = bytes[0] == 1
+    let isAuthenticated = bytes[0] != 2
     demand(
         envelope.senderHint.map(hexadecimal) == (isAuthenticated ? Array(bytes[5..<9]) : nil), "another sender hint")
     demand(envelope.number == (isAuthenticated ? Array(bytes[41..<53]) : nil), "another number")
-    demand(envelope.plaintextByteCount == bytes.count - (isAuthenticated ? 69 : 53), "another length")
+    demand(
+        envelope.plaintextByteCount == bytes.count - (bytes[0] == 3 ? 1_157 : isAuthenticated ? 69 : 53),
+        "another length")
 }
 
 private func hexadecimal(_ hint: KeyHint) -> [UInt8] { Hexadecimal.bytes(hint.description) }

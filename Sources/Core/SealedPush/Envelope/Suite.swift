@@ -3,9 +3,9 @@ internal import PushCore
 extension Envelope {
     /// The algorithms of an envelope, for which its first byte stands; there is no other agility.
     ///
-    /// A value: the layout of the header, the kinds of key it takes, and how it seals and opens. Whatever else handles
-    /// envelopes asks the suite, and knows no length or offset of its own. Source: Specification 3.
-    package struct Suite: Sendable {
+    /// Holds the layout of the header, the kinds of keys, and how to seal and open. Other code asks the suite, and knows no
+    /// length or offset of its own. A class, as each envelope has one: copies are free. Source: Specification 3.
+    package final class Suite: Sendable {
         /// The first byte.
         package let identifier: UInt8
         package let name: StaticString
@@ -18,10 +18,26 @@ extension Envelope {
         /// What the sealed part has more than the plaintext.
         let tagByteCount: Int
         /// The length of the pre-shared key's ID in the header, in bytes.
-        var pskIDByteCount = 0
+        let pskIDByteCount: Int
         /// The sizes of padded plaintexts. Source: Specification 4.2.
-        package var bucketByteCounts = [256, 512, 1_024, 2_048]
+        package let bucketByteCounts: [Int]
         let method: Method
+
+        init(
+            identifier: UInt8, name: StaticString, recipientKeys: KeyAlgorithm, senderKeys: KeyAlgorithm?,
+            encByteCount: Int, tagByteCount: Int, pskIDByteCount: Int = 0,
+            bucketByteCounts: [Int] = [256, 512, 1_024, 2_048], method: Method
+        ) {
+            self.identifier = identifier
+            self.name = name
+            self.recipientKeys = recipientKeys
+            self.senderKeys = senderKeys
+            self.encByteCount = encByteCount
+            self.tagByteCount = tagByteCount
+            self.pskIDByteCount = pskIDByteCount
+            self.bucketByteCounts = bucketByteCounts
+            self.method = method
+        }
 
         enum Method: Sendable {
             /// Proves who sealed, by HPKE: how both ends come to a context, under whose numbers many messages are sealed.
@@ -53,8 +69,7 @@ extension Envelope {
         var headerByteCount: Int { isAuthenticated ? pskID.upperBound : Self.recipientHint.upperBound }
 
         /// Whether it proves who sealed.
-        // A pattern, as `==` would copy both sides first.
-        package var isAuthenticated: Bool { if case nil = senderKeys { false } else { true } }
+        package var isAuthenticated: Bool { senderKeys != nil }
 
         /// How many bytes an envelope has more than its plaintext.
         package var overheadByteCount: Int { headerByteCount + tagByteCount }

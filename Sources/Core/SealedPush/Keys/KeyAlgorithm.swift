@@ -1,7 +1,7 @@
 package import PushCore
 
-/// How keys are made and checked, and how long they are: what a suite brings along. One value for each algorithm.
-package struct KeyAlgorithm: Sendable {
+/// Makes and checks the keys of one algorithm, and knows their length. A class, as each key has one: copies are free.
+package final class KeyAlgorithm: Sendable {
     package let identifier: UInt8
     /// What a key's text has behind the words for its kind; empty where there was but one algorithm.
     let label: StaticString
@@ -12,7 +12,22 @@ package struct KeyAlgorithm: Sendable {
     /// The public key of this many secret bytes, whatever they are.
     let publicKey: @Sendable (UnsafeRawBufferPointer) -> [UInt8]
     /// Writes the X25519 scalar that follows from a secret; nil if the secret is the scalar.
-    var scalar: (@Sendable (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Void)?
+    let scalar: (@Sendable (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Void)?
+
+    private init(
+        identifier: UInt8, label: StaticString, publicByteCount: Int, secretByteCount: Int,
+        isSafe: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool,
+        publicKey: @escaping @Sendable (UnsafeRawBufferPointer) -> [UInt8],
+        scalar: (@Sendable (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Void)? = nil
+    ) {
+        self.identifier = identifier
+        self.label = label
+        self.publicByteCount = publicByteCount
+        self.secretByteCount = secretByteCount
+        self.isSafe = isSafe
+        self.publicKey = publicKey
+        self.scalar = scalar
+    }
 
     /// Devices. Source: Specification 3.3.
     package static let x25519 = KeyAlgorithm(
