@@ -254,16 +254,19 @@ package struct HPKEContext: ~Copyable, Sendable {
     /// no number of its own twice. Source: Specification 3.5.
     package func number(for plaintext: UnsafeRawBufferPointer) -> HPKENumber {
         precondition(keys.count == Self.numberKey.upperBound, "only a sender makes numbers")
-        return keys.withBytes { keys in
-            withUnsafeTemporaryAllocation(byteCount: Self.randomByteCount, alignment: 16) { random in
-                SecureRandom.fill(random)
-                // Of 16 bytes, libsodium's shortest hash, the first 12 are the number.
-                return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { hash in
+        let randomEnd = Self.randomByteCount
+        return withUnsafeTemporaryAllocation(byteCount: randomEnd + plaintext.count, alignment: 16) { message in
+            defer { wipe(message) }
+            SecureRandom.fill(UnsafeMutableRawBufferPointer(rebasing: message[..<randomEnd]))
+            UnsafeMutableRawBufferPointer(rebasing: message[randomEnd...]).copyMemory(from: plaintext)
+            // Of 16 bytes, libsodium's shortest hash, the first 12 are the number.
+            return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { hash in
+                keys.withBytes { keys in
                     BLAKE2b.hash(
-                        UnsafeRawBufferPointer(random), plaintext,
-                        key: UnsafeRawBufferPointer(rebasing: keys[Self.numberKey]), into: hash)
-                    return HPKENumber(UnsafeRawBufferPointer(rebasing: hash[..<HPKENumber.byteCount]))
+                        UnsafeRawBufferPointer(message), key: UnsafeRawBufferPointer(rebasing: keys[Self.numberKey]),
+                        into: hash)
                 }
+                return HPKENumber(UnsafeRawBufferPointer(rebasing: hash[..<HPKENumber.byteCount]))
             }
         }
     }

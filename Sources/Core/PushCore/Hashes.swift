@@ -35,21 +35,6 @@ package enum BLAKE2b {
         precondition((16...64).contains(digest.count) && (16...64).contains(key.count))
         crypto_generichash(digest.bound, digest.count, message.bound, UInt64(message.count), key.bound, key.count)
     }
-
-    /// The keyed hash of two parts, one after the other, into 16 to 64 bytes.
-    package static func hash(
-        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
-        into digest: UnsafeMutableRawBufferPointer
-    ) {
-        precondition((16...64).contains(digest.count) && (16...64).contains(key.count))
-        withUnsafeTemporaryAllocation(byteCount: crypto_generichash_statebytes(), alignment: 64) { memory in
-            defer { wipe(memory) }
-            let state = OpaquePointer(memory.baseAddress!)
-            crypto_generichash_init(state, key.bound, key.count, digest.count)
-            for part in [first, second] { crypto_generichash_update(state, part.bound, UInt64(part.count)) }
-            crypto_generichash_final(state, digest.bound, digest.count)
-        }
-    }
 }
 
 /// BLAKE2b-256 (RFC 7693) of bytes that come piece by piece. Not for two threads at once.

@@ -360,7 +360,7 @@ private struct PushServerExchange: Sendable {
         return Answer(path: path, status: answer.status, members: members)
     }
 
-    /// 16 challenges and their states are 9 KB.
+    /// A record has room for six hybrid keys: their challenges and states are 31 KB.
     private static let maximumAnswerByteCount = 65_536
     private static let longestWait = Duration.seconds(10)
 }

@@ -27,7 +27,7 @@ public struct ServiceConfiguration: Sendable {
     /// Which keys the device makes. A device changes to them by its next ``ThisDevice/maintain(rotatingOlderThan:serverKnows:at:)``.
     public let keyPolicy: KeyPolicy
     /// For how many days a retired key's secret is kept, 1 to 31; it is erased a day later. A push that takes longer to
-    /// arrive shows the safe default, so servers send none for longer.
+    /// arrive may show the safe default.
     public let keepsRetiredKeys: Int
     /// What is done with content that has opened, within the time there is: attachments, charts, receipts, the app's own
     /// steps. Without them its text is shown, and nothing is fetched.

@@ -77,7 +77,7 @@ extension SealError: CustomStringConvertible {
     }
 }
 
-/// Content that is checked and written, for any number of devices: see ``Sealer/prepare(_:reserve:for:)``.
+/// Content that is checked and written, for any number of devices: see ``Sealer/prepare(_:)``.
 package struct PreparedContent: Sendable {
     let id: MessageID
     let collapseID: String?
@@ -85,14 +85,16 @@ package struct PreparedContent: Sendable {
     /// Whether it came with a receipt, which then is the same for each device, or can't have one.
     let hasOwnReceipt: Bool
     let isBackground: Bool
-    /// What is sealed, or why it does not fit, by the suite's identifier.
-    var written: [UInt8: Result<WrittenContent, SealError>] = [:]
+    /// What is sealed under each plan of the sealer, or why it does not fit.
+    var written: [Result<WrittenContent, SealError>] = []
 
-    init(_ content: Content, id: MessageID) {
+    /// Takes complete content.
+    init(_ content: Content) throws(SealError) {
+        guard let id = content.id else { throw .content(.missing("id")) }
         self.id = id
         collapseID = content.collapseID
         expires = content.expires
-        hasOwnReceipt = content.receipt != nil || content.withdrawal != nil
+        hasOwnReceipt = content.hasOwnReceipt
         isBackground = content.isBackground
     }
 }
@@ -108,8 +110,7 @@ struct WrittenContent: Sendable {
 
     /// - Parameter receiptByteCount: what a device's receipt takes; 0 if none is added.
     init(_ content: Content, receiptByteCount: Int) {
-        let hasOwnReceipt = content.receipt != nil || content.withdrawal != nil
-        (json, receiptPlace) = hasOwnReceipt ? (content.json, 0) : content.jsonWithoutReceipt
+        (json, receiptPlace) = content.hasOwnReceipt ? (content.json, 0) : content.jsonWithoutReceipt
         byteCount = json.count + receiptByteCount
     }
 
@@ -137,7 +138,7 @@ public struct SizePlan: Hashable, Sendable {
     public let padding: PaddingPolicy
     /// The most bytes that can be sealed, content and padding together.
     package let maximumPlaintextByteCount: Int
-    private let suite: Envelope.Suite
+    let suite: Envelope.Suite
 
     /// The most bytes of content JSON: one byte less, since padding has at least one.
     public var maximumContentByteCount: Int { maximumPlaintextByteCount - 1 }
@@ -193,6 +194,9 @@ public enum PaddingPolicy: String, Sendable, CaseIterable {
 }
 
 extension Content {
+    /// Whether it came with a receipt, or can't have one.
+    var hasOwnReceipt: Bool { receipt != nil || withdrawal != nil }
+
     /// The content with its body cut so that its JSON is `excess` bytes shorter or more; nil where that can't be done.
     func truncated(by excess: Int) -> Content? {
         guard let body = alert.body else { return nil }

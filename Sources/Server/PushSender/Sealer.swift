@@ -10,8 +10,9 @@ public import SealedPush
 /// Nothing of the content ever goes into the clear part, and there is no way to get a payload that is not sealed.
 public final class Sealer: Sendable {
     /// How much fits into one push to a device whose key is not hybrid.
-    public var sizePlan: SizePlan { plans[0].size }
-    private let plans: [(suite: Envelope.Suite, size: SizePlan)]
+    public var sizePlan: SizePlan { plans[0] }
+    /// One for each suite.
+    private let plans: [SizePlan]
     /// The app that it seals for.
     public let topic: Topic
     private let safeDefault: WireAlert
@@ -40,8 +41,7 @@ public final class Sealer: Sendable {
         self.init(
             contexts: ContextCache(sender: sender, topic: topic, limits: contexts),
             identifiers: ClearIdentifiers(sender: sender, topic: topic), topic: topic, safeDefault: safeDefault,
-            padding: padding,
-            fit: fit, receipts: receipts.map { (ReceiptKey(of: sender, for: topic), $0) })
+            padding: padding, fit: fit, receipts: receipts.map { (ReceiptKey(of: sender, for: topic), $0) })
     }
 
     /// A sealer whose messages prove nothing about who sealed them; devices refuse them unless their app allows it.
@@ -72,7 +72,7 @@ public final class Sealer: Sendable {
         clearPrefix = Self.clearPrefix(safeDefault)
         let clearByteCount = clearPrefix.count + Self.clearSuffix.count
         plans = Envelope.Suite.all(from: contexts?.publicKey).map { suite in
-            (suite, SizePlan(clearByteCount: clearByteCount, suite: suite, padding: padding))
+            SizePlan(clearByteCount: clearByteCount, suite: suite, padding: padding)
         }
     }
 
@@ -96,7 +96,11 @@ public final class Sealer: Sendable {
     public func seal(
         _ content: Content, toUnverified recipient: DevicePublicKey, reserve: Int = 0
     ) throws(SealError) -> SealedPayload {
-        try seal(prepare(content, reserve: reserve, for: recipient), toUnverified: recipient)
+        guard let plan = plans.first(where: { $0.suite.fits(recipient) }) else { throw .anonymousToHybrid }
+        var content = content
+        try complete(&content)
+        let written = try write(content, within: reserve == 0 ? plan : plan.leavingFree(reserve))
+        return seal(try PreparedContent(content), written, to: recipient)
     }
 
     /// A quarter of the payload: the most that may be left free.
@@ -104,62 +108,53 @@ public final class Sealer: Sendable {
 
     /// How much fits into one push to this device.
     public func sizePlan(for recipient: DevicePublicKey) -> SizePlan {
-        plans.first { $0.suite == Envelope.Suite.sealing(to: recipient, from: sender) }?.size ?? sizePlan
+        plans.first { $0.suite.fits(recipient) } ?? sizePlan
     }
 
     /// Checks content, fills in `id`, `topic` and `sent`, cuts it where the policy says so, and writes it: once for all of
     /// its devices, each of which then costs no more than the sealing.
     ///
-    /// - Parameter recipient: the only one; nil for any number.
     /// - Throws: ``SealError/tooLarge(byteCountOver:)`` if it fits no device.
-    package func prepare(
-        _ content: Content, reserve: Int = 0, for recipient: DevicePublicKey? = nil
-    ) throws(SealError) -> PreparedContent {
+    package func prepare(_ content: Content) throws(SealError) -> PreparedContent {
         var content = content
         try complete(&content)
-        guard let id = content.id else { throw .content(.missing("id")) }
-        var prepared = PreparedContent(content, id: id)
-        let receiptByteCount = prepared.hasOwnReceipt ? 0 : receiptByteCount
-        let whole = WrittenContent(content, receiptByteCount: receiptByteCount)
-        let only = recipient.flatMap { Envelope.Suite.sealing(to: $0, from: sender) }
-        for (suite, size) in plans where only.map({ $0 == suite }) ?? true {
-            prepared.written[suite.identifier] = Result { () throws(SealError) in
-                try fitted(whole, content, receiptByteCount, reserve == 0 ? size : size.leavingFree(reserve))
-            }
+        var prepared = try PreparedContent(content)
+        prepared.written = plans.map { plan in
+            Result { () throws(SealError) in try write(content, within: plan) }
         }
-        let results = plans.compactMap { prepared.written[$0.suite.identifier] }
-        guard results.contains(where: { (try? $0.get()) != nil }) else {
-            if case .failure(let error)? = results.first { throw error }
-            return prepared
-        }
+        let fitsAny = prepared.written.contains { if case .success = $0 { true } else { false } }
+        if !fitsAny { _ = try prepared.written.first?.get() }
         return prepared
     }
 
-    private func fitted(
-        _ whole: WrittenContent, _ content: Content, _ receiptByteCount: Int, _ size: SizePlan
-    ) throws(SealError) -> WrittenContent {
-        var written = whole
-        let excess = whole.byteCount - size.maximumContentByteCount
+    private func write(_ content: Content, within plan: SizePlan) throws(SealError) -> WrittenContent {
+        let receiptByteCount = content.hasOwnReceipt ? 0 : receiptByteCount
+        var written = WrittenContent(content, receiptByteCount: receiptByteCount)
+        let excess = written.byteCount - plan.maximumContentByteCount
         if excess > 0 {
             guard fit == .truncate, let shorter = content.truncated(by: excess) else {
                 throw .tooLarge(byteCountOver: excess)
             }
             written = WrittenContent(shorter, receiptByteCount: receiptByteCount)
         }
-        guard let byteCount = size.plaintextByteCount(forContent: written.byteCount) else {
-            throw .tooLarge(byteCountOver: written.byteCount - size.maximumContentByteCount)
+        guard let byteCount = plan.plaintextByteCount(forContent: written.byteCount) else {
+            throw .tooLarge(byteCountOver: written.byteCount - plan.maximumContentByteCount)
         }
         written.plaintextByteCount = byteCount
         return written
     }
 
-    /// Seals what ``prepare(_:reserve:for:)`` of this sealer has made.
+    /// Seals what ``prepare(_:)`` of this sealer has made.
     package func seal(
         _ content: PreparedContent, toUnverified recipient: DevicePublicKey
     ) throws(SealError) -> SealedPayload {
-        guard let suite = Envelope.Suite.sealing(to: recipient, from: sender),
-            let written = try content.written[suite.identifier]?.get()
-        else { throw .anonymousToHybrid }
+        guard let plan = plans.firstIndex(where: { $0.suite.fits(recipient) }) else { throw .anonymousToHybrid }
+        return seal(content, try content.written[plan].get(), to: recipient)
+    }
+
+    private func seal(
+        _ content: PreparedContent, _ written: WrittenContent, to recipient: DevicePublicKey
+    ) -> SealedPayload {
         let receipt = content.hasOwnReceipt ? nil : receipts.map { $0.key.request(recipient, to: $0.address) }
         let plaintext = written.plaintext(with: receipt)
         let envelope = contexts?.seal(plaintext, to: recipient) ?? Envelope.sealingAnonymously(plaintext, to: recipient)

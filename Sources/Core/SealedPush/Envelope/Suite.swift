@@ -147,6 +147,6 @@ extension Envelope.Suite: Hashable {
 }
 
 extension Envelope.Suite {
-    func fits(_ recipient: DevicePublicKey) -> Bool { recipient.algorithm == recipientKeys }
+    package func fits(_ recipient: DevicePublicKey) -> Bool { recipient.algorithm == recipientKeys }
     func fits(_ sender: SenderPublicKey?) -> Bool { sender?.algorithm == senderKeys }
 }
