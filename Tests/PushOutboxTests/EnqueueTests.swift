@@ -99,6 +99,71 @@ import Testing
         #expect(try await fixture.enqueue("short", to: .everyone).enqueuedCount == 2)
     }
 
+    @Test("a sender that requires hybrid keys leaves the other devices out, and names the first hundred")
+    func notHybrid() async throws {
+        try await fixture.addDevices(0..<120)
+        try await fixture.addDevice("hybrid", identity: DevicePrivateKey(.hybrid))
+        let sealer = Sealer(
+            sender: fixture.sender, topic: Fixture.topic, safeDefault: "You have a new message!", requiresHybrid: true)
+        for (audience, count) in [(Audience.everyone, 120), (.user("anna"), 120), (.device("d7"), 1)] {
+            let report = try await fixture.outbox.enqueue(
+                Content(body: "Hello"), to: audience, from: sealer, includingUnverified: true)
+            #expect((report.enqueuedCount, report.skipped) == (count == 1 ? 0 : 1, [.notHybrid: count]))
+            #expect(report.notHybrid.count == min(count, 100) && report.notHybrid.contains("d7"))
+        }
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport)
+        #expect(transport.delivered.all.map(\.address) == [Fixture.address("hybrid"), Fixture.address("hybrid")])
+    }
+
+    @Test("a push ends before the device erases its key; one that would be of use longer is refused") func keeps()
+        async throws
+    {
+        let enrollments = [EnrollmentPrivateKey(), EnrollmentPrivateKey()]
+        for (enrollment, days) in zip(enrollments, [3, 30]) {
+            let recipient = DevicePrivateKey().recipient
+            let record = try DeviceRecord(
+                of: [recipient], topic: Fixture.topic, counter: 1, created: fixture.now,
+                expires: fixture.now.advanced(bySeconds: 90 * 86_400), keeps: days, signedBy: enrollment)
+            let name = "keeps\(days)"
+            try await fixture.outbox.register(
+                RegisteredDevice(
+                    name: DeviceName(parsing: name)!, user: "anna", topic: Fixture.topic,
+                    keys: .enrolled(
+                        EnrolledDevice(loading: enrollment.enrollment, record: record, proven: [recipient])),
+                    address: .active(Fixture.address(name), registered: fixture.now)))
+        }
+        let week = fixture.now.advanced(bySeconds: 7 * 86_400)
+        var content = Content(body: "Hello")
+        content.sent = fixture.now
+        let end = fixture.now.advanced(bySeconds: 3 * 86_400)
+        #expect(try await fixture.outbox.enqueue(content, to: .user("anna"), from: fixture.sealer).enqueuedCount == 2)
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport)
+        #expect(
+            Set(transport.delivered.all.map { "\($0.address == Fixture.address("keeps3")) \($0.expiration == end)" })
+                == ["true true", "false false"])
+        var lasting = content
+        lasting.expires = week
+        for (content, expiration) in [(lasting, nil), (content, week)] {
+            for audience in [Audience.device("keeps3"), .user("anna")] {
+                await #expect(throws: OutboxError.seal(.expiresTooLate(days: 3))) {
+                    try await fixture.outbox.enqueue(
+                        content, to: audience, from: fixture.sealer, expiration: expiration)
+                }
+            }
+            let report = try await fixture.outbox.enqueue(
+                content, to: .everyone, from: fixture.sealer, expiration: expiration)
+            #expect((report.enqueuedCount, report.skipped) == (1, [.expiresTooLate: 1]))
+        }
+        // What Apple has not taken in three days is dropped here, too.
+        try await fixture.deliver(transport)
+        try await fixture.outbox.enqueue(content, to: .device("keeps3"), from: fixture.sealer)
+        fixture.time.advance(by: .seconds(3 * 86_400 + 1))
+        try await fixture.outbox.purge(.stale)
+        #expect(try await fixture.outbox.status().waitingCount == 0)
+    }
+
     @Test("everyone is everyone, over batches, and reports its progress; devices of other apps get nothing")
     func everyone() async throws {
         try await fixture.addDevices(0..<2_300)
@@ -167,7 +232,7 @@ import Testing
     }
 
     private func sealed(_ batch: EnqueueBatch, _ order: EnqueueOrder) async throws -> [EnqueueBatch.Sealed] {
-        var skipped: [SkipReason: Int] = [:]
+        var skipped = EnqueueBatch.Skipped()
         return try await batch.sealed(order, with: fixture.sealer, at: fixture.now, skipped: &skipped)
     }
 

@@ -82,7 +82,8 @@ import Testing
         for alteration in [
             "recipient = \(stranger)", "recipient = (SELECT recipient FROM devices WHERE name = 'd1')",
             "user = 'berta'",
-            "is_verified = 1", "valid_from = 1", "valid_until = 4000000000", "pin_code = NULL", "pin_code = x'7b7d'",
+            "is_verified = 1", "valid_from = 1", "valid_until = 4000000000", "keeps = 31", "pin_code = NULL",
+            "pin_code = x'7b7d'",
             "pin_code = (SELECT pin_code FROM devices WHERE name = 'd1')", "name = 'd2'",
         ] {
             let fixture = try await fixture()
@@ -204,7 +205,7 @@ import Testing
             keys: .unverified(try DevicePublicKey(parsing: Self.recipient)),
             address: .active(.apns(DeviceToken(parsing: "aa11")!), registered: Timestamp(secondsSince1970: 1)!))
         let codes = key.codes(of: device)
-        #expect(Hex.encode(codes.pin ?? []) == "15533e17bb5b4db4498cd8e2723d77a200f8f920073e6c9ff0be93744ec39905")
+        #expect(Hex.encode(codes.pin ?? []) == "705f5a3a715c0a1d97f57fad97760855b332dcf11693353a126cc8b4e9b2d521")
         #expect(Hex.encode(codes.address ?? []) == "d7c3c54ed3d6613e8d7d11b53d82a4995629aebf818266e861567f144050830a")
     }
 

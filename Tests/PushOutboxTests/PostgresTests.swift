@@ -600,6 +600,17 @@ import Testing
         ] {
             #expect(try await database.run(Self.call(device: "hybrid", recipient: key)).first?.first == answer)
         }
+        try await database.run("UPDATE devices SET keeps = 3 WHERE name = 'hybrid'")
+        for (days, answer) in [(3, "enqueued"), (4, "expires-too-late")] {
+            let more = ", expiration => \(fixture.now.secondsSince1970 + Int64(days) * 86_400)"
+            let call = Self.call(device: "hybrid", recipient: hybrid, more: more)
+            #expect(try await database.run(call).first?.first == answer)
+        }
+        #expect(
+            try await database.run(Self.call(device: "hybrid", recipient: hybrid)).first?.first == "enqueued"
+        )
+        let stale = "SELECT stale - enqueued FROM entries ORDER BY id DESC LIMIT 1"
+        #expect(try await fixture.number(stale) == 3 * 86_400_000)
         try await database.run("UPDATE devices SET token_refusal = 'BadDeviceToken'")
         let key = ", key => 'later'"
         #expect(try await database.run(Self.call(recipient: recipient, more: key)).first?.first == "no-token")
@@ -624,7 +635,7 @@ import Testing
         let sender = "'\(fixture.sender.sender)'"
         #expect(try await database.run(Self.call(recipient: recipient, sender: sender)).first?.first == "enqueued")
         #expect(
-            try await fixture.outbox.status().waitingBySender == [.sender(fixture.sender.sender): 1, .anonymous: 3])
+            try await fixture.outbox.status().waitingBySender == [.sender(fixture.sender.sender): 1, .anonymous: 5])
     }
 
     // MARK: Roles

@@ -51,6 +51,52 @@ import Testing
         #expect(opened.sender == sender.sender)
     }
 
+    @Test(
+        "content for a device that erases keys early expires before; what would expire later is refused",
+        arguments: [1, 3, 30, 31])
+    func keeps(days: Int) throws {
+        let enrollment = EnrollmentPrivateKey()
+        let record = try DeviceRecord(
+            of: [phone.recipient], topic: "com.example.app", counter: 1, created: now,
+            expires: now.advanced(bySeconds: 90 * 86_400), keeps: days, signedBy: enrollment)
+        let device = try EnrolledDevice(loading: enrollment.enrollment, record: record, proven: [phone.recipient])
+        let recipient = try device.recipient(at: now)
+        var content = Content(body: "b")
+        content.sent = now
+        let last = now.advanced(bySeconds: Int64(days) * 86_400)
+        let plain = try sealer().seal(content, to: recipient)
+        #expect(plain.expires == (days < 30 ? last : nil))
+        #expect(try open(plain).content.expires == plain.expires)
+        content.expires = last.advanced(bySeconds: 3_600)
+        #expect(try sealer().seal(content, to: recipient).expires == content.expires)
+        content.expires = last.advanced(bySeconds: 3_601)
+        #expect(throws: SealError.expiresTooLate(days: days)) { try sealer().seal(content, to: recipient) }
+        // Nobody has said how long such a key is kept.
+        #expect(try sealer().seal(content, toUnverified: phone.recipient).expires == content.expires)
+        // A text that is moved into a file has room for the expiry.
+        let text = Content(body: String(repeating: "x", count: 2_900))
+        let url = URL(string: "https://files.example.com/a")!
+        for count in 0..<40 {
+            var content = text
+            content.alert.body? += String(repeating: "x", count: count)
+            let moved = try sealer().moveOverflow(of: content, at: url)
+            #expect(throws: Never.self) { try sealer().seal(moved?.content ?? content, to: recipient) }
+        }
+    }
+
+    @Test("a sealer that requires hybrid keys seals to no others, one by one or as a batch does") func requiresHybrid()
+        throws
+    {
+        let sealer = Sealer(sender: sender, topic: "com.example.app", safeDefault: "New", requiresHybrid: true)
+        let content = Content(body: "b")
+        #expect(throws: SealError.notHybrid) { try sealer.seal(content, toUnverified: phone.recipient) }
+        let prepared = try sealer.prepare(content)
+        #expect(throws: SealError.notHybrid) { try sealer.seal(prepared, toUnverified: phone.recipient) }
+        let hybrid = DevicePrivateKey(.hybrid).recipient
+        #expect(try sealer.seal(content, toUnverified: hybrid).envelope.suite.recipientKeys == .hybrid)
+        #expect(try sealer.seal(prepared, toUnverified: hybrid).envelope.suite.recipientKeys == .hybrid)
+    }
+
     @Test("the payload is exactly the clear part and the field") func clearPart() throws {
         let payload = try sealer().seal(
             Content(title: "secret title", body: "secret body"), toUnverified: phone.recipient)

@@ -57,6 +57,8 @@ struct SealCommand: ParsableCommand {
         guard sealing.receipts == nil || !anonymous else {
             throw ValidationError("--receipts needs a sender: devices send receipts for authenticated messages only.")
         }
+        guard !sealing.requireHybrid || !anonymous
+        else { throw ValidationError("--require-hybrid needs a sender: nothing anonymous is sealed to a hybrid key.") }
         guard (overflow == nil) == (overflowOutput == nil)
         else { throw ValidationError("--overflow and --overflow-output go together.") }
         guard (0...Sealer.maximumReserve).contains(reserve) else { throw ValidationError("--reserve is 0 to 1024.") }
@@ -76,10 +78,10 @@ struct SealCommand: ParsableCommand {
     func run() throws {
         let keys = try keyring.newKeys("seal")
         guard let to else { return try sealLines(keys) }
-        let recipient = try recipient(to, in: keys)
+        let (recipient, keeps) = try recipient(to, in: keys)
         let sealer = try sealing.sealer(from: from, keys, keyring)
         let content = try moved(ContentFile.read(file), sealer, recipient)
-        let payload = try sealer.seal(content, toUnverified: recipient, reserve: reserve)
+        let payload = try sealer.seal(content, to: recipient, keeping: keeps, reserve: reserve)
         ContentFile.warn(of: content)
         if let output { try Output.write(payload.json, to: output) }
         if json {
@@ -132,10 +134,10 @@ struct SealCommand: ParsableCommand {
     }
 
     /// A name whose key a record vouches for, or, said by name, any key.
-    private func recipient(_ to: KeyReference, in keys: Keyring) throws -> DevicePublicKey {
+    private func recipient(_ to: KeyReference, in keys: Keyring) throws -> (key: DevicePublicKey, keeps: Int?) {
         let name: KeyName
         switch to {
-        case .text(let text): return try text.recipient(isUnverifiedAllowed: unverified)
+        case .text(let text): return (try text.recipient(isUnverifiedAllowed: unverified), nil)
         case .name(let given): name = given
         }
         try keyring.willChoose(in: keys)
@@ -144,7 +146,9 @@ struct SealCommand: ParsableCommand {
             throw Failure.input(
                 "\(name) is enrolled for \(enrolled), and what is sealed for \(sealing.topic) would not open there")
         }
-        return unverified ? try keys.unverifiedRecipient(named: name) : try keys.recipient(named: name).recipient
+        guard !unverified else { return (try keys.unverifiedRecipient(named: name), nil) }
+        let verified = try keys.recipient(named: name)
+        return (verified.recipient, verified.keeps)
     }
 }
 
@@ -175,6 +179,8 @@ struct SealingOptions: ParsableArguments {
 
     @Option(help: .value("url", "Ask for receipts here: https, or http on this machine")) var receipts: ReceiptAddress?
 
+    @Flag(help: "Refuse keys that are not hybrid.") var requireHybrid = false
+
     /// - Parameter name: the sender's; nil for an anonymous one.
     func sealer(from name: KeyName?, _ keys: Keyring, _ options: KeyringOptions) throws -> Sealer {
         let alert: WireAlert
@@ -183,7 +189,7 @@ struct SealingOptions: ParsableArguments {
         try options.willChoose(in: keys)
         return Sealer(
             sender: try keys.senderKey(named: name), topic: topic, safeDefault: alert, padding: padding, fit: fit,
-            receipts: receipts)
+            receipts: receipts, requiresHybrid: requireHybrid)
     }
 }
 

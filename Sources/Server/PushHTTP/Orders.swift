@@ -81,16 +81,19 @@ struct SealOrder: Sendable {
         by sealer: Sealer, for target: Target? = nil, reserve: Int = 0, to writer: inout JSONWriter, line: AnswerLine?
     ) throws {
         let recipient: KnownRecipient
+        var keeps: Int?
         switch target ?? self.target {
         case .device:
             throw Problem.malformed(
                 "only a service knows devices by name", hint: "Give the record with its enrollment and proven keys.")
         case .enrolled(let enrolled):
             guard enrolled.record.topic == sealer.topic else { throw RecordError.otherTopic }
-            recipient = KnownRecipient(key: try enrolled.recipient(at: .now()).recipient)
+            let verified = try enrolled.recipient(at: .now())
+            (recipient, keeps) = (KnownRecipient(key: verified.recipient), verified.keeps)
         case .recipient(let given): recipient = given
         }
-        let payload = try sealer.seal(content, toUnverified: recipient.key, reserve: self.reserve ?? reserve)
+        if let keeps, let expiration { try Sealer.check(expiration, keeping: keeps, at: .now()) }
+        let payload = try sealer.seal(content, to: recipient.key, keeping: keeps, reserve: self.reserve ?? reserve)
         // Source: Specification 2.6.
         writer.object { sealed in
             sealed.object("headers") { headers in

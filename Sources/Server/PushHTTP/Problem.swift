@@ -171,6 +171,11 @@ extension Problem {
         case .otherTopic: self.init(.unprocessableContent, "other-topic", error.description)
         case .anonymousWithdrawal: self.init(.unprocessableContent, "invalid-content", error.description)
         case .anonymousToHybrid: self.init(.unprocessableContent, "unsupported", error.description)
+        case .notHybrid: self.init(.conflict, "not-hybrid", error.description, hint: "Let its app make hybrid keys.")
+        case .expiresTooLate(let days):
+            self.init(
+                .unprocessableContent, "expires-too-late", error.description,
+                hint: "Let the content expire within \(days) days, or leave that out.")
         }
     }
 }

@@ -13,7 +13,7 @@ extension Keyring {
             do throws(RecordError) { return try enrolled.recipient(at: now) } catch { throw .record(error) }
         }
         guard let recipient = keys.newest?.key.device else { throw keys.notUsable }
-        return VerifiedRecipient(recipient)
+        return VerifiedRecipient(recipient, keeps: keys.enrolledDevice?.record.keeps)
     }
 
     /// A device as a server keeps it with its account: pinned key, newest record, and what is proven. For an outbox's registry.

@@ -120,6 +120,7 @@ extension OutboxKey {
             [
                 .text(name), .text(user), .text(topic), key.recipient.map { .bytes($0.bytes) } ?? .none,
                 .number(key.isVerified ? 1 : 0), .number(key.validFrom), .number(key.validUntil),
+                key.keeps.map { .number($0) } ?? .none,
             ])
     }
 

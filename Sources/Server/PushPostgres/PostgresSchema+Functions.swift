@@ -255,16 +255,20 @@
                         END IF;
                         RETURN 'repeated';
                     END IF;
-                    SELECT d.id, d.revision, d.recipient, d.token IS NOT NULL AND d.token_refusal IS NULL AS has_token
+                    SELECT d.id, d.revision, d.recipient, d.token IS NOT NULL AND d.token_refusal IS NULL AS has_token,
+                        d.keeps
                     INTO found_device FROM sealed_push.devices d WHERE d.name = enqueue.device FOR NO KEY UPDATE;
                     IF NOT FOUND THEN RETURN 'unknown-device'; END IF;
                     IF NOT found_device.has_token THEN RETURN 'no-token'; END IF;
                     IF (found_device.recipient = sealed_push.key_bytes(enqueue.recipient)) IS NOT TRUE THEN
                         RETURN 'other-recipient';
                     END IF;
+                    IF enqueue.expiration > now / 1000 + found_device.keeps * 86400 + 3600 THEN
+                        RETURN 'expires-too-late';
+                    END IF;
                     IF sealed_push.store(digest, wanted, NULL, now, enqueue.priority, enqueue.sender,
                         ARRAY[found_device.id], ARRAY[found_device.revision],
-                        ARRAY[least(now + \(EnqueueOrder.lifetime), CASE WHEN enqueue.expiration \(isExpiration)
+                        ARRAY[least(now + found_device.keeps * 86400000, now + \(EnqueueOrder.lifetime), CASE WHEN enqueue.expiration \(isExpiration)
                             THEN (nullif(enqueue.expiration, 0) + 1) * 1000 END)],
                         ARRAY[enqueue.expiration], ARRAY[enqueue.apns_id], ARRAY[enqueue.collapse_id],
                         ARRAY[convert_to(enqueue.payload, 'UTF8')], ARRAY[enqueue.code])

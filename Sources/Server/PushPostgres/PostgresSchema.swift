@@ -5,7 +5,7 @@
     /// The tables and functions, made at once. A database of another version is refused.
     enum PostgresSchema {
         /// Of these tables and functions. Change it with them.
-        static let version = 4
+        static let version = 5
 
         /// Makes the schema if there is none, once however many start at once.
         ///
@@ -57,9 +57,11 @@
                 token_refusal text COLLATE "C",
                 -- Whether the carrier has taken a push for this token: what has not must not slow down what has.
                 is_proven boolean NOT NULL DEFAULT false,
-                -- The 32 bytes of the key.
+                -- The bytes of the key.
                 recipient bytea,
                 is_verified boolean NOT NULL, valid_from bigint NOT NULL, valid_until bigint NOT NULL,
+                -- Days; NULL if no record says so.
+                keeps bigint CHECK (keeps BETWEEN 1 AND 31),
                 revision bigint NOT NULL DEFAULT 1,
                 -- Codes by a key that is not in the database, here and below; NULL where there is none.
                 pin_code bytea, address_code bytea
@@ -69,7 +71,7 @@
             -- server take the wrong one. What whoever seals reads of devices: not their tokens.
             CREATE VIEW sealed_push.recipients AS
             SELECT id, revision, name, user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
-                recipient, is_verified, valid_from, valid_until, pin_code
+                recipient, is_verified, valid_from, valid_until, keeps, pin_code
             FROM sealed_push.devices;
             CREATE INDEX devices_by_user ON sealed_push.devices(user_name);
             CREATE INDEX devices_by_topic ON sealed_push.devices(topic, (id + 0));

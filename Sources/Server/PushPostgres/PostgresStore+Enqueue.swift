@@ -108,7 +108,7 @@
             let rows = try db.rows(
                 """
                 SELECT id, revision, name, user_name, topic, has_token, recipient, is_verified, valid_from, valid_until,
-                    pin_code
+                    keeps, pin_code
                 FROM sealed_push.recipients WHERE \(condition)
                 """, arguments)
             return try rows.map { row throws(OutboxError) in try EnqueueBatch.Candidate(row) }

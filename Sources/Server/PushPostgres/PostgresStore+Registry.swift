@@ -163,21 +163,21 @@
             return try db.row(
                 """
                 INSERT INTO sealed_push.devices(name, user_name, topic, carrier, token, token_registered, token_refusal,
-                    recipient, is_verified, valid_from, valid_until, pin_code, address_code)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                    recipient, is_verified, valid_from, valid_until, keeps, pin_code, address_code)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
                 ON CONFLICT (name) DO UPDATE SET
                     is_proven = devices.is_proven AND devices.token IS NOT DISTINCT FROM $5 AND devices.topic = $3
                         AND devices.carrier = $4,
                     user_name = $2, topic = $3, carrier = $4, token = $5, token_registered = $6, token_refusal = $7,
-                    recipient = $8, is_verified = $9, valid_from = $10, valid_until = $11, pin_code = $12,
-                    address_code = $13, \(nextRevision)
+                    recipient = $8, is_verified = $9, valid_from = $10, valid_until = $11, keeps = $12,
+                    pin_code = $13, address_code = $14, \(nextRevision)
                 RETURNING id
                 """,
                 [
                     .text(row.name), .text(row.user), .text(row.topic), .text(row.carrier), .bytes(row.address),
                     .int(row.registered), .text(row.refusal), .bytes(row.key.recipient?.bytes),
-                    .bool(row.key.isVerified), .int(row.key.validFrom), .int(row.key.validUntil), .bytes(new.codes.pin),
-                    .bytes(new.codes.address),
+                    .bool(row.key.isVerified), .int(row.key.validFrom), .int(row.key.validUntil), .int(row.key.keeps),
+                    .bytes(new.codes.pin), .bytes(new.codes.address),
                 ]
             ).int("id")
         }

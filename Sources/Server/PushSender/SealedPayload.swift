@@ -62,6 +62,10 @@ public enum SealError: Error, Equatable, Sendable {
     case anonymousWithdrawal
     /// The recipient's key is hybrid, and the anonymous suite can't seal to hybrid keys.
     case anonymousToHybrid
+    /// The recipient's key is not hybrid, and the sealer requires hybrid keys.
+    case notHybrid
+    /// The content expires after the device may have erased its key: so many days after it retires.
+    case expiresTooLate(days: Int)
 }
 
 extension SealError: CustomStringConvertible {
@@ -72,6 +76,9 @@ extension SealError: CustomStringConvertible {
         case .content(let error): error.description
         case .anonymousWithdrawal: "a withdrawal needs a sender: no device accepts an anonymous one"
         case .anonymousToHybrid: "a device with a hybrid key takes no anonymous messages: seal with a sender's key"
+        case .notHybrid: "the device's key is not hybrid, and this sender requires hybrid keys"
+        case .expiresTooLate(let days):
+            "the content expires too late: the device erases keys, and takes no message that is older than \(days) days"
         case .otherTopic: "the content names another topic than the one it is sealed for"
         }
     }

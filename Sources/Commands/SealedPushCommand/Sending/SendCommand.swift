@@ -143,6 +143,9 @@ extension EnqueueReport {
         if alreadyEnqueuedCount > 0 { text += "; \(alreadyEnqueuedCount.grouped) had it enqueued before" }
         if !skipped.isEmpty { text += "; left out: \(skippedCounts.words)" }
         try Output.line("\(text).")
+        if !notHybrid.isEmpty {
+            try Output.line("Not hybrid: \(notHybrid.map(\.description).joined(separator: ", ")).")
+        }
     }
 }
 

@@ -77,6 +77,9 @@ public enum KeyPolicy: Sendable {
     /// X25519 with ML-KEM-768: who records pushes now can't read them with a quantum computer later. Takes 1,088 bytes of each
     /// push, so about 1,840 bytes of content fit. Every server of the app must know such keys.
     case hybrid
+    /// As hybrid; and once a message has opened under a hybrid key, the secrets of all others are erased. A server that did
+    /// not get the device's newest record then reaches it no more: such a push shows the safe default.
+    case hybridOnly
 
     package var algorithm: KeyAlgorithm { self == .classical ? .x25519 : .hybrid }
 }
@@ -87,6 +90,8 @@ extension KeyAlgorithm: Hashable {
 }
 
 extension PublicKey {
+    package var isHybrid: Bool { algorithm == .hybrid }
+
     /// For the suites whose keys have one of X25519.
     package var x25519: X25519PublicKey {
         // The last part of a hybrid key.

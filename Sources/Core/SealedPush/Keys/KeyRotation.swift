@@ -70,10 +70,15 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         return now.seconds(since: newest.life.created) >= age
     }
 
-    /// The keys whose secrets are due for destruction: those that retired `days` + 1 days ago, and the revoked ones.
-    package func erasable(keeping days: Int = RotationRules.keeps, at now: Timestamp) -> [Key] {
-        members.filter { $0.life.erasureDue(keeping: days).map { now >= $0 } ?? ($0.life.state == .revoked) }
-            .map(\.key)
+    /// The keys whose secrets are due for destruction: those that retired `days` + 1 days ago, the revoked ones, and the retired
+    /// ones that are not wanted any more.
+    package func erasable(
+        keeping days: Int = RotationRules.keeps, at now: Timestamp, unwanted isUnwanted: (Key) -> Bool = { _ in false }
+    ) -> [Key] {
+        members.filter { member in
+            guard let due = member.life.erasureDue(keeping: days) else { return member.life.state == .revoked }
+            return now >= due || isUnwanted(member.key)
+        }.map(\.key)
     }
 
     /// Whether a key has waited so long that a person should look: the other end has probably never heard of it.

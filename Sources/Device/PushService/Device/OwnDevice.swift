@@ -256,9 +256,14 @@ extension OwnDevice {
         }
     }
 
-    /// Revoked keys at once, retired ones a day after the last one that opens may arrive.
+    /// Revoked keys at once, retired ones a day after the last push that they open may arrive; where the app takes only hybrid
+    /// keys, other retired ones at once.
     func eraseWhatIsDue(_ change: inout KeyChange, _ erased: (DevicePublicKey) -> Void) throws(KeyChangeError) {
-        for recipient in change.rotation.erasable(keeping: configuration.keepsRetiredKeys, at: change.now) {
+        let isHybridOnly = configuration.keyPolicy == .hybridOnly
+        let due = change.rotation.erasable(keeping: configuration.keepsRetiredKeys, at: change.now) {
+            isHybridOnly && !$0.isHybrid
+        }
+        for recipient in due {
             try change.erase(recipient)
             markers?.remove(recipient)
             erased(recipient)

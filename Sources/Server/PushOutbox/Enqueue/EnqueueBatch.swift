@@ -94,6 +94,15 @@ package struct EnqueueOrder: Sendable {
 
     package func expiration(of payload: SealedPayload) -> Timestamp? { expiration ?? payload.expires }
 
+    /// The content for devices that keep a retired key for so many days; nil if no record says so.
+    func content(
+        from sealer: Sealer, keeping days: Int64?, at now: Timestamp
+    ) throws(SealError) -> PreparedContent {
+        let days = days.map { Int(clamping: $0) }
+        if let days, let expiration { try Sealer.check(expiration, keeping: days, at: now) }
+        return try sealer.prepare(content, keeping: days)
+    }
+
     /// For telling whether a request is repeated for the same ones.
     package var audienceText: String { audience.text(topic) }
 
@@ -112,47 +121,69 @@ package struct EnqueueOrder: Sendable {
 extension EnqueueBatch {
     /// Seals for as many as may be sealed to, on all cores.
     func sealed(
-        _ order: EnqueueOrder, with sealer: Sealer, at now: Timestamp, skipped: inout [SkipReason: Int]
+        _ order: EnqueueOrder, with sealer: Sealer, at now: Timestamp, skipped: inout Skipped
     ) async throws(OutboxError) -> [Sealed] {
         var usable: [Candidate] = []
         for candidate in candidates {
-            if let reason = candidate.obstacle(order, topic: sealer.topic, at: now) {
-                skipped[reason, default: 0] += 1
+            if let reason = candidate.obstacle(order, sealer, at: now) {
+                skipped.add(reason, candidate.name)
             } else {
                 usable.append(candidate)
             }
         }
         guard !usable.isEmpty else { return [] }
-        let content: PreparedContent
-        do throws(SealError) { content = try sealer.prepare(order.content) } catch { throw .seal(error) }
-        let results = await withTaskGroup(of: [Result<Sealed, SealError>].self) { group in
+        // Most times one for all: devices of one app keep their keys for the same time.
+        var contents: [Int64?: Result<PreparedContent, SealError>] = [:]
+        for keeps in Set(usable.map(\.key.keeps)) {
+            contents[keeps] = Result { () throws(SealError) in try order.content(from: sealer, keeping: keeps, at: now)
+            }
+        }
+        let results = await withTaskGroup(of: [Result<Sealed, SealError>].self) { [contents] group in
             for start in stride(from: 0, to: usable.count, by: Self.share) {
                 let part = usable[start..<min(start + Self.share, usable.count)]
-                group.addTask { Self.seal(part, content, order, with: sealer) }
+                group.addTask { Self.seal(part, contents, order, with: sealer) }
             }
             return await group.reduce(into: []) { $0 += $1 }
         }
         var sealed: [Sealed] = []
         sealed.reserveCapacity(results.count)
+        let isForEveryone = order.audience == .everyone
         for result in results {
             switch result {
             case .success(let one): sealed.append(one)
             // For everyone it goes to those whom it fits; otherwise the caller learns it at once.
-            case .failure(.tooLarge) where order.audience == .everyone: skipped[.tooLarge, default: 0] += 1
+            case .failure(.tooLarge) where isForEveryone: skipped.add(.tooLarge)
+            case .failure(.expiresTooLate) where isForEveryone: skipped.add(.expiresTooLate)
             case .failure(let error): throw .seal(error)
             }
         }
         return sealed
     }
 
+    /// Devices of a batch that get nothing.
+    struct Skipped {
+        private(set) var counts: [SkipReason: Int] = [:]
+        /// Names of the first ones whose keys are not hybrid.
+        private(set) var notHybrid: [DeviceName] = []
+
+        mutating func add(_ reason: SkipReason, _ name: String? = nil) {
+            counts[reason, default: 0] += 1
+            guard reason == .notHybrid, notHybrid.count < EnqueueReport.maximumNameCount else { return }
+            if let name = name.flatMap(DeviceName.init(parsing:)) { notHybrid.append(name) }
+        }
+    }
+
     private static func seal(
-        _ candidates: ArraySlice<Candidate>, _ content: PreparedContent, _ order: EnqueueOrder, with sealer: Sealer
+        _ candidates: ArraySlice<Candidate>, _ contents: [Int64?: Result<PreparedContent, SealError>],
+        _ order: EnqueueOrder, with sealer: Sealer
     ) -> [Result<Sealed, SealError>] {
         candidates.compactMap { candidate -> Result<Sealed, SealError>? in
-            guard let recipient = candidate.key.recipient else { return nil }
+            guard let recipient = candidate.key.recipient, let content = contents[candidate.key.keeps] else {
+                return nil
+            }
             return Result { () throws(SealError) in
                 // Whether somebody vouches for it was checked by records on their way in, and just now.
-                let payload = try sealer.seal(content, toUnverified: recipient)
+                let payload = try sealer.seal(content.get(), toUnverified: recipient)
                 let entry = EntryRow(
                     payload, priority: order.priority, expiration: order.expiration(of: payload),
                     device: candidate.name, sealedBy: order.sealedBy)
@@ -171,11 +202,13 @@ extension EnqueueBatch {
 }
 
 extension EnqueueBatch.Candidate {
-    fileprivate func obstacle(_ order: EnqueueOrder, topic: Topic, at now: Timestamp) -> SkipReason? {
+    fileprivate func obstacle(_ order: EnqueueOrder, _ sealer: Sealer, at now: Timestamp) -> SkipReason? {
         guard order.outboxKey?.accepts(self) ?? true else { return .forged }
-        guard self.topic == topic else { return .otherTopic }
+        guard topic == sealer.topic else { return .otherTopic }
         guard hasToken else { return .noToken }
-        return key.obstacle(atSecond: now.secondsSince1970, includingUnverified: order.includesUnverified)
+        return key.obstacle(
+            atSecond: now.secondsSince1970, includingUnverified: order.includesUnverified,
+            requiringHybrid: sealer.requiresHybrid)
     }
 }
 

@@ -47,7 +47,7 @@ extension Outbox {
             order.message = batch.message ?? order.message
             report.id = order.message
             guard !batch.isDone else { return report }
-            var skipped: [SkipReason: Int] = [:]
+            var skipped = EnqueueBatch.Skipped()
             let now = Timestamp(clamping: clock.now() / 1_000)
             let sealed = try await batch.sealed(order, with: sealer, at: now, skipped: &skipped)
             guard try await store.enqueue(sealed, of: batch, order) else {
@@ -57,7 +57,8 @@ extension Outbox {
             }
             (hasStored, lossCount) = (true, 0)
             report.enqueuedCount += sealed.count
-            report.skipped.merge(skipped, uniquingKeysWith: +)
+            report.skipped.merge(skipped.counts, uniquingKeysWith: +)
+            report.notHybrid = Array((report.notHybrid + skipped.notHybrid).prefix(EnqueueReport.maximumNameCount))
             progress?(report)
             if batch.range == nil { return report }
         }
@@ -87,6 +88,10 @@ public struct EnqueueReport: Hashable, Sendable {
     public internal(set) var alreadyEnqueuedCount = 0
     /// Devices that got nothing, by reason.
     public internal(set) var skipped: [SkipReason: Int] = [:]
+    /// Those that were skipped as ``SkipReason/notHybrid``, by name; the first 100.
+    public internal(set) var notHybrid: [DeviceName] = []
+
+    package static let maximumNameCount = 100
 }
 
 /// A device's number, 0 for all, and its name; what became of a message there, and how often.
@@ -138,6 +143,10 @@ public enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case otherTopic = "other-topic"
     /// Its key is hybrid, and the content, which goes to everyone, is too large for it.
     case tooLarge = "too-large"
+    /// Its key is not hybrid, and the sealer requires hybrid keys.
+    case notHybrid = "not-hybrid"
+    /// The content, which goes to everyone, expires after the device may have erased its key.
+    case expiresTooLate = "expires-too-late"
     /// Its row was not written by who has the outbox's key: remove the device, and let it enroll again.
     case forged
 }

@@ -167,32 +167,37 @@ package struct SealingKey: Hashable, Sendable {
     /// Seconds since 1970, both included.
     package let validFrom: Int64
     package let validUntil: Int64
+    /// For how many days the device keeps the key once it has retired; nil if no record says so.
+    package let keeps: Int64?
 }
 
 extension SealingKey {
     init(_ row: some OutboxRow) throws(OutboxError) {
         self.init(
             recipient: try row.recipient(), isVerified: try row.bool("is_verified"),
-            validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until"))
+            validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until"),
+            // Whatever somebody has written there: it is multiplied.
+            keeps: try row.optionalInt("keeps").map { min(max($0, 1), 31) })
     }
 
     /// The same choice as `EnrolledDevice.recipient(at:)`, with the time left open.
     init(_ keys: DeviceKeys) {
         switch keys {
         case .unverified(let recipient):
-            self.init(recipient: recipient, isVerified: false, validFrom: 0, validUntil: .max)
+            self.init(recipient: recipient, isVerified: false, validFrom: 0, validUntil: .max, keeps: nil)
         case .enrolled(let device):
             self.init(
                 recipient: device.record.recipients.first(where: device.proven.contains), isVerified: true,
                 validFrom: device.record.created.secondsSince1970 - TimeRules.maximumLead(isAnonymous: false),
-                validUntil: device.record.expires.secondsSince1970)
+                validUntil: device.record.expires.secondsSince1970, keeps: Int64(device.record.keeps))
         }
     }
 
-    /// Why nothing may be sealed to it now; nil where it may.
-    func obstacle(atSecond now: Int64, includingUnverified: Bool) -> SkipReason? {
-        guard recipient != nil else { return .unproven }
+    /// Why nothing may be sealed to it now; nil if it may.
+    func obstacle(atSecond now: Int64, includingUnverified: Bool, requiringHybrid: Bool) -> SkipReason? {
+        guard let recipient else { return .unproven }
         guard isVerified || includingUnverified else { return .unverified }
+        guard !requiringHybrid || recipient.isHybrid else { return .notHybrid }
         guard now >= validFrom else { return .recordNotYetValid }
         return now <= validUntil ? nil : .recordExpired
     }

@@ -144,17 +144,17 @@ enum DeviceTable {
         try db.run(
             """
             INSERT INTO devices(name, user, topic, carrier, token, token_registered, token_refusal, recipient,
-                is_verified, valid_from, valid_until, pin_code, address_code)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                is_verified, valid_from, valid_until, keeps, pin_code, address_code)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
             ON CONFLICT(name) DO UPDATE SET is_proven = is_proven AND token IS ?5 AND topic IS ?3 AND carrier IS ?4,
                 user = ?2, topic = ?3, carrier = ?4, token = ?5, token_registered = ?6, token_refusal = ?7,
-                recipient = ?8, is_verified = ?9, valid_from = ?10, valid_until = ?11, pin_code = ?12,
-                address_code = ?13, revision = revision + 1
+                recipient = ?8, is_verified = ?9, valid_from = ?10, valid_until = ?11, keeps = ?12, pin_code = ?13,
+                address_code = ?14, revision = revision + 1
             """,
             [
                 row.name, row.user, row.topic, carrier, row.address?.blob, row.registered, row.refusal,
                 row.key.recipient?.bytes.blob, row.key.isVerified, row.key.validFrom, row.key.validUntil,
-                new.codes.pin?.blob, new.codes.address?.blob,
+                row.key.keeps, new.codes.pin?.blob, new.codes.address?.blob,
             ])
     }
 
@@ -169,8 +169,8 @@ enum DeviceTable {
 
     private static let selection = """
         SELECT devices.id, devices.name, user AS user_name, topic, carriers.name AS carrier, token, token_registered,
-            token_refusal, recipient, is_verified, valid_from, valid_until, enrollment, record, proven, pin_code,
-            address_code, enrollments.code
+            token_refusal, recipient, is_verified, valid_from, valid_until, keeps, enrollment, record, proven,
+            pin_code, address_code, enrollments.code
         FROM devices LEFT JOIN carriers ON carriers.id = carrier LEFT JOIN enrollments ON device = devices.id
         """
 }

@@ -94,7 +94,7 @@ extension SQLiteStore {
             """
             SELECT id, revision, name, user AS user_name, topic,
                 token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient, is_verified,
-                valid_from, valid_until, pin_code
+                valid_from, valid_until, keeps, pin_code
             FROM devices WHERE \(condition)
             """, arguments
         ).map { try EnqueueBatch.Candidate($0) }

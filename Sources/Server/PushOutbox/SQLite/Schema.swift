@@ -5,7 +5,7 @@ enum Schema {
     /// "SPUB": marks the file as ours. Source: SQLite, `PRAGMA application_id`.
     static let applicationID = 0x5350_5542
     /// Of these tables. Change it with them.
-    static let version = 3
+    static let version = 4
 
     /// Makes the tables, in one transaction, if there are none.
     static func make(_ db: Database) throws {
@@ -48,6 +48,8 @@ enum Schema {
             -- Whether the carrier has taken a push for this token: what has not must not slow down what has.
             is_proven INTEGER NOT NULL DEFAULT 0,
             recipient BLOB, is_verified INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_until INTEGER NOT NULL,
+            -- Days; NULL if no record says so.
+            keeps INTEGER CHECK (keeps BETWEEN 1 AND 31),
             revision INTEGER NOT NULL DEFAULT 1,
             -- Codes by a key that is not in the file, here and below; NULL where there is none.
             pin_code BLOB, address_code BLOB

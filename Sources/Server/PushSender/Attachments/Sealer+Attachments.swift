@@ -99,7 +99,9 @@ extension Sealer {
         let sizePlan = recipient.map { self.sizePlan(for: $0) } ?? sizePlan
         var content = content
         try complete(&content)
-        guard content.json.count + receiptByteCount > sizePlan.maximumContentByteCount, content.withdrawal == nil else {
+        // An expiry may be filled in when it is sealed.
+        let laterByteCount = receiptByteCount + (content.expires == nil ? ",\"expires\":253402300799".utf8.count : 0)
+        guard content.json.count + laterByteCount > sizePlan.maximumContentByteCount, content.withdrawal == nil else {
             return nil
         }
         let json = content.json
@@ -116,7 +118,7 @@ extension Sealer {
         part.other = [:]
         part.overflow = Overflow(file: remote)
         do { try part.checkForSealing() } catch { throw .content(error) }
-        let excess = part.json.count + receiptByteCount - sizePlan.maximumContentByteCount
+        let excess = part.json.count + laterByteCount - sizePlan.maximumContentByteCount
         if excess > 0 {
             guard let shorter = part.truncated(by: excess) else { throw .tooLarge(byteCountOver: excess) }
             part = shorter

@@ -72,7 +72,7 @@ public struct EnrolledDevice: Hashable, Sendable {
     public func recipient(at now: Timestamp) throws(RecordError) -> VerifiedRecipient {
         try record.check(pinned: enrollment, topic: record.topic, replacing: nil, at: now)
         guard let newest = record.recipients.first(where: proven.contains) else { throw .unproven }
-        return VerifiedRecipient(newest)
+        return VerifiedRecipient(newest, keeps: record.keeps)
     }
 }
 
@@ -84,6 +84,8 @@ public struct EnrolledDevice: Hashable, Sendable {
 public struct VerifiedRecipient: Hashable, Sendable {
     /// What to seal to.
     public let recipient: DevicePublicKey
+    /// For how many days the device keeps the key once it has retired; nil if no record says so.
+    package let keeps: Int?
 
-    package init(_ recipient: DevicePublicKey) { self.recipient = recipient }
+    package init(_ recipient: DevicePublicKey, keeps: Int?) { (self.recipient, self.keeps) = (recipient, keeps) }
 }
