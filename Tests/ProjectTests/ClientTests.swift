@@ -61,6 +61,16 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
     }
 
+    /// pyhpke and cryptography's ML-KEM, without the client's own code.
+    @Test("the hybrid vectors made with it agree with another HPKE library") func hybridVectors() throws {
+        let tests = Checkout.folder.appending(path: "Tests")
+        let script = tests.appending(path: "Interop/check_hybrid_vectors.py").path
+        let vectors = tests.appending(path: "Vectors/Hybrid").path
+        let result = try Program(at: PreparedPython.path()).run("-B", script, vectors)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output == "answered 1, opened 7, rejected 8, unknown-recipient 6, unknown-sender 1\n")
+    }
+
     @Test("installs by the lines of its README, with its types", .enabled(if: Thoroughness.isThorough))
     func installs() throws {
         let readme = try Checkout.text(client.appending(path: "README.md"))
