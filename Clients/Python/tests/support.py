@@ -56,16 +56,16 @@ class Phone:
 
     @property
     def recipients(self):
-        return [key_text.encode(key_text.RECIPIENT, hpke.public_key(each)) for each in self.identities]
+        return [key_text.recipient_text(hpke.recipient_of(each)) for each in self.identities]
 
-    def rotate(self):
+    def rotate(self, kind=bytes):
         """A new key, beside those that there are: the newest first."""
-        self.identities.insert(0, os.urandom(32))
+        self.identities.insert(0, kind(os.urandom(32)))
 
     def record(self, counter=None, created=None, lifetime=34560000, recipients=None):
         self.counter = self.counter + 1 if counter is None else counter
         made = int(time.time()) if created is None else created
-        keys = recipients or [hpke.public_key(each) for each in self.identities]
+        keys = recipients or [hpke.recipient_of(each) for each in self.identities]
         return records.sign_record(records.DEVICE, self.secret, self.counter, made, made + lifetime, self.topic, keys)
 
     def answer(self, challenge, sender):

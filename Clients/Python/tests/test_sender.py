@@ -14,7 +14,7 @@ from sealed_push import ContentError, KeyTextError, RecordError, Sender, Setting
 from sealed_push.contexts import LIFETIME, MOST_HELD, MOST_MESSAGES, ContextCache
 from sealed_push import content as contents
 from sealed_push.protocol.content import NAMES
-from sealed_push.protocol import hpke, key_text, receipts
+from sealed_push.protocol import hpke, key_text, mlkem, receipts
 from sealed_push.protocol.text import decode_base64
 
 from .support import NINA, TOPIC, Phone, enrolled
@@ -77,6 +77,27 @@ class Sealing(unittest.TestCase):
         push = self.sender.seal_unverified(NINA, fresh.recipients[0])
         self.assertTrue(fresh.open(push, self.sender))
 
+    def test_a_sender_that_requires_hybrid_keys_seals_to_no_others(self):
+        sender = Sender(SECRET, topic=TOPIC, require_hybrid=True)
+
+        for seal, to in ((sender.seal, self.device), (sender.seal_unverified, self.phone.recipients[0])):
+            with self.assertRaises(RecordError) as raised:
+                seal(NINA, to)
+            self.assertEqual(raised.exception.code, "not-hybrid")
+
+    @unittest.skipUnless(mlkem.is_available(), "needs cryptography 48")
+    def test_a_sender_that_requires_hybrid_keys_seals_once_one_is_proven(self):
+        sender = Sender(SECRET, topic=TOPIC, require_hybrid=True)
+        self.phone.rotate(hpke.HybridIdentity)
+        self.device.update(self.phone.record())
+        with self.assertRaises(RecordError) as raised:
+            sender.seal(NINA, self.device)
+        self.assertEqual(raised.exception.code, "not-hybrid")
+        self.device.answer(self.phone.answer(self.device.challenge(sender), sender))
+        for push in (sender.seal(NINA, self.device), sender.seal_unverified(NINA, self.phone.recipients[0])):
+            self.assertEqual(envelope_of(push)[0], hpke.HYBRID)
+            self.assertTrue(self.phone.open(push, sender))
+
     def test_every_size_fits_or_is_told(self):
         for reserve, padding in ((0, "buckets"), (0, "full"), (6, "none"), (1024, "buckets")):
             sender = Sender(SECRET, topic=TOPIC, reserve=reserve, padding=padding)
@@ -111,11 +132,12 @@ class Sealing(unittest.TestCase):
             "padding": ("most", None, []),
             "reserve": (-1, 1025, "6", True, 1.5),
             "receipts": ("http://example.com", "", 7, "https://" + "x" * 256),
+            "require_hybrid": (None, 1, "no"),
         }.items():
             for value in values:
                 with self.assertRaises(SettingError) as raised:
                     Sender(SECRET, **({"topic": TOPIC} | {name: value}))
-                self.assertEqual(raised.exception.code, name)
+                self.assertEqual(raised.exception.code, name.replace("_", "-"))
         for name, value in (
             *(("priority", 9), ("priority", None), ("now", 1.5)),
             *(("expiration", wrong) for wrong in ("0", -1, 1, 86400, NOW - 600, (NOW + 600) * 1000, True)),

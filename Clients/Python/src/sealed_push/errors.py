@@ -82,6 +82,7 @@ class SettingError(SealedPushError):
         ),
         "padding": ("there is no such padding", "choose buckets, full or none"),
         "reserve": ("this many bytes can't be kept back", "give a whole number from 0 to 1024"),
+        "require-hybrid": ("this is neither true nor false", "give True or False"),
         "receipts": ("receipts can't be posted there", "give an https address of at most 256 characters"),
         "priority": ("APNs has no such priority here", "give 10 or 5"),
         "expiration": (
@@ -120,6 +121,10 @@ class RecordError(SealedPushError):
         ),
         "unsupported": ("the record names a hybrid key, which needs ML-KEM", "install cryptography 48 or later"),
         "unproven": ("no key of this device has answered a challenge yet", "send what Device.challenge gives"),
+        "not-hybrid": (
+            "the key isn't hybrid, and this sender requires hybrid keys",
+            "have the app use keyPolicy .hybrid, then challenge the device's new key",
+        ),
         "malformed-state": (
             "this is not what Device.to_dict gave",
             "store it as it is: enrollment, record, proven, challenges",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .contexts import ContextCache
-from .errors import ContentError, SettingError
+from .errors import ContentError, RecordError, SettingError
 from .keys import seconds
 from .protocol import content as contents
 from .protocol import envelope, key_text, receipts, records
@@ -66,6 +66,7 @@ class Sender:
         padding: str = "buckets",
         reserve: int = 0,
         receipts: str | None = None,
+        require_hybrid: bool = False,
     ) -> None:
         """
         secret: PUSH-SENDER-SECRET-KEY-1..., whose public half the app trusts.
@@ -76,6 +77,7 @@ class Sender:
             (nothing) or "none" (the length).
         reserve: bytes of the 4,096 that are kept back, for a client that writes the JSON anew and longer.
         receipts: where devices post that they have shown a message: an https address.
+        require_hybrid: seal to hybrid keys only (Specification 3.8). A challenge still goes to any key.
 
         Raises KeyTextError, SettingError.
         """
@@ -89,11 +91,14 @@ class Sender:
             raise SettingError("reserve")
         if receipts is not None and not _is_receipt_address(receipts):
             raise SettingError("receipts")
+        if not isinstance(require_hybrid, bool):
+            raise SettingError("require-hybrid")
         self._topic = topic
         self._public_text = key_text.encode(key_text.SENDER, self._public)
         self._alert = _checked_alert(safe_default)
         self._padding = padding
         self._receipts = receipts
+        self._require_hybrid = require_hybrid
         self._largest = {
             suite: envelope.largest_plaintext(suite, self._alert, reserve) for suite in (AUTHENTICATED, HYBRID)
         }
@@ -120,7 +125,7 @@ class Sender:
         expiration: until when Apple keeps it for a device that is away, Unix seconds, or 0 for a single attempt; without it the
             content's `expires` counts. A moment that is past is refused.
 
-        Raises RecordError (`unproven`, `expired`), ContentError, TooLargeError, SettingError.
+        Raises RecordError (`unproven`, `expired`, `not-hybrid`), ContentError, TooLargeError, SettingError.
         """
         from .device import Device
 
@@ -140,7 +145,10 @@ class Sender:
         expiration: int | None = None,
         now: int | None = None,
     ) -> Push:
-        """Seals content to a key, push1..., that no record vouches for: whoever put it into your list reads the message."""
+        """Seals content to a key, push1..., that no record vouches for: whoever put it into your list reads the message.
+
+        Raises KeyTextError, RecordError (`not-hybrid`), ContentError, TooLargeError, SettingError.
+        """
         key = key_text.recipient(recipient)
         return self._seal(content, key, priority, expiration, seconds(now))
 
@@ -172,6 +180,9 @@ class Sender:
     def _seal(
         self, content: Mapping[str, Any], recipient: bytes, priority: int, expiration: int | None, now: int
     ) -> Push:
+        suite = suite_of(recipient)
+        if self._require_hybrid and suite != HYBRID:
+            raise RecordError("not-hybrid")
         if not isinstance(priority, int) or priority not in (10, 5):
             raise SettingError("priority")
         if not isinstance(content, Mapping):
@@ -184,7 +195,6 @@ class Sender:
         data, suspects = contents.for_sealing(made, self._topic, now)
         for member in suspects:
             warnings.warn(f'"{member}" is not a member that devices know, and looks misspelled', stacklevel=3)
-        suite = suite_of(recipient)
         plaintext = contents.pad(data, self._padding, self._largest[suite], suite == HYBRID)
         if expiration is not None and not _is_expiration(expiration, now):
             raise SettingError("expiration")
