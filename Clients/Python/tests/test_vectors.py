@@ -14,6 +14,7 @@ from sealed_push.protocol import (
     fingerprint,
     hpke,
     key_text,
+    mlkem,
     opening,
     receipts,
     records,
@@ -73,16 +74,46 @@ class Vectors(unittest.TestCase):
         self.assertEqual(envelope.apns_id(key, recipient, made["id"]), values["apns-id"])
         self.assertEqual(envelope.ledger_key(sealed, recipient, hpke.sender_public_key(sender)).hex(), values["ledger-key"])
 
+    @unittest.skipUnless(mlkem.is_available(), "needs cryptography 48")
+    def test_hybrid(self):
+        vectors = read_vectors("Hybrid")
+        self.assertEqual(len(vectors), 27)
+        for name, values in vectors.items():
+            with self.subTest(name):
+                if "field" in values:
+                    self.assertEqual(self.opened(values), (values["outcome"], values.get("content")))
+                    if values["outcome"] == "opened":
+                        self.sealed_hybrid(values)
+                elif values["kind"] == "challenge":
+                    self.assertEqual(self.answered(values), values["answer"])
+                else:
+                    self.assertEqual(self.outcome(self.record, values), values["outcome"])
+
+    def sealed_hybrid(self, values):
+        data = {name: bytes.fromhex(values[name]) for name in ("sender-secret", "ephemeral-secret", "psk", "psk-id", "plaintext")}
+        context = hpke.Context.to_seal(
+            data["sender-secret"],
+            key_text.recipient(values["recipient"]),
+            values["topic"],
+            data["ephemeral-secret"],
+            encapsulated=(data["psk"], data["psk-id"]),
+        )
+        number = context.number(data["plaintext"], bytes.fromhex(values["number-random"]))
+        self.assertEqual(text.encode_base64(context.seal(data["plaintext"], number)), values["field"])
+
     def test_records_and_challenges(self):
         vectors = read_vectors("Records")
         self.assertEqual(len(vectors), 97)
         for name, values in vectors.items():
             with self.subTest(name):
-                outcome = self.challenge if values["kind"] == "challenge" else self.record
-                try:
-                    self.assertEqual(values["outcome"], outcome(values))
-                except SealedPushError as error:
-                    self.assertEqual(values["outcome"], error.code)
+                check = self.challenge if values["kind"] == "challenge" else self.record
+                self.assertEqual(self.outcome(check, values), values["outcome"])
+
+    def outcome(self, check, values):
+        try:
+            return check(values)
+        except SealedPushError as error:
+            return error.code
 
     def record(self, values):
         kinds = {
@@ -102,14 +133,17 @@ class Vectors(unittest.TestCase):
             self.assertEqual(made, values["record"])
         return "accepted"
 
-    def challenge(self, values):
-        answer = records.answer_challenge(
+    def answered(self, values):
+        return records.answer_challenge(
             values["challenge"],
             keys_of(values, "identity", key_text.IDENTITY),
             keys_of(values, "sender", key_text.SENDER),
             values["topic"],
             key_text.decode(key_text.ENROLLMENT, values["enrollment"]),
         )
+
+    def challenge(self, values):
+        answer = self.answered(values)
         self.assertEqual(answer, values["answer"])
         made = records.make_challenge(
             key_text.decode(key_text.SENDER_SECRET, values["sender-secret"]),
