@@ -188,6 +188,8 @@ describe('A record', () => {
       const flipped = record.slice(0, length) + (record[length] === 'A' ? 'B' : 'A') + record.slice(length + 1)
       assert.ok(codeOf(() => Device.enroll(flipped, { topic: TOPIC })), `character ${length}`)
     }
+    // Other texts than a record's end at 4,096 characters (2.5).
+    assert.deepEqual([4096, 4098].map((length) => decodeBase64('A'.repeat(length))?.length), [3072, undefined])
   })
 })
 

@@ -9,9 +9,9 @@ export const byteCount = (text) => Buffer.byteLength(text, 'utf8')
 export const toJSON = (value) => Buffer.from(JSON.stringify(value), 'utf8')
 export const encodeBase64 = (bytes) => Buffer.from(bytes).toString('base64url')
 
-/** The bytes of 1 to 4,096 characters, by the strict rules of 2.5; null for anything else. */
-export function decodeBase64(text) {
-  if (typeof text !== 'string' || !/^[A-Za-z0-9_-]{1,4096}$/.test(text) || text.length % 4 === 1) return null
+/** The bytes of 1 to `longest` characters, by the strict rules of 2.5; null for anything else. */
+export function decodeBase64(text, longest = 4096) {
+  if (typeof text !== 'string' || text.length > longest || !/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) return null
   const bytes = Buffer.from(text, 'base64url')
   return encodeBase64(bytes) === text ? bytes : null
 }
@@ -21,7 +21,7 @@ export const armour = (prefix, bytes) => prefix + encodeBase64(bytes)
 /** The bytes of a text, where they are from `least` to `most`; null for anything else (11.1.4, 11.5). */
 export function unarmour(prefix, text, least, most) {
   if (typeof text !== 'string' || !text.startsWith(prefix)) return null
-  const bytes = decodeBase64(text.slice(prefix.length))
+  const bytes = decodeBase64(text.slice(prefix.length), Math.ceil((most * 4) / 3))
   return bytes !== null && bytes.length >= least && bytes.length <= most ? bytes : null
 }
 
