@@ -4,7 +4,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { inspect } from 'node:util'
 import { ChallengeError, RecordError, SettingError } from './errors.js'
 import { blake2b } from './protocol/blake2b.js'
-import { decode, encode, ENROLLMENT, RECIPIENT } from './protocol/key-text.js'
+import { decode, decodeRecipient, encode, encodeRecipient, ENROLLMENT, recipientText } from './protocol/key-text.js'
 import { checkRecord, DEVICE, readRecord } from './protocol/records.js'
 import { decodeBase64, encodeBase64, isTopic, options, seconds, unarmour } from './protocol/text.js'
 import { isSender, makeChallenge } from './sender.js'
@@ -18,6 +18,7 @@ export let isDevice
 export class Device {
   #enrollment
   #record
+  #recipients
   #text
   #proven
   #challenges
@@ -31,12 +32,18 @@ export class Device {
     const { enrollment, record, proven = [], challenges = [] } = state
     if (!Array.isArray(proven) || !Array.isArray(challenges)) throw new RecordError('malformed-state')
     this.#enrollment = decode(ENROLLMENT, enrollment)
-    this.#record = readRecord(DEVICE, record)
-    this.#text = record
+    this.#take(readRecord(DEVICE, record), record)
     if (!this.#record.signer.equals(this.#enrollment)) throw new RecordError('foreign-signer')
-    const found = proven.map((each) => encode(RECIPIENT, decode(RECIPIENT, each)))
+    const found = proven.map(recipientText)
     this.#proven = new Set(this.recipients.filter((each) => found.includes(each)))
     this.#challenges = challenges.map(readChallenge)
+  }
+
+  /** The texts of the keys are kept, because a hybrid key's is slow to make. */
+  #take(record, text) {
+    this.#record = record
+    this.#recipients = record.keys.map(encodeRecipient)
+    this.#text = text
   }
 
   static fromJSON(state) {
@@ -56,8 +63,7 @@ export class Device {
     const newer = readRecord(DEVICE, record)
     checkRecord(newer, this.#enrollment, this.#record.topic, this.#record, now)
     const before = this.recipients
-    this.#record = newer
-    this.#text = record
+    this.#take(newer, record)
     const left = this.recipients
     this.#proven = new Set(left.filter((each) => this.#proven.has(each)))
     return before.filter((each) => !left.includes(each))
@@ -69,13 +75,13 @@ export class Device {
     if (!isSender(sender)) throw new SettingError('sender')
     if (sender.topic !== this.topic) throw new SettingError('other-topic')
     if (recipient === undefined) throw new ChallengeError('nothing-to-ask')
-    const key = decode(RECIPIENT, recipient)
+    const key = decodeRecipient(recipient)
     if (!this.#record.keys.some((each) => each.equals(key))) throw new ChallengeError('not-in-record')
     const { text, answer } = makeChallenge(sender, key, this.#enrollment)
     const hash = blake2b(32, answer)
     answer.fill(0)
     const waiting = this.#challenges.filter((each) => each.expires >= at).slice(1 - MOST_CHALLENGES)
-    this.#challenges = [...waiting, { recipient: encode(RECIPIENT, key), expires: at + LIFETIME, hash }]
+    this.#challenges = [...waiting, { recipient: recipient.toLowerCase(), expires: at + LIFETIME, hash }]
     return text
   }
 
@@ -120,7 +126,7 @@ export class Device {
   }
 
   get recipients() {
-    return this.#record.keys.map((key) => encode(RECIPIENT, key))
+    return [...this.#recipients]
   }
 
   get proven() {
@@ -147,5 +153,5 @@ function readChallenge(value) {
   const { recipient, expires, hash } = value
   const bytes = decodeBase64(hash)
   if (bytes === null || bytes.length !== 32 || !Number.isInteger(expires)) throw new RecordError('malformed-state')
-  return { recipient: encode(RECIPIENT, decode(RECIPIENT, recipient)), expires, hash: bytes }
+  return { recipient: recipientText(recipient), expires, hash: bytes }
 }

@@ -7,13 +7,14 @@ const words = {
     'not-a-key': ["this is no text of a key of this project", 'copy it again, as a whole and without spaces'],
     'wrong-kind': [
       'this is no key of the kind that is wanted here',
-      "a recipient begins with push1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrollment with pushenrollment1",
+      "a recipient begins with push1 or pushpq1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrollment with pushenrollment1",
     ],
     'wrong-case': [
       "the key's text has small letters where there are capitals, or the other way around",
       "a secret is written in capitals throughout; other keys don't mix the two",
     ],
     'wrong-checksum': ["a letter of the key's text is wrong or missing", 'copy it again, as a whole'],
+    unsupported: ['this is a hybrid key, which needs ML-KEM', 'run Node 24.7 or later, with OpenSSL 3.5 or later'],
     'refused-key': ['nobody may use this public key', 'it was altered or made up: ask its owner for the right one'],
   },
   ContentError: {
@@ -60,7 +61,7 @@ const words = {
       'there are two different records with this counter',
       'give the device the newest record; it signs one with a higher counter',
     ],
-    unsupported: ['the record names a hybrid key', 'this client does not seal to such keys yet: use Swift or Python'],
+    unsupported: ['the record names a hybrid key, which needs ML-KEM', 'run Node 24.7 or later, with OpenSSL 3.5 or later'],
     unproven: ['no key of this device has answered a challenge yet', 'send what Device.challenge returns'],
     'malformed-state': [
       'this is not what Device.toJSON returned',

@@ -6,7 +6,7 @@ export interface Push {
   readonly headers: Readonly<Record<string, string>>
   /** The sealed message's own ID. */
   readonly messageID: string
-  /** The key it is sealed to, push1.... */
+  /** The key it is sealed to, push1... or pushpq1.... */
   readonly recipient: string
   /** The payload as an object, for clients that write the JSON themselves. */
   readonly message: Record<string, unknown>
@@ -106,7 +106,7 @@ export class Sender {
   readonly topic: string
   /** What the app trusts, pushsender1.... */
   readonly publicKey: string
-  /** How many bytes of content JSON fit into one push. */
+  /** How many bytes of content JSON fit into one push; 1,088 less for a hybrid key. */
   readonly maxContentBytes: number
 
   /**
@@ -115,7 +115,10 @@ export class Sender {
    */
   seal(content: Content | Withdrawal, device: Device, options?: SealOptions): Push
 
-  /** Seals content to a key, push1..., that no record vouches for: whoever put it into your list reads the message. */
+  /**
+   * Seals content to a key, push1... or pushpq1..., that no record vouches for: whoever put it into your list reads the message.
+   * @throws KeyTextError (`unsupported` for a hybrid key on a Node without ML-KEM), and what `seal` throws
+   */
   sealUnverified(content: Content | Withdrawal, recipient: string, options?: SealOptions): Push
 }
 

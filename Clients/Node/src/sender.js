@@ -6,8 +6,8 @@ import { isDevice } from './device.js'
 import { SettingError } from './errors.js'
 import { blake2b } from './protocol/blake2b.js'
 import { forSealing, isBackground, isVisible, pad, PADDINGS, plain, plainObject, suspects } from './protocol/content.js'
-import { CHALLENGE, derive, OVERHEAD, privateKey, publicBytes, seal, senderScalar, toSeal } from './protocol/hpke.js'
-import { decode, decodeSecret, encode, RECIPIENT, SENDER, SENDER_SECRET } from './protocol/key-text.js'
+import { CHALLENGE, derive, overhead, privateKey, publicBytes, seal, senderScalar, toSeal } from './protocol/hpke.js'
+import { decodeRecipient, decodeSecret, encode, isHybrid, SENDER, SENDER_SECRET } from './protocol/key-text.js'
 import { armour, encodeBase64, isSeconds, isTopic, options, seconds, toJSON } from './protocol/text.js'
 
 const MOST_BYTES = 4096
@@ -57,10 +57,10 @@ export class Sender {
     if (!PADDINGS.includes(padding)) throw new SettingError('padding')
     this.#topic = topic
     this.#padding = padding
-    // Everything around the envelope's text.
+    // Everything around the envelope's text, and how long an envelope fits (5.3).
     const clear = JSON.stringify({ aps: { alert: checkedAlert(safeDefault), 'mutable-content': 1 }, 'custom-encrypted-message': '' })
     this.#around = [Buffer.from(clear.slice(0, -2)), Buffer.from(clear.slice(-2))]
-    this.#largest = Math.floor(((MOST_BYTES - Buffer.byteLength(clear)) * 3) / 4) - OVERHEAD
+    this.#largest = Math.floor(((MOST_BYTES - Buffer.byteLength(clear)) * 3) / 4)
   }
 
   seal(content, device, settings) {
@@ -83,12 +83,12 @@ export class Sender {
   }
 
   get maxContentBytes() {
-    return this.#largest - 1
+    return this.#largest - 69 - 1
   }
 
   #seal(content, recipient, settings, now) {
     const { priority = 10, expiration } = options(settings, ...SEAL_OPTIONS)
-    const key = decode(RECIPIENT, recipient)
+    const key = decodeRecipient(recipient)
     if (priority !== 10 && priority !== 5) throw new SettingError('priority')
     const made = { id: randomUUID(), topic: this.#topic, sent: now, ...plainObject(content) }
     if (made.topic !== this.#topic) throw new SettingError('other-topic')
@@ -96,12 +96,12 @@ export class Sender {
     const data = forSealing(made, this.#topic, now)
     suspects(made).forEach(warn)
     const headers = this.#headers(made, key, priority, expiration ?? made.expires)
-    const plaintext = pad(data, this.#padding, this.#largest)
+    const plaintext = pad(data, this.#padding, this.#largest - overhead(key), isHybrid(key))
     const sealed = seal(toSeal(this.#secret, key, this.#topic), plaintext)
     data.fill(0)
     plaintext.fill(0)
     const [start, end] = [isBackground(made) ? BACKGROUND : this.#around[0], this.#around[1]]
-    return new Push(Buffer.concat([start, Buffer.from(encodeBase64(sealed)), end]), headers, made.id, encode(RECIPIENT, key))
+    return new Push(Buffer.concat([start, Buffer.from(encodeBase64(sealed)), end]), headers, made.id, recipient.toLowerCase())
   }
 
   #headers(content, recipient, priority, expires) {

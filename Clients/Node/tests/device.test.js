@@ -132,6 +132,12 @@ describe('Device', () => {
     // Nor does it count when a record names it later.
     loaded.update(phone.record({ keys: [...stranger.keys, ...phone.keys] }))
     assert.deepEqual(loaded.unproven, stranger.recipients)
+    // Keys in capitals are the same keys.
+    device.challenge(sender, { recipient: state.proven[0].toUpperCase() })
+    const { challenges } = device.toJSON()
+    assert.equal(challenges[0].recipient, state.proven[0])
+    const capitals = challenges.map((each) => ({ ...each, recipient: each.recipient.toUpperCase() }))
+    assert.deepEqual(Device.fromJSON({ ...state, proven: [state.proven[0].toUpperCase()], challenges: capitals }).toJSON(), device.toJSON())
     const refused = (code, change) => assert.equal(codeOf(() => Device.fromJSON({ ...state, ...change })), code)
     refused('foreign-signer', { enrollment: enrollmentOf(stranger) })
     refused('malformed-state', { proven: state.proven[0] })

@@ -21,6 +21,7 @@ describe('Sender', () => {
     const push = sender.seal(NINA, device, { now: earlier })
     assert.deepEqual(phone.open(push, sender.publicKey), { id: push.messageID, topic: TOPIC, sent: earlier, ...NINA })
     assert.equal(push.recipient, device.recipient())
+    assert.equal(sender.sealUnverified(NINA, push.recipient.toUpperCase()).recipient, push.recipient)
     assert.deepEqual(Object.keys(push.message), ['aps', 'custom-encrypted-message'])
     assert.deepEqual(push.message.aps, { alert: 'You have a new message!', 'mutable-content': 1 })
     assert.equal(push.payload.length, 527)

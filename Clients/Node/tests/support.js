@@ -1,18 +1,28 @@
 // What several tests share: the vectors' form, BLAKE2b, chance, and a phone.
 
 import { spawnSync } from 'node:child_process'
-import { createDecipheriv, randomBytes, randomInt, sign } from 'node:crypto'
+import crypto, { createDecipheriv, createPrivateKey, createPublicKey, hkdfSync, randomBytes, randomInt, sign } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Device, SealedPushError } from 'sealed-push'
 import { blake2b } from '../src/protocol/blake2b.js'
 import * as hpke from '../src/protocol/hpke.js'
-import { decode, encode, ENROLLMENT, RECIPIENT, SENDER } from '../src/protocol/key-text.js'
+import { decode, encode, encodeRecipient, ENROLLMENT, SENDER } from '../src/protocol/key-text.js'
 import { checksum, DEVICE, signedMessage } from '../src/protocol/records.js'
 import { armour, decodeBase64 } from '../src/protocol/text.js'
 
 export const TOPIC = 'com.example.app'
 export const NINA = { alert: { title: 'Nina', body: 'Lunch at one?' } }
 export const isThorough = process.env.THOROUGH === '1'
+
+/** Whether this Node can seal to hybrid keys, found another way than `mlkem.js` does. */
+export const hasMLKEM = (() => {
+  try {
+    return crypto.generateKeyPairSync('ml-kem-768') && 'encapsulate' in crypto
+  } catch {
+    return false
+  }
+})()
+
 export const now = () => Math.floor(Date.now() / 1000)
 
 export const VECTORS = new URL('../../../Tests/Vectors/', import.meta.url)
@@ -65,6 +75,22 @@ export function codeOf(call) {
   }
 }
 
+/** The private keys of both halves of a device's hybrid identity (3.8.2). Needs ML-KEM. */
+export class HybridIdentity {
+  constructor(seed = randomBytes(32)) {
+    const expanded = hkdfSync('sha256', seed, '', 'sealedpush/v1 device ml-kem\0', 64)
+    // PKCS #8 of an ML-KEM-768 key that is given by its seed.
+    const key = Buffer.concat([Buffer.from('3054020100300b060960864801650304040204428040', 'hex'), Buffer.from(expanded)])
+    this.mlkem = createPrivateKey({ key, format: 'der', type: 'pkcs8' })
+    this.scalar = hpke.privateKey(hpke.derive(seed, 'sealedpush/v1 device scalar'))
+    const encapsulationKey = createPublicKey(this.mlkem).export({ format: 'der', type: 'spki' }).subarray(-1184)
+    this.recipient = Buffer.concat([encapsulationKey, hpke.publicBytes(this.scalar)])
+  }
+}
+
+/** The public half of an identity: a private key, or a HybridIdentity. */
+export const recipientOf = (identity) => identity.recipient ?? hpke.publicBytes(identity)
+
 /** A device that has made its own keys, as the app's half does. */
 export class Phone {
   counter = 0
@@ -81,16 +107,16 @@ export class Phone {
   }
 
   get keys() {
-    return this.identities.map((each) => hpke.publicBytes(each))
+    return this.identities.map(recipientOf)
   }
 
   get recipients() {
-    return this.keys.map((each) => encode(RECIPIENT, each))
+    return this.keys.map(encodeRecipient)
   }
 
   /** A new key, beside those that there are: the newest first. */
-  rotate() {
-    this.identities.unshift(hpke.privateKey(randomBytes(32)))
+  rotate(identity = hpke.privateKey(randomBytes(32))) {
+    this.identities.unshift(identity)
   }
 
   record({ counter = ++this.counter, created = now(), lifetime = 34560000, keys = this.keys } = {}) {
@@ -124,27 +150,30 @@ export function signRecord(secret, { type = DEVICE, counter, created, expires, k
   })
   const unsigned = Buffer.concat([
     Buffer.of(type, 2), hpke.publicBytes(secret), ...numbers, Buffer.of(keeps, topic.length), Buffer.from(topic), Buffer.of(keys.length),
-    ...keys.flatMap((key) => [Buffer.of(1), key]),
+    ...keys.flatMap((key) => [Buffer.of(key.length === 32 ? 1 : 3), key]),
   ])
   const bytes = Buffer.concat([unsigned, sign(null, signedMessage(unsigned), secret)])
   return armour('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
 }
 
-/** What opens under one of the identities (3.4): the plaintext, and for whom. */
+/** What opens under one of the identities (3.4, 3.8): the plaintext, and for whom. */
 export function openEnvelope(envelope, identities, sender, topic, purpose = hpke.MESSAGE) {
   const from = decode(SENDER, sender)
-  const [header, enc] = [envelope.subarray(0, hpke.HEADER), envelope.subarray(9, 41)]
+  const enc = envelope.subarray(9, 41)
   for (const identity of identities) {
-    const recipient = hpke.publicBytes(identity)
+    const [recipient, scalar] = [recipientOf(identity), identity.scalar ?? identity]
+    const header = envelope.subarray(0, hpke.headerLength(recipient))
     if (!hpke.hints(enc, recipient, from).equals(header.subarray(1, 9))) continue
-    const dh = hpke.agreed([identity, hpke.publicKey(enc)], [identity, hpke.publicKey(from)])
-    const { key, baseNonce } = hpke.keySchedule(dh, enc, recipient, from, topic, purpose)
-    const nonce = hpke.nonce(baseNonce, header.subarray(41))
+    const dh = hpke.agreed([scalar, hpke.publicKey(enc)], [scalar, hpke.publicKey(from)])
+    const pskID = header.subarray(53)
+    const psk = identity.mlkem && crypto.decapsulate(identity.mlkem, pskID)
+    const { key, baseNonce } = hpke.keySchedule(dh, enc, recipient, from, topic, purpose, psk, pskID)
+    const nonce = hpke.nonce(baseNonce, header.subarray(41, 53))
     const cipher = createDecipheriv('chacha20-poly1305', key, nonce, { authTagLength: 16 })
-    cipher.setAAD(header, { plaintextLength: envelope.length - hpke.OVERHEAD })
+    cipher.setAAD(header, { plaintextLength: envelope.length - hpke.overhead(recipient) })
     cipher.setAuthTag(envelope.subarray(-16))
     try {
-      return { plaintext: Buffer.concat([cipher.update(envelope.subarray(hpke.HEADER, -16)), cipher.final()]), recipient }
+      return { plaintext: Buffer.concat([cipher.update(envelope.subarray(header.length, -16)), cipher.final()]), recipient }
     } catch {
       continue
     }

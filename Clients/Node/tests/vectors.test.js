@@ -11,7 +11,9 @@ import * as hpke from '../src/protocol/hpke.js'
 import * as keyText from '../src/protocol/key-text.js'
 import { checkRecord, readRecord } from '../src/protocol/records.js'
 import { armour, encodeBase64 } from '../src/protocol/text.js'
-import { codeOf, openEnvelope, pythonsBlake2b, readVectors, signRecord, TOPIC, valuesOf, VECTORS } from './support.js'
+import {
+  codeOf, hasMLKEM, HybridIdentity, openEnvelope, pythonsBlake2b, readVectors, recipientOf, signRecord, TOPIC, valuesOf, VECTORS,
+} from './support.js'
 
 /** What an object of JavaScript's no longer shows: a name twice, and what stands around the JSON. */
 const BEFORE_PARSING = ['byte-order-mark', 'json-name-twice-escaped', 'json-name-twice-inside', 'json-name-twice', 'padding-byte-after'].map(
@@ -31,6 +33,12 @@ describe('Tests/Vectors', () => {
       sealed(name, values)
     }
     assert.equal(count, 75)
+  })
+
+  it('has pushes to hybrid keys, which are sealed byte for byte', () => {
+    const vectors = readVectors('Hybrid/').filter(([, values]) => values.outcome === 'opened')
+    assert.equal(vectors.length, 7)
+    for (const [name, values] of vectors) sealed(name, values)
   })
 
   it('has contents, of which none is sealed that no device takes', () => {
@@ -55,8 +63,8 @@ describe('Tests/Vectors', () => {
   })
 
   it('has records, which are taken or refused with their codes, and are signed byte for byte', () => {
-    const vectors = readVectors('Records/').filter(([, values]) => values.kind !== 'challenge')
-    assert.equal(vectors.length, 78)
+    const vectors = ['Records/', 'Hybrid/'].flatMap(readVectors).filter(([, { kind }]) => ['device', 'senders'].includes(kind))
+    assert.equal(vectors.length, 80)
     for (const [name, values] of vectors) {
       const isDevice = values.kind === 'device'
       const [type, kind] = isDevice ? [1, keyText.ENROLLMENT] : [2, keyText.AUTHORITY]
@@ -66,13 +74,14 @@ describe('Tests/Vectors', () => {
         read = readRecord(type, values.record)
         checkRecord(read, keyText.decode(kind, values.pinned), values.topic, known, Number(values.now))
       })
-      assert.equal(code ?? 'accepted', values.outcome, name)
-      if (!('signer-secret' in values)) continue
+      const isUnsupported = !hasMLKEM && values.key?.startsWith('pushpq1')
+      assert.equal(code ?? 'accepted', isUnsupported ? 'unsupported' : values.outcome, name)
+      if (!('signer-secret' in values) || isUnsupported) continue
       const secretKind = isDevice ? keyText.ENROLLMENT_SECRET : keyText.AUTHORITY_SECRET
       const secret = hpke.privateKey(keyText.decode(secretKind, values['signer-secret']), 'ed25519')
       assert.equal(signRecord(secret, { type, ...read }), values.record, name)
-      const keyKind = isDevice ? keyText.RECIPIENT : keyText.SENDER
-      assert.deepEqual(read.keys.map((key) => keyText.encode(keyKind, key)), valuesOf(values, 'key'), name)
+      const text = (key) => (isDevice ? keyText.encodeRecipient(key) : keyText.encode(keyText.SENDER, key))
+      assert.deepEqual(read.keys.map(text), valuesOf(values, 'key'), name)
     }
   })
 
@@ -126,12 +135,15 @@ describe('Tests/Vectors', () => {
 
 function sealed(name, values) {
   const sender = bytes(values['sender-secret'])
-  const recipients = valuesOf(values, 'identity').map((text) => hpke.privateKey(keyText.decode(keyText.IDENTITY, text)))
-  const contexts = recipients.map((identity) =>
+  const isHybrid = 'psk' in values
+  const identities = isHybrid && !hasMLKEM ? [] : valuesOf(values, 'identity').map(identityOf)
+  const recipients = isHybrid ? [keyText.decode(keyText.HYBRID_RECIPIENT, values.recipient)] : identities.map(recipientOf)
+  const contexts = recipients.map((recipient) =>
     hpke.toSeal(
-      hpke.privateKey(hpke.senderScalar(sender)), hpke.publicBytes(identity), values.topic, hpke.MESSAGE, hpke.privateKey(bytes(values['ephemeral-secret']))))
+      hpke.privateKey(hpke.senderScalar(sender)), recipient, values.topic, hpke.MESSAGE, hpke.privateKey(bytes(values['ephemeral-secret'])),
+      isHybrid ? [bytes(values.psk), bytes(values['psk-id'])] : undefined))
   const at = contexts.findIndex((each) => each.sharedSecret.toString('hex') === values['shared-secret'])
-  const [context, recipient] = [contexts[at], hpke.publicBytes(recipients[at])]
+  const [context, recipient] = [contexts[at], recipients[at]]
   assert.equal(context.key.toString('hex'), values.key, name)
   assert.equal(context.baseNonce.toString('hex'), values['base-nonce'], name)
   assert.equal(context.numberKey.toString('hex'), values['number-key'], name)
@@ -144,12 +156,20 @@ function sealed(name, values) {
   assert.ok(context.key.every((byte) => byte === 0), 'the key is wiped')
   if ('field' in values) assert.equal(encodeBase64(envelope), values.field, name)
   const headerKey = hpke.derive(sender, 'sealedpush/v1 ids', values.topic)
-  assert.equal(headerKey.toString('hex'), values['header-key'], name)
+  if (!isHybrid) assert.equal(headerKey.toString('hex'), values['header-key'], name)
   const from = keyText.encode(keyText.SENDER, hpke.publicBytes(hpke.privateKey(hpke.senderScalar(sender))))
-  const opened = openEnvelope(envelope, [recipients[at]], from, values.topic)
-  assert.ok(opened.plaintext.equals(bytes(values.plaintext)), name)
+  if (!isHybrid || hasMLKEM) {
+    const identity = identities.find((each) => recipientOf(each).equals(recipient))
+    const opened = openEnvelope(envelope, [identity], from, values.topic)
+    assert.ok(opened.plaintext.equals(bytes(values.plaintext)), name)
+  }
   identifiers(name, values, sender, recipient)
 }
+
+const identityOf = (text) =>
+  text.startsWith('PUSH-PQ')
+    ? new HybridIdentity(keyText.decode(keyText.HYBRID_IDENTITY, text))
+    : hpke.privateKey(keyText.decode(keyText.IDENTITY, text))
 
 /** Its headers are those of all other implementations. */
 function identifiers(name, values, secret, recipient) {
@@ -157,9 +177,12 @@ function identifiers(name, values, secret, recipient) {
   if (codeOf(() => forSealing(plain(content), values.topic, 0)) !== undefined) return
   const text = keyText.encode(keyText.SENDER_SECRET, secret)
   const now = Math.min(Number(values.now), content.expires ?? Infinity)
-  const push = new Sender(text, { topic: values.topic }).sealUnverified(content, keyText.encode(keyText.RECIPIENT, recipient), { now })
-  assert.equal(push.headers['apns-id'], values['apns-id'], name)
-  assert.equal(push.headers['apns-collapse-id'], values['apns-collapse-id'], name)
+  const push = () => new Sender(text, { topic: values.topic }).sealUnverified(content, keyText.encodeRecipient(recipient), { now })
+  if (keyText.isHybrid(recipient) && !hasMLKEM) return assert.equal(codeOf(push), 'unsupported')
+  const { headers, recipient: to } = push()
+  assert.equal(to, keyText.encodeRecipient(recipient), name)
+  assert.equal(headers['apns-id'], values['apns-id'], name)
+  assert.equal(headers['apns-collapse-id'], values['apns-collapse-id'], name)
 }
 
 describe('BLAKE2b', () => {

@@ -4,7 +4,6 @@ import { ContentError, SealedPushError, TooLargeError } from '../errors.js'
 import { byteCount, isSeconds, isTopic, toJSON } from './text.js'
 
 export const PADDINGS = ['buckets', 'full', 'none']
-const BUCKETS = [256, 512, 1024, 2048]
 const DEEPEST = 16
 const WRONG = 'has the wrong type or is out of range'
 const ALERT = 'must be an object of texts, one of them visible, such as { title: "Nina", body: "Lunch at one?" }'
@@ -18,10 +17,10 @@ const LONE_SURROGATE = /\p{Surrogate}/u
 const COLOR = /^#[0-9a-fA-F]{6}$/
 
 /** Content, 0x80 and zeros (4.1, 4.2). `largest` is P of 5.3. */
-export function pad(content, policy, largest) {
+export function pad(content, policy, largest, isHybrid = false) {
   const needed = content.length + 1
   if (needed > largest) throw new TooLargeError(needed - largest)
-  const bucket = BUCKETS.find((size) => needed <= size && size <= largest) ?? largest
+  const bucket = [256, 512, 1024, isHybrid ? 1792 : 2048].find((size) => needed <= size && size <= largest) ?? largest
   const plaintext = Buffer.alloc({ none: needed, full: largest, buckets: bucket }[policy])
   content.copy(plaintext)
   plaintext[content.length] = 0x80

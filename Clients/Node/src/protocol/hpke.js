@@ -1,12 +1,15 @@
-// HPKE (RFC 9180) in mode_auth, and the envelopes made with it (Specification, section 3). One context for each message.
+// HPKE (RFC 9180) in mode_auth, for hybrid keys in mode_auth_psk, and the envelopes made with it (Specification, section 3). One
+// context for each message.
 
 import { createCipheriv, createHash, createHmac, createPrivateKey, createPublicKey, diffieHellman, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { blake2b } from './blake2b.js'
+import { isHybrid } from './key-text.js'
+import { CIPHERTEXT, encapsulate, PUBLIC } from './mlkem.js'
 import { encodeBase64 } from './text.js'
 
-export const AUTHENTICATED = 1
-export const OVERHEAD = 69
-export const HEADER = 53
+/** How long the header of an envelope to this recipient is (3.1), and all that it has beside the plaintext. */
+export const headerLength = (recipient) => 53 + (isHybrid(recipient) ? CIPHERTEXT : 0)
+export const overhead = (recipient) => headerLength(recipient) + 16
 export const MESSAGE = 'sealedpush/v1'
 export const CHALLENGE = 'sealedpush/v1 challenge'
 
@@ -50,8 +53,12 @@ export function derive(seed, label, ...texts) {
 
 export const senderScalar = (seed) => derive(seed, 'sealedpush/v1 sender scalar')
 
-const hint = (label, ...parts) =>
-  createHash('sha256').update(Buffer.concat([Buffer.from(`${label}\0`), Buffer.of(AUTHENTICATED), ...parts])).digest().subarray(0, 4)
+const suiteOf = (recipient) => Buffer.of(isHybrid(recipient) ? 3 : 1)
+
+function hint(label, enc, recipient, ...parts) {
+  const message = Buffer.concat([Buffer.from(`${label}\0`), suiteOf(recipient), enc, recipient, ...parts])
+  return createHash('sha256').update(message).digest().subarray(0, 4)
+}
 
 /** The two hints of the header (3.2). */
 export const hints = (enc, recipient, sender) =>
@@ -64,31 +71,36 @@ const labeledExpand = (suite, key, label, info, length) =>
   hkdfExpand(key, Buffer.concat([Buffer.of(0, length), Buffer.from('HPKE-v1'), suite, Buffer.from(label), info]), length)
 
 const NOTHING = Buffer.alloc(0)
-const PSK_ID_HASH = labeledExtract(HPKE, '', 'psk_id_hash', NOTHING)
 
-/** What one sender, one recipient, one topic and one ephemeral key agree on (3.4.2 to 3.4.4). `dh` is wiped. */
-export function keySchedule(dh, enc, recipient, sender, topic, purpose) {
+/**
+ * What one sender, one recipient, one topic and one ephemeral key agree on (3.4.2 to 3.4.4). For a hybrid recipient `psk` and `pskID` are
+ * ML-KEM's secret and ciphertext (3.8.3). `dh` and `psk` are wiped.
+ */
+export function keySchedule(dh, enc, recipient, sender, topic, purpose, psk = NOTHING, pskID = NOTHING) {
   const eaePRK = labeledExtract(KEM, '', 'eae_prk', dh)
-  const sharedSecret = labeledExpand(KEM, eaePRK, 'shared_secret', Buffer.concat([enc, recipient, sender]), 32)
-  const infoHash = labeledExtract(HPKE, '', 'info_hash', Buffer.from(`${purpose}\0${topic}`))
-  const schedule = Buffer.concat([Buffer.of(2), PSK_ID_HASH, infoHash])
-  const secret = labeledExtract(HPKE, sharedSecret, 'secret', NOTHING)
+  const sharedSecret = labeledExpand(KEM, eaePRK, 'shared_secret', Buffer.concat([enc, recipient.subarray(-32), sender]), 32)
+  const [mode, name] = isHybrid(recipient) ? [3, `${purpose} hybrid`] : [2, purpose]
+  const info = Buffer.concat([Buffer.from(`${name}\0${topic}`), pskID])
+  const hashes = [labeledExtract(HPKE, '', 'psk_id_hash', pskID), labeledExtract(HPKE, '', 'info_hash', info)]
+  const schedule = Buffer.concat([Buffer.of(mode), ...hashes])
+  const secret = labeledExtract(HPKE, sharedSecret, 'secret', psk)
   const key = labeledExpand(HPKE, secret, 'key', schedule, 32)
   const baseNonce = labeledExpand(HPKE, secret, 'base_nonce', schedule, 12)
   const exporter = labeledExpand(HPKE, secret, 'exp', schedule, 32)
   const numberKey = labeledExpand(HPKE, exporter, 'sec', Buffer.from('sealedpush/v1 number'), 32)
-  for (const each of [dh, eaePRK, secret, exporter]) each.fill(0)
+  for (const each of [dh, psk, eaePRK, secret, exporter]) each.fill(0)
   return { sharedSecret, key, baseNonce, numberKey }
 }
 
-/** The agreement of a new ephemeral key. Only test vectors give one. `sender` is a private key. */
-export function toSeal(sender, recipient, topic, purpose = MESSAGE, ephemeral = generateKeyPairSync('x25519').privateKey) {
-  const peer = publicKey(recipient)
+/** The agreement of new ephemeral keys. Only test vectors give them. `sender` is a private key. */
+export function toSeal(sender, recipient, topic, purpose = MESSAGE, ephemeral = generateKeyPairSync('x25519').privateKey, encapsulated) {
+  const peer = publicKey(recipient.subarray(-32))
+  const [psk, pskID] = encapsulated ?? (isHybrid(recipient) ? encapsulate(recipient.subarray(0, PUBLIC)) : [NOTHING, NOTHING])
   const enc = publicBytes(ephemeral)
   const from = publicBytes(sender)
   const dh = agreed([ephemeral, peer], [sender, peer])
-  const header = Buffer.concat([Buffer.of(AUTHENTICATED), hints(enc, recipient, from), enc])
-  return { header, ...keySchedule(dh, enc, recipient, from, topic, purpose) }
+  const header = Buffer.concat([suiteOf(recipient), hints(enc, recipient, from), enc])
+  return { header, pskID, ...keySchedule(dh, enc, recipient, from, topic, purpose, psk, pskID) }
 }
 
 /** X25519 of each pair, joined. OpenSSL refuses a result of zero (3.3.3). */
@@ -108,7 +120,7 @@ export const nonce = (baseNonce, number) => Buffer.from(baseNonce.map((byte, ind
 
 /** The envelope of a plaintext (3.4.7). The context is used for this one message, and wiped. Only test vectors give the number. */
 export function seal(context, plaintext, number = numberFor(context, plaintext)) {
-  const aad = Buffer.concat([context.header, number])
+  const aad = Buffer.concat([context.header, number, context.pskID])
   const cipher = createCipheriv('chacha20-poly1305', context.key, nonce(context.baseNonce, number), { authTagLength: 16 })
   cipher.setAAD(aad, { plaintextLength: plaintext.length })
   const sealed = Buffer.concat([aad, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()])

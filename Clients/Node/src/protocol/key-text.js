@@ -1,18 +1,21 @@
 // Keys as text (Specification, section 8), and the rules of 3.3 for public keys.
 
 import { KeyTextError } from '../errors.js'
+import { isAvailable, PUBLIC } from './mlkem.js'
 import { isSigningKey } from './points.js'
 
 export const RECIPIENT = 'push'
+export const HYBRID_RECIPIENT = 'pushpq'
 export const SENDER = 'pushsender'
 export const ENROLLMENT = 'pushenrollment'
 export const AUTHORITY = 'pushauthority'
 export const IDENTITY = 'push-secret-key-'
+export const HYBRID_IDENTITY = 'push-pq-secret-key-'
 export const SENDER_SECRET = 'push-sender-secret-key-'
 export const ENROLLMENT_SECRET = 'push-enrollment-secret-key-'
 export const AUTHORITY_SECRET = 'push-authority-secret-key-'
 
-const SECRETS = [IDENTITY, SENDER_SECRET, ENROLLMENT_SECRET, AUTHORITY_SECRET]
+const SECRETS = [IDENTITY, HYBRID_IDENTITY, SENDER_SECRET, ENROLLMENT_SECRET, AUTHORITY_SECRET]
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
 const PRIME = Buffer.from('7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed', 'hex')
@@ -32,16 +35,16 @@ export function isPublicKey(key) {
 
 /** Whether 3.8.2 lets this hybrid key pass: each of 768 coefficients of 12 bits is below 3329, and its X25519 part is safe. */
 export function isHybridKey(key) {
-  if (key.length !== 1216) return false
-  for (let at = 0; at < 1152; at += 3) {
+  if (key.length !== PUBLIC + 32) return false
+  for (let at = 0; at < PUBLIC - 32; at += 3) {
     const [low, high] = [key[at] | ((key[at + 1] & 15) << 8), (key[at + 1] >> 4) | (key[at + 2] << 4)]
     if (low >= 3329 || high >= 3329) return false
   }
-  return isPublicKey(key.subarray(1184))
+  return isPublicKey(key.subarray(PUBLIC))
 }
 
 export function encode(kind, key) {
-  if (key.length !== 32 || !mayBe(kind, key)) throw new KeyTextError('refused-key')
+  if (key.length !== lengthOf(kind) || !mayBe(kind, key)) throw new KeyTextError('refused-key')
   const values = []
   let [bits, count] = [0, 0]
   for (const byte of key) {
@@ -56,11 +59,12 @@ export function encode(kind, key) {
   return SECRETS.includes(kind) ? text.toUpperCase() : text
 }
 
-/** The 32 bytes of a key of this kind. The error never repeats the text (8.5). */
+/** The bytes of a key of this kind. The error never repeats the text (8.5). */
 export function decode(kind, text) {
   if (text === undefined || text === null || ['', 'undefined', 'null', 'None'].includes(text)) throw new KeyTextError('not-given')
   if (typeof text === 'string' && text.trim() !== text) throw new KeyTextError('white-space')
-  if (typeof text !== 'string' || text.length > 90 || !/^[\x21-\x7e]*$/.test(text)) throw new KeyTextError('not-a-key')
+  const longest = kind === HYBRID_RECIPIENT ? 1959 : 90
+  if (typeof text !== 'string' || text.length > longest || !/^[\x21-\x7e]*$/.test(text)) throw new KeyTextError('not-a-key')
   const [lower, upper] = [text.toLowerCase(), text.toUpperCase()]
   if ((text !== lower && text !== upper) || (SECRETS.includes(kind) && text !== upper)) throw new KeyTextError('wrong-case')
   const end = lower.lastIndexOf('1')
@@ -68,10 +72,12 @@ export function decode(kind, text) {
   if (end < 0 || values.includes(-1)) throw new KeyTextError('not-a-key')
   if (lower.slice(0, end) !== kind) throw new KeyTextError('wrong-kind')
   if (polymod([...expanded(kind), ...values]) !== 1) throw new KeyTextError('wrong-checksum')
-  if (values.length !== 58 || values[51] & 15) throw new KeyTextError('not-a-key')
-  const key = Buffer.alloc(32)
+  const key = Buffer.alloc(lengthOf(kind))
+  const length = Math.ceil((key.length * 8) / 5)
+  const unused = length * 5 - key.length * 8
+  if (values.length !== length + 6 || values[length - 1] & ((1 << unused) - 1)) throw new KeyTextError('not-a-key')
   let [bits, count, at] = [0, 0, 0]
-  for (const value of values.slice(0, 52)) {
+  for (const value of values.slice(0, length)) {
     bits = ((bits << 5) | value) & 0xfff
     count += 5
     if (count >= 8) key[at++] = (bits >> (count -= 8)) & 255
@@ -84,8 +90,29 @@ export function decode(kind, text) {
 /** As `decode`, but what a file or a variable adds at the ends is dropped: white space, and a byte order mark. */
 export const decodeSecret = (kind, text) => decode(kind, typeof text === 'string' ? text.trim() : text)
 
-/** Whether 32 bytes may be a key of this kind; any may be a secret. */
+/** The bytes of a recipient of either kind. Without ML-KEM, a hybrid one is refused as `unsupported` (3.8.6). */
+export function decodeRecipient(text) {
+  if (typeof text !== 'string' || !/^pushpq1/i.test(text)) return decode(RECIPIENT, text)
+  if (!isAvailable) throw new KeyTextError('unsupported')
+  return decode(HYBRID_RECIPIENT, text)
+}
+
+/** The text of a recipient as it is written. Making it from the key takes as long as reading it. */
+export function recipientText(text) {
+  decodeRecipient(text)
+  return text.toLowerCase()
+}
+
+export const encodeRecipient = (key) => encode(isHybrid(key) ? HYBRID_RECIPIENT : RECIPIENT, key)
+
+/** Whether suite 0x03 seals to this recipient (3.8.5). */
+export const isHybrid = (recipient) => recipient.length !== 32
+
+const lengthOf = (kind) => (kind === HYBRID_RECIPIENT ? PUBLIC + 32 : 32)
+
+/** Whether these bytes may be a key of this kind; any may be a secret. */
 function mayBe(kind, key) {
+  if (kind === HYBRID_RECIPIENT) return isHybridKey(key)
   if (kind === RECIPIENT || kind === SENDER) return isPublicKey(key)
   return SECRETS.includes(kind) || isSigningKey(key)
 }
@@ -100,9 +127,7 @@ function polymod(values) {
   for (const value of values) {
     const top = checksum >>> 25
     checksum = ((checksum & 0x1ffffff) << 5) ^ value
-    GENERATOR.forEach((constant, index) => {
-      if ((top >> index) & 1) checksum ^= constant
-    })
+    for (let bit = 0; bit < 5; bit += 1) checksum ^= -((top >> bit) & 1) & GENERATOR[bit]
   }
   return checksum
 }

@@ -3,13 +3,14 @@
 import { createHash, verify } from 'node:crypto'
 import { RecordError } from '../errors.js'
 import { publicKey } from './hpke.js'
-import { isHybridKey, isPublicKey } from './key-text.js'
+import { isHybrid, isHybridKey, isPublicKey } from './key-text.js'
+import { isAvailable, PUBLIC } from './mlkem.js'
 import { isOfLowOrder, isSigningKey } from './points.js'
 import { isTopic, LATEST, unarmour } from './text.js'
 
 export const DEVICE = 1
 // By the type of a record, and the algorithm's byte before each key.
-const KEY_LENGTHS = { 1: { 1: 32, 3: 1216 }, 2: { 1: 32 } }
+const KEY_LENGTHS = { 1: { 1: 32, 3: PUBLIC + 32 }, 2: { 1: 32 } }
 
 export const checksum = (bytes) => createHash('sha256').update(bytes).digest().subarray(0, 4)
 export const signedMessage = (unsigned) => Buffer.concat([Buffer.from('sealedpush/v1 record\0'), unsigned])
@@ -41,7 +42,7 @@ export function readRecord(type, text) {
     !isTopic(topic) ||
     !(keys.length >= 1 && keys.length <= 16) ||
     new Set(keys.map((key) => key.toString('hex'))).size !== keys.length ||
-    !keys.every((key) => (key.length === 32 ? isPublicKey(key) : isHybridKey(key))) ||
+    !keys.every((key) => (isHybrid(key) ? isHybridKey(key) : isPublicKey(key))) ||
     !isSigningKey(signer)
   ) {
     throw new RecordError('malformed')
@@ -52,8 +53,7 @@ export function readRecord(type, text) {
     !isOfLowOrder(signature.subarray(0, 32)) &&
     verify(null, signedMessage(bytes.subarray(0, -64)), publicKey(signer, 'ed25519'), signature)
   if (!holds) throw new RecordError('bad-signature')
-  // Sealing to one needs ML-KEM, which this version of Node's has not.
-  if (keys.some((key) => key.length !== 32)) throw new RecordError('unsupported')
+  if (keys.some(isHybrid) && !isAvailable) throw new RecordError('unsupported')
   return { signer, keeps, counter, created: Number(created), expires: Number(expires), topic, keys, bytes }
 }
 

@@ -1,0 +1,163 @@
+// Hybrid keys (Specification 3.8). A Node without ML-KEM refuses them, and these tests then see that it does.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { describe, it } from 'node:test'
+import { Device, generateSenderSecret, Sender, TooLargeError } from 'sealed-push'
+import * as keyText from '../src/protocol/key-text.js'
+import { privateKey } from '../src/protocol/hpke.js'
+import { isAvailable } from '../src/protocol/mlkem.js'
+import { decodeBase64 } from '../src/protocol/text.js'
+import { codeOf, enrolled, hasMLKEM, HybridIdentity, NINA, openEnvelope, Phone, readVectors, TOPIC } from './support.js'
+
+const vectors = Object.fromEntries(readVectors('Hybrid/'))
+const { recipient } = vectors['good-plain']
+const key = keyText.decode(keyText.HYBRID_RECIPIENT, recipient)
+const sender = new Sender(generateSenderSecret(), { topic: TOPIC })
+const envelopeOf = (push) => decodeBase64(push.message['custom-encrypted-message'])
+
+/** A phone whose only key is hybrid, where there can be one. */
+function hybridPhone() {
+  const phone = new Phone()
+  phone.identities = [new HybridIdentity()]
+  return phone
+}
+
+/** What holds with ML-KEM. Without, all that takes a hybrid key refuses it. */
+function itWithMLKEM(name, test) {
+  if (hasMLKEM) return it(name, test)
+  it(`${name}: not without ML-KEM`, () => {
+    assert.equal(codeOf(() => sender.sealUnverified(NINA, recipient)), 'unsupported')
+    assert.equal(codeOf(() => sender.sealUnverified(NINA, recipient.toUpperCase())), 'unsupported')
+    const { phone, device } = enrolled(sender)
+    const before = JSON.stringify(device)
+    const record = phone.record({ keys: [key, ...phone.keys] })
+    assert.equal(codeOf(() => Device.enroll(record, { topic: TOPIC })), 'unsupported')
+    assert.equal(codeOf(() => device.update(record)), 'unsupported')
+    assert.equal(codeOf(() => device.challenge(sender, { recipient })), 'unsupported')
+    assert.equal(codeOf(() => Device.fromJSON({ ...device.toJSON(), proven: [recipient] })), 'unsupported')
+    assert.equal(JSON.stringify(device), before)
+  })
+}
+
+describe('A hybrid key', () => {
+  it('is taken where node:crypto has ML-KEM, and else refused by what is needed', () => {
+    assert.equal(isAvailable, hasMLKEM)
+    // As on an older Node, whichever runs this.
+    const script = `
+      import crypto from 'node:crypto'
+      delete crypto.encapsulate
+      const { Device, generateSenderSecret, Sender } = await import('sealed-push')
+      const sender = new Sender(generateSenderSecret(), { topic: '${TOPIC}' })
+      const calls = [() => sender.sealUnverified({ alert: { body: 'b' } }, '${recipient}'), () => Device.enroll('${vectors.record.record}', { topic: '${TOPIC}' })]
+      for (const call of calls) {
+        try { call() } catch (error) { console.log(error.name, error.code, error.message) }
+      }`
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: new URL('..', import.meta.url), encoding: 'utf8' })
+    const lines = stdout.trimEnd().split('\n')
+    assert.deepEqual(lines.map((line) => line.split(' ', 2)), [['KeyTextError', 'unsupported'], ['RecordError', 'unsupported']])
+    for (const line of lines) assert.match(line, /ML-KEM.*Node 24\.7/)
+  })
+
+  it('reads as text, and is refused where Specification 3.8.2 says so', () => {
+    assert.equal(recipient.length, 1959)
+    assert.equal(keyText.encodeRecipient(key), recipient)
+    const code = (text, kind = keyText.HYBRID_RECIPIENT) => codeOf(() => keyText.decode(kind, text))
+    assert.equal(code(recipient.toUpperCase()), undefined)
+    assert.equal(code(recipient, keyText.RECIPIENT), 'not-a-key')
+    assert.equal(code(new Phone().recipients[0]), 'wrong-kind')
+    assert.equal(code(recipient + 'q'), 'not-a-key')
+    assert.equal(code(recipient.slice(0, -7) + (recipient.at(-7) === 'q' ? 'p' : 'q') + recipient.slice(-6)), 'wrong-checksum')
+    assert.equal(codeOf(() => sender.sealUnverified(NINA, ` ${recipient}`)), 'white-space')
+    const changed = (change) => {
+      const bytes = Buffer.from(key)
+      change(bytes)
+      return bytes
+    }
+    // Coefficients of 3328 are the last that may be; both of a group of three bytes are looked at, first and last.
+    const largest = [0, 1149].map((at) => changed((bytes) => bytes.set([0x00, 0x0d, 0xd0], at)))
+    for (const bytes of largest) assert.equal(codeOf(() => keyText.encode(keyText.HYBRID_RECIPIENT, bytes)), undefined)
+    const wrong = [0, 1149].flatMap((at) => [[0x01, 0x0d, 0xd0], [0x00, 0x1d, 0xd0]].map((group) => changed((bytes) => bytes.set(group, at))))
+    wrong.push(changed((bytes) => bytes.fill(0, 1184)), key.subarray(1), Buffer.concat([key, Buffer.of(0)]))
+    for (const bytes of wrong) assert.equal(codeOf(() => keyText.encode(keyText.HYBRID_RECIPIENT, bytes)), 'refused-key')
+  })
+
+  itWithMLKEM('is that of the vectors, whose challenge opens', () => {
+    const { challenge, record } = vectors
+    const phone = new Phone()
+    phone.secret = privateKey(keyText.decode(keyText.ENROLLMENT_SECRET, record['signer-secret']), 'ed25519')
+    phone.identities = [new HybridIdentity(keyText.decode(keyText.HYBRID_IDENTITY, challenge.identity))]
+    assert.deepEqual(phone.recipients, [recipient])
+    assert.equal(phone.answer(challenge.challenge, challenge.sender), challenge.answer)
+  })
+
+  itWithMLKEM('proves itself, is sealed to, and follows a key of X25519 in a rotation', () => {
+    const { phone, device } = enrolled(sender)
+    const [classical] = phone.recipients
+    phone.rotate(new HybridIdentity())
+    const [hybrid] = phone.recipients
+    assert.deepEqual(device.update(phone.record()), [])
+    assert.equal(device.recipient(), classical)
+    const question = device.challenge(sender)
+    assert.equal(envelopeOf({ message: { 'custom-encrypted-message': question.split('.')[1] } }).length, 1221)
+    assert.equal(device.answer(phone.answer(question, sender.publicKey)), hybrid)
+    const again = Device.fromJSON(JSON.parse(JSON.stringify(device)))
+    assert.deepEqual(again.toJSON(), device.toJSON())
+    assert.deepEqual(again.proven, [hybrid, classical])
+    const push = sender.seal(NINA, again)
+    assert.equal(push.recipient, hybrid)
+    assert.deepEqual(phone.open(push, sender.publicKey).alert, NINA.alert)
+    phone.identities.pop()
+    assert.deepEqual(again.update(phone.record()), [classical])
+  })
+
+  itWithMLKEM('may stand in a record beside five others', () => {
+    const phone = hybridPhone()
+    while (phone.identities.length < 6) phone.rotate(new HybridIdentity())
+    assert.equal(Device.enroll(phone.record(), { topic: TOPIC }).recipients.length, 6)
+    phone.rotate(new HybridIdentity())
+    assert.equal(codeOf(() => Device.enroll(phone.record(), { topic: TOPIC })), 'malformed')
+  })
+
+  itWithMLKEM('is encapsulated to anew for each message', () => {
+    const envelopes = [1, 2, 3].map(() => envelopeOf(sender.sealUnverified(NINA, recipient)))
+    for (const [start, end] of [[9, 41], [41, 53], [53, 1141]]) {
+      assert.equal(new Set(envelopes.map((each) => each.toString('hex', start, end))).size, 3)
+    }
+  })
+
+  itWithMLKEM('takes 1,088 bytes of a push, and its bucket is 1,792', () => {
+    const [phone, padded] = [hybridPhone(), (padding) => new Sender(generateSenderSecret(), { topic: TOPIC, padding })]
+    const base = { id: '5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09', topic: TOPIC, sent: 0, alert: { body: '' } }
+    const lengths = { buckets: [256, 512, 1024, 1792, 1845], none: [201, 401, 901, 1501, 1845], full: Array(5).fill(1845) }
+    for (const [padding, expected] of Object.entries(lengths)) {
+      const made = padded(padding)
+      const largest = made.maxContentBytes - 1088
+      const pushOf = (length) => {
+        const body = 'x'.repeat(length - Buffer.byteLength(JSON.stringify(base)))
+        return made.sealUnverified({ ...base, alert: { body } }, phone.recipients[0])
+      }
+      const pushes = [200, 400, 900, 1500, largest].map(pushOf)
+      assert.deepEqual(pushes.map((push) => envelopeOf(push).length - 1157), expected)
+      assert.equal(pushes.at(-1).payload.length, 4096)
+      assert.ok(phone.open(pushes.at(-1), made.publicKey))
+      assert.throws(() => pushOf(largest + 3), (error) => error instanceof TooLargeError && error.excess === 3)
+    }
+  })
+
+  itWithMLKEM('opens nothing that was changed, and nothing for another', () => {
+    const phone = hybridPhone()
+    const envelope = envelopeOf(sender.sealUnverified(NINA, phone.recipients[0]))
+    const opened = (identities = phone.identities, topic = TOPIC) => openEnvelope(envelope, identities, sender.publicKey, topic)
+    assert.ok(opened())
+    assert.equal(envelope[0], 3)
+    assert.equal(opened(hybridPhone().identities), undefined)
+    assert.equal(opened([phone.identities[0].scalar]), undefined)
+    assert.equal(opened(phone.identities, 'com.example.other'), undefined)
+    for (let index = 1; index < envelope.length; index += 1) {
+      envelope[index] ^= 1
+      assert.equal(opened(), undefined, `byte ${index}`)
+      envelope[index] ^= 1
+    }
+  })
+})
