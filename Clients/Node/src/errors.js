@@ -31,6 +31,7 @@ const words = {
       "give some visible text, or an object of Apple's texts and loc-keys; at most 1,024 bytes of JSON",
     ],
     padding: ['there is no such padding', 'choose buckets, full or none'],
+    'require-hybrid': ['this is neither true nor false', 'give requireHybrid a boolean'],
     priority: ['APNs has no such priority here', 'give 10 or 5'],
     expiration: [
       'this is no time, or a past one',
@@ -62,6 +63,7 @@ const words = {
       'give the device the newest record; it signs one with a higher counter',
     ],
     unsupported: ['the record names a hybrid key, which needs ML-KEM', 'run Node 24.7 or later, with OpenSSL 3.5 or later'],
+    'not-hybrid': ["the device's key is not hybrid", 'this sender has requireHybrid: ask the device for a hybrid key'],
     unproven: ['no key of this device has answered a challenge yet', 'send what Device.challenge returns'],
     'malformed-state': [
       'this is not what Device.toJSON returned',

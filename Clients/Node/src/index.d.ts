@@ -94,12 +94,13 @@ export class Sender {
    * @param secret PUSH-SENDER-SECRET-KEY-1..., whose public half the app trusts.
    * @param settings `topic`: the app's bundle ID. `safeDefault`: what travels in the clear, and what is shown where the app's
    *   extension could not run. `padding`: how much an observer learns about lengths: "buckets" (256, 512, 1,024, 2,048 or all that
-   *   fits), "full" (nothing) or "none" (the length). Other settings are refused.
+   *   fits), "full" (nothing) or "none" (the length). `requireHybrid`: seals to hybrid keys alone, pushpq1...; off by default.
+   *   Other settings are refused.
    * @throws KeyTextError, SettingError
    */
   constructor(
     secret: string,
-    settings: { topic: string; safeDefault?: SafeDefault; padding?: 'buckets' | 'full' | 'none' },
+    settings: { topic: string; safeDefault?: SafeDefault; padding?: 'buckets' | 'full' | 'none'; requireHybrid?: boolean },
   )
 
   /** The app that it seals for. */
@@ -111,13 +112,13 @@ export class Sender {
 
   /**
    * Seals content for a device: to the newest of its keys that is proven. The content is not changed.
-   * @throws RecordError (`unproven`, `expired`), ContentError, TooLargeError, SettingError
+   * @throws RecordError (`unproven`, `expired`, `not-hybrid`), ContentError, TooLargeError, SettingError
    */
   seal(content: Content | Withdrawal, device: Device, options?: SealOptions): Push
 
   /**
    * Seals content to a key, push1... or pushpq1..., that no record vouches for: whoever put it into your list reads the message.
-   * @throws KeyTextError (`unsupported` for a hybrid key on a Node without ML-KEM), and what `seal` throws
+   * @throws KeyTextError (`unsupported` for a hybrid key on a Node without ML-KEM), RecordError (`not-hybrid`), and what `seal` throws
    */
   sealUnverified(content: Content | Withdrawal, recipient: string, options?: SealOptions): Push
 }

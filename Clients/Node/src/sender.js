@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
 import { isDevice } from './device.js'
-import { SettingError } from './errors.js'
+import { RecordError, SettingError } from './errors.js'
 import { blake2b } from './protocol/blake2b.js'
 import { forSealing, isBackground, isVisible, pad, PADDINGS, plain, plainObject, suspects } from './protocol/content.js'
 import { CHALLENGE, derive, overhead, privateKey, publicBytes, seal, senderScalar, toSeal } from './protocol/hpke.js'
@@ -37,6 +37,7 @@ export class Sender {
   #headerKey
   #topic
   #padding
+  #requireHybrid
   #around
   #largest
 
@@ -46,7 +47,8 @@ export class Sender {
   }
 
   constructor(secret, settings) {
-    const { topic, safeDefault = GENERIC_TEXT, padding = 'buckets' } = options(settings, 'topic', 'safeDefault', 'padding')
+    const names = ['topic', 'safeDefault', 'padding', 'requireHybrid']
+    const { topic, safeDefault = GENERIC_TEXT, padding = 'buckets', requireHybrid = false } = options(settings, ...names)
     const bytes = decodeSecret(SENDER_SECRET, secret)
     const scalar = senderScalar(bytes)
     this.#secret = privateKey(scalar)
@@ -55,8 +57,10 @@ export class Sender {
     bytes.fill(0)
     if (!isTopic(topic)) throw new SettingError('topic')
     if (!PADDINGS.includes(padding)) throw new SettingError('padding')
+    if (typeof requireHybrid !== 'boolean') throw new SettingError('require-hybrid')
     this.#topic = topic
     this.#padding = padding
+    this.#requireHybrid = requireHybrid
     // Everything around the envelope's text, and how long an envelope fits (5.3).
     const clear = JSON.stringify({ aps: { alert: checkedAlert(safeDefault), 'mutable-content': 1 }, 'custom-encrypted-message': '' })
     this.#around = [Buffer.from(clear.slice(0, -2)), Buffer.from(clear.slice(-2))]
@@ -89,6 +93,7 @@ export class Sender {
   #seal(content, recipient, settings, now) {
     const { priority = 10, expiration } = options(settings, ...SEAL_OPTIONS)
     const key = decodeRecipient(recipient)
+    if (this.#requireHybrid && !isHybrid(key)) throw new RecordError('not-hybrid')
     if (priority !== 10 && priority !== 5) throw new SettingError('priority')
     const made = { id: randomUUID(), topic: this.#topic, sent: now, ...plainObject(content) }
     if (made.topic !== this.#topic) throw new SettingError('other-topic')

@@ -161,3 +161,28 @@ describe('A hybrid key', () => {
     }
   })
 })
+
+describe('requireHybrid', () => {
+  const strict = new Sender(generateSenderSecret(), { topic: TOPIC, requireHybrid: true })
+
+  it('refuses each key of X25519, which is challenged all the same', () => {
+    const { phone, device } = enrolled(strict)
+    assert.equal(codeOf(() => strict.seal(NINA, device)), 'not-hybrid')
+    assert.equal(codeOf(() => strict.sealUnverified(NINA, phone.recipients[0])), 'not-hybrid')
+    for (const requireHybrid of [undefined, false]) {
+      const other = new Sender(generateSenderSecret(), { topic: TOPIC, requireHybrid })
+      assert.ok(phone.open(other.seal(NINA, device), other.publicKey))
+    }
+    for (const requireHybrid of [null, 1, 'true']) assert.equal(codeOf(() => new Sender(generateSenderSecret(), { topic: TOPIC, requireHybrid })), 'require-hybrid')
+  })
+
+  itWithMLKEM('seals as soon as the newest proven key is hybrid', () => {
+    const { phone, device } = enrolled(strict)
+    phone.rotate(new HybridIdentity())
+    device.update(phone.record())
+    assert.equal(codeOf(() => strict.seal(NINA, device)), 'not-hybrid')
+    device.answer(phone.answer(device.challenge(strict), strict.publicKey))
+    assert.ok(phone.open(strict.seal(NINA, device), strict.publicKey))
+    assert.ok(phone.open(strict.sealUnverified(NINA, phone.recipients[0]), strict.publicKey))
+  })
+})
