@@ -118,7 +118,8 @@ export class Sender {
 
   /**
    * Seals content to a key, push1... or pushpq1..., that no record vouches for: whoever put it into your list reads the message.
-   * @throws KeyTextError (`unsupported` for a hybrid key on a Node without ML-KEM), RecordError (`not-hybrid`), and what `seal` throws
+   * @throws KeyTextError (`unsupported`: a hybrid key, on a Node without ML-KEM), RecordError (`not-hybrid`), ContentError,
+   *   TooLargeError, SettingError
    */
   sealUnverified(content: Content | Withdrawal, recipient: string, options?: SealOptions): Push
 }

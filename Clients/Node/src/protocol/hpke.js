@@ -73,8 +73,8 @@ const labeledExpand = (suite, key, label, info, length) =>
 const NOTHING = Buffer.alloc(0)
 
 /**
- * What one sender, one recipient, one topic and one ephemeral key agree on (3.4.2 to 3.4.4). For a hybrid recipient `psk` and `pskID` are
- * ML-KEM's secret and ciphertext (3.8.3). `dh` and `psk` are wiped.
+ * What one sender, one recipient, one topic and one ephemeral key agree on (3.4.2 to 3.4.4). For a hybrid recipient, `psk` and
+ * `pskID` are ML-KEM's secret and ciphertext (3.8.3). `dh` and `psk` are wiped.
  */
 export function keySchedule(dh, enc, recipient, sender, topic, purpose, psk = NOTHING, pskID = NOTHING) {
   const eaePRK = labeledExtract(KEM, '', 'eae_prk', dh)
