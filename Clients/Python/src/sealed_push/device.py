@@ -125,7 +125,7 @@ class Device:
         return recipient_text(found[0].recipient)
 
     def recipient(self, *, now: int | None = None) -> str:
-        """What is sealed to now: the newest key that is proven, push1....
+        """What is sealed to now: the newest key that is proven, push1... or pushpq1....
 
         Raises RecordError: `unproven`, `expired`, `not-yet-valid`.
         """

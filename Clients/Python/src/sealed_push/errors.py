@@ -29,7 +29,8 @@ class KeyTextError(SealedPushError):
         "not-a-key": ("this is no text of a key of this project", "copy it again, as a whole and without spaces"),
         "wrong-kind": (
             "this is no key of the kind that is wanted here",
-            "a recipient begins with push1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrollment with pushenrollment1",
+            "a recipient begins with push1 or pushpq1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrollment with "
+            "pushenrollment1",
         ),
         "wrong-case": (
             "the key's text has small letters where there are capitals, or the other way around",
@@ -92,7 +93,10 @@ class SettingError(SealedPushError):
         "now": ("this is no time", "give whole Unix seconds, or nothing for the clock's"),
         "sender": ("this is no sender", "give a sealed_push.Sender"),
         "outbox-key": ("this is no key of an outbox", "give the text of the file that --outbox-key names"),
-        "device": ("this is no device", "give a sealed_push.Device, or call seal_unverified with the text push1..."),
+        "device": (
+            "this is no device",
+            "give a sealed_push.Device, or call seal_unverified with the text push1... or pushpq1...",
+        ),
     }
 
 

@@ -19,7 +19,7 @@ class Fingerprint(NamedTuple):
 
 
 def fingerprint(key: str) -> Fingerprint:
-    """The fingerprint of a public key's text: push1..., pushsender1..., pushauthority1... or pushenrollment1...
+    """The fingerprint of a public key's text: push1..., pushpq1..., pushsender1..., pushauthority1... or pushenrollment1...
 
     Raises KeyTextError, also for a secret: that has none.
     """

@@ -39,7 +39,7 @@ class Push:
 
     @property
     def recipient(self) -> str:
-        """The key it is sealed to, push1...."""
+        """The key it is sealed to, push1... or pushpq1...."""
         return key_text.recipient_text(self._recipient)
 
     @property
@@ -145,7 +145,8 @@ class Sender:
         expiration: int | None = None,
         now: int | None = None,
     ) -> Push:
-        """Seals content to a key, push1..., that no record vouches for: whoever put it into your list reads the message.
+        """Seals content to a key, push1... or pushpq1..., that no record vouches for: whoever put it into your list reads the
+        message.
 
         Raises KeyTextError, RecordError (`not-hybrid`), ContentError, TooLargeError, SettingError.
         """
