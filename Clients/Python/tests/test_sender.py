@@ -98,6 +98,10 @@ class Sealing(unittest.TestCase):
             self.assertEqual(envelope_of(push)[0], hpke.HYBRID)
             self.assertTrue(self.phone.open(push, sender))
 
+    def test_the_room_is_that_of_the_keys_that_are_sealed_to(self):
+        classical = Sender(SECRET, topic=TOPIC).max_content_bytes
+        self.assertEqual(Sender(SECRET, topic=TOPIC, require_hybrid=True).max_content_bytes, classical - 1088)
+
     def test_every_size_fits_or_is_told(self):
         for reserve, padding in ((0, "buckets"), (0, "full"), (6, "none"), (1024, "buckets")):
             sender = Sender(SECRET, topic=TOPIC, reserve=reserve, padding=padding)

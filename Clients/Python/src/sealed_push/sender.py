@@ -175,8 +175,11 @@ class Sender:
 
     @property
     def max_content_bytes(self) -> int:
-        """How many bytes of content JSON fit into one push, the receipt's among them; 1,088 less for a hybrid key."""
-        return self._largest[AUTHENTICATED] - 1
+        """How many bytes of content JSON fit into one push, what is filled in among them; 1,088 less for a hybrid key.
+
+        With `require_hybrid` it is the figure for hybrid keys.
+        """
+        return self._largest[HYBRID if self._require_hybrid else AUTHENTICATED] - 1
 
     def _seal(
         self, content: Mapping[str, Any], recipient: bytes, priority: int, expiration: int | None, now: int
