@@ -216,7 +216,6 @@ async def post(message: Message, account: Account) -> dict[str, Any]:
             return {"id": message.id}
         content = {
             "id": str(message.id),
-            "expires": int(time.time()) + KEPT_FOR,
             "alert": {"title": account, "body": message.text},
             "thread-id": account,
         }
@@ -226,7 +225,10 @@ async def post(message: Message, account: Account) -> dict[str, Any]:
         )
         for device, state in await found.fetchall():
             try:
-                push = sender.seal(content, sealed_push.Device.from_dict(state))
+                known = sealed_push.Device.from_dict(state)
+                # No later than this device keeps its keys (11.4.6).
+                expires = int(time.time()) + min(KEPT_FOR, known.keeps * 86400)
+                push = sender.seal(content | {"expires": expires}, known)
             except sealed_push.RecordError as error:
                 # Its record has ended, and its app has not been opened for a year: the others get theirs.
                 log.warning("device %d: %s", device, error.code)

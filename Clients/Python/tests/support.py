@@ -66,11 +66,12 @@ class Phone:
         """A new key, beside those that there are: the newest first."""
         self.identities.insert(0, kind(os.urandom(32)))
 
-    def record(self, counter=None, created=None, lifetime=34560000, recipients=None):
+    def record(self, counter=None, created=None, lifetime=34560000, recipients=None, keeps=30):
         self.counter = self.counter + 1 if counter is None else counter
         made = int(time.time()) if created is None else created
         keys = recipients or [hpke.recipient_of(each) for each in self.identities]
-        return records.sign_record(records.DEVICE, self.secret, self.counter, made, made + lifetime, self.topic, keys)
+        times = (made, made + lifetime)
+        return records.sign_record(records.DEVICE, self.secret, self.counter, *times, self.topic, keys, keeps)
 
     def answer(self, challenge, sender):
         trusted = [key_text.decode(key_text.SENDER, sender.public_key)]

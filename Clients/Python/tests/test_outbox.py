@@ -1,4 +1,5 @@
 import pickle
+import time
 import unittest
 
 import sealed_push
@@ -25,10 +26,11 @@ class Enqueuing(unittest.TestCase):
     def test_arguments(self):
         sender = Sender(sealed_push.generate_sender_secret(), topic=TOPIC)
         _, device = enrolled(sender)
-        push = sender.seal(NINA, device, priority=5, expiration=1800000000)
+        expiration = int(time.time()) + 86400
+        push = sender.seal(NINA, device, priority=5, expiration=expiration)
         arguments = enqueue_arguments(push, "phone", key="message 4711", outbox_key=OutboxKey(WHOLE))
         self.assertEqual(arguments["payload"].encode(), push.payload)
-        self.assertEqual((arguments["priority"], arguments["expiration"]), (5, 1800000000))
+        self.assertEqual((arguments["priority"], arguments["expiration"]), (5, expiration))
         self.assertEqual((arguments["sender"], arguments["recipient"]), (sender.public_key, device.recipient()))
         self.assertEqual(len(arguments["code"]), 32)
         for name in arguments:

@@ -98,6 +98,49 @@ class Sealing(unittest.TestCase):
             self.assertEqual(envelope_of(push)[0], hpke.HYBRID)
             self.assertTrue(self.phone.open(push, sender))
 
+    def test_nothing_expires_later_than_the_device_keeps_its_keys(self):
+        for days in (1, 3, 29, 30, 31):
+            self.device.update(self.phone.record(keeps=days))
+            self.assertEqual(self.device.keeps, days)
+            sent = NOW - 60
+            last = sent + days * 86400
+            content = NINA | {"sent": sent}
+
+            push = self.sender.seal(content, self.device, now=NOW)
+            header, opened = push.headers.get("apns-expiration"), json.loads(self.phone.open(push, self.sender, now=NOW))
+            self.assertEqual((header, opened.get("expires")), (str(last), last) if days < 30 else (None, None))
+            # What the caller gives counts for the header alone.
+            push = self.sender.seal(content, self.device, expiration=0, now=NOW)
+            self.assertEqual(push.headers["apns-expiration"], "0")
+            self.assertEqual(b"expires" in self.phone.open(push, self.sender, now=NOW), days < 30)
+
+            push = self.sender.seal(content | {"expires": last + 3600}, self.device, now=NOW)
+            self.assertEqual(push.headers["apns-expiration"], str(last + 3600))
+            last_expiration = NOW + days * 86400 + 3600
+            push = self.sender.seal(content, self.device, expiration=last_expiration, now=NOW)
+            self.assertEqual(push.headers["apns-expiration"], str(last_expiration))
+            for late, expiration in (
+                *((content | {"expires": last + 3601}, given) for given in (None, 0)),
+                (content, last_expiration + 1),
+            ):
+                with self.assertRaises(RecordError) as raised:
+                    self.sender.seal(late, self.device, expiration=expiration, now=NOW)
+                self.assertEqual(raised.exception.code, "expires-too-late")
+                self.assertIn("Device.keeps", str(raised.exception))
+
+            # Nobody has said how long such a key is kept.
+            late = {"expires": last + 3601}
+            self.sender.seal_unverified(content | late, self.phone.recipients[0], expiration=last_expiration + 1, now=NOW)
+            push = self.sender.seal_unverified(content, self.phone.recipients[0], now=NOW)
+            self.assertNotIn("apns-expiration", push.headers)
+            self.assertNotIn(b"expires", self.phone.open(push, self.sender, now=NOW))
+
+    def test_wrong_times_in_the_content_are_named_for_a_device_that_keeps_its_keys_briefly_too(self):
+        self.device.update(self.phone.record(keeps=3))
+        for member, value in (("sent", "now"), ("sent", True), ("sent", -1), ("sent", None), ("expires", None)):
+            self.assertEqual(self.refused(NINA | {member: value}).member, member)
+        self.assertEqual(self.refused(NINA | {"expires": NOW * 1000}).member, "expires")
+
     def test_the_room_is_that_of_the_keys_that_are_sealed_to(self):
         classical = Sender(SECRET, topic=TOPIC).max_content_bytes
         self.assertEqual(Sender(SECRET, topic=TOPIC, require_hybrid=True).max_content_bytes, classical - 1088)

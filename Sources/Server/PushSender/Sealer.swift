@@ -200,7 +200,7 @@ public final class Sealer: Sendable {
     public func forget(_ recipient: DevicePublicKey) { contexts?.forget(recipient) }
 
     /// Fills in `id`, `topic` and `sent`, and `expires` if the keys may be gone before the content is too old; checks it all.
-    /// Source: Specification 11.4.9.
+    /// Source: Specification 11.4.6.
     func complete(_ content: inout Content, keeping days: Int? = nil) throws(SealError) {
         guard content.topic == nil || content.topic == topic else { throw .otherTopic }
         content.id = content.id ?? .random()

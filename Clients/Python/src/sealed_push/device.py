@@ -164,6 +164,11 @@ class Device:
         return self._record.expires
 
     @property
+    def keeps(self) -> int:
+        """How many days the device keeps a retired key, by its record: nothing sealed to it may expire later (11.4.6)."""
+        return self._record.keeps
+
+    @property
     def recipients(self) -> tuple[str, ...]:
         """The record's keys, newest first."""
         return tuple(recipient_text(key) for key in self._record.keys)

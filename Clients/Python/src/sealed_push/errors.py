@@ -129,6 +129,10 @@ class RecordError(SealedPushError):
             "the key isn't hybrid, and this sender requires hybrid keys",
             "have the app use keyPolicy .hybrid, then challenge the device's new key",
         ),
+        "expires-too-late": (
+            "the push expires after the device may have erased its key",
+            "let it expire within the days that Device.keeps gives, or leave expires and expiration out",
+        ),
         "malformed-state": (
             "this is not what Device.to_dict gave",
             "store it as it is: enrollment, record, proven, challenges",

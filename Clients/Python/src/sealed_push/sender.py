@@ -120,12 +120,13 @@ class Sender:
         """Seals content for a device: to the newest of its keys that is proven.
 
         content: as in Specification 4.6, such as {"alert": {"title": "Nina", "body": "Lunch at one?"}}; `id`, `topic` and `sent`
-            are filled in where it has none. It is not changed. Names that look misspelled are warned of (`UserWarning`).
+            are filled in if it has none, and `expires` if the device keeps keys for less than 30 days. It is not changed. Names
+            that look misspelled are warned of (`UserWarning`).
         priority: 10, at once, or 5, when it suits the device's battery.
         expiration: until when Apple keeps it for a device that is away, Unix seconds, or 0 for a single attempt; without it the
             content's `expires` counts. A moment that is past is refused.
 
-        Raises RecordError (`unproven`, `expired`, `not-hybrid`), ContentError, TooLargeError, SettingError.
+        Raises RecordError (`unproven`, `expired`, `not-hybrid`, `expires-too-late`), ContentError, TooLargeError, SettingError.
         """
         from .device import Device
 
@@ -134,7 +135,7 @@ class Sender:
         if device.topic != self._topic:
             raise SettingError("other-topic")
         at = seconds(now)
-        return self._seal(content, device._recipient(at), priority, expiration, at)
+        return self._seal(content, device._recipient(at), priority, expiration, at, device.keeps)
 
     def seal_unverified(
         self,
@@ -146,7 +147,7 @@ class Sender:
         now: int | None = None,
     ) -> Push:
         """Seals content to a key, push1... or pushpq1..., that no record vouches for: whoever put it into your list reads the
-        message.
+        message. Nothing says how long the device keeps that key, so `expires` is neither filled in nor compared with it.
 
         Raises KeyTextError, RecordError (`not-hybrid`), ContentError, TooLargeError, SettingError.
         """
@@ -182,7 +183,13 @@ class Sender:
         return self._largest[HYBRID if self._require_hybrid else AUTHENTICATED] - 1
 
     def _seal(
-        self, content: Mapping[str, Any], recipient: bytes, priority: int, expiration: int | None, now: int
+        self,
+        content: Mapping[str, Any],
+        recipient: bytes,
+        priority: int,
+        expiration: int | None,
+        now: int,
+        keeps: int | None = None,
     ) -> Push:
         suite = suite_of(recipient)
         if self._require_hybrid and suite != HYBRID:
@@ -191,7 +198,7 @@ class Sender:
             raise SettingError("priority")
         if not isinstance(content, Mapping):
             raise ContentError("is no JSON object")
-        made = envelope.complete(content, self._topic, now)
+        made = envelope.complete(content, self._topic, now, keeps)
         if made["topic"] != self._topic:
             raise SettingError("other-topic")
         if self._receipts is not None and "receipt" not in made and "withdraw" not in made:
@@ -202,6 +209,9 @@ class Sender:
         plaintext = contents.pad(data, self._padding, self._largest[suite], suite == HYBRID)
         if expiration is not None and not _is_expiration(expiration, now):
             raise SettingError("expiration")
+        if keeps is not None:
+            _check_kept(keeps, made["sent"], made.get("expires"))
+            _check_kept(keeps, now, expiration)
         headers = self._headers(made, recipient, priority, made.get("expires") if expiration is None else expiration)
         sealed = self._contexts.get(recipient).seal(plaintext)
         start = envelope.BACKGROUND if contents.is_background(made) else self._start
@@ -267,6 +277,12 @@ def _is_expiration(value: Any, now: int) -> bool:
     if not isinstance(value, int) or isinstance(value, bool):
         return False
     return value == 0 or now <= value <= contents.LAST_SECOND
+
+
+def _check_kept(keeps: int, start: int, end: int | None) -> None:
+    """Raises if the device may have erased its key before the end (11.4.6). The hour is for clocks that differ."""
+    if end is not None and end - start > keeps * 86400 + 3600:
+        raise RecordError("expires-too-late")
 
 
 # Where a parameter hides the module's name.

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from .content import pad
+from .content import LAST_SECOND, pad
 from .hpke import HEADER, HYBRID, OVERHEAD, derive
 from .text import encode_base64, to_json
 
@@ -27,10 +27,16 @@ def largest_plaintext(suite: int, alert: Any = GENERIC_TEXT, reserve: int = 0) -
     return (MOST_BYTES - reserve - len(payload(None, alert))) * 3 // 4 - OVERHEAD[suite]
 
 
-def complete(content: Mapping[str, Any], topic: str, now: int | None = None) -> dict[str, Any]:
-    """The content with what a sender fills in: id, topic and sent."""
+def complete(content: Mapping[str, Any], topic: str, now: int | None = None, keeps: int | None = None) -> dict[str, Any]:
+    """The content with what a sender fills in: id, topic and sent.
+
+    Also expires, for a device that keeps retired keys for less than 30 days (11.4.6).
+    """
     sent = int(time.time()) if now is None else now
-    return {"id": str(uuid.uuid4()), "topic": topic, "sent": sent} | dict(content)
+    made = {"id": str(uuid.uuid4()), "topic": topic, "sent": sent} | dict(content)
+    if keeps is not None and keeps < 30 and isinstance(made["sent"], int):
+        made.setdefault("expires", min(made["sent"] + keeps * 86400, LAST_SECOND))
+    return made
 
 
 def make_plaintext(content: Mapping[str, Any], suite: int, policy: str = "buckets") -> bytes:
