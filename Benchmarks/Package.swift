@@ -8,12 +8,16 @@ let package = Package(
     dependencies: [
         .package(name: "sealed-push", path: "..", traits: ["Postgres"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
     targets: [
         .systemLibrary(name: "CRawSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .executableTarget(
             name: "benchmarks",
-            dependencies: ["CRawSodium", .product(name: "PushSender", package: "sealed-push")],
+            dependencies: [
+                "CRawSodium", .product(name: "PushSender", package: "sealed-push"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             path: "Sources/Benchmarks"),
         .executableTarget(name: "media-benchmark", dependencies: ["CRawSodium"], path: "Sources/MediaBenchmark"),
         .executableTarget(

@@ -29,12 +29,16 @@ import Testing
         try #require(steps.count == 12, "\(result.output)")
         for step in steps { step.expectNoEmptyColumn() }
 
-        #expect(steps[0].lines.count { $0.contains("push1") || $0.contains("pushsender1") } == 3)
+        #expect(steps[0].lines.count { $0.contains("push1") || $0.contains("pushsender1") } == 2)
+        #expect(steps[0].lines.count { $0.contains("bob-phone") && $0.contains(" pushpq1") } == 1)
         #expect(steps[0].lines.last?.hasPrefix("Below each lock screen: ") == true)
         #expect(steps[1].right.contains { $0.contains("│ Nina ") })
         #expect(steps[2].right.contains { $0.contains("│ 明日の会議は10時です。100% sure 🍜 │") })
         for step in steps[1...2] {
             step.expectPush()
+            // The first two characters hold the suite's byte: 0x03 or 0x01.
+            let isHybrid = step.left.contains { $0.contains(/^sealed  A[w-z0-9_-]/) }
+            #expect(isHybrid == step.text.contains("hybrid"), "\(step.text)")
             #expect(step.right.contains { $0.firstMatch(of: /^  opened, [\d,]+ ms$/) != nil })
         }
         // The faults have their seed: among the first ten pushes some fail.

@@ -101,6 +101,23 @@ import Testing
         #expect(try await Self.isStored(payload, in: database) == "f")
     }
 
+    @Test("PostgreSQL stores each beginning that an envelope of a known suite can have, and no other") func beginnings()
+        async throws
+    {
+        let database = try await Self.database()
+        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/.:^"
+        for first in "AB" {
+            for second in letters {
+                let payload = Self.good.replacing(Self.envelope, with: "\(first)\(second)" + Self.envelope.dropFirst(2))
+                let suite = Base64URL.decode(Array("\(first)\(second)A".utf8))?[0]
+                let isKnown = suite.map { Envelope.Suite.known.map(\.identifier).contains($0) } ?? false
+                #expect(
+                    try await Self.isStored(Array(payload.utf8), in: database) == (isKnown ? "t" : "f"),
+                    "\(first)\(second)")
+            }
+        }
+    }
+
     @Test("an envelope that no device could open is not sent") func envelopes() {
         for envelope in ["AQ", String(Self.envelope.prefix(40)), Self.envelope.dropLast() + "_"] {
             #expect(!PayloadForm.matches(Array(Self.good.replacing(Self.envelope, with: envelope).utf8)), "\(envelope)")

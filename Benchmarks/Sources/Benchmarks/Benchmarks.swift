@@ -5,8 +5,8 @@ import PushSender
 @main struct Benchmarks {
     static func main() throws {
         let roundCount = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 60
-        let raw = RawSodium()
-        let ours = SealedPushWork()
+        let raw = try RawSodium()
+        let ours = try SealedPushWork()
 
         var stopwatch = Stopwatch()
         for round in 0..<roundCount {
@@ -16,6 +16,11 @@ import PushSender
             stopwatch.time("seal, new recipient", count: 60) { ours.sealForNew() }
             stopwatch.time("crypto_box_seal_open, 256 bytes", count: 60) { raw.openBox() }
             stopwatch.time("open, no cached state", count: 60) { ours.open() }
+            stopwatch.time("seal, hybrid recipient seen", count: 600) { ours.sealForSeenHybrid() }
+            stopwatch.time("seal, new hybrid recipient", count: 60) { ours.sealForNewHybrid() }
+            stopwatch.time("open, hybrid", count: 60) { ours.openHybrid() }
+            stopwatch.time("ML-KEM-768 encapsulation", count: 60) { raw.encapsulate() }
+            stopwatch.time("ML-KEM-768 decapsulation, from seed", count: 60) { raw.decapsulate() }
             stopwatch.time("X25519 base point", count: 60) { raw.multiplyBase() }
             stopwatch.time("X25519", count: 60) { raw.multiply() }
             stopwatch.time("HMAC-SHA-256, 96 bytes", count: 600) { raw.authenticate() }
@@ -48,12 +53,19 @@ import PushSender
             atMost: 2.3)
         print("")
         // What libsodium alone would take for the same work; the rest is JSON, base64url, memory and bookkeeping.
+        let encapsulation = stopwatch.median("ML-KEM-768 encapsulation")
+        let decapsulation = stopwatch.median("ML-KEM-768 decapsulation, from seed")
         let seen = cipher + 2 * hash + random
         let new = seen + base + 2 * multiply + 5 * hmac
         let open = cipher + hash + 2 * multiply + 5 * hmac
         sum("seal, recipient seen", stopwatch.median("seal, recipient seen"), primitives: seen)
         sum("seal, new recipient", stopwatch.median("seal, new recipient"), primitives: new)
         sum("open, no cached state", stopwatch.median("open, no cached state"), primitives: open)
+        sum("seal, hybrid recipient seen", stopwatch.median("seal, hybrid recipient seen"), primitives: seen)
+        sum(
+            "seal, new hybrid recipient", stopwatch.median("seal, new hybrid recipient"),
+            primitives: new + encapsulation)
+        sum("open, hybrid", stopwatch.median("open, hybrid"), primitives: open + decapsulation)
     }
 
     /// The median of the ratios round by round: both were timed within milliseconds of each other.

@@ -1,6 +1,8 @@
 import CRawSodium
+import Crypto
+import Foundation
 
-/// The yardstick: libsodium called as from C, into buffers that are there already.
+/// The yardstick: libsodium called as from C, into buffers that are there already; and ML-KEM by swift-crypto.
 final class RawSodium {
     private var publicKey = [UInt8](repeating: 0, count: 32)
     private var secretKey = [UInt8](repeating: 0, count: 32)
@@ -14,8 +16,13 @@ final class RawSodium {
     private let nonce = [UInt8](repeating: 2, count: 12)
     private var tag = [UInt8](repeating: 0, count: 32)
     private var noise = [UInt8](repeating: 0, count: 16)
+    private let kemSeed = [UInt8](repeating: 3, count: 64)
+    private let kemKey: MLKEM768.PublicKey
+    private let kemCiphertext: Data
 
-    init() {
+    init() throws {
+        kemKey = try MLKEM768.PrivateKey(seedRepresentation: kemSeed, publicKey: nil).publicKey
+        kemCiphertext = try kemKey.encapsulate().encapsulated
         precondition(sodium_init() >= 0)
         crypto_box_keypair(&publicKey, &secretKey)
         sealBox()
@@ -41,6 +48,14 @@ final class RawSodium {
     }
 
     func hash() { crypto_generichash(&noise, 16, message, 80, secretKey, 32) }
+
+    func encapsulate() { precondition((try? kemKey.encapsulate()) != nil) }
+
+    /// With a key that is made of its seed each time, as a phone keeps only that.
+    func decapsulate() {
+        let key = try? MLKEM768.PrivateKey(seedRepresentation: kemSeed, publicKey: nil)
+        precondition((try? key?.decapsulate(kemCiphertext)) != nil)
+    }
 
     func random() { randombytes_buf(&noise, 16) }
 }

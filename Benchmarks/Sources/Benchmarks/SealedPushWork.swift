@@ -11,8 +11,15 @@ final class SealedPushWork {
     private let newRecipients: [DevicePublicKey]
     private var nextRecipient = 0
     private let received: Envelope
+    /// A test's key, of Tests/Vectors/Hybrid/good-plain.txt.
+    private static let hybridIdentity = "PUSH-PQ-SECRET-KEY-12SRK4G8FG3CJXSN8P4YEGTK78KNDDSGATQ5W82SG2NTN9HJ59THS3Z25S0"
+    private let hybridPhone: DevicePublicKey
+    /// Makes a context for each message.
+    private let forgetful: Sealer
+    private let hybridOpener: Opener
+    private let receivedHybrid: Envelope
 
-    init() {
+    init() throws {
         let topic: Topic = "com.example.app"
         sealer = Sealer(sender: sender, topic: topic, safeDefault: "You have a new message!")
         opener = Opener(
@@ -29,7 +36,21 @@ final class SealedPushWork {
             preconditionFailure("did not seal")
         }
         received = payload.envelope
+        let identity = try Array(Self.hybridIdentity.utf8).withUnsafeBytes { try DevicePrivateKey(parsing: $0) }
+        hybridPhone = identity.recipient
+        forgetful = Sealer(
+            sender: sender, topic: topic, safeDefault: "You have a new message!",
+            contexts: ContextLimits(messageCount: 1))
+        hybridOpener = Opener(
+            topic: topic, keys: InMemoryKeyStore([DeviceKey(identity, created: .now())]), trusting: [sender.sender])
+        receivedHybrid = try sealer.seal(content, toUnverified: hybridPhone).envelope
     }
+
+    func sealForSeenHybrid() { precondition((try? sealer.seal(content, toUnverified: hybridPhone)) != nil) }
+
+    func sealForNewHybrid() { precondition((try? forgetful.seal(content, toUnverified: hybridPhone)) != nil) }
+
+    func openHybrid() { open(receivedHybrid, hybridOpener) }
 
     func sealForSeen() { precondition((try? sealer.seal(content, toUnverified: phone.recipient)) != nil) }
 
@@ -41,7 +62,9 @@ final class SealedPushWork {
     }
 
     /// From the envelope's text, as the extension gets it, to checked content.
-    func open() {
+    func open() { open(received, opener) }
+
+    private func open(_ received: Envelope, _ opener: Opener) {
         guard let envelope = try? Envelope(parsing: received.text), (try? opener.open(envelope, at: .now())) != nil
         else { preconditionFailure("did not open") }
     }

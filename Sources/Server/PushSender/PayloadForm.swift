@@ -107,7 +107,9 @@ package enum PayloadForm {
             let letters = "A-Za-z0-9_-"
             let suites = Envelope.Suite.known.map { suite in
                 let texts = (UInt8(0)..<16).map { Base64URL.encode([suite.identifier, $0 << 4]) }
-                return "\(texts[0].prefix(1))[\(texts.map { $0.dropFirst().prefix(1) }.joined())]"
+                let seconds = texts.map { String($0.dropFirst().prefix(1)) }.joined()
+                // Between others, a hyphen makes a range.
+                return "\(texts[0].prefix(1))[\(seconds.replacing("-", with: ""))\(seconds.contains("-") ? "-" : "")]"
             }
             return "(?:\(suites.joined(separator: "|")))[\(letters)]+"
         case .all(let pieces): return pieces.map(expression(of:)).joined()

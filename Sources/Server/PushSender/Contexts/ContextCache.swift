@@ -153,7 +153,7 @@ public struct ContextLimits: Hashable, Sendable {
     public let messageCount: Int
     /// How long a context lives, on a clock that counts sleep: at most one hour.
     public let lifetime: Duration
-    /// How many are held at once; the oldest makes room for a new one. One takes about 400 bytes.
+    /// How many are held at once; the oldest makes room for a new one. One takes about 400 bytes, a hybrid one 1,600.
     package let heldCount: Int
 
     public init(messageCount: Int = 1_024, lifetime: Duration = .seconds(3_600), heldCount: Int = 10_000) {
