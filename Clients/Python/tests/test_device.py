@@ -4,7 +4,8 @@ import unittest
 
 import sealed_push
 from sealed_push import ChallengeError, Device, KeyTextError, RecordError, Sender, SettingError
-from sealed_push.protocol import hpke, key_text, records
+from sealed_push.protocol import hpke, key_text, mlkem, records
+from sealed_push.protocol.text import decode_base64
 
 from .support import NINA, TOPIC, Phone, enrolled
 
@@ -64,6 +65,31 @@ class Devices(unittest.TestCase):
         device.update(self.phone.record())
         self.assertEqual(device.proven, ())
         self.refused("unproven", device.recipient)
+
+    @unittest.skipUnless(mlkem.is_available(), "needs cryptography 48")
+    def test_a_life_with_six_hybrid_keys(self):
+        _, device = enrolled(self.sender, self.phone)
+        for count in range(1, 7):
+            self.phone.rotate(hpke.HybridIdentity)
+            del self.phone.identities[count:]
+            device.update(self.phone.record())
+            device = self.stored(device)
+            device.answer(self.phone.answer(device.challenge(self.sender), self.sender))
+            device = self.stored(device)
+            self.assertEqual(device.recipient(), self.phone.recipients[0])
+            self.assertEqual(len(device.proven), count)
+            self.assertTrue(self.phone.open(self.sender.seal(NINA, device), self.sender))
+        before = device.to_dict()
+        self.phone.rotate(hpke.HybridIdentity)
+        self.refused("malformed", device.update, self.phone.record())
+        self.assertEqual(device.to_dict(), before)
+
+    def test_a_text_has_as_many_characters_as_its_bytes_need(self):
+        # Other texts than a record's end at 4,096 characters (2.5).
+        self.assertEqual([len(decode_base64("A" * count) or b"") for count in (4096, 4098)], [3072, 0])
+        for most in (32, 3073, 8192, 8193, 8194):
+            texts = [records.armour("pushrecord.", bytes(count)) for count in (most, most + 1)]
+            self.assertEqual([records.unarmour("pushrecord.", text, 1, most) for text in texts], [bytes(most), None])
 
     def test_records_that_are_refused_change_nothing(self):
         device = Device.enroll(self.phone.record(counter=7), topic=TOPIC)

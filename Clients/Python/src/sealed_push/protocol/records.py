@@ -43,10 +43,10 @@ def armour(prefix: str, data: bytes) -> str:
 
 
 def unarmour(prefix: str, text: Any, least: int, most: int) -> bytes | None:
-    """The bytes of a text, where they are from `least` to `most`; None for anything else."""
+    """The bytes of a text, if there are `least` to `most` of them; None for anything else."""
     if not isinstance(text, str) or not text.startswith(prefix):
         return None
-    data = decode_base64(text[len(prefix) :])
+    data = decode_base64(text[len(prefix) :], -(-most * 4 // 3))
     return data if data is not None and least <= len(data) <= most else None
 
 

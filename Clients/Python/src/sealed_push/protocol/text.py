@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 TOPIC = re.compile(r"[A-Za-z0-9.-]{1,155}")
-FIELD_TEXT = re.compile(r"[A-Za-z0-9_-]{1,4096}")
+BASE64 = re.compile(r"[A-Za-z0-9_-]+")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -19,9 +19,9 @@ def encode_base64(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def decode_base64(text: Any) -> bytes | None:
-    """The bytes of 1 to 4,096 characters, by the strict rules of 2.5; None for anything else."""
-    if not isinstance(text, str) or not FIELD_TEXT.fullmatch(text) or len(text) % 4 == 1:
+def decode_base64(text: Any, longest: int = 4096) -> bytes | None:
+    """The bytes of 1 to `longest` characters, by the strict rules of 2.5; None for anything else."""
+    if not isinstance(text, str) or len(text) > longest or not BASE64.fullmatch(text) or len(text) % 4 == 1:
         return None
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     return data if encode_base64(data) == text else None
