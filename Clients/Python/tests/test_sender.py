@@ -17,7 +17,7 @@ from sealed_push.protocol.content import NAMES
 from sealed_push.protocol import hpke, key_text, mlkem, receipts
 from sealed_push.protocol.text import decode_base64
 
-from .support import NINA, TOPIC, Phone, enrolled
+from .support import NINA, TOPIC, Phone, enrolled, read_vectors
 
 SECRET = sealed_push.generate_sender_secret()
 # A time that is given, and not the clock's: but not so far from it that no record is valid.
@@ -404,6 +404,9 @@ class Keys(unittest.TestCase):
         self.assertEqual(found.words, "shrimp moss newt opera modern duet proud palace insect anchor garlic ideal")
         capitals = "PUSHSENDER1RAP9C6RWCS3D8PQUEDWHSTYE9GENPY6Z7AWXNXAALF8ZWL0A2DCS2DWSVJ"
         self.assertEqual(sealed_push.fingerprint(capitals).digits, "16500 83864 59234 19994 38065 70272")
+        hybrid = sealed_push.fingerprint(read_vectors("Hybrid")["good-plain"]["recipient"])
+        self.assertEqual(hybrid.digits, "03975 14906 22329 67738 21404 21662")
+        self.assertEqual(hybrid.words, "farmer zesty guitar snow subway silver carpet duet frost smooth castle vase")
 
     def test_a_new_secret_is_a_key(self):
         sender = Sender(sealed_push.generate_sender_secret(), topic=TOPIC)
