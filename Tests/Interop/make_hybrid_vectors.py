@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the test vectors of the hybrid suite into Tests/Vectors/Hybrid: pushes, as make_vectors.py does, a record and a challenge.
+"""Writes the test vectors of the hybrid suite into Tests/Vectors/Hybrid: pushes, as make_vectors.py does, records and a challenge.
 
 Needs ML-KEM (cryptography 48), and kyber-py for encapsulations that are the same in each run: a sender's are random. So does whoever
 checks them; another Python skips this folder.
@@ -22,6 +22,7 @@ from sealed_push.protocol.text import encode_base64, to_json
 
 FOLDER = make_vectors.FOLDER / "Hybrid"
 PHONE = HybridIdentity(hashlib.sha256(b"sealed push hybrid vector: phone").digest())
+EARLIER = [HybridIdentity(hashlib.sha256(b"sealed push hybrid vector: key %d" % number).digest()) for number in range(2, 8)]
 PHONE_2 = HybridIdentity(hashlib.sha256(b"sealed push hybrid vector: another phone").digest())
 LARGEST = envelopes.largest_plaintext(HYBRID)
 
@@ -132,27 +133,42 @@ def make_pushes():
     bad("malformed-low-order", "enc is of low order.", envelope[:9] + bytes(32) + envelope[41:])
 
 
-def make_record():
-    enrollment = make_record_vectors.ENROLLMENT_KEY
-    keys = (recipient_of(PHONE), hpke.public_key(IDENTITY))
-    created = make_record_vectors.CREATED
-    expires = make_record_vectors.EXPIRES
-    text = records.sign_record(records.DEVICE, enrollment, 9, created, expires, TOPIC, keys, 3)
-    values = {"kind": "device", "pinned": key_text.encode(key_text.ENROLLMENT, records.signing_public_key(enrollment))}
-    values |= {"topic": TOPIC, "now": NOW, "record": text, "outcome": "accepted"}
+def device(text, outcome):
+    pinned = records.signing_public_key(make_record_vectors.ENROLLMENT_KEY)
+    values = {"kind": "device", "pinned": key_text.encode(key_text.ENROLLMENT, pinned)}
+    return values | {"topic": TOPIC, "now": NOW, "record": text, "outcome": outcome}
+
+
+def good_record(name, sentence, keys):
+    enrollment, created, expires = make_record_vectors.ENROLLMENT_KEY, make_record_vectors.CREATED, make_record_vectors.EXPIRES
+    values = device(records.sign_record(records.DEVICE, enrollment, 9, created, expires, TOPIC, keys, 3), "accepted")
     values |= {"signer-secret": key_text.encode(key_text.ENROLLMENT_SECRET, enrollment), "counter": 9, "created": created}
     values |= {"expires": expires, "keeps": 3} | make_vectors.numbered("key", [key_text.recipient_text(each) for each in keys])
-    write("record", "A device that has become hybrid, and keeps retired secrets for three days.", values)
+    write(name, sentence, values)
+
+
+def malformed_record(name, sentence, keys):
+    enrollment, created, expires = make_record_vectors.ENROLLMENT_KEY, make_record_vectors.CREATED, make_record_vectors.EXPIRES
+    write(name, sentence, device(records.sign_record(records.DEVICE, enrollment, 9, created, expires, TOPIC, keys), "malformed"))
+
+
+def make_records():
+    keys = (recipient_of(PHONE), hpke.public_key(IDENTITY))
+    good_record("record", "A device that has become hybrid, and keeps retired secrets for three days.", keys)
     coefficient = bytearray(keys[0])
     coefficient[0], coefficient[1] = 0x01, coefficient[1] & 0xF0 | 0x0D
-    data = records.unsigned_record(1, records.signing_public_key(enrollment), 9, created, expires, TOPIC, (bytes(coefficient),))
-    refused = {name: values[name] for name in ("kind", "pinned", "topic", "now")}
-    refused |= {"record": records.record_text(records.sign_bytes(enrollment, data)), "outcome": "malformed"}
-    write("record-coefficient", "The first coefficient is 3329.", refused)
+    malformed_record("record-coefficient", "The first coefficient is 3329.", (bytes(coefficient),))
+    seven = [recipient_of(each) for each in (PHONE, *EARLIER)]
+    good_record("record-six-keys", "Six hybrid keys: the most that fit into a record.", seven[:6])
+    malformed_record("record-seven-keys", "Seven hybrid keys: 8,659 bytes, and so more than a record's 8,192.", seven)
+
+
+def make_challenge():
+    enrollment, recipient = make_record_vectors.ENROLLMENT_KEY, recipient_of(PHONE)
     asked = records.signing_public_key(enrollment)
     random, number = hashlib.sha256(b"hybrid challenge").digest(), number_of(1)
     made, answer = records.make_challenge(
-        SENDER, keys[0], asked, TOPIC, random, make_vectors.ephemeral("challenge"), number, encapsulated("challenge")
+        SENDER, recipient, asked, TOPIC, random, make_vectors.ephemeral("challenge"), number, encapsulated("challenge")
     )
     values = {"kind": "challenge", "identity": identity_text(PHONE), "sender": make_vectors.sender_texts([SENDER])[0]}
     values |= {"enrollment": key_text.encode(key_text.ENROLLMENT, asked), "topic": TOPIC, "challenge": made}
@@ -164,7 +180,8 @@ def main():
     for path in FOLDER.glob("*.txt"):
         path.unlink()
     make_pushes()
-    make_record()
+    make_records()
+    make_challenge()
     print(len(list(FOLDER.glob("*.txt"))), "vectors", json.dumps(LARGEST))
 
 

@@ -74,20 +74,27 @@ import Testing
         #expect(caseCount == 7)
     }
 
-    @Test(
-        "its record is taken and made again, one with a coefficient too large is malformed, and its challenge is answered"
-    )
+    @Test("records are taken and made again, or malformed: a coefficient too large, or a seventh hybrid key")
     func records() throws {
-        let good = try #require(vectors.first { $0["outcome"] == "accepted" })
-        let record = try DeviceRecord(parsing: try good.required("record"))
-        #expect(record.keeps == 3 && record.recipients.map(\.algorithm) == [.hybrid, .x25519])
-        let again = try DeviceRecord(
-            of: record.recipients, topic: record.topic, counter: record.counter, created: record.created,
-            expires: record.expires, keeps: 3,
-            signedBy: try EnrollmentPrivateKey(parsing: try good.required("signer-secret")))
-        #expect(again == record)
-        let bad = try #require(vectors.first { $0["outcome"] == "malformed" && $0["record"] != nil })
-        #expect(deviceRefusal(try bad.required("record")) == .malformed)
+        let good = vectors.filter { $0["outcome"] == "accepted" }
+        let bad = vectors.filter { $0["outcome"] == "malformed" && $0["record"] != nil }
+        #expect(good.map { $0.numbered("key").count }.sorted() == [2, 6] && bad.count == 2)
+        for vector in good {
+            let record = try DeviceRecord(parsing: try vector.required("record"))
+            #expect(record.keeps == 3, "\(vector.testDescription)")
+            #expect(record.recipients.map(\.description) == vector.numbered("key"), "\(vector.testDescription)")
+            let again = try DeviceRecord(
+                of: record.recipients, topic: record.topic, counter: record.counter, created: record.created,
+                expires: record.expires, keeps: 3,
+                signedBy: try EnrollmentPrivateKey(parsing: try vector.required("signer-secret")))
+            #expect(again == record, "\(vector.testDescription)")
+        }
+        for vector in bad {
+            #expect(deviceRefusal(try vector.required("record")) == .malformed, "\(vector.testDescription)")
+        }
+    }
+
+    @Test("a challenge is answered") func challenges() throws {
         let challenge = try #require(vectors.first { $0["outcome"] == "answered" })
         let identity = try DevicePrivateKey(parsing: try challenge.required("identity"))
         let answer = try Challenge.answer(
