@@ -135,6 +135,21 @@ class Sealing(unittest.TestCase):
             self.assertNotIn("apns-expiration", push.headers)
             self.assertNotIn(b"expires", self.phone.open(push, self.sender, now=NOW))
 
+    def test_content_is_refused_if_the_end_that_it_would_get_has_passed(self):
+        for days in (1, 3, 29):
+            self.device.update(self.phone.record(keeps=days))
+            for expiration in (None, 0):
+                last = NOW - days * 86400
+                push = self.sender.seal(NINA | {"sent": last}, self.device, expiration=expiration, now=NOW)
+                self.assertIn(b'"expires":%d' % NOW, self.phone.open(push, self.sender, now=NOW))
+                for sent in (last - 1, 0):
+                    with self.assertRaises(RecordError) as raised:
+                        self.sender.seal(NINA | {"sent": sent}, self.device, expiration=expiration, now=NOW)
+                    self.assertEqual(raised.exception.code, "expires-too-late")
+            # An end of the caller's own is judged as in other content.
+            self.assertEqual(self.refused(NINA | {"sent": last - 1, "expires": NOW - 1}).member, "expires")
+            self.sender.seal(NINA | {"sent": last - 1, "expires": NOW + 3599}, self.device, now=NOW)
+
     def test_wrong_times_in_the_content_are_named_for_a_device_that_keeps_its_keys_briefly_too(self):
         self.device.update(self.phone.record(keeps=3))
         for member, value in (("sent", "now"), ("sent", True), ("sent", -1), ("sent", None), ("expires", None)):

@@ -131,7 +131,8 @@ class RecordError(SealedPushError):
         ),
         "expires-too-late": (
             "the push expires after the device may have erased its key",
-            "let it expire within the days that Device.keeps gives, or leave expires and expiration out",
+            "let it expire within the days that Device.keeps gives, or leave expires and expiration out; sent can't be longer "
+            "ago than that",
         ),
         "malformed-state": (
             "this is not what Device.to_dict gave",

@@ -210,7 +210,8 @@ class Sender:
         if expiration is not None and not _is_expiration(expiration, now):
             raise SettingError("expiration")
         if keeps is not None:
-            _check_kept(keeps, made["sent"], made.get("expires"))
+            # Content without an end opens for 30 days (6.4).
+            _check_kept(keeps, made["sent"], made.get("expires", made["sent"] + 30 * 86400))
             _check_kept(keeps, now, expiration)
         headers = self._headers(made, recipient, priority, made.get("expires") if expiration is None else expiration)
         sealed = self._contexts.get(recipient).seal(plaintext)

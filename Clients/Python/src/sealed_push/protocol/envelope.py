@@ -30,12 +30,14 @@ def largest_plaintext(suite: int, alert: Any = GENERIC_TEXT, reserve: int = 0) -
 def complete(content: Mapping[str, Any], topic: str, now: int | None = None, keeps: int | None = None) -> dict[str, Any]:
     """The content with what a sender fills in: id, topic and sent.
 
-    Also expires, for a device that keeps retired keys for less than 30 days (11.4.6).
+    Also expires, for a device that keeps retired keys for less than 30 days (11.4.6), unless that has passed.
     """
     sent = int(time.time()) if now is None else now
     made = {"id": str(uuid.uuid4()), "topic": topic, "sent": sent} | dict(content)
     if keeps is not None and keeps < 30 and isinstance(made["sent"], int):
-        made.setdefault("expires", min(made["sent"] + keeps * 86400, LAST_SECOND))
+        expires = min(made["sent"] + keeps * 86400, LAST_SECOND)
+        if expires >= sent:
+            made.setdefault("expires", expires)
     return made
 
 
