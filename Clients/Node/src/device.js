@@ -125,6 +125,10 @@ export class Device {
     return this.#record.expires
   }
 
+  get keeps() {
+    return this.#record.keeps
+  }
+
   get recipients() {
     return [...this.#recipients]
   }

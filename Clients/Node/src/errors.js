@@ -40,7 +40,7 @@ const words = {
     now: ['this is no time', "give whole Unix seconds, not milliseconds, or nothing for the clock's"],
     options: ['these are no options, or one of them is not known', 'index.d.ts has their names'],
     sender: ['this is no sender', 'give a Sender of this package'],
-    device: ['this is no device', 'give a Device of this package, or call sealUnverified with the text push1...'],
+    device: ['this is no device', 'give a Device of this package, or call sealUnverified with the text push1... or pushpq1...'],
   },
   RecordError: {
     malformed: ['this is no well-formed record', 'its text begins with pushrecord. and has no spaces'],
@@ -64,6 +64,10 @@ const words = {
     ],
     unsupported: ['the record names a hybrid key, which needs ML-KEM', 'run Node 24.7 or later, with OpenSSL 3.5 or later'],
     'not-hybrid': ["the device's key is not hybrid", 'this sender has requireHybrid: ask the device for a hybrid key'],
+    'expires-too-late': [
+      'the push expires after the device may have erased its key',
+      "let it expire within the days that Device.keeps gives, or leave expires and expiration out; sent can't be longer ago than that",
+    ],
     unproven: ['no key of this device has answered a challenge yet', 'send what Device.challenge returns'],
     'malformed-state': [
       'this is not what Device.toJSON returned',

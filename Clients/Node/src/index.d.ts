@@ -2,7 +2,7 @@
 export interface Push {
   /** The request's body: at most 4,096 bytes. Send it unchanged. */
   readonly payload: Buffer
-  /** apns-topic, apns-push-type, apns-priority, apns-id, apns-collapse-id, and apns-expiration where there is one. */
+  /** apns-topic, apns-push-type, apns-priority, apns-id, apns-collapse-id, and apns-expiration if there is one. */
   readonly headers: Readonly<Record<string, string>>
   /** The sealed message's own ID. */
   readonly messageID: string
@@ -28,8 +28,8 @@ export type SafeDefault =
     }
 
 /**
- * What is sealed: Specification 4.6 has all members. `id`, `topic` and `sent` are filled in if they are missing. What the app keeps
- * for itself beside these goes into `data`.
+ * What is sealed: Specification 4.6 has all members. `id`, `topic` and `sent` are filled in if they are missing, and `expires` if the
+ * device keeps keys for less than 30 days. What the app keeps for itself beside these goes into `data`.
  */
 export interface Content {
   id?: string
@@ -107,17 +107,21 @@ export class Sender {
   readonly topic: string
   /** What the app trusts, pushsender1.... */
   readonly publicKey: string
-  /** How many bytes of content JSON fit into one push; 1,088 less for a hybrid key. */
+  /**
+   * How many bytes of content JSON fit into one push, what is filled in among them; 1,088 less for a hybrid key. With `requireHybrid`
+   * it is the figure for hybrid keys.
+   */
   readonly maxContentBytes: number
 
   /**
    * Seals content for a device: to the newest of its keys that is proven. The content is not changed.
-   * @throws RecordError (`unproven`, `expired`, `not-hybrid`), ContentError, TooLargeError, SettingError
+   * @throws RecordError (`unproven`, `expired`, `not-hybrid`, `expires-too-late`), ContentError, TooLargeError, SettingError
    */
   seal(content: Content | Withdrawal, device: Device, options?: SealOptions): Push
 
   /**
    * Seals content to a key, push1... or pushpq1..., that no record vouches for: whoever put it into your list reads the message.
+   * Nothing says how long the device keeps that key, so `expires` is neither filled in nor compared with it.
    * @throws KeyTextError (`unsupported`: a hybrid key, on a Node without ML-KEM), RecordError (`not-hybrid`), ContentError,
    *   TooLargeError, SettingError
    */
@@ -169,7 +173,10 @@ export class Device {
    */
   answer(answer: string, options?: { now?: number }): string
 
-  /** What is sealed to now: the newest key that is proven. @throws RecordError (`unproven`, `expired`, `not-yet-valid`) */
+  /**
+   * What is sealed to now: the newest key that is proven, push1... or pushpq1....
+   * @throws RecordError (`unproven`, `expired`, `not-yet-valid`)
+   */
   recipient(options?: { now?: number }): string
 
   /** The pinned key, pushenrollment1.... */
@@ -180,6 +187,8 @@ export class Device {
   readonly counter: bigint
   /** When the record ends, in Unix seconds: afterwards nothing is sealed to this device. */
   readonly expires: number
+  /** How many days the device keeps a retired key, by its record: nothing sealed to it may expire later (Specification 11.4.6). */
+  readonly keeps: number
   /** The record's keys, newest first; those that have answered a challenge, and those that have not. */
   readonly recipients: string[]
   readonly proven: string[]

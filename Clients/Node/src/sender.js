@@ -8,9 +8,11 @@ import { blake2b } from './protocol/blake2b.js'
 import { forSealing, isBackground, isVisible, pad, PADDINGS, plain, plainObject, suspects } from './protocol/content.js'
 import { CHALLENGE, derive, overhead, privateKey, publicBytes, seal, senderScalar, toSeal } from './protocol/hpke.js'
 import { decodeRecipient, decodeSecret, encode, isHybrid, SENDER, SENDER_SECRET } from './protocol/key-text.js'
-import { armour, encodeBase64, isSeconds, isTopic, options, seconds, toJSON } from './protocol/text.js'
+import { CIPHERTEXT } from './protocol/mlkem.js'
+import { armour, encodeBase64, isSeconds, isTopic, LATEST, options, seconds, toJSON } from './protocol/text.js'
 
 const MOST_BYTES = 4096
+const DAY = 86400
 const LONGEST_ALERT = 1024
 const GENERIC_TEXT = 'You have a new message!'
 /** What stands before the envelope in a push that the app opens (21.3). */
@@ -71,7 +73,7 @@ export class Sender {
     if (!isDevice(device)) throw new SettingError('device')
     if (device.topic !== this.#topic) throw new SettingError('other-topic')
     const now = seconds(options(settings, ...SEAL_OPTIONS).now)
-    return this.#seal(content, device.recipient({ now }), settings, now)
+    return this.#seal(content, device.recipient({ now }), settings, now, device.keeps)
   }
 
   sealUnverified(content, recipient, settings) {
@@ -87,10 +89,11 @@ export class Sender {
   }
 
   get maxContentBytes() {
-    return this.#largest - 69 - 1
+    return this.#largest - 69 - (this.#requireHybrid ? CIPHERTEXT : 0) - 1
   }
 
-  #seal(content, recipient, settings, now) {
+  /** `keeps`: for how many days the device keeps a retired key; undefined if no record says so. */
+  #seal(content, recipient, settings, now, keeps) {
     const { priority = 10, expiration } = options(settings, ...SEAL_OPTIONS)
     const key = decodeRecipient(recipient)
     if (this.#requireHybrid && !isHybrid(key)) throw new RecordError('not-hybrid')
@@ -98,8 +101,17 @@ export class Sender {
     const made = { id: randomUUID(), topic: this.#topic, sent: now, ...plainObject(content) }
     if (made.topic !== this.#topic) throw new SettingError('other-topic')
     if ((expiration ?? 0) !== 0 && !(isSeconds(expiration) && expiration >= now)) throw new SettingError('expiration')
+    if (keeps < 30 && made.expires === undefined && isSeconds(made.sent)) {
+      const expires = Math.min(made.sent + keeps * DAY, LATEST)
+      if (expires >= now) made.expires = expires
+    }
     const data = forSealing(made, this.#topic, now)
     suspects(made).forEach(warn)
+    if (keeps !== undefined) {
+      // Content without an end opens for 30 days (6.4).
+      checkKept(keeps, made.sent, made.expires ?? made.sent + 30 * DAY)
+      checkKept(keeps, now, expiration ?? 0)
+    }
     const headers = this.#headers(made, key, priority, expiration ?? made.expires)
     const plaintext = pad(data, this.#padding, this.#largest - overhead(key), isHybrid(key))
     const sealed = seal(toSeal(this.#secret, key, this.#topic), plaintext)
@@ -142,6 +154,11 @@ export class Sender {
   [inspect.custom]() {
     return `Sender(${this.publicKey}, ${this.#topic})`
   }
+}
+
+/** Throws if the device may have erased its key before the end (11.4.6). The hour is for clocks that differ. */
+function checkKept(keeps, start, end) {
+  if (end - start > keeps * DAY + 3600) throw new RecordError('expires-too-late')
 }
 
 const warned = new Set()

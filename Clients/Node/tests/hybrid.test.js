@@ -176,6 +176,10 @@ describe('requireHybrid', () => {
     for (const requireHybrid of [null, 1, 'true']) assert.equal(codeOf(() => new Sender(generateSenderSecret(), { topic: TOPIC, requireHybrid })), 'require-hybrid')
   })
 
+  it('leaves the room in a push that a hybrid key leaves', () => {
+    assert.equal(strict.maxContentBytes, sender.maxContentBytes - 1088)
+  })
+
   itWithMLKEM('seals as soon as the newest proven key is hybrid', () => {
     const { phone, device } = enrolled(strict)
     phone.rotate(new HybridIdentity())
@@ -184,5 +188,9 @@ describe('requireHybrid', () => {
     device.answer(phone.answer(device.challenge(strict), strict.publicKey))
     assert.ok(phone.open(strict.seal(NINA, device), strict.publicKey))
     assert.ok(phone.open(strict.sealUnverified(NINA, phone.recipients[0]), strict.publicKey))
+    const base = { id: '5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09', topic: TOPIC, sent: 0, alert: { body: '' } }
+    const room = strict.maxContentBytes - Buffer.byteLength(JSON.stringify(base))
+    const full = strict.sealUnverified({ ...base, alert: { body: 'x'.repeat(room) } }, phone.recipients[0])
+    assert.equal(full.payload.length, 4096)
   })
 })

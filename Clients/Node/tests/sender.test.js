@@ -34,7 +34,7 @@ describe('Sender', () => {
   })
 
   it('makes headers that stay the same for one message, and tell others nothing', () => {
-    const content = { ...NINA, id: '5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09', expires: 1995375999 }
+    const content = { ...NINA, id: '5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09', expires: now() + 600 }
     for (const each of [sender, quick]) {
       const [first, again] = [each.seal(content, device), each.seal(content, device, { priority: 5 })]
       assert.deepEqual({ ...first.headers, 'apns-priority': '5' }, again.headers)
@@ -86,6 +86,62 @@ describe('Sender', () => {
     assert.equal(codeOf(() => quick.seal(NINA, device, { now: device.expires + 1 })), 'expired')
     assert.equal(codeOf(() => new Sender(secret, { topic: 'com.example.other' }).seal(NINA, device)), 'other-topic')
     assert.ok(fresh.open(quick.sealUnverified(NINA, fresh.recipients[0]), quick.publicKey))
+  })
+
+  it('lets nothing expire later than the device keeps its keys', () => {
+    const late = (content, expiration) => {
+      assert.throws(
+        () => quick.seal(content, device, { expiration, now: earlier }),
+        (error) => error instanceof sealedPush.RecordError && error.code === 'expires-too-late' && error.message.includes('Device.keeps'))
+    }
+    for (const days of [1, 3, 29, 30, 31]) {
+      device.update(phone.record({ keeps: days }))
+      assert.equal(device.keeps, days)
+      const sent = earlier - 60
+      const last = sent + days * 86400
+      const content = { ...NINA, sent }
+      const seal = (more, expiration) => {
+        const push = quick.seal({ ...content, ...more }, device, { expiration, now: earlier })
+        return [push.headers['apns-expiration'], phone.open(push, quick.publicKey).expires]
+      }
+      const filledIn = days < 30 ? last : undefined
+      assert.deepEqual(seal(), [filledIn && String(filledIn), filledIn])
+      assert.ok(!('expires' in content))
+      // What the caller gives counts for the header alone.
+      const lastExpiration = earlier + days * 86400 + 3600
+      for (const given of [0, lastExpiration]) assert.deepEqual(seal({}, given), [String(given), filledIn])
+      assert.deepEqual(seal({ expires: last + 3600 }), [String(last + 3600), last + 3600])
+      late(content, lastExpiration + 1)
+      for (const expiration of [undefined, 0]) late({ ...content, expires: last + 3601 }, expiration)
+
+      // Nobody has said how long such a key is kept.
+      const [recipient] = phone.recipients
+      quick.sealUnverified({ ...content, expires: last + 3601 }, recipient, { expiration: lastExpiration + 1, now: earlier })
+      const push = quick.sealUnverified(content, recipient, { now: earlier })
+      assert.ok(!('apns-expiration' in push.headers) && !('expires' in phone.open(push, quick.publicKey)))
+    }
+    device.update(phone.record())
+  })
+
+  it('refuses content if the end that it would get has passed', () => {
+    for (const days of [1, 3, 29]) {
+      device.update(phone.record({ keeps: days }))
+      const last = earlier - days * 86400
+      const code = (content, expiration) => codeOf(() => quick.seal({ ...NINA, ...content }, device, { expiration, now: earlier }))
+      for (const expiration of [undefined, 0]) {
+        const push = quick.seal({ ...NINA, sent: last }, device, { expiration, now: earlier })
+        assert.equal(phone.open(push, quick.publicKey).expires, earlier)
+        for (const sent of [last - 1, 0]) assert.equal(code({ sent }, expiration), 'expires-too-late')
+      }
+      // An end of the caller's own is judged as in other content.
+      assert.equal(code({ sent: last - 1, expires: earlier - 1 }), 'malformed-content')
+      assert.equal(code({ sent: last - 1, expires: earlier + 3599 }), undefined)
+      // Wrong times are named for what they are.
+      for (const [name, value] of [['sent', 'now'], ['sent', true], ['sent', -1], ['sent', null], ['expires', null], ['expires', earlier * 1000]]) {
+        assert.throws(() => quick.seal({ ...NINA, [name]: value }, device), (error) => error.member === name)
+      }
+    }
+    device.update(phone.record())
   })
 
   it('opens under no other sender, topic or key, and not with any bit changed', () => {

@@ -119,9 +119,9 @@ export class Phone {
     this.identities.unshift(identity)
   }
 
-  record({ counter = ++this.counter, created = now(), lifetime = 34560000, keys = this.keys } = {}) {
+  record({ counter = ++this.counter, created = now(), lifetime = 34560000, keys = this.keys, keeps } = {}) {
     this.counter = Math.max(this.counter, counter)
-    return signRecord(this.secret, { counter, created, expires: created + lifetime, topic: this.topic, keys })
+    return signRecord(this.secret, { counter, created, expires: created + lifetime, keeps, topic: this.topic, keys })
   }
 
   answer(challenge, sender) {
