@@ -264,7 +264,8 @@ let testedOnLinux: [Target] = [
     tests(
         "PushOutboxTests",
         [
-            "PushOutbox", "PushPostgres", "PushAPNS", "PushSender", "PushSimulator", "outbox-worker",
+            "PushOutbox", "PushPostgres", "PushAPNS", "PushSender", "PushSimulator", "PushService", "PushKeyring",
+            "outbox-worker",
             "transaction-example", database,
         ] + core + tested),
     tests(

@@ -252,12 +252,16 @@ package struct HPKEContext: ~Copyable, Sendable {
     ///
     /// It repeats only if the random bytes and the plaintext both do, so a copy of the process, or of the machine, makes
     /// no number of its own twice. Source: Specification 3.5.
-    package func number(for plaintext: UnsafeRawBufferPointer) -> HPKENumber {
+    ///
+    /// - Parameter random: fresh random bytes, which are used for nothing else.
+    package func number(
+        for plaintext: UnsafeRawBufferPointer, random: Bytes16 = SecureRandom.pair().0
+    ) -> HPKENumber {
         precondition(keys.count == Self.numberKey.upperBound, "only a sender makes numbers")
-        let randomEnd = Self.randomByteCount
+        let randomEnd = Bytes16.byteCount
         return withUnsafeTemporaryAllocation(byteCount: randomEnd + plaintext.count, alignment: 16) { message in
             defer { wipe(message) }
-            SecureRandom.fill(UnsafeMutableRawBufferPointer(rebasing: message[..<randomEnd]))
+            random.withBytes { message.copyMemory(from: $0) }
             UnsafeMutableRawBufferPointer(rebasing: message[randomEnd...]).copyMemory(from: plaintext)
             // Of 16 bytes, libsodium's shortest hash, the first 12 are the number.
             return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { hash in
@@ -270,8 +274,6 @@ package struct HPKEContext: ~Copyable, Sendable {
             }
         }
     }
-
-    private static let randomByteCount = 16
 
     /// Writes ciphertext and tag into `output`, which has 16 bytes more than `plaintext`.
     package func seal(

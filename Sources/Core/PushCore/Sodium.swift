@@ -74,10 +74,33 @@ package enum SecureRandom {
         randombytes_buf(start, bytes.count)
     }
 
+    /// Twice 16 random bytes that are not secret: the system is asked once, which takes longer than the bytes do.
+    package static func pair() -> (Bytes16, Bytes16) {
+        withUnsafeTemporaryAllocation(byteCount: 2 * Bytes16.byteCount, alignment: 8) { bytes in
+            fill(bytes)
+            let (first, second) = (bytes[..<Bytes16.byteCount], bytes[Bytes16.byteCount...])
+            return (Bytes16(UnsafeRawBufferPointer(rebasing: first)), Bytes16(UnsafeRawBufferPointer(rebasing: second)))
+        }
+    }
+
     /// `count` random bytes that are not secret, as for an identifier.
     package static func bytes(count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         bytes.withUnsafeMutableBytes { fill($0) }
         return bytes
+    }
+}
+
+/// 16 bytes as a value.
+package struct Bytes16: Sendable {
+    package static let byteCount = 16
+    private let words: (UInt64, UInt64)
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        words = (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
+
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeBytes(of: words, body)
     }
 }

@@ -1,4 +1,4 @@
-internal import PushCore
+package import PushCore
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -12,12 +12,9 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     private let low: UInt64
 
     /// A new random ID (UUID version 4, RFC 9562).
-    public static func random() -> MessageID {
-        withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 1) { bytes in
-            SecureRandom.fill(bytes)
-            return MessageID(bytes: UnsafeRawBufferPointer(bytes), version: 4)
-        }
-    }
+    public static func random() -> MessageID { MessageID(SecureRandom.pair().0) }
+
+    package init(_ random: Bytes16) { self = random.withBytes { MessageID(bytes: $0, version: 4) } }
 
     /// Nil unless the text is 8-4-4-4-12 small hexadecimal digits.
     public init?(parsing text: String) {

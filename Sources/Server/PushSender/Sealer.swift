@@ -113,9 +113,11 @@ public final class Sealer: Sendable {
     ) throws(SealError) -> SealedPayload {
         let plan = plans[try planIndex(for: recipient)]
         var content = content
+        let (random, other) = SecureRandom.pair()
+        content.id = content.id ?? MessageID(random)
         try complete(&content, keeping: days)
         let written = try write(content, within: reserve == 0 ? plan : plan.leavingFree(reserve))
-        return seal(try PreparedContent(content), written, to: recipient)
+        return seal(try PreparedContent(content), written, to: recipient, random: other)
     }
 
     /// A quarter of the payload: the most that may be left free.
@@ -170,15 +172,18 @@ public final class Sealer: Sendable {
     package func seal(
         _ content: PreparedContent, toUnverified recipient: DevicePublicKey
     ) throws(SealError) -> SealedPayload {
-        seal(content, try content.written[planIndex(for: recipient)].get(), to: recipient)
+        let written = try content.written[planIndex(for: recipient)].get()
+        return seal(content, written, to: recipient, random: SecureRandom.pair().0)
     }
 
     private func seal(
-        _ content: PreparedContent, _ written: WrittenContent, to recipient: DevicePublicKey
+        _ content: PreparedContent, _ written: WrittenContent, to recipient: DevicePublicKey, random: Bytes16
     ) -> SealedPayload {
         let receipt = content.hasOwnReceipt ? nil : receipts.map { $0.key.request(recipient, to: $0.address) }
         let plaintext = written.plaintext(with: receipt)
-        let envelope = contexts?.seal(plaintext, to: recipient) ?? Envelope.sealingAnonymously(plaintext, to: recipient)
+        let envelope =
+            contexts?.seal(plaintext, to: recipient, random: random)
+            ?? Envelope.sealingAnonymously(plaintext, to: recipient)
         return SealedPayload(
             json: json(content.isBackground ? Self.backgroundPrefix : clearPrefix, around: envelope),
             recipient: recipient, topic: topic,

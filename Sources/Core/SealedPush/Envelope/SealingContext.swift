@@ -31,12 +31,16 @@ package struct SealingContext: ~Copyable, Sendable {
     }
 
     /// Seals padded plaintext. A number that is given, for known answers, must not be used for another plaintext.
-    package func seal(_ plaintext: [UInt8], number: HPKENumber? = nil) -> Envelope {
+    ///
+    /// - Parameter random: fresh random bytes for the number, which are used for nothing else.
+    package func seal(
+        _ plaintext: [UInt8], number: HPKENumber? = nil, random: Bytes16 = SecureRandom.pair().0
+    ) -> Envelope {
         var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
         bytes.withUnsafeMutableBytes { bytes in
             plaintext.withUnsafeBytes { plaintext in
                 bytes.copyBytes(from: header)
-                (number ?? hpke.number(for: plaintext))
+                (number ?? hpke.number(for: plaintext, random: random))
                     .write(into: UnsafeMutableRawBufferPointer(rebasing: bytes[suite.number]))
                 hpke.seal(
                     plaintext, additionalData: UnsafeRawBufferPointer(rebasing: bytes[..<header.count]),

@@ -26,8 +26,10 @@ final class ContextCache: Sendable {
     var publicKey: SenderPublicKey { sender.sender }
 
     /// Seals padded plaintext.
-    func seal(_ plaintext: [UInt8], to recipient: DevicePublicKey) -> Envelope {
-        context(to: recipient).sealing.seal(plaintext)
+    func seal(
+        _ plaintext: [UInt8], to recipient: DevicePublicKey, random: Bytes16 = SecureRandom.pair().0
+    ) -> Envelope {
+        context(to: recipient).sealing.seal(plaintext, random: random)
     }
 
     func forget(_ recipient: DevicePublicKey) { state.withLock { $0.contexts[recipient] = nil } }
