@@ -265,8 +265,7 @@ let testedOnLinux: [Target] = [
         "PushOutboxTests",
         [
             "PushOutbox", "PushPostgres", "PushAPNS", "PushSender", "PushSimulator", "PushService", "PushKeyring",
-            "outbox-worker",
-            "transaction-example", database,
+            "outbox-worker", "transaction-example", database,
         ] + core + tested),
     tests(
         "PushHTTPTests",

@@ -110,11 +110,12 @@ import Testing
             #expect(answer.status == 0, "\(answer.errors)")
             return try server(language, "check", answer.trimmed).trimmed
         }
-        let content = try folder.write(#"{"alert":{"title":"Nina"},"expires":253402300799}"#, to: "c.json")
+        let expires = Int(Date.now.timeIntervalSince1970) + 86_400
+        let content = try folder.write(#"{"alert":{"title":"Nina"},"expires":\#(expires)}"#, to: "c.json")
         func shown() throws -> [String: Any] {
             let lines = try server(language, "seal", content).output.split(separator: "\n").map(String.init)
             let headers = try JSONSerialization.jsonObject(with: Data((lines.last ?? "").utf8)) as? [String: String]
-            #expect(headers?["apns-topic"] == "com.example.app" && headers?["apns-expiration"] == "253402300799")
+            #expect(headers?["apns-topic"] == "com.example.app" && headers?["apns-expiration"] == "\(expires)")
             return try deliver(
                 lines.first ?? "", to: "tablet", "--identifier", headers?["apns-collapse-id"] ?? "")
         }

@@ -10,9 +10,11 @@ enum PublishedKeys {
         "pushsender1ulxfayuww5wudywmvqulsmkvl47z5nk2uz0exnp7apmjuxefdpsqrtzys5",
         "pushsender1njjmuers6spvzhleg2avmhuhz6p4mk88qa2t4agyyga33y0tj4rql9wkl2",
         "pushsender12afmk6670w96a43t75nm98mrw7k8x8hv5r3w5p34x9c2xccuja4s30mjgf",
+        "pushsender1wwv6rnj6gy52zp3xuh93s3jge7lqvwwqz82tcv6f52jy0qdy2s2qhqr9rq",
         "pushauthority1ae25c2n3cyt52xfcph55cuu03qq0rwjkegl728crv4q36cfa2ezq95zts4",
         "pushauthority1jxyjcgkztmw4qt0fcnxntxt2sv6ezfuycg782ajwaa00ntlurd3shg88xz",
         "pushauthority1k03e583a7dtkqkdd7uglazndtlps6rax73mkt6unnxsrxeehzgns4ftpfl",
+        "pushauthority1jc9ku5e23a9n8wf76q2u59wt7cqddcl7wzdhkf2zzpewvj6y2cnqcy9457",
     ]
 
     /// Whether this program may believe them: in a debug build alone, for trials and tests; and on Linux, where there are no

@@ -16,7 +16,7 @@ struct SendCommand: AsyncParsableCommand {
             is enqueued twice for 30 days.
 
             Example: sealedpush send a.json --all --from news --topic app.id --apns APNs
-            Exit status: 0 taken or enqueued, 64 usage, 65 input or refused, 69 clock, 74 files, 75 still waiting, 77 keys.
+            Exit status: 0 done, 64 usage, 65 input, 69 clock, 74 file, 75 waiting, 77 key.
             """)
 
     @Argument(help: ContentFile.help) var file: String
