@@ -602,7 +602,7 @@ def make_malformed():
     bad(name, "A field of 4,098 characters, right otherwise.", envelope)
 
     envelope = seal("malformed-suite", without_padding(BASE))
-    for suite in (0x00, 0x03, 0x81, 0xFF):
+    for suite in (0x00, 0x04, 0x81, 0xFF):
         bad(
             f"malformed-suite-{suite:02x}",
             f"An unknown suite byte, 0x{suite:02x}.",

@@ -74,7 +74,7 @@ package enum SecureRandom {
         randombytes_buf(start, bytes.count)
     }
 
-    /// Twice 16 random bytes that are not secret: the system is asked once, which takes longer than the bytes do.
+    /// Twice 16 random bytes that are not secret, by one call of the system, which costs more than the bytes.
     package static func pair() -> (Bytes16, Bytes16) {
         withUnsafeTemporaryAllocation(byteCount: 2 * Bytes16.byteCount, alignment: 8) { bytes in
             fill(bytes)

@@ -108,7 +108,7 @@ package enum PayloadForm {
             let suites = Envelope.Suite.known.map { suite in
                 let texts = (UInt8(0)..<16).map { Base64URL.encode([suite.identifier, $0 << 4]) }
                 let seconds = texts.map { String($0.dropFirst().prefix(1)) }.joined()
-                // Between others, a hyphen makes a range.
+                // A hyphen between two characters would make a range.
                 return "\(texts[0].prefix(1))[\(seconds.replacing("-", with: ""))\(seconds.contains("-") ? "-" : "")]"
             }
             return "(?:\(suites.joined(separator: "|")))[\(letters)]+"

@@ -64,7 +64,7 @@ public enum SealError: Error, Equatable, Sendable {
     case anonymousToHybrid
     /// The recipient's key is not hybrid, and the sealer requires hybrid keys.
     case notHybrid
-    /// The content expires after the device may have erased its key: so many days after it retires.
+    /// The content expires too late: the device keeps a retired key for so many days.
     case expiresTooLate(days: Int)
 }
 
@@ -78,7 +78,7 @@ extension SealError: CustomStringConvertible {
         case .anonymousToHybrid: "a device with a hybrid key takes no anonymous messages: seal with a sender's key"
         case .notHybrid: "the device's key is not hybrid, and this sender requires hybrid keys"
         case .expiresTooLate(let days):
-            "the content expires too late: the device erases keys, and takes no message that is older than \(days) days"
+            "the content expires too late: the device keeps a retired key for \(days) days"
         case .otherTopic: "the content names another topic than the one it is sealed for"
         }
     }

@@ -36,7 +36,7 @@ public final class Sealer: Sendable {
     ///   - contexts: how long contexts are used and how many are held.
     ///   - receipts: where devices post that they have shown a message; nil for no receipts. Takes about 110 bytes of each
     ///     push, and those of the address.
-    ///   - requiresHybrid: whether it refuses keys that are not hybrid. Against a server's own old records: see
+    ///   - requiresHybrid: whether it refuses keys that are not hybrid, which an old backup may bring back:
     ///     Docs/KeyManagement.md, 6.
     public convenience init(
         sender: SenderPrivateKey, topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets,
@@ -223,7 +223,7 @@ public final class Sealer: Sendable {
         guard content.withdrawal == nil || contexts != nil else { throw .anonymousWithdrawal }
     }
 
-    /// Throws unless a device that keeps retired keys for so many days still has its key then. An hour is for clocks that differ.
+    /// Throws unless a device that keeps retired keys for so many days still has its key then. One hour allows for clocks that differ.
     package static func check(
         _ expiration: Timestamp, keeping days: Int, at now: Timestamp
     ) throws(SealError) {

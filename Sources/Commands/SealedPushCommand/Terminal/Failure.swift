@@ -81,7 +81,7 @@ extension Failure {
     private static func hint(_ error: SealError) -> String {
         switch error {
         case .tooLarge: "; --fit truncate cuts the body, `sealedpush seal --overflow` moves it into a file"
-        case .notHybrid: "; `sealedpush keys show` prints a hybrid key as pushpq1…: the app makes one by its key policy"
+        case .notHybrid: "; hybrid keys begin with pushpq1: an app makes them if its keyPolicy is .hybrid"
         case .expiresTooLate: "; let it expire sooner, or leave \"expires\" out"
         case .content, .otherTopic, .anonymousWithdrawal, .anonymousToHybrid: ""
         }

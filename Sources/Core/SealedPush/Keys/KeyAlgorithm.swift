@@ -77,8 +77,8 @@ public enum KeyPolicy: Sendable {
     /// X25519 with ML-KEM-768: who records pushes now can't read them with a quantum computer later. Takes 1,088 bytes of each
     /// push, so about 1,840 bytes of content fit. Every server of the app must know such keys.
     case hybrid
-    /// As hybrid; and once a message has opened under a hybrid key, the secrets of all others are erased. A server that did
-    /// not get the device's newest record then reaches it no more: such a push shows the safe default.
+    /// As ``hybrid``. Once a message has opened under a hybrid key, the device erases its retired keys of the other kind. A
+    /// server without the device's newest record then can't reach it: its pushes show the safe default.
     case hybridOnly
 
     package var algorithm: KeyAlgorithm { self == .classical ? .x25519 : .hybrid }

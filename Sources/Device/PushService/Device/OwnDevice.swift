@@ -256,8 +256,8 @@ extension OwnDevice {
         }
     }
 
-    /// Revoked keys at once, retired ones a day after the last push that they open may arrive; where the app takes only hybrid
-    /// keys, other retired ones at once.
+    /// Revoked keys at once, retired ones a day after the last push that they open may arrive. If the app takes only hybrid
+    /// keys, its other retired ones at once.
     func eraseWhatIsDue(_ change: inout KeyChange, _ erased: (DevicePublicKey) -> Void) throws(KeyChangeError) {
         let isHybridOnly = configuration.keyPolicy == .hybridOnly
         let due = change.rotation.erasable(keeping: configuration.keepsRetiredKeys, at: change.now) {

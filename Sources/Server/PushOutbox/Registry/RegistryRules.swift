@@ -176,7 +176,7 @@ extension SealingKey {
         self.init(
             recipient: try row.recipient(), isVerified: try row.bool("is_verified"),
             validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until"),
-            // Whatever somebody has written there: it is multiplied.
+            // It will be multiplied, and anyone with the database may have written it.
             keeps: try row.optionalInt("keeps").map { min(max($0, 1), 31) })
     }
 

@@ -99,7 +99,7 @@ extension Sealer {
         let sizePlan = recipient.map { self.sizePlan(for: $0) } ?? sizePlan
         var content = content
         try complete(&content)
-        // An expiry may be filled in when it is sealed.
+        // Sealing may add an expiry.
         let laterByteCount = receiptByteCount + (content.expires == nil ? ",\"expires\":253402300799".utf8.count : 0)
         guard content.json.count + laterByteCount > sizePlan.maximumContentByteCount, content.withdrawal == nil else {
             return nil
