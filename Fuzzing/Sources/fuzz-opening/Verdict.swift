@@ -3,7 +3,7 @@ import PushSender
 
 @testable import SealedPush
 
-/// What must come of opening a message that was sealed rightly, written a second time from Specification 4.3 and 6.4.
+/// What must come of opening a message that was sealed rightly, written a second time from Specification 4.3, 6.4 and 21.2.
 struct Verdict {
     private let content: Content?
     private let isAnonymous: Bool
@@ -55,9 +55,9 @@ struct Verdict {
     }
 
     private var error: Opener.Refusal? {
-        guard let content, content.id != nil, let topic = content.topic, let sent = content.sent else {
-            return .malformedContent
-        }
+        guard let content, content.id != nil, let topic = content.topic, let sent = content.sent,
+            !(isAnonymous && content.withdrawal != nil)
+        else { return .malformedContent }
         if topic != Parties.topic { return .topic }
         let age = now.secondsSince1970 - sent.secondsSince1970
         if -age > (isAnonymous ? 600 : 93_600) { return .clock }
