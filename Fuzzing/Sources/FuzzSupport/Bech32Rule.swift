@@ -3,17 +3,17 @@ public enum Bech32Rule {
     /// The text of groups of five bits, with a checksum that fits them and the constant.
     public static func text(prefix: String, groups: [UInt8], constant: UInt32 = 1) -> String {
         let all = groups + checksum(prefix, groups, constant)
-        return prefix + "1" + String(all.map { alphabet[Int($0)] })
+        return prefix + "1" + String(decoding: all.map { alphabet[Int($0)] }, as: UTF8.self)
     }
 
-    /// The 52 groups of 32 bytes.
-    public static func groups(_ bytes: [UInt8]) -> [UInt8] { regroup(bytes, from: 8, to: 5, count: 52) }
+    /// The groups of a key's bytes, such as 52 of 32 bytes.
+    public static func groups(_ bytes: [UInt8]) -> [UInt8] { regroup(bytes, from: 8, to: 5, padding: 4) }
 
-    /// The 32 bytes in 52 groups; the last four bits are left out.
-    public static func bytes(_ groups: [UInt8]) -> [UInt8] { regroup(groups, from: 5, to: 8, count: 32) }
+    /// The bytes in a key's groups, such as 32 in 52 groups; the bits after them are left out.
+    public static func bytes(_ groups: [UInt8]) -> [UInt8] { regroup(groups, from: 5, to: 8, padding: 0) }
 
-    private static func regroup(_ groups: [UInt8], from width: Int, to newWidth: Int, count: Int) -> [UInt8] {
-        (0..<count).map { index in
+    private static func regroup(_ groups: [UInt8], from width: Int, to newWidth: Int, padding: Int) -> [UInt8] {
+        (0..<(width * groups.count + padding) / newWidth).map { index in
             var group: UInt8 = 0
             for bit in newWidth * index..<newWidth * (index + 1) {
                 let old = bit / width < groups.count ? groups[bit / width] : 0
@@ -23,12 +23,13 @@ public enum Bech32Rule {
         }
     }
 
-    /// The 32 bytes of a key's text that is known to be good.
+    /// The bytes of a key's text that is known to be good.
     public static func bytes(ofKey text: String) -> [UInt8] {
-        bytes(text.lowercased().suffix(58).prefix(52).map { UInt8(alphabet.firstIndex(of: $0) ?? 0) })
+        let data = text.lowercased().utf8.split(separator: UInt8(ascii: "1")).last?.dropLast(6) ?? []
+        return bytes(data.map { UInt8(alphabet.firstIndex(of: $0) ?? 0) })
     }
 
-    private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l")
+    private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
 
     /// Source: BIP 173, "Checksum".
     private static func checksum(_ prefix: String, _ groups: [UInt8], _ constant: UInt32) -> [UInt8] {

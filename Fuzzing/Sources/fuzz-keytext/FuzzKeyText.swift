@@ -132,14 +132,16 @@ struct WrittenKey {
         let isBech32m = choice & 0x40 != 0
         let lower = Bech32Rule.text(prefix: kind, groups: groups, constant: isBech32m ? 0x2bc8_30a3 : 1)
         text = Array((isInCapitals ? lower.uppercased() : lower).utf8)
-        let isWhole = groups.count == 52 && groups[51] & 15 == 0 && !isBech32m
+        let bytes = Bech32Rule.bytes(groups)
+        let isWhole = bytes.count == (kind == "pushpq" ? 1_216 : 32) && Bech32Rule.groups(bytes) == groups && !isBech32m
         let isRight: Bool =
             switch kind {
-            case "push", "pushsender": isWhole && X25519Rule.isSafe(Bech32Rule.bytes(groups))
-            case "pushauthority", "pushenrollment": isWhole && Ed25519Rule.isSafe(Bech32Rule.bytes(groups))
+            case "push", "pushpq", "pushsender": isWhole && X25519Rule.isSafe(device: bytes)
+            case "pushauthority", "pushenrollment": isWhole && Ed25519Rule.isSafe(bytes)
             default: isWhole && isInCapitals && kind.hasSuffix("-key-")
             }
-        self.kind = isRight ? kind : nil
+        // A hybrid key is a device's key, too.
+        self.kind = isRight ? kind.replacing("-pq", with: "").replacing("pq", with: "") : nil
     }
 
     /// Whether the kind is a public key of Ed25519.
@@ -150,5 +152,6 @@ struct WrittenKey {
     private static let kinds = [
         "push", "pushsender", "push-secret-key-", "push-sender-secret-key-", "pushauthority", "pushenrollment",
         "push-authority-secret-key-", "push-enrollment-secret-key-", "push-keyring-key-", "pushx", "",
+        "pushpq", "push-pq-secret-key-",
     ]
 }

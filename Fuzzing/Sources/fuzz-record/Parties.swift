@@ -2,9 +2,11 @@ import FuzzSupport
 
 @testable import SealedPush
 
-/// Who takes part, the same each time. The third recipient and sender are strangers, the second recipient is retired.
+/// The same each time. The third recipient and sender are strangers; the second recipient is retired, the fourth hybrid.
 enum Parties {
-    static let identities = (1...4).map { key("push-secret-key-", seed($0), DevicePrivateKey.init(parsing:)) }
+    static let identities = (1...4).map {
+        key($0 == 4 ? "push-pq-secret-key-" : "push-secret-key-", seed($0), DevicePrivateKey.init(parsing:))
+    }
     static let recipients = identities.map(\.recipient)
     static let senderKeys = (11...13).map { key("push-sender-secret-key-", seed($0), SenderPrivateKey.init(parsing:)) }
     static let senders = senderKeys.map(\.sender)

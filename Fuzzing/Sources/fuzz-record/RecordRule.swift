@@ -16,7 +16,7 @@ struct RecordRule: Hashable {
     /// - Parameter type: 1 or 2.
     static func read(_ text: String, type: UInt8) -> Result<RecordRule, RecordError> {
         let prefix = "pushrecord."
-        guard (226...1_071).contains(text.utf8.count), text.utf8.starts(with: prefix.utf8),
+        guard (229...10_939).contains(text.utf8.count), text.utf8.starts(with: prefix.utf8),
             let all = Base64URLRule.decode(String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
         else { return .failure(.malformed) }
         let bytes = Array(all.dropLast(4))
@@ -61,18 +61,8 @@ struct RecordRule: Hashable {
         topic = Array(bytes[60..<topicEnd])
         self.keys = keys
         guard topic.allSatisfy(Self.topicCharacters.contains), Set(keys).count == count,
-            keys.allSatisfy(Self.isSafe), Ed25519Rule.isSafe(signer)
+            keys.allSatisfy(X25519Rule.isSafe(device:)), Ed25519Rule.isSafe(signer)
         else { return nil }
-    }
-
-    /// The X25519 part comes last; before it, in a hybrid key, 768 coefficients of 12 bits and 32 bytes.
-    private static func isSafe(_ key: [UInt8]) -> Bool {
-        guard X25519Rule.isSafe(Array(key.suffix(32))) else { return false }
-        for place in stride(from: 0, to: key.count - 64, by: 3) {
-            let (low, middle, high) = (Int(key[place]), Int(key[place + 1]), Int(key[place + 2]))
-            guard low + middle % 16 * 256 < 3_329, middle / 16 + high * 16 < 3_329 else { return false }
-        }
-        return true
     }
 
     private static let topicCharacters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-".utf8)
