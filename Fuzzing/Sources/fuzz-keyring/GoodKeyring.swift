@@ -47,7 +47,7 @@ struct GoodKeyring {
         let later = Timestamp(clamping: 1_760_000_010)
         try keyring.generateDevice(named: "phone", topic: topic, at: start)
         try keyring.rotate("phone", at: later)
-        try keyring.generateDevice(named: "watch", at: start)
+        try keyring.generateDevice(named: "watch", policy: .hybrid, at: start)
         try keyring.rotate("watch", at: later)
         try keyring.confirm("watch", at: later)
         let sender = try keyring.generateSender(named: "newsroom", at: start)

@@ -15,13 +15,14 @@ enum Parties {
         anonymousFor: topic, safeDefault: "You have a new message!", padding: .none, fit: .truncate)
 
     static let recipient = identities[0].recipient
+    static let hybridRecipient = identities[4].recipient
     static let recipientBytes = Bech32Rule.bytes(ofKey: recipient.description)
 
-    /// Both hints of one of the identities and one of the senders.
-    static func hints(_ key: Int, enc: ArraySlice<UInt8>) -> [UInt8] {
+    /// The suite of one of the identities, and both hints of it and one of the senders.
+    static func suiteAndHints(_ key: Int, enc: ArraySlice<UInt8>) -> [UInt8] {
         let (recipient, sender) = (identities[key % identities.count].recipient, senders[key % senders.count])
-        let suite = Envelope.Suite.authenticated
-        return suite.hint(enc: enc, recipient: recipient).bytes
+        let suite: Envelope.Suite = recipient.isHybrid ? .hybrid : .authenticated
+        return [suite.identifier] + suite.hint(enc: enc, recipient: recipient).bytes
             + suite.hint(enc: enc, recipient: recipient, sender: sender).bytes
     }
 
@@ -39,8 +40,8 @@ enum Parties {
             }), trusting: senders, allowsAnonymous: true)
 
     /// The envelopes of the test vectors, which another program sealed.
-    static let knownEnvelopes = Set(
-        NamedLines.all(in: "Vectors").compactMap { $0["field"].flatMap(Base64URLRule.decodeLoosely) })
+    static let knownEnvelopes = Set(vectors.compactMap { $0["field"].flatMap(Base64URLRule.decodeLoosely) })
+    private static let vectors = NamedLines.all(in: "Vectors") + NamedLines.all(in: "Vectors/Hybrid")
 
     private static let senderKey = required {
         try SenderPrivateKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
@@ -51,7 +52,8 @@ enum Parties {
 
     private static let identities =
         ([NamedLines(published: "test-phone").required("secret")]
-        + [sharing.required("identity"), sharing.required("identity2"), usual.required("identity")])
+        + [sharing.required("identity"), sharing.required("identity2"), usual.required("identity")]
+        + [NamedLines("Vectors/Hybrid/good-plain.txt").required("identity")])
         .map { text in required { try DevicePrivateKey(parsing: text) } }
     private static let senders =
         [senderKey.sender]

@@ -28,17 +28,17 @@ struct Verdict {
         return try? Content(opening: rest)
     }
 
-    func check(_ envelope: Envelope) {
+    func check(_ envelope: Envelope, to recipient: DevicePublicKey = Parties.recipient) {
         do {
             let opened = try Parties.opener.open(envelope, at: now)
             demand(error == nil, "it opens, where \(error.map { "\($0)" } ?? "") is due")
+            demand(opened.recipient == recipient, "another recipient")
             check(opened)
         } catch { demand(error == self.error, "\(error), where \(self.error.map { "\($0)" } ?? "opening") is due") }
     }
 
     private func check(_ opened: OpenedContent) {
         demand((opened.sender == nil) == isAnonymous, "the sender is not who sealed")
-        demand(opened.recipient == Parties.recipient, "another recipient")
         guard let content, let again = try? Content(opening: content.json) else { return }
         guard isAnonymous else {
             demand(opened.content.json == again.json, "another content than was sealed")

@@ -54,7 +54,8 @@ enum GoodFile {
             name: "phone", user: "nina", topic: "com.example.app", keys: .unverified(DevicePrivateKey().recipient),
             address: .active(address(1), registered: now)),
         RegisteredDevice(
-            name: "watch", user: "nina", topic: "com.example.app", keys: .unverified(DevicePrivateKey().recipient),
+            name: "watch", user: "nina", topic: "com.example.app",
+            keys: .unverified(DevicePrivateKey(.hybrid).recipient),
             address: .active(address(2, .sandbox), registered: now)),
         RegisteredDevice(
             name: "pad", user: "otto", topic: "com.example.app", keys: .enrolled(enrolled),
