@@ -108,6 +108,7 @@ func publish(fieldsOf object: AnyObject) {
 enum KeyChecks {
     static let all = [
         Check("a device's key, read and written") { try check(DevicePrivateKey()) },
+        Check("a hybrid device's key, read and written") { try check(DevicePrivateKey(.hybrid)) },
         Check("a sender's key, read and written") { try check(SenderPrivateKey()) },
         Check("an authority's key, read and written") { try check(AuthorityPrivateKey()) },
         Check("an enrollment key, read and written") { try check(EnrollmentPrivateKey()) },
@@ -159,22 +160,22 @@ enum MessageChecks {
         Check("sealing, to a recipient for the first time and again") {
             let sender = try read(SenderPrivateKey())
             let sealer = Sealer(sender: sender, topic: topic, safeDefault: "You have a new message!")
-            let phone = DevicePrivateKey()
-            for _ in 1...2 {
-                let payload = try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: phone.recipient)
-                publish(payload.envelope.bytes)
-                let opener = Opener(
-                    topic: topic, keys: InMemoryKeyStore([DeviceKey(phone, created: .now())]), trusting: [sender.sender]
-                )
-                _ = try opener.open(Envelope(parsing: payload.envelope.bytes), at: .now())
+            for phone in [DevicePrivateKey(), DevicePrivateKey(.hybrid)] {
+                for _ in 1...2 {
+                    let payload = try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: phone.recipient)
+                    publish(payload.envelope.bytes)
+                    let opener = Opener(
+                        topic: topic, keys: InMemoryKeyStore([DeviceKey(phone, created: .now())]),
+                        trusting: [sender.sender])
+                    _ = try opener.open(Envelope(parsing: payload.envelope.bytes), at: .now())
+                }
             }
         },
         Check("opening an authenticated message, up to its content") {
-            let (sender, phone) = (SenderPrivateKey(), DevicePrivateKey())
-            let sealer = Sealer(sender: sender, topic: topic, safeDefault: "You have a new message!")
-            try open(
-                try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: phone.recipient).envelope,
-                with: phone, from: sender.sender)
+            try openAuthenticated(with: DevicePrivateKey())
+        },
+        Check("opening a hybrid message, up to its content") {
+            try openAuthenticated(with: DevicePrivateKey(.hybrid))
         },
         Check("opening an anonymous message, up to its content") {
             let phone = DevicePrivateKey()
@@ -194,6 +195,14 @@ enum MessageChecks {
             _ = try ReceiptBody(parsing: bytes, key: key.bytes)
         },
     ]
+
+    private static func openAuthenticated(with phone: DevicePrivateKey) throws {
+        let sender = SenderPrivateKey()
+        let sealer = Sealer(sender: sender, topic: topic, safeDefault: "You have a new message!")
+        try open(
+            try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: phone.recipient).envelope,
+            with: phone, from: sender.sender)
+    }
 
     private static func open(_ envelope: Envelope, with phone: DevicePrivateKey, from sender: SenderPublicKey) throws {
         let hidden = try read(phone)
@@ -233,30 +242,27 @@ enum CryptoChecks {
             }
         },
         Check("a context of one's own and one received: ephemeral key, secret keys and plaintext hidden") {
-            let sender = Scalar(bytes: Hidden(count: 32).bytes)
-            let (secret, recipient) = randomScalar()
-            let info = HPKEInfo([1, 2, 3])
-            let ephemeral = Hidden(count: 32)
-            let sending = HPKEContext(
-                sendingTo: recipient.publicKey, from: sender, info: info,
-                ephemeral: WipedBytes(count: 32) { $0.copyMemory(from: ephemeral.bytes) })
-            let plaintext = Hidden(count: 256)
-            var sealed = [UInt8](repeating: 0, count: 272)
-            sealed.withUnsafeMutableBytes {
-                sending.seal(plaintext.bytes, additionalData: label, number: HPKENumber(1), into: $0)
-            }
-            publish(sealed)
-            publish(sending.enc)
-            let enc = sending.enc.withUnsafeBytes { X25519PublicKey(checked: $0) }
-            let hidden = Scalar(bytes: Hidden(secret).bytes)
-            let receiving = HPKEContext(receiving: enc, with: hidden, from: sender.publicKey, info: info)
-            var opened = [UInt8](repeating: 0, count: 256)
-            let isOpen = opened.withUnsafeMutableBytes { opened in
-                sealed.withUnsafeBytes {
-                    receiving.open($0, additionalData: label, number: HPKENumber(1), into: opened)
+            try checkContexts(HPKEInfo([1, 2, 3]), psk: nil)
+        },
+        Check("the same with a pre-shared key, hidden as well") {
+            try checkContexts(HPKEInfo([1, 2, 3], pskID: [4, 5, 6]), psk: Hidden(count: 32).bytes)
+        },
+        Check("ML-KEM: a seed's key, what is encapsulated to it, and what was altered") {
+            let seed = Hidden(count: MLKEM768.seedByteCount)
+            let key = MLKEM768.publicKey(of: seed.bytes)
+            publish(key)
+            try require(key.withUnsafeBytes(MLKEM768.isValid))
+            let made = MLKEM768.encapsulate(to: key[...])
+            var altered = made.ciphertext
+            altered[1_000] ^= 1
+            for (ciphertext, isSame) in [(made.ciphertext, true), (altered, false)] {
+                let isEqual = ciphertext.withUnsafeBytes { ciphertext in
+                    MLKEM768.decapsulate(ciphertext, with: seed.bytes).withBytes { secret in
+                        made.sharedSecret.withBytes { ConstantTime.areEqual(secret, $0) }
+                    }
                 }
+                try require(published(isEqual) == isSame)
             }
-            try require(published(isOpen))
         },
         Check("a sealed box") {
             let (secret, recipient) = randomScalar()
@@ -316,6 +322,30 @@ enum CryptoChecks {
             try require(tag != nil)
         },
     ]
+
+    private static func checkContexts(_ info: HPKEInfo, psk: UnsafeRawBufferPointer?) throws {
+        let sender = Scalar(bytes: Hidden(count: 32).bytes)
+        let (secret, recipient) = randomScalar()
+        let ephemeral = Hidden(count: 32)
+        let sending = HPKEContext(
+            sendingTo: recipient.publicKey, from: sender, info: info,
+            ephemeral: WipedBytes(count: 32) { $0.copyMemory(from: ephemeral.bytes) }, psk: psk)
+        let plaintext = Hidden(count: 256)
+        var sealed = [UInt8](repeating: 0, count: 272)
+        sealed.withUnsafeMutableBytes {
+            sending.seal(plaintext.bytes, additionalData: label, number: HPKENumber(1), into: $0)
+        }
+        publish(sealed)
+        publish(sending.enc)
+        let enc = sending.enc.withUnsafeBytes { X25519PublicKey(checked: $0) }
+        let hidden = Scalar(bytes: Hidden(secret).bytes)
+        let receiving = HPKEContext(receiving: enc, with: hidden, from: sender.publicKey, info: info, psk: psk)
+        var opened = [UInt8](repeating: 0, count: 256)
+        let isOpen = opened.withUnsafeMutableBytes { opened in
+            sealed.withUnsafeBytes { receiving.open($0, additionalData: label, number: HPKENumber(1), into: opened) }
+        }
+        try require(published(isOpen))
+    }
 
     private static func randomScalar() -> (secret: [UInt8], key: Scalar) {
         let secret = SecureRandom.bytes(count: X25519.secretByteCount)
