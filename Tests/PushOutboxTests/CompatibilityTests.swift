@@ -26,14 +26,16 @@ import Testing
 
     @Test("are there") func areThere() { #expect(CompatibilityFiles.versions.first == "1.0") }
 
-    /// A copy, as a clone of the repository has other file modes.
+    /// A copy for its owner alone: a clone of the repository has other file modes.
     private func files(_ version: String, _ body: (CompatibilityFiles) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let copy = folder.appending(version)
         try FileManager.default.copyItem(at: CompatibilityFiles.root.appending(path: version), to: copy)
-        for name in [".", "Keys", "Sealed", "Phone", "Phone/keychain"] {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: copy.path)
+        for file in [copy] + names.map({ copy.appending(path: $0) }) {
+            let isFolder = try file.resourceValues(forKeys: [.isDirectoryKey]).isDirectory ?? false
             try FileManager.default.setAttributes(
-                [.posixPermissions: 0o700], ofItemAtPath: copy.appending(path: name).path)
+                [.posixPermissions: isFolder ? 0o700 : 0o600], ofItemAtPath: file.path)
         }
         try await body(CompatibilityFiles(copy))
     }
