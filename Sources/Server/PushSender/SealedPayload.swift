@@ -64,7 +64,7 @@ public enum SealError: Error, Equatable, Sendable {
     case anonymousToHybrid
     /// The recipient's key is not hybrid, and the sealer requires hybrid keys.
     case notHybrid
-    /// The content expires too late: the device keeps a retired key for so many days.
+    /// The content expires too late for a device that keeps retired keys for this many days.
     case expiresTooLate(days: Int)
 }
 
@@ -92,7 +92,7 @@ package struct PreparedContent: Sendable {
     /// Whether it came with a receipt, which then is the same for each device, or can't have one.
     let hasOwnReceipt: Bool
     let isBackground: Bool
-    /// What is sealed under each plan of the sealer, or why it does not fit.
+    /// The written content for each plan of the sealer, or the reason that it does not fit.
     var written: [Result<WrittenContent, SealError>] = []
 
     /// Takes complete content.

@@ -223,7 +223,8 @@ public final class Sealer: Sendable {
         guard content.withdrawal == nil || contexts != nil else { throw .anonymousWithdrawal }
     }
 
-    /// Throws unless a device that keeps retired keys for so many days still has its key then. One hour allows for clocks that differ.
+    /// Throws if a device that keeps retired keys for this many days may have erased its key by then. One hour allows for clocks
+    /// that differ.
     package static func check(
         _ expiration: Timestamp, keeping days: Int, at now: Timestamp
     ) throws(SealError) {

@@ -94,7 +94,7 @@ package struct EnqueueOrder: Sendable {
 
     package func expiration(of payload: SealedPayload) -> Timestamp? { expiration ?? payload.expires }
 
-    /// The content for devices that keep a retired key for so many days; nil if no record says so.
+    /// Prepares the content for devices that keep retired keys for this many days; nil for devices without a record.
     func content(
         from sealer: Sealer, keeping days: Int64?, at now: Timestamp
     ) throws(SealError) -> PreparedContent {
