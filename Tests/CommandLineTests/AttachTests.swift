@@ -181,5 +181,9 @@ import Testing
         // Where it fits, nothing is moved.
         #expect(try seal("content.json", "--overflow", url, "--overflow-output", "p", "--output", "q").status == 0)
         #expect(!FileManager.default.fileExists(atPath: folder.appending("p").path))
+        // A push that is refused leaves no file to store.
+        let refused = try seal("story.json", "--require-hybrid", "--overflow", url, "--overflow-output", "r")
+        #expect(refused.status == 65 && refused.errors.contains("not hybrid"), "\(refused.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.appending("r").path))
     }
 }

@@ -80,8 +80,11 @@ struct SealCommand: ParsableCommand {
         guard let to else { return try sealLines(keys) }
         let (recipient, keeps) = try recipient(to, in: keys)
         let sealer = try sealing.sealer(from: from, keys, keyring)
-        let content = try moved(ContentFile.read(file), sealer, recipient)
+        let given = try ContentFile.read(file)
+        let moved = try overflow.flatMap { try sealer.moveOverflow(of: given, at: $0.url, for: recipient) }
+        let content = moved?.content ?? given
         let payload = try sealer.seal(content, to: recipient, keeping: keeps, reserve: reserve)
+        if let moved { try store(moved.file) }
         ContentFile.warn(of: content)
         if let output { try Output.write(payload.json, to: output) }
         if json {
@@ -119,18 +122,15 @@ struct SealCommand: ParsableCommand {
         guard failedCount == 0 else { throw Failure.input("not sealed: \(failedCount.grouped); their lines say why") }
     }
 
-    /// The content, or its first part where it is too large and the rest may lie elsewhere.
-    private func moved(_ content: Content, _ sealer: Sealer, _ recipient: DevicePublicKey) throws -> Content {
-        guard let overflowOutput, let url = overflow?.url,
-            let moved = try sealer.moveOverflow(of: content, at: url, for: recipient)
-        else { return content }
-        try Output.write(moved.file, to: overflowOutput)
+    /// Writes the content that was too large, once the push that names it is sealed.
+    private func store(_ file: [UInt8]) throws {
+        guard let overflowOutput, let url = overflow?.url else { return }
+        try Output.write(file, to: overflowOutput)
         Failure.report(
             """
-            store \(overflowOutput) (\(moved.file.count.grouped) bytes) at \(url.absoluteString) before you send: \
+            store \(overflowOutput) (\(file.count.grouped) bytes) at \(url.absoluteString) before you send: \
             the push carries the text's beginning
             """)
-        return moved.content
     }
 
     /// A name whose key a record vouches for, or, said by name, any key.

@@ -268,8 +268,9 @@
                     END IF;
                     IF sealed_push.store(digest, wanted, NULL, now, enqueue.priority, enqueue.sender,
                         ARRAY[found_device.id], ARRAY[found_device.revision],
-                        ARRAY[least(now + found_device.keeps * 86400000, now + \(EnqueueOrder.lifetime), CASE WHEN enqueue.expiration \(isExpiration)
-                            THEN (nullif(enqueue.expiration, 0) + 1) * 1000 END)],
+                        ARRAY[least(now + found_device.keeps * 86400000, now + \(EnqueueOrder.lifetime),
+                            CASE WHEN enqueue.expiration \(isExpiration)
+                                THEN (nullif(enqueue.expiration, 0) + 1) * 1000 END)],
                         ARRAY[enqueue.expiration], ARRAY[enqueue.apns_id], ARRAY[enqueue.collapse_id],
                         ARRAY[convert_to(enqueue.payload, 'UTF8')], ARRAY[enqueue.code])
                     THEN RETURN 'enqueued'; END IF;
