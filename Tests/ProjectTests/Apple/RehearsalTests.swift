@@ -36,7 +36,6 @@ import Testing
                 .map { AppSource(name: "\(name) \($0.name)", text: $0.text) }
         }
         #expect(blocks.count >= 14)
-        #expect(blocks.contains { $0.text.contains("import UIKit") })
         try await expectCompiles(blocks, mode)
     }
 
@@ -65,6 +64,14 @@ import Testing
         for mode in [AppMode.swift6, .newTarget5].shuffled(using: &random).prefix(Thoroughness.count(1, thorough: 2)) {
             try await expectCompiles([.file("Examples/\(name)/NotificationService.swift")], mode)
         }
+    }
+
+    @Test("the content extension of RichMedia compiles in its target", arguments: modes)
+    func contentExtension(mode: AppMode) async throws {
+        let files = try ["StoryView", "NotificationViewController"].map {
+            try AppSource.file("Examples/RichMedia/\($0).swift")
+        }
+        try await expectCompiles(files, mode)
     }
 
     @Test("the app, the extension and the tests of the project for Xcode compile", arguments: modes)
