@@ -2,9 +2,9 @@ import Foundation
 import PushService
 import SealedPush
 
-/// The notification service of an app with a quote for each day: the server says when, and only the device knows which.
+/// The notification service of an app that shows a daily quote, which only the device knows.
 ///
-/// The app leaves the quote in the shared container, and the extension puts it into the text.
+/// The app writes the quote to the shared container, and the extension inserts it into the text.
 nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(

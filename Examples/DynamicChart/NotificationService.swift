@@ -3,10 +3,9 @@ import PushCharts
 import PushService
 import SealedPush
 
-/// A fitness app's notification service: the server seals numbers, the phone draws them.
+/// The notification service of a fitness app: the server seals numbers, and the phone draws them.
 ///
-/// The text of the message is ready before the drawing begins, and is shown without a picture whenever that fails or takes
-/// too long.
+/// The text is ready before the drawing begins. If drawing fails or takes too long, the text is shown without a picture.
 nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(

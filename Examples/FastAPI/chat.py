@@ -1,6 +1,6 @@
-"""A chat's back end: a message and its sealed pushes are stored in one transaction, and then sent until Apple takes them.
+"""A chat back end: stores a message and its sealed pushes in one transaction, then sends the pushes until Apple accepts them.
 
-Phones enroll by Specification 18, so the app uses PushServerClient.
+Phones enroll by Specification 18, so the app can use PushServerClient.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ log = logging.getLogger("chat")
 TOPIC = os.environ.get("TOPIC", "com.example.app")
 KEPT_FOR = 7 * 86400
 MOST_DEVICES = 100
-# 18.7: what is not here is 400.
+# See 18.7. Any other code gets 400.
 STATUS = {
     **dict.fromkeys(("rolled-back", "conflicting", "other-topic", "late", "not-in-record", "unknown-challenge"), 409),
     **dict.fromkeys(("expired", "not-yet-valid", "malformed-content", "too-large"), 422),
 }
 
-# aioapns writes the JSON anew, with six spaces more: six bytes are kept back for them.
+# aioapns reencodes the JSON with six more spaces, so reserve six bytes.
 sender = sealed_push.Sender(os.environ["SENDER_SECRET"], topic=TOPIC, safe_default="You have a new message!", reserve=6)
 pool = AsyncConnectionPool(
     os.environ["DATABASE_URL"], open=False, timeout=5, max_size=8, check=AsyncConnectionPool.check_connection
@@ -45,7 +45,7 @@ async def lifespan(app: FastAPI):
     await pool.open()
     sending = asyncio.create_task(delivery.run())
     yield
-    # What is on its way now is sent again after the next start: to the phone it is the same push.
+    # Pushes in transit are sent again after the next start. The phone treats each as the same push.
     sending.cancel()
     await pool.close()
 
@@ -77,17 +77,17 @@ async def malformed(request: Request, error: Exception):
 @app.exception_handler(psycopg.OperationalError)
 @app.exception_handler(PoolTimeout)
 async def unavailable(request: Request, error: Exception):
-    return await refused(request, Problem(503, "unavailable", detail="ask again, with the same id"))
+    return await refused(request, Problem(503, "unavailable", detail="retry with the same id"))
 
 
 def problem_of(error: sealed_push.SealedPushError, **members: Any) -> Problem:
-    # A challenge that is kept no longer is asked anew.
+    # The phone is challenged again if its challenge is no longer stored.
     code = {"foreign-signer": "malformed", "wrong-answer": "unknown-challenge"}.get(error.code, error.code)
     return Problem(STATUS.get(code, 400), code, detail=str(error), **members)
 
 
 async def account(authorization: Annotated[str, Header()] = "") -> str:
-    """Whose request this is: your own login stands in this place."""
+    """Returns the account that sends the request. Replace this with your own login."""
     bearer = hashlib.sha256(authorization.removeprefix("Bearer ").encode()).digest()
     async with pool.connection() as db:
         row = await (await db.execute("SELECT account FROM login WHERE bearer = %s", [bearer])).fetchone()
@@ -99,7 +99,7 @@ async def account(authorization: Annotated[str, Header()] = "") -> str:
 Account = Annotated[str, Depends(account)]
 
 
-# The token becomes a path of Apple's, and PostgreSQL has no text with NUL. Half of a surrogate pair is no text for pydantic.
+# The token becomes part of a URL path, and PostgreSQL doesn't store NUL in text. Pydantic rejects unpaired surrogates.
 Token = Annotated[str, StringConstraints(pattern="^([0-9A-Fa-f]{2}){1,100}$")]
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]+$", max_length=4096)]
 Enrollment = Annotated[str, Path(pattern="^pushenrollment1[0-9a-z]{58}$")]
@@ -124,10 +124,10 @@ class Message(BaseModel):
 
 @app.put("/v1/phones/{enrollment}")
 async def register(enrollment: Enrollment, given: Registration, account: Account) -> dict[str, Any]:
-    """The app says at each launch which token and record its phone has. It gets a question about each key that is new (18.3)."""
+    """Stores a phone's token and record, which the app sends at every launch. Returns a challenge for each new key (18.3)."""
     problem = None
     async with pool.connection() as db, db.transaction():
-        # One request about one phone at a time, also before it has a row.
+        # Handle one request per phone at a time, even before it has a row.
         await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [enrollment])
         found = await db.execute(
             "SELECT account, proven, state FROM device WHERE enrollment = %s AND (proven OR account = %s)",
@@ -141,7 +141,7 @@ async def register(enrollment: Enrollment, given: Registration, account: Account
             try:
                 sender.forget(*device.update(given.record))
             except sealed_push.RecordError as error:
-                # The token is taken all the same. A phone that was put back signs a record with a higher counter (11.4.5).
+                # Store the token anyway. A restored phone then signs a record with a higher counter (11.4.5).
                 known = {"record": device.record} if error.code in ("rolled-back", "conflicting") else {}
                 problem = problem_of(error, **known)
         else:
@@ -165,7 +165,7 @@ async def register(enrollment: Enrollment, given: Registration, account: Account
 
 @app.post("/v1/phones/{enrollment}/answers", status_code=204)
 async def answer(enrollment: Enrollment, given: Answer, account: Account) -> None:
-    """What the phone has answered: inside the login of the account whose phone was asked, and nowhere else (11.5.8)."""
+    """Checks a phone's answer, which counts only under the account whose phone was challenged (11.5.8)."""
     async with pool.connection() as db, db.transaction():
         await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [enrollment])
         found = await db.execute(
@@ -177,7 +177,7 @@ async def answer(enrollment: Enrollment, given: Answer, account: Account) -> Non
         id, state, token = row
         device = sealed_push.Device.from_dict(state)
         device.answer(given.answer)
-        # Whoever has named this phone's key and proven nothing is forgotten; so is what the app was before it was installed anew.
+        # Delete other accounts' unproven claims to this key, and this app's entry from before it was reinstalled.
         await db.execute("DELETE FROM device WHERE enrollment = %s AND id <> %s AND NOT proven", [enrollment, id])
         await db.execute("DELETE FROM device WHERE account = %s AND token = %s AND id <> %s", [account, token, id])
         try:
@@ -188,19 +188,19 @@ async def answer(enrollment: Enrollment, given: Answer, account: Account) -> Non
 
 @app.get("/v1/sender-set", status_code=204)
 async def sender_set(account: Account) -> None:
-    """This chat has none: its app has the sender's key built in (18.5)."""
+    """Returns no sender set, because the app has the sender's key built in (18.5)."""
 
 
 @app.delete("/v1/phones/{enrollment}", status_code=204)
 async def forget(enrollment: Enrollment, account: Account) -> None:
-    """At the logout, and after theft: what waits for this phone goes too. Another account may have it from then on."""
+    """Removes a phone and its waiting pushes, at logout or after theft. Another account can then enroll it."""
     async with pool.connection() as db:
         await db.execute("DELETE FROM device WHERE account = %s AND enrollment = %s", [account, enrollment])
 
 
 @app.post("/messages", status_code=201)
 async def post(message: Message, account: Account) -> dict[str, Any]:
-    """Stores a message and what is sent of it, or neither. The same again, after a lost answer, changes nothing."""
+    """Stores a message and its pushes, or neither. Repeating the request after a lost response is a no-op."""
     async with pool.connection() as db, db.transaction():
         stored = await db.execute(
             "INSERT INTO message (id, author, reader, body) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
@@ -219,18 +219,18 @@ async def post(message: Message, account: Account) -> dict[str, Any]:
             "alert": {"title": account, "body": message.text},
             "thread-id": account,
         }
-        # Locked, so that no phone is proven or removed meanwhile.
+        # Locked, so that no phone is proven or removed in the meantime.
         found = await db.execute(
             "SELECT id, state FROM device WHERE account = %s AND proven AND token IS NOT NULL FOR SHARE", [message.to]
         )
         for device, state in await found.fetchall():
             try:
                 known = sealed_push.Device.from_dict(state)
-                # No later than this device keeps its keys (11.4.6).
+                # Expire no later than the device erases its keys (11.4.6).
                 expires = int(time.time()) + min(KEPT_FOR, known.keeps * 86400)
                 push = sender.seal(content | {"expires": expires}, known)
             except sealed_push.RecordError as error:
-                # Its record has ended, and its app has not been opened for a year: the others get theirs.
+                # The record has expired because the app wasn't opened for a year. Continue with the other phones.
                 log.warning("device %d: %s", device, error.code)
                 continue
             await db.execute(

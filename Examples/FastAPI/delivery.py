@@ -1,4 +1,4 @@
-"""Sends what the table `push` holds, through aioapns, until Apple takes or refuses it. Several processes may do so at once."""
+"""Sends the pushes in the table `push` through aioapns until Apple accepts or rejects them. Several processes may run at once."""
 
 import asyncio
 import contextlib
@@ -14,10 +14,10 @@ from aioapns import APNs, NotificationRequest, PushType, connection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 log = logging.getLogger("chat.delivery")
-# How long a push is this process's own. After that, it is taken for lost, and sent again: the same bytes under the same IDs.
+# The lease of a push, in seconds. When it ends, the push counts as lost, and the same bytes are sent again with the same IDs.
 LEASE = int(os.environ.get("LEASE_SECONDS", "60"))
 AT_ONCE = 100
-# How often a push is sent without any answer: some 15 hours.
+# The limit of attempts without a response, which takes about 15 hours.
 MOST_UNANSWERED = 100
 
 
@@ -27,11 +27,11 @@ class Delivery:
         self._waiting = asyncio.Event()
 
     def wake(self) -> None:
-        """There is something to send."""
+        """Signals that there are pushes to send."""
         self._waiting.set()
 
     async def run(self) -> None:
-        # One of Apple's services for apps of Xcode's, one for all others.
+        # Apple has one service for builds from Xcode and one for all others.
         clients = {name: _client(name) for name in ("production", "sandbox")}
         while True:
             self._waiting.clear()
@@ -39,9 +39,9 @@ class Delivery:
             try:
                 count = await self._send_some(clients)
             except (psycopg.OperationalError, PoolTimeout):
-                log.warning("the database is away")
+                log.warning("the database is unavailable")
             except Exception:
-                log.exception("what was to be sent waits for its next turn")
+                log.exception("sending failed; the pushes are retried later")
             if count < AT_ONCE:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._waiting.wait(), 1)
@@ -57,8 +57,8 @@ class Delivery:
                 [LEASE, AT_ONCE],
             )
             rows = await taken.fetchall()
-        # The first goes alone: Apple allows one at a time until it has seen the provider token, and aioapns loses count of how
-        # many it may send when others wait meanwhile.
+        # Send the first alone: Apple allows one stream until it has seen the provider token, and aioapns miscounts the
+        # available streams if others are waiting.
         answers = [await _send(clients[row[3]], *row[4:]) for row in rows[:1]]
         answers += await asyncio.gather(*(_send(clients[row[3]], *row[4:]) for row in rows[1:]))
         async with self._pool.connection() as db:
@@ -68,18 +68,18 @@ class Delivery:
 
 
 async def _settle(db, id: int, attempts: int, device: int, status: str, reason: str | None, timestamp: int | None) -> None:
-    """What Apple's answers mean is in Docs/OtherLanguages.md."""
+    """Handles Apple's response; Docs/OtherLanguages.md lists the responses."""
     if status == "200":
         await db.execute("DELETE FROM push WHERE id = %s", [id])
     elif status == "410":
-        # The app is gone, unless it has given this token again since.
+        # The app was removed, unless it has registered this token again since.
         await db.execute("DELETE FROM push WHERE id = %s", [id])
         await db.execute(
             "UPDATE device SET token = NULL WHERE id = %s AND token_since < to_timestamp(%s / 1000.0)",
             [device, timestamp or time.time() * 1000],
         )
     elif status in ("403", "429", "500", "503") or (status == "0" and attempts < MOST_UNANSWERED):
-        # Later, and ever more seldom. 403 is this server's own fault, such as a revoked key: somebody mends it.
+        # Retry with increasing delays. 403 means an error of this server that will be fixed, such as a revoked key.
         wait = 900 * attempts if status in ("500", "503") else min(2 ** min(attempts, 10), 600)
         await db.execute("UPDATE push SET due = now() + make_interval(secs => %s) WHERE id = %s", [wait, id])
         log.warning("push %d waits %d seconds: %s %s", id, wait, status, reason)
@@ -87,11 +87,11 @@ async def _settle(db, id: int, attempts: int, device: int, status: str, reason: 
         await db.execute("UPDATE push SET refused = %s WHERE id = %s", [reason or status, id])
         if reason in ("BadDeviceToken", "DeviceTokenNotForTopic"):
             await db.execute("UPDATE device SET token = NULL WHERE id = %s", [device])
-        log.error("push %d is refused: %s", id, reason)
+        log.error("push %d was rejected: %s", id, reason)
 
 
 async def _send(apns: APNs, token: str | None, payload: bytes, headers: dict[str, str]):
-    """Apple's status, reason and timestamp; status 0 where there was no answer."""
+    """Returns Apple's status, reason, and timestamp; the status is 0 if there was no response."""
     if token is None:
         return "400", "the token is gone", None
     try:
@@ -105,10 +105,10 @@ async def _send(apns: APNs, token: str | None, payload: bytes, headers: dict[str
             apns_topic=headers["apns-topic"],
             time_to_live=max(0, int(headers["apns-expiration"]) - int(time.time())),
         )
-        # aioapns itself waits for ever, such as for a stream after Apple has lowered their number.
+        # aioapns has no timeout of its own, for example while it waits for a stream after Apple has lowered the limit.
         result = await asyncio.wait_for(apns.send_notification(request), LEASE / 2)
     except Exception as error:
-        # Whatever this is about, the others' are sent. Only a connection that is silent is given up.
+        # Don't let any error stop the other pushes. Close the connection only if it's silent.
         if isinstance(error, TimeoutError):
             apns.pool.close()
         return "0", type(error).__name__, None
@@ -116,7 +116,7 @@ async def _send(apns: APNs, token: str | None, payload: bytes, headers: dict[str
 
 
 def _client(environment: str) -> APNs:
-    """Apple's, or the local one of `device-simulator apns --folder FOLDER`, where LOCAL_APNS names FOLDER/address.json."""
+    """Returns a client for Apple, or for `device-simulator apns --folder FOLDER` if LOCAL_APNS is FOLDER/address.json."""
     context = ssl.create_default_context()
     if "LOCAL_APNS" in os.environ:
         local = json.loads(Path(os.environ["LOCAL_APNS"]).read_text())
@@ -127,7 +127,7 @@ def _client(environment: str) -> APNs:
     else:
         key, key_id, team_id = (os.environ[name] for name in ("APNS_KEY", "APNS_KEY_ID", "APNS_TEAM_ID"))
     context.set_alpn_protocols(["h2"])
-    # One connection: aioapns makes a provider token for each, and Apple wants few of them.
+    # Use one connection: aioapns makes a provider token for each, and Apple limits how many there may be.
     return APNs(
         key=Path(key).read_text(), key_id=key_id, team_id=team_id, topic=os.environ.get("TOPIC", "com.example.app"),
         max_connections=1, ssl_context=context, use_sandbox=environment == "sandbox",

@@ -1,4 +1,4 @@
--- Who is logged in: here a bearer token's SHA-256; an app of yours has something of its own in this place.
+-- Logins, by the SHA-256 of a bearer token. Replace this table with your own.
 CREATE TABLE IF NOT EXISTS login (
     bearer bytea PRIMARY KEY,
     account text NOT NULL
@@ -10,13 +10,13 @@ CREATE TABLE IF NOT EXISTS device (
     enrollment text NOT NULL,
     state jsonb NOT NULL,
     proven boolean NOT NULL DEFAULT false,
-    -- It becomes a path of Apple's.
+    -- Becomes part of a URL path.
     token text CHECK (token ~ '^([0-9A-Fa-f]{2}){1,100}$'),
     environment text NOT NULL CHECK (environment IN ('production', 'sandbox')),
     token_since timestamptz NOT NULL DEFAULT now(),
     UNIQUE (account, enrollment)
 );
--- No key is proven for two accounts (Specification 11.5.8).
+-- A key can be proven for only one account (Specification 11.5.8).
 CREATE UNIQUE INDEX IF NOT EXISTS device_proven ON device (enrollment) WHERE proven;
 
 CREATE TABLE IF NOT EXISTS message (
@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS message (
     sent timestamptz NOT NULL DEFAULT now()
 );
 
--- What is still to be sent, sealed once. A row goes when Apple has taken it.
+-- Waiting pushes, each sealed once. A row is deleted when Apple accepts the push.
 CREATE TABLE IF NOT EXISTS push (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     message uuid NOT NULL REFERENCES message,

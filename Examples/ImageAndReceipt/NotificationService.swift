@@ -2,10 +2,10 @@ import Foundation
 import PushService
 import SealedPush
 
-/// A photo app's notification service: one sealed picture, a text of the app's own under it, and word to the server that it
-/// was shown.
+/// The notification service of a photo app: one sealed picture with the app's own text, and a receipt for the server.
 ///
-/// The title is ready before the download begins, and the server is told after the picture, or its absence, is on the screen.
+/// The title is ready before the download begins. The receipt is sent after the notification is shown, with or without the
+/// picture.
 nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(

@@ -2,7 +2,7 @@ import Foundation
 import PushService
 import SealedPush
 
-/// A messenger's notification service: who wrote what, or "You have a new message!" whenever that can't be told.
+/// The notification service of a messenger: shows who wrote what, or "You have a new message!" if the push doesn't open.
 nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(

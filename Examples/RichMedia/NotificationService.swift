@@ -2,9 +2,9 @@ import Foundation
 import PushService
 import SealedPush
 
-/// A news app's notification service: a story with its pictures, sound and movie, all of them encrypted.
+/// The notification service of a news app: a story with its pictures, sound, and movie, all encrypted.
 ///
-/// All are fetched at once. What is there when time is up is shown; what is not, is left out; the text stands in any case.
+/// All files are fetched concurrently. When time is up, the notification shows the text and the files that have arrived.
 nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(

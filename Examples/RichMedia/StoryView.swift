@@ -2,7 +2,7 @@ import Foundation
 import PushService
 import SealedPush
 
-/// The story as the app's content extension shows it when a person expands it: all media, and whose pictures they are.
+/// The expanded story in the app's content extension: the text, all media, and the picture credit.
 struct StoryView: ExpandedView {
     let categories = ["story"]
 

@@ -5,8 +5,7 @@ import PushOutbox
 import PushSender
 import ServiceLifecycle
 
-/// A server that sends: whatever its own code enqueues is on the disk before the call returns, and a courier delivers it
-/// until SIGTERM.
+/// A server that sends pushes. A message is durable once `enqueue` returns, and a courier delivers messages until SIGTERM.
 @main
 struct SendingServer {
     static func main() async throws {
@@ -31,7 +30,7 @@ struct SendingServer {
     }
 }
 
-/// Delivers until the server shuts down; what is on its way then is waited for.
+/// Delivers until the server shuts down, and then waits for pushes in transit.
 struct Delivery: Service {
     let courier: Courier
 

@@ -1,10 +1,10 @@
 import Foundation
 import PushSender
 
-/// A server's end: seals one message for one device and prints the request to APNs.
+/// A server that seals one message for one device and prints the request to APNs.
 ///
-/// The device comes from the environment here, and from the account's row in a database otherwise: what the server has
-/// pinned when the device enrolled, its newest record, and which of its keys has answered a challenge.
+/// This example reads the device from the environment. A real server reads it from the account's row in a database: the
+/// enrollment key that it pinned, the newest record, and the key that answered a challenge.
 @main
 struct Server {
     static func main() throws {

@@ -5,10 +5,10 @@
     import PushPostgres
     import PushSender
 
-    /// Stores a chat's message and enqueues its pushes, in one transaction; `sealedpush work` sends them.
+    /// Stores a chat message and enqueues its pushes in one transaction; `sealedpush work` sends them.
     ///
-    /// Usage: transaction-example READER ID TEXT, with DATABASE_URL and SENDER_SECRET in the environment, and OUTBOX_KEY_FILE
-    /// where the outbox has a key.
+    /// Usage: `transaction-example READER ID TEXT`, with `DATABASE_URL` and `SENDER_SECRET` in the environment, and
+    /// `OUTBOX_KEY_FILE` if the outbox has a key.
     @main
     struct Chat {
         static func main() async throws {
@@ -25,7 +25,7 @@
             let sealer = Sealer(
                 sender: try SenderPrivateKey(parsing: environment["SENDER_SECRET"] ?? ""), topic: "com.example.app",
                 safeDefault: "You have a new message!")
-            // A server opens both once, and keeps them.
+            // A server opens both once and keeps them open.
             let outbox = try await Outbox(postgres: address, key: key)
             let database = try Database(address)
 
@@ -48,7 +48,7 @@
         }
     }
 
-    /// One connection to the application's database. Any client of PostgreSQL stands in its place.
+    /// A connection to the application's database. Any other PostgreSQL client works, too.
     final class Database {
         private let connection: OpaquePointer?
 
@@ -63,7 +63,7 @@
 
         deinit { PQfinish(connection) }
 
-        /// The first column of the first row.
+        /// Returns the first column of the first row.
         @discardableResult
         func run(_ statement: String, _ parameters: [String?] = []) throws -> String? {
             let texts = parameters.map { text in text.flatMap { strdup($0) } }

@@ -1,7 +1,7 @@
-"""Stores a chat's message and enqueues its pushes, in one transaction; `sealedpush work` sends them.
+"""Stores a chat message and enqueues its pushes in one transaction; `sealedpush work` sends them.
 
 Usage: chat.py READER ID TEXT
-DATABASE_URL and SENDER_SECRET are in the environment, and OUTBOX_KEY_FILE where the outbox has a key.
+Set DATABASE_URL and SENDER_SECRET in the environment, and OUTBOX_KEY_FILE if the outbox has a key.
 """
 
 import json
@@ -14,16 +14,16 @@ import sealed_push
 
 
 def post(db, sender, reader, id, text, outbox_key=None):
-    """What became of the push to each of the reader's phones."""
+    """Returns the result of the push to each of the reader's phones."""
     became = {}
     with db.transaction():
         db.execute("INSERT INTO message(id, reader, body) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", [id, reader, text])
-        # In the same order everywhere, so that two transactions don't wait for each other.
+        # Use the same order everywhere, so that transactions can't deadlock.
         for name, state in db.execute("SELECT name, state FROM phone WHERE account = %s ORDER BY name", [reader]).fetchall():
             try:
                 push = sender.seal({"alert": {"title": "Nina", "body": text}}, sealed_push.Device.from_dict(state))
             except sealed_push.RecordError as error:
-                # The message is stored all the same.
+                # Store the message anyway.
                 became[name] = error.code
                 continue
             arguments = sealed_push.enqueue_arguments(push, name, key=f"message {id} to {name}", outbox_key=outbox_key)

@@ -4,7 +4,7 @@ CREATE TABLE IF NOT EXISTS message (
     body text NOT NULL
 );
 
--- What sealed_push.Device.to_dict() gives. The outbox knows the phone by the same name.
+-- The state is the result of sealed_push.Device.to_dict(). The outbox uses the same name for the phone.
 CREATE TABLE IF NOT EXISTS phone (
     name text PRIMARY KEY,
     account text NOT NULL,

@@ -2,7 +2,7 @@ import PushService
 import UIKit
 import UserNotifications
 
-/// What the system tells an app about pushes; `Pushes` does the rest.
+/// Receives the system's callbacks about pushes; `Pushes` does the rest.
 @MainActor final class AppDelegate: NSObject, UIApplicationDelegate {
     private let notifications = NotificationDelegate()
 
@@ -10,7 +10,7 @@ import UserNotifications
         _ application: UIApplication,
         didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]? = nil
     ) -> Bool {
-        // Before the app has finished launching, or the tap that launched it is missed.
+        // Set before the app finishes launching; otherwise, the tap that launched it is missed.
         UNUserNotificationCenter.current().delegate = notifications
         Pushes.shared.register = { UIApplication.shared.registerForRemoteNotifications() }
         Pushes.shared.unregister = { UIApplication.shared.unregisterForRemoteNotifications() }
@@ -28,14 +28,14 @@ import UserNotifications
     func application(
         _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
     ) {
-        // No network, or no capability Push Notifications: the next launch tries again.
+        // No network, or no Push Notifications capability. The next launch tries again.
         Pushes.shared.tookNoToken(error)
     }
 
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult {
-        // The rest of the user info is the carrier's: none of it is believed.
+        // Don't trust the rest of the user info: it isn't authenticated.
         await Pushes.shared.withdraw(userInfo["custom-encrypted-message"] as? String) ? .newData : .noData
     }
 

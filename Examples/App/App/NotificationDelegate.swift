@@ -2,13 +2,13 @@ import Foundation
 import PushService
 import UserNotifications
 
-/// With completion handlers, not `async`: UIKit wants them called on the main thread.
+/// Uses completion handlers instead of `async`, because UIKit expects them on the main thread.
 nonisolated final class NotificationDelegate: NSObject, UNUserNotificationCenterDelegate, Sendable {
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
-        // Only handed on; the handler is called once.
+        // Both are only passed on, and the handler is called once.
         nonisolated(unsafe) let (notification, done) = (response.notification, completionHandler)
         Task { @MainActor in
             await Pushes.shared.tapped(notification)
@@ -16,7 +16,7 @@ nonisolated final class NotificationDelegate: NSObject, UNUserNotificationCenter
         }
     }
 
-    /// Shown while the app is open, too; a notification that the app itself has put back, in the list alone.
+    /// Shows pushes while the app is open, too. A notification that the app itself added goes only into the list.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void

@@ -4,27 +4,27 @@ import Foundation
     import Security
 #endif
 
-/// What must outlive the app's process, and be readable in the background from the first unlock on.
+/// The state that outlives the app's process and is readable in the background from the first unlock on.
 nonisolated struct Saved: Codable, Sendable {
-    /// The app's own login; nil if nobody is logged in.
+    /// The app's own login; nil if no one is logged in.
     var session: String?
     /// The newest push token.
     var token: Data?
-    /// Whether the server has yet to hear that this phone has left its account.
+    /// Whether the server must still be told that this phone left its account.
     var isLeaving = false
 }
 
-/// Keeps it as one item in the keychain group that the app shares with its extension, off the main actor.
+/// Stores the state as one item in the keychain group that the app shares with its extension, off the main actor.
 actor SavedStore {
     private let item: any SavedItem
     private var known: Saved?
 
     init(_ item: any SavedItem = KeychainItem()) { self.item = item }
 
-    /// Nothing before the first unlock.
+    /// The saved state; empty before the first unlock.
     var value: Saved { (try? load()) ?? Saved() }
 
-    /// Changes nothing before the first unlock: what is there can't be read, and must not be lost.
+    /// Changes the state. A no-op before the first unlock, so that an unreadable state isn't overwritten.
     func change(_ change: @Sendable (inout Saved) -> Void) {
         guard var value = try? load() else { return }
         change(&value)
@@ -33,7 +33,7 @@ actor SavedStore {
 
     private func load() throws -> Saved {
         if let known { return known }
-        // What is missing may be hidden until the first unlock, so only what was found is kept.
+        // A missing item may only be hidden until the first unlock, so don't cache its absence.
         guard let data = try item.read() else { return Saved() }
         let read = try JSONDecoder().decode(Saved.self, from: data)
         known = read
@@ -42,11 +42,11 @@ actor SavedStore {
 }
 
 nonisolated protocol SavedItem: Sendable {
-    /// Nil if there is none.
+    /// Returns the item's data, or nil if there is none.
     ///
-    /// - Throws: if it can't be read, such as before the first unlock after a restart.
+    /// - Throws: if the item is unreadable, such as before the first unlock after a restart.
     func read() throws -> Data?
-    /// Returns whether it was written.
+    /// Writes the item, and returns whether that succeeded.
     func write(_ data: Data) -> Bool
 }
 

@@ -10,7 +10,7 @@ struct SealedPushApp: App {
     }
 }
 
-/// Who is logged in, what a tap has asked for, and the log for support: codes and public key IDs only.
+/// Shows the login state, the conversation that was tapped, and the log, which holds only codes and public key IDs.
 struct HomeView: View {
     @Environment(\.scenePhase) private var phase
     @State private var session = ""
