@@ -1,4 +1,4 @@
-"""Sends the pushes in the table `push` through aioapns until Apple accepts or rejects them. Several processes may run at once."""
+"""Sends the pushes in the table `push` through aioapns until Apple accepts or rejects them. Several processes may run."""
 
 import asyncio
 import contextlib
@@ -91,7 +91,7 @@ async def _settle(db, id: int, attempts: int, device: int, status: str, reason: 
 
 
 async def _send(apns: APNs, token: str | None, payload: bytes, headers: dict[str, str]):
-    """Returns Apple's status, reason, and timestamp; the status is 0 if there was no response."""
+    """Returns Apple's status, reason, and timestamp; status 0 means that Apple didn't respond."""
     if token is None:
         return "400", "the token is gone", None
     try:

@@ -9,39 +9,39 @@ import Testing
         "swift-service-lifecycle", "swift-certificates", "swift-asn1",
     ]
 
-    @Test("no two paths differ only in case or in how a letter is composed") func paths() async throws {
+    @Test("no two paths differ only in case or in Unicode composition") func paths() async throws {
         let paths = try await PackageCopy.paths()
         #expect(paths.count > 500)
         #expect(Names.collisions(among: Names.withFolders(paths)) == [])
     }
 
     @Test(
-        "every name in it is declared, every condition is sound, and no file of a build overwrites another",
+        "every name is declared, every condition is correct, and no file of a build overwrites another",
         arguments: [PackageCopy.Branch.linux, .apple])
     func names(branch: PackageCopy.Branch) async throws {
         let copy = try await PackageCopy(branch)
         let manifest = try await copy.manifest()
         #expect(manifest.faults() == [])
         #expect(manifest.targets.count > 20)
-        // Nothing builds for watchOS and tvOS.
+        // No module builds for watchOS or tvOS.
         #expect(manifest.platforms.sorted() == ["ios", "maccatalyst", "macos", "visionos"])
-        // Xcode would warn, in each app, about libraries that it never links.
+        // In each app, Xcode would warn about libraries that it never links.
         #expect(manifest.targets.allSatisfy { branch == .linux || $0.pkgConfig == nil })
-        // Only our own builds have flags that a dependent must not get.
+        // Unsafe flags are only for our own builds; a dependent must not get them.
         #expect(manifest.targets.filter { $0.hasUnsafeFlags }.map { $0.name } == [])
         #expect(try await copy.manifest(strict: true).targets.filter { $0.hasUnsafeFlags }.count > 20)
     }
 
-    @Test("it loads on Apple's systems, with libsodium alone, as an app does, and with the trait's packages")
+    @Test("the manifest loads on Apple's systems: with libsodium only, from an app, and with the trait's packages")
     func apple() async throws {
         let copy = try await PackageCopy(.apple)
         #expect(try await copy.resolved() == ["swift-sodium"])
         #expect(try await copy.resolved("--traits", "Server") == Self.server.union(["swift-sodium"]))
-        // As AppGuide 1 says.
+        // See AppGuide 1.
         #expect(try await copy.resolvedByApp(taking: Manifest.appProducts) == ["sealed-push", "swift-sodium"])
     }
 
-    /// What an app is likely to import beside ours.
+    /// The names of types that an app is likely to import along with ours.
     private static let othersNames: Set<String> = [
         // SwiftUI
         "View", "App", "Scene", "State", "Binding", "Environment", "Text", "Label", "Image", "Color", "Font", "Path",
@@ -60,7 +60,7 @@ import Testing
         "SharedSecret", "SymmetricKey", "SymmetricKeySize", "SecureEnclave", "Digest", "Insecure", "HashFunction",
     ]
 
-    @Test("no public type of an app's modules has the name of one in SwiftUI, Testing, Charts or CryptoKit")
+    @Test("no public type in an app's modules shares a name with SwiftUI, Testing, Charts, or CryptoKit")
     func publicNames() throws {
         let folders = ["Core/SealedPush", "Device/PushService", "Device/PushServiceTesting", "Device/PushCharts"]
         let sources = try folders.flatMap { try Checkout.files(in: "Sources/\($0)", ending: ".swift") }
@@ -73,18 +73,18 @@ import Testing
         #expect(names.filter(Self.othersNames.contains) == [])
     }
 
-    @Test("it loads on Linux, with the trait's packages, and with none") func linux() async throws {
+    @Test("the manifest loads on Linux, with the trait's packages and without them") func linux() async throws {
         let copy = try await PackageCopy(.linux)
         #expect(try await copy.resolved() == Self.server)
         #expect(try await copy.resolved("--disable-default-traits") == [])
     }
 }
 
-/// What our manifest says, evaluated: the names in it, and who depends on whom.
+/// The evaluated manifest of the package: its names and dependencies.
 struct Manifest: Sendable {
     struct Dependency: Sendable {
         let name: String
-        /// Nil for one of our own targets.
+        /// The package; nil for one of our own targets.
         let package: String?
         let traits: [String]
     }
@@ -101,10 +101,10 @@ struct Manifest: Sendable {
     let executables: [String]
     let traits: [String]
     let platforms: [String]
-    /// By identity, with the address and the oldest version.
+    /// The dependencies by identity, each with its address and oldest version.
     let packages: [String: (address: String, version: String)]
 
-    /// - Parameter json: of `swift package dump-package`.
+    /// - Parameter json: The output of `swift package dump-package`.
     init(parsing json: String) throws {
         guard let root = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any],
             let targets = root["targets"] as? [[String: Any]], let products = root["products"] as? [[String: Any]],
@@ -144,12 +144,12 @@ struct Manifest: Sendable {
             pkgConfig: target["pkgConfig"] as? String)
     }
 
-    /// What an app takes, which must be had without a trait.
+    /// The products for apps, which must be available without a trait.
     static let appProducts = [
         "SealedPush", "PushSender", "PushKeyring", "PushService", "PushServiceTesting", "PushCharts",
     ]
 
-    /// What is wrong with the names and conditions in it.
+    /// Returns the errors in the names and conditions.
     func faults() -> [String] {
         var faults: [String] = []
         let names = Set(targets.map { $0.name })
@@ -172,9 +172,9 @@ struct Manifest: Sendable {
         }
         if !traits.contains("Server") { faults.append("no trait Server") }
         for product in Self.appProducts where !libraries.contains(product) { faults.append("no library \(product)") }
-        // A framework of such a name has no valid bundle ID: App Store Connect refuses the app (ITMS-90049).
+        // A framework with such a name has an invalid bundle ID, so App Store Connect rejects the app (ITMS-90049).
         faults += targets.filter { $0.name.contains("_") }.map { "\($0.name) has an underscore" }
-        // ML-KEM on Linux comes from swift-crypto, in a server alone.
+        // On Linux, ML-KEM comes from swift-crypto, but only in a server.
         let foreign = reached(from: Self.appProducts).filter {
             $0.package != nil && $0.name != "Clibsodium" && !($0.name == "Crypto" && $0.traits == ["Server"])
         }
@@ -182,7 +182,7 @@ struct Manifest: Sendable {
         return faults + Names.collisions(among: filesOfABuild).map { "\($0) differ only in case" }
     }
 
-    /// All that these targets depend on, directly or not.
+    /// Returns the direct and indirect dependencies of these targets.
     private func reached(from start: [String]) -> [Dependency] {
         var found: [Dependency] = []
         var seen = Set(start)
@@ -196,7 +196,7 @@ struct Manifest: Sendable {
         return found
     }
 
-    /// A library product is no file of its own: its targets are linked into whoever takes it.
+    /// The files of a build. A library product isn't a file: its targets are linked into its dependents.
     private var filesOfABuild: [String] {
         targets.flatMap { ["\($0.name).build", "Modules/\($0.name).swiftmodule"] }
             + executables.flatMap { [$0, "\($0).product"] }
@@ -204,7 +204,7 @@ struct Manifest: Sendable {
 }
 
 enum Names {
-    /// Those that are one name on a Mac's disk.
+    /// Returns the names that collide on a Mac's disk.
     static func collisions(among names: [String]) -> [String] {
         Dictionary(grouping: names) { name in
             name.precomposedStringWithCanonicalMapping.folding(options: .caseInsensitive, locale: nil)
@@ -212,7 +212,7 @@ enum Names {
         }.values.filter { $0.count > 1 }.map { $0.sorted().joined(separator: ", ") }.sorted()
     }
 
-    /// With the folders in between: `a/B` and `A/c` are in one folder there.
+    /// Returns the paths and all their folders: on a Mac, `a/B` and `A/c` are in one folder.
     static func withFolders(_ paths: [String]) -> [String] {
         let all = paths.flatMap { path in
             let parts = path.split(separator: "/")

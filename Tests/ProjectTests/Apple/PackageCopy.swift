@@ -3,8 +3,9 @@ import Foundation
 import TestPrograms
 import TestSupport
 
-/// A copy of the checkout as a package of its own, with one branch of its conditions, beside stand-ins for all packages
-/// that it names: nothing is fetched, and the machine's own settings and caches don't count.
+/// A copy of the package with one branch of its conditions, next to stand-ins for all packages that it names.
+///
+/// It fetches nothing, and it ignores the machine's settings and caches.
 struct PackageCopy: Sendable {
     enum Branch: Sendable { case linux, apple }
 
@@ -22,7 +23,7 @@ struct PackageCopy: Sendable {
         try Data(branched.utf8).write(to: package.appending(path: "Package.swift"))
     }
 
-    /// All files that belong to the project, whether they are committed or not.
+    /// Returns all files of the project, committed or not.
     static func paths() async throws -> [String] {
         let list = try await Tool.output(
             of: ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], in: Checkout.folder)
@@ -31,7 +32,7 @@ struct PackageCopy: Sendable {
         }
     }
 
-    /// The manifest, evaluated.
+    /// Returns the evaluated manifest.
     func manifest(strict: Bool = false) async throws -> Manifest {
         try Manifest(
             parsing: await Tool.output(
@@ -39,13 +40,13 @@ struct PackageCopy: Sendable {
                 environment: strict ? ["SEALED_PUSH_STRICT": "1"] : ["--unset": "SEALED_PUSH_STRICT"]))
     }
 
-    /// What the package itself resolves.
+    /// Returns the packages that this package resolves.
     func resolved(_ flags: String...) async throws -> Set<String> {
         try linkSources()
         return try await resolved(in: package, flags)
     }
 
-    /// What an app resolves that takes these products, as AppGuide 1 says.
+    /// Returns the packages that an app with these products resolves; see AppGuide 1.
     func resolvedByApp(taking products: [String]) async throws -> Set<String> {
         try await commit()
         let app = folder.appending("App")
@@ -91,7 +92,7 @@ struct PackageCopy: Sendable {
         try await Git.commit(package, tag: nil)
     }
 
-    /// Where the targets lie that the manifest names.
+    /// Links the folders of the targets in the manifest.
     private func linkSources() throws {
         for name in ["Sources", "Tests", "Examples"] {
             let link = package.appending(path: name)
@@ -102,8 +103,9 @@ struct PackageCopy: Sendable {
     }
 }
 
-/// A repository for each package that our manifest names, with the products that it takes from it, and no sources to
-/// speak of. Made once, beside the programs that were built.
+/// A repository for each package in our manifest, with the products that we use and empty sources.
+///
+/// Made once, next to the built programs.
 private struct StandInPackages: Sendable {
     static let made = Task { try await StandInPackages() }
 
@@ -140,7 +142,7 @@ private struct StandInPackages: Sendable {
 }
 
 private enum Git {
-    /// Nobody's settings, and folders of this machine in the place of addresses.
+    /// Returns an environment without a user's settings that replaces addresses with local folders.
     static func settings(_ places: [String: URL] = [:]) -> [String: String] {
         var settings = [
             "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_COUNT": "\(places.count + 1)",
@@ -163,7 +165,7 @@ private enum Git {
     }
 }
 
-/// Programs of the toolchain and git, two at a time. Whoever waits for one holds no thread that other tests need.
+/// Runs programs of the toolchain and Git, two at a time. Waiting for one doesn't block a thread that other tests need.
 enum Tool {
     private static let queue: OperationQueue = {
         let queue = OperationQueue()
@@ -184,7 +186,7 @@ enum Tool {
         }
     }
 
-    /// What it prints, where it must work.
+    /// Returns the output of a command that must succeed.
     @discardableResult static func output(
         of words: [String], in folder: URL? = nil, environment: [String: String] = [:]
     ) async throws -> String {
@@ -196,7 +198,7 @@ enum Tool {
     }
 }
 
-/// The Python of Scripts/setup-python, with its packages.
+/// The Python that Scripts/setup-python prepares, with its packages.
 enum PreparedPython {
     static func path() throws -> String {
         let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()

@@ -4,19 +4,19 @@ import TestSupport
 
 /// Our sources, compiled against stand-ins for Apple's modules: Tests/AppleRehearsal/README.md.
 struct Rehearsal: Sendable {
-    /// The device's end and the sender module, each after those that it imports.
+    /// The device modules and the sender module, each after the ones that it imports.
     private static let modules = [
         "Core/PushCore", "Core/SealedPush", "Server/PushSender", "Server/PushKeyring", "Device/PushService",
         "Device/PushServiceTesting", "Device/PushCharts",
     ]
-    /// Each after those that it imports.
+    /// The stand-ins, each after the ones that it imports.
     private static let standIns = [
         "DarwinStructures", "Darwin", "Glibc", "CoreFoundation", "AppleFoundation", "Security", "CoreGraphics",
         "CoreText", "ImageIO", "os",
     ]
     private static let standInsOnTop = ["Intents", "UserNotificationsUI", "UIKit", "BackgroundTasks", "SwiftUI"]
     private static let sources = Checkout.folder.appending(path: "Tests/AppleRehearsal/StandIns")
-    /// As in the manifest.
+    /// The manifest's settings.
     private static let settings = [
         "-package-name", "sealed-push", "-enable-testing", "-enable-upcoming-feature", "ExistentialAny",
         "-enable-upcoming-feature", "InternalImportsByDefault", "-enable-upcoming-feature", "MemberImportVisibility",
@@ -26,11 +26,11 @@ struct Rehearsal: Sendable {
     let system: AppleSource.System
     let swift: String
 
-    /// What all tests share: made once, beside the programs that were built.
+    /// Shared by all tests: made once, next to the built programs.
     private static let phone = Task { try await Rehearsal(.iOS, swift: "6").building() }
     private static let computer = Task { try await Rehearsal(.macOS, swift: "5").building() }
 
-    /// With all modules compiled: for iOS in Swift 6 mode, as they are everywhere; for macOS in Swift 5 mode.
+    /// Returns a rehearsal with all modules compiled: for iOS in Swift 6 mode, or for macOS in Swift 5 mode.
     static func ready(_ system: AppleSource.System = .iOS) async throws -> Rehearsal {
         switch system {
         case .iOS: try await phone.value
@@ -48,12 +48,12 @@ struct Rehearsal: Sendable {
     }
 
     private var compiled: String { folder.appending(path: "modules").path }
-    /// Of Foundation's C modules: kept from one run to the next.
+    /// The cache of Foundation's C modules, which is kept between runs.
     private var cache: [String] { ["-module-cache-path", folder.deletingLastPathComponent().path + "/cache"] }
 
     private func building() async throws -> Rehearsal {
         for name in Self.standIns { try await makeStandIn(name) }
-        // Linux's own, as a package of somebody else's; what it has for want of Apple's Foundation is left out.
+        // The simulator's module, compiled as another package, without its substitutes for Apple's Foundation.
         let files = try copy("Sources/Simulator/UserNotifications").filter {
             !$0.hasSuffix("/String+Localized.swift") && !$0.hasSuffix("/Intents.swift")
         }
@@ -66,7 +66,7 @@ struct Rehearsal: Sendable {
                     copy("Sources/\(folder)"), as: String(folder.split(separator: "/")[1]), swift: swift, Self.settings,
                     into: compiled))
         }
-        // Without what runs tests on threads of their own, which only tests of programs need.
+        // Omit the helpers that run tests on their own threads, because only tests of programs need them.
         let support = try copy("Tests/Support").filter { !$0.contains("/Threads/") }
         try check(await compile(support, as: "TestSupport", swift: swift, Self.settings, into: compiled))
         return self
@@ -106,24 +106,24 @@ struct Rehearsal: Sendable {
     ) async throws -> Program.Result {
         let sodium = Checkout.folder.appending(path: "Sources/CLibraries/Clibsodium").path
         try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
-        // Not `-typecheck`: what crosses from one actor to another is looked at later.
+        // Don't use `-typecheck`: the compiler checks actor isolation in a later phase.
         return try await Tool.run(
             ["swiftc", "-emit-module", "-wmo", "-parse-as-library", "-swift-version", swift, "-module-name", module]
                 + ["-I", compiled, "-I", sodium] + cache + flags + ["-o", "\(output)/\(module).swiftmodule"] + files)
     }
 
-    /// Compiles a target of tests.
+    /// Compiles a test target.
     func compileTests(_ name: String) async throws -> Program.Result {
         let resources = "import Foundation\nextension Bundle { static let module = Bundle.main }\n"
         let files = try copy("Tests/\(name)") + [write(resources, to: "sources/Tests/\(name)/Resources.swift")]
-        // Their second opinion on HPKE is a package, and was built with these tests.
+        // The tests compare HPKE with another package's, which was built with these tests.
         let packages = Program("sealedpush").executable.deletingLastPathComponent().appending(path: "Modules").path
         return try await compile(
             files, as: name, swift: swift,
             Self.settings + Self.testing() + ["-I", packages], into: compiled)
     }
 
-    /// For the macros of tests.
+    /// Returns the flags for the macros of Swift Testing.
     private static func testing() async throws -> [String] {
         let facts = try await Tool.output(of: ["swiftc", "-print-target-info"])
         guard let path = facts.firstMatch(of: /"runtimeResourcePath": "(.*)"/)?.1 else {
@@ -132,7 +132,7 @@ struct Rehearsal: Sendable {
         return ["-plugin-path", "\(path)/host/plugins/testing"]
     }
 
-    /// Compiles an app's own sources, which use our modules.
+    /// Compiles an app's sources, which use our modules.
     func compile(_ sources: [AppSource], as mode: AppMode) async throws -> Program.Result {
         let scratch = UUID().uuidString
         defer { try? FileManager.default.removeItem(at: folder.appending(path: scratch)) }
@@ -145,9 +145,9 @@ struct Rehearsal: Sendable {
     }
 }
 
-/// What a source becomes in the rehearsal's copy, line for line: Tests/AppleRehearsal/README.md.
+/// Rewrites a source line by line for the rehearsal; see Tests/AppleRehearsal/README.md.
 enum AppleSource {
-    /// For which the conditions stand.
+    /// The system that the conditions select.
     enum System: String, Sendable { case iOS, macOS }
 
     static func rewrite(_ text: String, for system: System) -> String {
@@ -158,7 +158,7 @@ enum AppleSource {
 
     private static func rules(_ system: System) -> [(pattern: String, replacement: String)] {
         let absent = #"canImport\((?:Glibc|FoundationEssentials|FoundationNetworking)\)|os\(Linux\)"#
-        // A condition has at most a handful of these, and each pass takes the last one left in a line.
+        // A condition has only a few of these, and each pass replaces one per line.
         let condition = #"(?m)^( *#(?:if|elseif) .*?)"#
         return Array(repeating: (condition + "(?:\(absent))", "$1false"), count: 4)
             + Array(repeating: (condition + #"os\(\#(system.rawValue)\)"#, "$1true"), count: 4) + [
@@ -167,18 +167,18 @@ enum AppleSource {
                     #"(?m)^( *(?:@_exported )?(?:(?:public|package|internal) )?import )(Glibc|FoundationEssentials|FoundationNetworking)$"#,
                     "$1NothingOfApples"
                 ),
-                // Linux's compiler has no bridging.
+                // The compiler for Linux doesn't bridge.
                 (#" as (CF[A-Za-z]+)\b"#, " ~~ $1.self"), (#" as (String|Data)\)"#, " ~~ $1.self)"),
             ]
     }
 }
 
-/// A file of an app's, as the documents and examples show it.
+/// A file of an app, from a document or an example.
 struct AppSource: Sendable {
     let name: String
     let text: String
 
-    /// The Swift blocks of a document, but those that are left out for one of these reasons.
+    /// Returns the Swift blocks of a document, except those marked with one of these reasons.
     static func blocks(of document: String, leavingOut reasons: Set<String> = []) throws -> [AppSource] {
         let text = try Checkout.text(Checkout.folder.appending(path: document))
         var found: [AppSource] = []
@@ -213,11 +213,11 @@ struct AppSource: Sendable {
     }
 }
 
-/// How an app's target is compiled.
+/// The way an app's target is compiled.
 enum AppMode: String, CaseIterable, Sendable, CustomStringConvertible {
     case swift5 = "Swift 5"
     case swift6 = "Swift 6"
-    /// As Xcode 26 makes them.
+    /// The settings of Xcode 26's new targets.
     case newTarget5 = "a new target, Swift 5"
     case newTarget6 = "a new target, Swift 6"
 
@@ -235,7 +235,7 @@ enum AppMode: String, CaseIterable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Default isolation, and of "approachable concurrency" what Swift 6 does not have already.
+    /// Default isolation, and the parts of "approachable concurrency" that Swift 6 mode doesn't include.
     private static let isolation =
         ["-default-isolation", "MainActor"]
         + features("MemberImportVisibility", "NonisolatedNonsendingByDefault", "InferIsolatedConformances")

@@ -3,9 +3,9 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("On Apple's systems, as far as stand-ins for their modules can tell") struct RehearsalTests {
+@Suite("Compiling against stand-ins for Apple's modules") struct RehearsalTests {
     @Test(
-        "the device's end and the sender module compile",
+        "the device modules and the sender module compile",
         arguments: Thoroughness.isThorough ? [AppleSource.System.iOS, .macOS] : [.iOS])
     func modules(system: AppleSource.System) async throws { _ = try await Rehearsal.ready(system) }
 
@@ -14,11 +14,11 @@ import Testing
         "PushCoreTests", "PushSenderTests", "SealedPushTests", "PushKeyringTests", "PushServiceTests",
     ]
 
-    @Test("the tests of what runs everywhere compile", arguments: quickTargets)
+    @Test("the tests of the portable modules compile", arguments: quickTargets)
     func tests(target: String) async throws { try await expectTestsCompile(target) }
 
     @Test(
-        "the larger ones, too", .enabled(if: Thoroughness.isThorough),
+        "the larger tests of the portable modules compile", .enabled(if: Thoroughness.isThorough),
         arguments: slowTargets)
     func largeTests(target: String) async throws { try await expectTestsCompile(target) }
 
@@ -27,10 +27,10 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    /// One of them by chance in a plain run.
+    /// All modes, or a random one in a plain run.
     private static let modes = Thoroughness.isThorough ? AppMode.allCases : AppMode.allCases.shuffled().suffix(1)
 
-    @Test("what the app's guides say compiles in its target", arguments: modes) func app(mode: AppMode) async throws {
+    @Test("the Swift code of the app's guides compiles", arguments: modes) func app(mode: AppMode) async throws {
         let blocks = try ["AppGuide", "Migration", "TestOnLinux", "RichNotifications"].flatMap { name in
             try AppSource.blocks(of: "Docs/\(name).md", leavingOut: ["part of a manifest", "a manifest"])
                 .map { AppSource(name: "\(name) \($0.name)", text: $0.text) }
@@ -39,8 +39,8 @@ import Testing
         try await expectCompiles(blocks, mode)
     }
 
-    @Test("what ServerGuide.md says compiles on a Mac", arguments: modes) func server(mode: AppMode) async throws {
-        // The outbox and the connection to Apple stand on packages that are not here as sources for Apple's systems.
+    @Test("ServerGuide.md's Swift code compiles on a Mac", arguments: modes) func server(mode: AppMode) async throws {
+        // The outbox and the APNs transport depend on packages whose sources for Apple's systems aren't available here.
         let blocks = try AppSource.blocks(
             of: "Docs/ServerGuide.md", leavingOut: ["part of a manifest", "a manifest", "needs APNSwift"]
         )
@@ -49,24 +49,24 @@ import Testing
         try await expectCompiles(blocks, mode)
     }
 
-    @Test("the README's extension compiles in its target", arguments: modes) func readme(mode: AppMode) async throws {
+    @Test("the README's extension compiles", arguments: modes) func readme(mode: AppMode) async throws {
         let blocks = try AppSource.blocks(of: "README.md").filter { $0.text.contains("import PushService") }
         #expect(blocks.count == 1)
         try await expectCompiles(blocks, mode)
     }
 
     @Test(
-        "each example's extension compiles in its target",
+        "each example's extension compiles",
         arguments: ["Messages", "DailyQuote", "DynamicChart", "ImageAndReceipt", "RichMedia"])
     func examples(name: String) async throws {
-        // One of the two by chance in a plain run.
+        // A random one of the two in a plain run.
         var random = SeededGenerator()
         for mode in [AppMode.swift6, .newTarget5].shuffled(using: &random).prefix(Thoroughness.count(1, thorough: 2)) {
             try await expectCompiles([.file("Examples/\(name)/NotificationService.swift")], mode)
         }
     }
 
-    @Test("the content extension of RichMedia compiles in its target", arguments: modes)
+    @Test("RichMedia's content extension compiles", arguments: modes)
     func contentExtension(mode: AppMode) async throws {
         let files = try ["StoryView", "NotificationViewController"].map {
             try AppSource.file("Examples/RichMedia/\($0).swift")
@@ -74,7 +74,7 @@ import Testing
         try await expectCompiles(files, mode)
     }
 
-    @Test("the app, the extension and the tests of the project for Xcode compile", arguments: modes)
+    @Test("the app, the extension, and the tests of the Xcode project compile", arguments: modes)
     func project(mode: AppMode) async throws {
         for target in [["App"], ["NotificationService"], ["Tests", "NotificationService"]] {
             let files = try (target + ["Shared"]).flatMap {
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("no example is left out") func allExamples() throws {
+    @Test("every example's extension is covered") func allExamples() throws {
         let files = try Checkout.files(in: "Examples", ending: "NotificationService.swift")
         #expect(files.count == 6)
     }
