@@ -1,6 +1,6 @@
 """A chat back end: stores a message and its sealed pushes in one transaction, then sends the pushes until Apple accepts them.
 
-Phones enroll by Specification 18, so the app can use PushServerClient.
+Phones enroll by Docs/EnrollmentHTTP.md, so the app can use PushServerClient.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ log = logging.getLogger("chat")
 TOPIC = os.environ.get("TOPIC", "com.example.app")
 KEPT_FOR = 7 * 86400
 MOST_DEVICES = 100
-# See 18.7. Any other code gets 400.
+# See EnrollmentHTTP 7. Any other code gets 400.
 STATUS = {
     **dict.fromkeys(("rolled-back", "conflicting", "other-topic", "late", "not-in-record", "unknown-challenge"), 409),
     **dict.fromkeys(("expired", "not-yet-valid", "malformed-content", "too-large"), 422),
@@ -124,7 +124,7 @@ class Message(BaseModel):
 
 @app.put("/v1/phones/{enrollment}")
 async def register(enrollment: Enrollment, given: Registration, account: Account) -> dict[str, Any]:
-    """Stores a phone's token and record, which the app sends at every launch. Returns a challenge for each new key (18.3)."""
+    """Stores a phone's token and record, which the app sends at every launch. Returns a challenge for each new key (EnrollmentHTTP 3)."""
     problem = None
     async with pool.connection() as db, db.transaction():
         # Handle one request per phone at a time, even before it has a row.
@@ -188,7 +188,7 @@ async def answer(enrollment: Enrollment, given: Answer, account: Account) -> Non
 
 @app.get("/v1/sender-set", status_code=204)
 async def sender_set(account: Account) -> None:
-    """Returns no sender set, because the app has the sender's key built in (18.5)."""
+    """Returns no sender set, because the app has the sender's key built in (EnrollmentHTTP 5)."""
 
 
 @app.delete("/v1/phones/{enrollment}", status_code=204)

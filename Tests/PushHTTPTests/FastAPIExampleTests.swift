@@ -19,7 +19,7 @@ import Testing
         #expect(await server.update(phone, as: "alice").isRegistered)
         #expect(try await server.rows("SELECT jsonb_array_length(state -> 'proven') FROM device") == [["2"]])
 
-        // What a refused record brings with it: the newest record goes out, and the token is taken (18.3.2, 18.3.5).
+        // What a refused record brings with it: the newest record goes out, and the token is taken (EnrollmentHTTP 3.2, 3.5).
         let path = "/v1/phones/\(old.enrollment)"
         let replayed = try server.send("PUT", path, Self.registration(old, token: "abcd", "sandbox"))
         #expect(replayed.status == 409 && replayed.type == "application/problem+json")

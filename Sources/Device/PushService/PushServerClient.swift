@@ -10,7 +10,7 @@ public import SealedPush
 /// ```
 /// For the app, never for its extension. Nothing is believed because the server says so: records, sender sets and
 /// challenges are signed or sealed. A value without state, safe from many tasks; what two calls do at once is done once.
-/// Source: Specification 18.
+/// Source: Docs/EnrollmentHTTP.md.
 public struct PushServerClient: Sendable {
     private let url: URL
     private let authorization: @Sendable () async throws -> String
@@ -100,9 +100,9 @@ public enum PushServerError: Error, Equatable, Sendable {
     case noAuthorization
     /// The server can't be reached, or did not answer in time.
     case unreachable
-    /// The server said no: the HTTP status, and the code of Specification 18.7 where it gave one.
+    /// The server said no: the HTTP status, and the code of EnrollmentHTTP 7 where it gave one.
     case refused(status: Int, code: String?)
-    /// The server's answer is not what Specification 18 says.
+    /// The server's answer is not what EnrollmentHTTP says.
     case malformedAnswer
     /// This device's keys, or its sender set.
     case device(DeviceError)

@@ -11,7 +11,7 @@ internal import SealedPush
 /// A device is known by its enrollment key, and each account has devices of its own: whose login it is comes from the token,
 /// never from the body. Nothing is kept between a challenge and its answer but what the phone brings back under a MAC, so
 /// any process that has the sender's key takes the answer. ``PhoneGate`` carries out one request of an account at a time.
-/// Source: Specification 18.
+/// Source: Docs/EnrollmentHTTP.md.
 struct PhoneRoutes: Sendable {
     let outbox: Outbox
     /// Of one account at most.

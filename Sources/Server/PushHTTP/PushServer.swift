@@ -84,7 +84,7 @@ package enum ServingError: Error, Equatable, CustomStringConvertible {
 /// One service with two doors, over HTTP/1.1: for a back end in any language, which sends messages and sees what became of them,
 /// and for phones, which enroll and hand in receipts.
 ///
-/// Who may ask what follows from the listener alone. Phones' paths: Specification 18. All paths: Docs/openapi.yaml. Why it is built on
+/// Who may ask what follows from the listener alone. Phones' paths: EnrollmentHTTP. All paths: Docs/openapi.yaml. Why it is built on
 /// Hummingbird: Docs/Decisions/0039-one-service.md.
 package final class PushServer: Sendable {
     /// Lets batches in.

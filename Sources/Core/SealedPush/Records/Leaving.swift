@@ -3,7 +3,7 @@ import PushCore
 /// A device's word, signed by its enrollment key, that it leaves its accounts at a server; in place of a login.
 ///
 /// It takes back the records that were signed before it, by its counter, so that one that is repeated later does nothing. A value is
-/// always one that the key in it has signed. Source: Specification 18.6.
+/// always one that the key in it has signed. Source: EnrollmentHTTP 6.
 public struct Leaving: Hashable, Sendable, CustomStringConvertible {
     /// Who signed.
     public let enrollment: EnrollmentPublicKey

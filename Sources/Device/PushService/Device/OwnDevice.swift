@@ -86,7 +86,7 @@ extension OwnDevice {
     }
 
     /// Makes sure that nothing opens any more that was sent so far, even if a key should come back; returns the word to the
-    /// server that this device leaves. Source: Specification 18.6.
+    /// server that this device leaves. Source: EnrollmentHTTP 6.
     func leaveAccount(at now: Timestamp) throws(DeviceError) -> Leaving {
         let ledger = environment.folder(configuration.container).map(FileLedger.init(in:))
         // As with a first key: what is sent to the next account within this second opens.

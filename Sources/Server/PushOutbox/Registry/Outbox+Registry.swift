@@ -39,7 +39,7 @@ extension Outbox {
     /// Takes what a phone hands over at each launch, in one transaction: its newest record, and its address.
     ///
     /// An unknown device is registered, and its enrollment key pinned. A known one keeps its pin; its address is taken even if
-    /// its record is refused. Source: Specification 18.3.2.
+    /// its record is refused. Source: EnrollmentHTTP 3.2.
     ///
     /// - Parameter deviceLimit: how many devices a user may have; one more is refused.
     /// - Throws: `tooManyDevices`, or `record` for an unknown device; `forged`, `otherUser`, `enrolledElsewhere`; then nothing
