@@ -124,7 +124,7 @@ class Message(BaseModel):
 
 @app.put("/v1/phones/{enrollment}")
 async def register(enrollment: Enrollment, given: Registration, account: Account) -> dict[str, Any]:
-    """Stores a phone's token and record, which the app sends at every launch. Returns a challenge for each new key (EnrollmentHTTP 3)."""
+    """Stores the token and record that an app sends at launch. Returns a challenge for each new key (EnrollmentHTTP 3)."""
     problem = None
     async with pool.connection() as db, db.transaction():
         # Handle one request per phone at a time, even before it has a row.
