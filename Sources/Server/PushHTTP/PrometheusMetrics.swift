@@ -67,7 +67,7 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
 
     private static let maximumCount = 2_000
 
-    /// What each is, also the transport's; Operations 7 has what to do.
+    /// What each is, also the transport's; Operations 5 has what to do.
     private static let help = [
         "push_certificate_expiry_seconds": "When the first of the service's certificates ends, in seconds since 1970.",
         "push_connections": "Connections to APNs.",

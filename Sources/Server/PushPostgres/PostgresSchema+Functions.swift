@@ -225,7 +225,7 @@
             END $$;
             """
 
-        /// For back ends in any language, in the transaction that stores the message. Docs/Operations.md 9.1.
+        /// For back ends in any language, in the transaction that stores the message. Docs/PostgreSQL.md.
         ///
         /// It runs as the schema's owner. `pg_temp` stands last in its search path: where it is not named, it comes
         /// first, and the caller's own `text` would be run by the owner.

@@ -9,7 +9,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Operations 10, done.
+/// Operations 4, done.
 @Suite("An outbox that was lost, and is restored from an older copy", .blocking) struct RestoreTests {
     @Test(
         "what was removed is back, what rotated opens, what was accepted is sent again under its key, and phones come by themselves; each message is shown once",

@@ -1,4 +1,4 @@
-"""Enqueuing in the application's own transaction: into an outbox of `sealedpush` in PostgreSQL (Docs/Operations.md, 9.1)."""
+"""Enqueuing in the application's own transaction: into an outbox of `sealedpush` in PostgreSQL (Docs/PostgreSQL.md)."""
 
 import hashlib
 import struct

@@ -5,7 +5,7 @@ public import SealedPush
 /// What `sealed_push.enqueue` takes: a push that is enqueued in the application's own transaction in PostgreSQL.
 ///
 /// Run ``statement`` with ``parameters`` between the application's own `BEGIN` and `COMMIT`, with any client. Holds no
-/// secret. Source: Docs/Operations.md, 9.1.
+/// secret. Source: Docs/PostgreSQL.md.
 public struct EnqueueArguments: Hashable, Sendable {
     /// For ``statement``, in its order, as PostgreSQL reads them from text.
     public let parameters: [String?]
