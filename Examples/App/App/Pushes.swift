@@ -12,14 +12,14 @@ import UserNotifications
     import Intents
 #endif
 
-/// What the app has of its own server: put yours in its place.
+/// A login at the app's own server. Replace it with yours.
 nonisolated struct Account: Sendable {
     let session: String
 
-    /// A push token for this account: your server gets it from `POST /v1/logins` (Docs/ServerGuide.md, 1).
+    /// Returns a push token for this account, which your server gets from `POST /v1/logins` (Docs/ServerGuide.md, 1).
     func pushToken() async throws -> String {
         #if DEBUG
-            // For a first try without a server of your own: log in with the token itself (Docs/Quickstart.md).
+            // To try it without your own server, log in with the token itself (Docs/Quickstart.md).
             return session
         #else
             guard let server = Build.server else { throw URLError(.badURL) }
@@ -33,26 +33,26 @@ nonisolated struct Account: Sendable {
     }
 }
 
-/// What this app's server puts into `data`.
+/// The `data` of this app's messages.
 nonisolated struct MessageData: Decodable {
     let thread: String?
 }
 
-/// Everything that the app does about its pushes, and what its views show of it.
+/// Handles everything about the app's pushes, and publishes the state that its views show.
 @MainActor @Observable final class Pushes {
     static let shared = Pushes()
-    /// As in `Info.plist`, under `BGTaskSchedulerPermittedIdentifiers`.
+    /// The identifier in `Info.plist`, under `BGTaskSchedulerPermittedIdentifiers`.
     nonisolated static let refreshTask = "com.example.push-keys"
 
     private(set) var state = "Nobody is logged in."
     private(set) var log: [String] = []
-    /// The conversation that a tap has asked for.
+    /// The conversation of the tapped notification.
     private(set) var thread: String?
 
     private let app: ServiceConfiguration
     private let server: URL?
     private let saved: SavedStore
-    /// Asks the system for a token; the delegate hands in the answer, which may never come.
+    /// Asks the system for a token. The delegate passes on the response, which may never come.
     @ObservationIgnored var register: () -> Void = {}
     /// Tells the system that no more pushes are wanted.
     @ObservationIgnored var unregister: () -> Void = {}
@@ -66,7 +66,7 @@ nonisolated struct MessageData: Decodable {
 
     // MARK: The account
 
-    /// Ask when a person sees what it is for. The system asks once; later calls return the first answer.
+    /// Asks for permission. Call it when the reason is obvious. The system asks once; later calls return the first answer.
     func askForPermission() async {
         let options: UNAuthorizationOptions = [.alert, .badge, .sound]
         let isAllowed = try? await UNUserNotificationCenter.current().requestAuthorization(options: options)
@@ -74,14 +74,14 @@ nonisolated struct MessageData: Decodable {
     }
 
     func logIn(_ account: Account) async {
-        // The phone leaves the account before, or its messages would go on opening here.
+        // Leave the previous account first; otherwise, its messages would still open here.
         await logOut()
         await saved.change { $0.session = account.session }
         register()
         await enroll()
     }
 
-    /// At once, with or without a network. What the server could not be told now, the next launch tells it.
+    /// Logs out at once, with or without a network. If the server can't be told now, the next launch tells it.
     func logOut() async {
         guard await saved.value.session != nil else { return }
         await saved.change {
@@ -91,7 +91,7 @@ nonisolated struct MessageData: Decodable {
         state = "Nobody is logged in."
         unregister()
         await leave()
-        // Last: a push that was being opened meanwhile is the account's, too.
+        // Done last, because a push that was being opened in the meantime belongs to the account, too.
         let center = UNUserNotificationCenter.current()
         center.removeAllDeliveredNotifications()
         try? BadgeCount(container: app.container)?.set(0)
@@ -101,7 +101,7 @@ nonisolated struct MessageData: Decodable {
         #endif
     }
 
-    /// Returns whether there is nothing left to tell the server: before that, no account can have this phone.
+    /// Tells the server that this phone left its account, and returns whether it knows. Until then, no account can enroll it.
     @discardableResult private func leave() async -> Bool {
         guard await saved.value.isLeaving else { return true }
         guard let client = client(nil) else { return false }
@@ -115,7 +115,7 @@ nonisolated struct MessageData: Decodable {
         }
     }
 
-    /// - Parameter session: what must still be the login when the server is asked.
+    /// - Parameter session: The login, which must still be the current one when the server is called.
     private func client(_ session: String?) -> PushServerClient? {
         server.map { server in
             PushServerClient(url: server) { [saved] in
@@ -129,7 +129,7 @@ nonisolated struct MessageData: Decodable {
 
     // MARK: Token and keys
 
-    /// At each launch, whatever was answered to the question for permission: the token can change.
+    /// Stores the token and enrolls. Called at every launch, with or without permission, because the token can change.
     func took(token: Data) async {
         await saved.change { $0.token = token }
         await enroll()
@@ -137,14 +137,14 @@ nonisolated struct MessageData: Decodable {
 
     func tookNoToken(_ error: any Error) { state = "No token: \(error.localizedDescription)" }
 
-    /// Once a day, in the background, with the token that was kept: the callback with a new one may never come.
+    /// Enrolls once a day in the background with the stored token, because the callback with a new one may never come.
     func refresh() async {
         planRefresh()
         await launched()
         await enroll()
     }
 
-    /// Asks for a token if somebody is logged in; otherwise the system is to send nothing.
+    /// Asks for a token if someone is logged in; otherwise, the system must not send pushes.
     func launched() async {
         if await saved.value.session != nil { register() }
         await leave()
@@ -163,7 +163,7 @@ nonisolated struct MessageData: Decodable {
         }
         guard await leave() else { return }
         let registration = await client.register(app, token: token, environment: Build.environment)
-        // Nothing is lost, and the next call does what was left.
+        // No work is lost: the next call finishes it.
         state = registration.problems.first?.description ?? "Enrolled as \(registration.device ?? "this device")."
         if registration.maintenance?.isOverdue == true { state += " A new key has waited for a message for 45 days." }
     }
@@ -172,7 +172,7 @@ nonisolated struct MessageData: Decodable {
         #if canImport(BackgroundTasks)
             let request = BGAppRefreshTaskRequest(identifier: Self.refreshTask)
             request.earliestBeginDate = Date(timeIntervalSinceNow: 86_400)
-            // Fails if a person has switched background refresh off: then launches have to do.
+            // Fails if background refresh is turned off; launches must then suffice.
             try? BGTaskScheduler.shared.submit(request)
         #endif
     }
@@ -205,7 +205,7 @@ nonisolated struct MessageData: Decodable {
         }
     }
 
-    /// Pushes that came before the first unlock show the safe default, and bring their envelope: they are opened now.
+    /// Opens pushes that arrived before the first unlock. They show the safe default and contain their envelope.
     func openWhatWasLocked() async {
         let center = UNUserNotificationCenter.current()
         for notification in await center.deliveredNotifications() {
@@ -214,16 +214,16 @@ nonisolated struct MessageData: Decodable {
         }
     }
 
-    /// A background push removes what was read on another device. Returns whether it was one.
+    /// Removes notifications that were read on another device, and returns whether the push was such a withdrawal.
     func withdraw(_ envelope: String?) async -> Bool {
         guard let envelope else { return false }
         return (try? await app.withdraw(envelope: envelope)) != nil
     }
 
-    /// A tap takes a notification out of the list: if it came before the first unlock, it is opened here.
+    /// Handles a tap, which removes a notification from the list. One from before the first unlock is opened here.
     func tapped(_ notification: UNNotification) async {
         let opened = await app.reopened(notification) ?? notification.request
-        // Nil for a notification that the extension has not made.
+        // Nil if the extension didn't create the notification.
         guard let sealed = SealedNotification(userInfo: opened.content.userInfo), sealed.reason == nil else { return }
         thread = try? sealed.decode(MessageData.self).thread
     }
