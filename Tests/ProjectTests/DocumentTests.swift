@@ -112,7 +112,7 @@ import Testing
                 files.append(try folder.write("\(match.2)\n", to: "Block\(files.count + 1).swift"))
             }
         }
-#expect(files.count == 21)
+        #expect(files.count == 21)
         let notOurs = ["a manifest", "part of a manifest", "needs APNSwift"]
         #expect(leftOut == ["part of a manifest"] + notOurs)
         // One module of all blocks: the host in one of them runs the extension in another.
