@@ -2,78 +2,64 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a reviewer looks up: each row names the tests that show it, and each of those is there.
+/// The page's two tables: attacks, each with the numbers of its tests, and an appendix that names the suites of each number.
 @Suite("Docs/ThreatModel.md") struct ThreatModelTests {
-    private let page: String
-    private let tests: [Substring: Set<Substring>]
-
-    /// A row of the table of tests: a number, or none where it goes on with the one before; what is tested; where.
-    private static var line: Regex<(Substring, Substring, Substring)> {
-        #/\| (T[0-9]+|) ?\| [^|]+ \| ([A-Za-z]+Tests[^|]*) \|/#
-    }
+    /// The cells of each row of the table of attacks.
+    private let attacks: [[String]]
+    /// The cells of each row of the appendix: a number, what is tested, and suites.
+    private let tests: [[String]]
+    /// The attacks are the first of the page.
+    private let isFirst: Bool
 
     init() throws {
-        page = try Checkout.text(Checkout.folder.appending(path: "Docs/ThreatModel.md"))
-        var tests: [Substring: Set<Substring>] = [:]
-        var number: Substring = ""
-        for row in page.split(separator: "\n") {
-            guard let match = row.wholeMatch(of: Self.line) else { continue }
-            if !match.1.isEmpty { number = match.1 }
-            tests[number, default: []].formUnion(match.2.matches(of: #/[A-Z][A-Za-z0-9]+Tests/#).map(\.0))
-        }
-        self.tests = tests
+        let page = try Checkout.text(Checkout.folder.appending(path: "Docs/ThreatModel.md"))
+        attacks = Self.rows(below: "| attacker | holds | can do | what answers it | tests |", of: page)
+        tests = Self.rows(below: "| number | tests | suites |", of: page)
+        isFirst = page.split(separator: "\n").first { $0.hasPrefix("|") }?.hasPrefix("| attacker |") == true
     }
 
-    /// Rows of the tables whose last column is the test's.
-    private var attacks: [[Substring]] {
-        var isInside = false
-        return page.split(separator: "\n", omittingEmptySubsequences: false).compactMap { row in
-            if row.hasSuffix("| test |") { isInside = true } else if !row.hasPrefix("|") { isInside = false }
-            let cells = row.split(separator: "|")
-            return isInside && !row.hasSuffix("| test |") && !row.hasPrefix("|---") ? cells : nil
-        }
+    private static func rows(below head: String, of page: String) -> [[String]] {
+        page.split(separator: "\n", omittingEmptySubsequences: false).drop { $0 != head }.dropFirst(2)
+            .prefix { $0.hasPrefix("| ") }
+            .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
     }
 
-    @Test("numbers its tests without a gap, and uses each") func numbers() {
-        #expect(tests.keys.sorted { $0.count == $1.count ? $0 < $1 : $0.count < $1.count } == (1...26).map { "T\($0)" })
-        let used = Set(page.matches(of: #/\bT[0-9]+\b/#).map(\.0))
-        #expect(used == Set(tests.keys))
-        for number in tests.keys {
-            #expect(page.matches(of: #/\bT[0-9]+\b/#).count { $0.0 == number } > 1, "\(number) shows nothing")
-        }
+    private static func numbers(in cell: String) -> [String] { cell.components(separatedBy: ", ") }
+
+    @Test("The table of attacks comes first and has at most 40 rows, none with an empty cell") func attackTable() {
+        #expect(isFirst)
+        #expect((35...40).contains(attacks.count), "\(attacks.count) rows")
+        for row in attacks { #expect(row.count == 5 && row.allSatisfy { !$0.isEmpty }, "\(row)") }
+        #expect(Set(attacks.map { $0[0] }).count == attacks.count)
     }
 
-    @Test("names a test in every row of an attack, or says by a dash that there can be none") func rows() {
-        #expect(attacks.count > 100)
-        for row in attacks {
-            let cell = row.last.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
-            #expect(
-                cell.wholeMatch(of: #/-|T[0-9]+( to T[0-9]+)?( \([A-Za-z, ]+\))?(, T[0-9]+( \([A-Za-z, ]+\))?)*/#)
-                    != nil, "\(row)")
-            // In brackets stands one of the suites that the number stands for.
-            for match in cell.matches(of: #/(T[0-9]+) \(([A-Za-z, ]+)\)/#) {
-                let suites = match.2.split(separator: ", ")
-                #expect(tests[match.1]?.isSuperset(of: suites) == true, "\(cell)")
-            }
+    @Test("Every attack names its tests in ascending order, or has a dash if no test can show it") func rows() {
+        let known = tests.map { $0[0] }
+        for row in attacks where row.last != "-" {
+            let indices = Self.numbers(in: row.last ?? "").map { known.firstIndex(of: $0) ?? -1 }
+            #expect(!indices.contains(-1), "\(row)")
+            #expect(indices == Set(indices).sorted(), "\(row)")
         }
-        #expect(attacks.count { $0.last == " - " } < attacks.count / 4)
+        #expect(attacks.count { $0.last == "-" } <= attacks.count / 10)
     }
 
-    @Test("names targets and suites that are there") func suites() throws {
-        let folder = Checkout.folder.appending(path: "Tests")
-        let names = try #require(FileManager.default.enumerator(atPath: folder.path)).compactMap { $0 as? String }
-        for row in page.split(separator: "\n") {
-            guard let match = row.wholeMatch(of: Self.line) else { continue }
-            for place in match.2.matches(of: #/([A-Z][A-Za-z]+Tests)(?: \(([^)]+)\))?/#) {
-                let sources = try names.filter { $0.hasPrefix("\(place.1)/") && $0.hasSuffix(".swift") }
-                    .map { try Checkout.text(folder.appending(path: $0)) }
-                #expect(!sources.isEmpty, "\(place.1)")
-                for word in (place.2 ?? "").split(separator: ", ") where word.first?.isUppercase == true {
-                    let suite = word.prefix { $0 != "." }
-                    #expect(
-                        sources.contains { $0.contains("struct \(suite)") || $0.contains("class \(suite)") }, "\(suite)"
-                    )
-                }
+    @Test("The appendix numbers its tests from T1 to T26, and an attack uses each number") func numbers() {
+        #expect(tests.map { $0[0] } == (1...26).map { "T\($0)" })
+        let used = Set(attacks.flatMap { Self.numbers(in: $0.last ?? "") })
+        for row in tests { #expect(used.contains(row[0]), "\(row[0]) is used by no attack") }
+    }
+
+    @Test("Every suite that the appendix names exists") func suites() throws {
+        let targets = Checkout.folder.appending(path: "Tests")
+        let sources = try Checkout.files(in: "Tests", ending: ".swift").map { try Checkout.text($0) }
+        let declared = Set(
+            sources.flatMap { $0.matches(of: #/\b(?:struct|class) ([A-Z][A-Za-z0-9]*Tests)\b/#).map { String($0.1) } })
+        #expect(declared.count > 100)
+        for row in tests {
+            #expect(row.count == 3, "\(row)")
+            for name in Self.numbers(in: row.last ?? "") {
+                let isTarget = FileManager.default.fileExists(atPath: targets.appending(path: name).path)
+                #expect(name.hasSuffix("Tests") && (isTarget || declared.contains(name)), "\(row[0]): \(name)")
             }
         }
     }

@@ -3,7 +3,7 @@ import PushSender
 import SealedPush
 import Testing
 
-/// What joins a phone's pushes for somebody who has nothing but their payloads (Specification 3.2, ThreatModel).
+/// What joins a phone's pushes for somebody who has nothing but their payloads (Specification 3.2, ThreatModel 6).
 @Suite("A thousand payloads") struct LinkingTests {
     private static let contextCount = 20
     private static let windowByteCount = 8

@@ -6,7 +6,7 @@ import Testing
 @testable import PushService
 @testable import SealedPush
 
-/// What others could try so that a hybrid phone gets messages that are not. Source: Specification 3.8.7; ThreatModel 8.
+/// What others could try so that a hybrid phone gets messages that are not. Source: Specification 3.8.7; ThreatModel 3.
 @Suite("A phone that has become hybrid") struct DowngradeTests {
     private let phone: Phone
     private let start = Phone.start

@@ -6,7 +6,7 @@ internal import SealedPush
 ///
 /// With it, whoever can write the database, and has not the key, can't make the server send anything that was not enqueued, nor
 /// seal to a key that was not registered; all they can do is to delay, to reorder and to delete, and to put back what was
-/// there before. Docs/ThreatModel 11, Docs/Decisions/0040-rows-that-cant-be-forged.md.
+/// there before. Docs/ThreatModel.md, Docs/Decisions/0040-rows-that-cant-be-forged.md.
 ///
 /// Safe to use from many threads. Costs one hash of a row where it is written, and two where it is sent.
 public final class OutboxKey: Sendable {
