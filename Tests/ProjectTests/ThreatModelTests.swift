@@ -14,13 +14,13 @@ import Testing
     init() throws {
         let page = try Checkout.text(Checkout.folder.appending(path: "Docs/ThreatModel.md"))
         attacks = Self.rows(below: "| attacker | holds | can do | what answers it | tests |", of: page)
-        tests = Self.rows(below: "| number | tests | suites |", of: page)
+        tests = Self.rows(below: "|number|tests|suites|", of: page)
         isFirst = page.split(separator: "\n").first { $0.hasPrefix("|") }?.hasPrefix("| attacker |") == true
     }
 
     private static func rows(below head: String, of page: String) -> [[String]] {
         page.split(separator: "\n", omittingEmptySubsequences: false).drop { $0 != head }.dropFirst(2)
-            .prefix { $0.hasPrefix("| ") }
+            .prefix { $0.hasPrefix("|") }
             .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
     }
 
