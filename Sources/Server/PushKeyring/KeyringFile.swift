@@ -24,7 +24,7 @@ struct KeyringContents: Sendable {
 /// secrets in the order in which those paragraphs name them, and in its last line a MAC over every byte before.
 ///
 /// In a keyring that is not sealed, the secrets stand in place, and a checksum takes the MAC's place: it shows damage,
-/// and stops nobody who writes a new one. Source: Docs/KeyManagement.md, chapter 13.
+/// and stops nobody who writes a new one. Source: Docs/KeyringFormat.md.
 struct KeyringFile: ~Copyable {
     /// Nil if it is not sealed.
     let seal: KeyringSeal?
