@@ -1,18 +1,18 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app takes the modules that open pushes, and resolves libsodium alone. A server names the trait `Server`, and gets
-// the outbox, the connection to Apple, and the command. The simulator is for Linux. Docs/Decisions/0029 says why.
+// An app uses the modules that open pushes, and resolves only libsodium. A server enables the trait `Server` for the outbox,
+// the connection to Apple, and the command. The simulator is for Linux. See Docs/Decisions/0029.
 
 #if os(Linux)
-    // libsodium is Debian's package. UserNotifications is a stand-in for Apple's, with the simulator on top of it.
+    // libsodium is Debian's package. UserNotifications stands in for Apple's framework; the simulator builds on it.
     let onLinux = true
     let libsodium: Target.Dependency = "Clibsodium"
     let libsodiumPackages: [Package.Dependency] = []
-    /// Nobody builds an app on Linux: a checkout and a server build everything without a flag.
+    /// Apps aren't built on Linux, so a checkout and a server build everything without a flag.
     let defaultTraits: Set<String> = ["Server", "Postgres"]
 #else
-    // libsodium is swift-sodium's xcframework, under the same module name. Releases before 0.11.0 have no
+    // libsodium is swift-sodium's xcframework, under the same module name. Releases before 0.11.0 lack
     // ML-KEM.
     let onLinux = false
     let libsodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
@@ -22,7 +22,7 @@ import PackageDescription
     let defaultTraits: Set<String> = []
 #endif
 
-// Warnings are errors in our own builds only: a flag that is always on would break packages that depend on this one.
+// Warnings are errors only in our own builds: an unconditional flag would break packages that depend on this one.
 let strict: [SwiftSetting] =
     Context.environment["SEALED_PUSH_STRICT"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
 let settings: [SwiftSetting] =
@@ -40,7 +40,7 @@ func module(
     _ path: String, _ dependencies: Dependencies = [], privacy: Bool = false, embedding files: [String] = [],
     settings: [SwiftSetting] = settings
 ) -> Target {
-    // An app's upload wants this file from each module that asks for a file's times or size (stat(2) and its kin).
+    // App Store uploads need this file from each module that asks for a file's times or size (stat(2) and similar calls).
     let manifest = "PrivacyInfo.xcprivacy"
     return .target(
         name: path.lastPart, dependencies: dependencies, path: "Sources/\(path)",
@@ -55,8 +55,8 @@ func program(_ path: String, _ dependencies: Dependencies) -> Target {
         name: path.lastPart, dependencies: dependencies, path: "Sources/\(path)", swiftSettings: settings)
 }
 
-/// The module map of a C library, from its pkg-config name and its packages for Debian and Homebrew. Off Linux pkg-config is
-/// asked only if the environment says so: Xcode warns about each library that it misses, in apps that never link it.
+/// A C library's module map, from its pkg-config name and its Debian and Homebrew packages. Outside Linux, pkg-config is
+/// queried only if the environment asks for it: Xcode warns about each missing library, even in apps that never link it.
 func library(_ name: String, _ pkgConfig: String, apt: String, brew: String? = nil) -> Target {
     .systemLibrary(
         name: name, path: "Sources/CLibraries/\(name)",
@@ -64,7 +64,7 @@ func library(_ name: String, _ pkgConfig: String, apt: String, brew: String? = n
         providers: [.apt([apt])] + (brew.map { [.brew([$0])] } ?? []))
 }
 
-/// An example in `Examples/FOLDER`. It is built without our settings, as its reader would build it.
+/// An example in `Examples/FOLDER`. It is built without our settings, as a reader would build it.
 func example(
     _ name: String, _ folder: String, _ dependencies: Dependencies, exclude: [String] = [], sources: [String]? = nil
 ) -> Target {
@@ -80,7 +80,7 @@ func extensionExample(_ name: String, _ folder: String, _ more: Target.Dependenc
         exclude: folder == "Messages" ? [] : ["README.md"])
 }
 
-/// A module that tests share, in `Tests/FOLDER`.
+/// A module shared by tests, in `Tests/FOLDER`.
 func shared(_ name: String, _ folder: String, _ dependencies: Dependencies) -> Target {
     .target(name: name, dependencies: dependencies, path: "Tests/\(folder)", swiftSettings: settings)
 }
@@ -110,9 +110,9 @@ func server(_ product: String, _ package: String) -> Target.Dependency {
 func postgres(_ target: String) -> Target.Dependency { .target(name: target, condition: .when(traits: ["Postgres"])) }
 
 let argumentParser = server("ArgumentParser", "swift-argument-parser")
-/// Reads the provider's key for JWTKit, which brings it along; also the tests' second opinion on HPKE.
+/// Reads the provider's key for JWTKit, which depends on it; also the tests' independent HPKE implementation.
 let crypto = server("Crypto", "swift-crypto")
-/// ML-KEM for the core, since Debian's libsodium has none.
+/// ML-KEM for the core, since Debian's libsodium lacks it.
 let mlkem: Dependencies = onLinux ? [crypto] : []
 let database = server("GRDB", "GRDB.swift")
 let logging = server("Logging", "swift-log")
@@ -133,7 +133,7 @@ let transport =
 let certificates = [server("X509", "swift-certificates"), server("SwiftASN1", "swift-asn1")]
 let localAPNs = transport + certificates + web + [http2]
 
-// MARK: - Core, device and sender: libsodium and nothing else, but for ML-KEM in a server on Linux
+// MARK: - Core, device, and sender: libsodium only, and ML-KEM in a server on Linux
 
 let core: Dependencies = ["SealedPush", "PushCore"]
 let userNotifications: Dependencies = onLinux ? ["UserNotifications"] : []
@@ -154,7 +154,7 @@ let everywhere: [Target] = [
 
 let serverTargets: [Target] = [
     module("Server/PushOutbox", ["PushSender"] + core + [database]),
-    // Empty without the trait, so that a server on SQLite needs no libpq.
+    // Empty without the trait, so that a server on SQLite doesn't need libpq.
     library("Clibpq", "libpq", apt: "libpq-dev", brew: "libpq"),
     module("Server/PushPostgres", ["PushOutbox", "PushSender"] + core + [postgres("Clibpq")]),
     module("Server/PushAPNS", ["PushSender"] + core + transport),
@@ -206,7 +206,7 @@ let simulator: [Target] = [
             }),
 ]
 
-// MARK: - A program for valgrind, for Scripts/special/constant-time alone: it needs valgrind's headers
+// MARK: - A program for valgrind, used only by Scripts/special/constant-time: it needs valgrind's headers
 
 let constantTime: [Target] =
     Context.environment["SEALED_PUSH_CONSTANT_TIME"] == nil
@@ -239,7 +239,7 @@ let testedEverywhere: [Target] = [
             + core + transport + certificates),
 ]
 
-// MARK: - Tests of programs and of the modules that are for Linux
+// MARK: - Tests of programs and of the modules for Linux
 
 let tested: Dependencies = ["TestSupport", "TestPrograms"]
 
@@ -297,7 +297,7 @@ let testedOnLinux: [Target] = [
             "CommandSupport", "SimulatedAPNs", "PushSimulator", "PushService", "PushKeyring", "PushSender",
             "PushOutbox", "SealedPushCommand", "device-simulator", argumentParser,
         ] + core + tested),
-    // The example app's own, as Xcode runs them.
+    // The example app's own tests, as Xcode runs them.
     .testTarget(
         name: "AppTests",
         dependencies: ["PushServiceTesting", "PushService", "UserNotifications", "app-example"] + core,
@@ -326,9 +326,9 @@ let package = Package(
     traits: [
         .trait(
             name: "Server",
-            description: "The outbox, the connection to Apple and the command line, with the packages they need."),
+            description: "The outbox, the connection to Apple, and the command line, with the packages they need."),
         .trait(
-            name: "Postgres", description: "The outbox in PostgreSQL, for several hosts; needs libpq.",
+            name: "Postgres", description: "The outbox in PostgreSQL, for multiple hosts; requires libpq.",
             enabledTraits: ["Server"]),
         .default(enabledTraits: defaultTraits),
     ],
@@ -343,7 +343,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        // Without its configuration readers, and without the whole of Foundation.
+        // Without its configuration readers, and without all of Foundation.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),

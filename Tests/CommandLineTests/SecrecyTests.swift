@@ -100,7 +100,7 @@ import Testing
         #expect(built.status == 0, "\(built.errors)")
         let words = program == "sealedpush" ? ["keys", "generate", "sender", "newsroom"] : ["apns", "--folder", "A"]
         let result = try Program(program, in: folder.url).run(words, environment: ["LD_PRELOAD": library])
-        #expect(result.errors == "\(program): libsodium 1.0.17 is too old: 1.0.18 or newer is needed\n")
+        #expect(result.errors == "\(program): libsodium 1.0.17 is too old; version 1.0.18 or later is required\n")
         #expect(result.status == 69 && result.output.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: folder.appending("Keys").path))
     }

@@ -1,6 +1,6 @@
 #include <curl/curl.h>
 
-// curl_easy_setopt takes any type, which Swift can't call: one function for each that is used.
+// Swift can't call the variadic curl_easy_setopt, so there is a function for each type in use.
 typedef size_t (*sp_curl_bytes)(char *, size_t, size_t, void *);
 
 static inline CURLcode sp_curl_long(CURL *handle, CURLoption option, long value) {

@@ -1,11 +1,11 @@
 #include <sodium.h>
 
-/* Looked at once more when a program starts, where the library may be another one: PushCrypto's Sodium.swift. */
+/* Checked again at launch, when another version of the library may be present: PushCore's Sodium.swift. */
 #if SODIUM_LIBRARY_VERSION_MAJOR < 10 || (SODIUM_LIBRARY_VERSION_MAJOR == 10 && SODIUM_LIBRARY_VERSION_MINOR < 3)
-#error "libsodium is too old: 1.0.18 or newer is needed"
+#error "libsodium is too old; version 1.0.18 or later is required"
 #endif
 
-/* libsodium has ML-KEM from 1.0.22 on. Before, these always fail, and PushCore's MLKEM768.swift looks elsewhere. */
+/* libsodium has ML-KEM since 1.0.22. Before, these always fail, and PushCore's MLKEM768.swift uses another library. */
 #ifndef crypto_kem_mlkem768_SEEDBYTES
 static inline int crypto_kem_mlkem768_seed_keypair(unsigned char *pk, unsigned char *sk, const unsigned char *seed) {
     (void) pk, (void) sk, (void) seed;

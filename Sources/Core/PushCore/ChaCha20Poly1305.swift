@@ -1,12 +1,12 @@
 internal import Clibsodium
 
-/// ChaCha20-Poly1305 as the IETF has it (RFC 8439): 32-byte key, 12-byte nonce, 16-byte tag behind the ciphertext.
+/// The IETF's ChaCha20-Poly1305 (RFC 8439): 32-byte key, 12-byte nonce, and 16-byte tag after the ciphertext.
 package enum ChaCha20Poly1305 {
     package static let keyByteCount = 32
     package static let nonceByteCount = 12
     package static let tagByteCount = 16
 
-    /// Writes ciphertext and tag into `output`, which has 16 bytes more than `plaintext`. They may start at one place.
+    /// Writes the ciphertext and tag into `output`, 16 bytes longer than `plaintext`. They may start at one address.
     static func seal(
         _ plaintext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer,
         key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
@@ -19,7 +19,7 @@ package enum ChaCha20Poly1305 {
         precondition(status == 0)
     }
 
-    /// Writes the plaintext into `output`, which has 16 bytes less than `ciphertext`; false when the tag is wrong.
+    /// Writes the plaintext into `output`, 16 bytes shorter than `ciphertext`. Returns false if the tag is wrong.
     static func open(
         _ ciphertext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer,
         key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
@@ -32,16 +32,16 @@ package enum ChaCha20Poly1305 {
     }
 }
 
-/// libsodium's secretstream (XChaCha20-Poly1305): a sequence of chunks that can't be altered, reordered, dropped or cut
-/// off unnoticed.
+/// libsodium's secretstream (XChaCha20-Poly1305): a sequence of chunks in which any alteration, reordering, dropping, or
+/// truncation is detected.
 ///
-/// Both ends are unchecked: their memory is their own alone, since they can't be copied.
+/// `Sealing` and `Opening` are `@unchecked Sendable`: neither can be copied, so each is the sole owner of its memory.
 ///
 /// Source: libsodium, "Encrypted streams and file encryption".
 package enum SecretStream {
     package static let keyByteCount = 32
     package static let headerByteCount = 24
-    /// How much longer a sealed chunk is.
+    /// The number of bytes by which a sealed chunk is longer.
     package static let overheadByteCount = 17
 
     fileprivate typealias State = UnsafeMutablePointer<crypto_secretstream_xchacha20poly1305_state>
@@ -56,20 +56,20 @@ package enum SecretStream {
         state.deallocate()
     }
 
-    /// Seals chunks, one after the other. Its key material is wiped with it. Not for two threads at once.
+    /// Seals chunks in order. Its key material is wiped on deallocation. Not safe for concurrent use.
     package struct Sealing: ~Copyable, @unchecked Sendable {
         private let state: State
 
         /// - Parameters:
-        ///   - key: 32 bytes, for this one stream.
-        ///   - header: 24 bytes, which are written; they begin the stream.
+        ///   - key: 32 bytes, used for this stream only.
+        ///   - header: Receives the 24 bytes that begin the stream.
         package init(key: UnsafeRawBufferPointer, header: UnsafeMutableRawBufferPointer) {
             precondition(key.count == keyByteCount && header.count == headerByteCount)
             state = newState()
             crypto_secretstream_xchacha20poly1305_init_push(state, header.bound, key.bound)
         }
 
-        /// Writes the sealed chunk, 17 bytes longer than `chunk`, into `output`. Nothing may follow the final one.
+        /// Writes the sealed chunk, 17 bytes longer than `chunk`, into `output`. No chunk may follow the final one.
         package mutating func seal(
             _ chunk: UnsafeRawBufferPointer, isFinal: Bool, into output: UnsafeMutableRawBufferPointer
         ) {
@@ -86,8 +86,8 @@ package enum SecretStream {
         deinit { release(state) }
     }
 
-    /// Opens chunks, one after the other. Its key material, and the chunk last opened, are wiped with it. Not for two
-    /// threads at once.
+    /// Opens chunks in order. Its key material and the last opened chunk are wiped on deallocation. Not safe for concurrent
+    /// use.
     package struct Opening: ~Copyable, @unchecked Sendable {
         private let state: State
         private let output: UnsafeMutableRawBufferPointer
@@ -99,8 +99,8 @@ package enum SecretStream {
 
         /// - Parameters:
         ///   - key: 32 bytes.
-        ///   - header: the stream's first 24 bytes. A wrong one shows with the first chunk.
-        ///   - maximumChunkByteCount: of a chunk that is opened; so much memory is held.
+        ///   - header: the stream's first 24 bytes. A wrong header is detected with the first chunk.
+        ///   - maximumChunkByteCount: the length of the longest opened chunk, and the memory that is held.
         package init(key: UnsafeRawBufferPointer, header: UnsafeRawBufferPointer, maximumChunkByteCount: Int) {
             precondition(key.count == keyByteCount && header.count == headerByteCount && maximumChunkByteCount > 0)
             state = newState()
@@ -108,8 +108,8 @@ package enum SecretStream {
             crypto_secretstream_xchacha20poly1305_init_pull(state, header.bound, key.bound)
         }
 
-        /// Opens a chunk and lends it to `body`, for as long as that runs; nil where it is not the stream's next one, is too
-        /// long, or has another tag than the two.
+        /// Opens a chunk and lends it to `body` until that returns. Returns nil if the chunk isn't the stream's next one, is
+        /// too long, or has an unknown tag.
         package mutating func open<Failure: Error>(
             _ sealed: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
         ) throws(Failure) -> Tag? {

@@ -1,6 +1,6 @@
 internal import Clibsodium
 
-/// Signing. The 32 secret bytes are RFC 8032's private key, which libsodium calls the seed.
+/// Ed25519 signatures. The 32 secret bytes are RFC 8032's private key, which libsodium calls the seed.
 ///
 /// Source: RFC 8032 section 5.1; libsodium, "Public-key signatures", "Point*scalar multiplication".
 package enum Ed25519 {
@@ -8,20 +8,20 @@ package enum Ed25519 {
     package static let secretByteCount = 32
     package static let signatureByteCount = 64
 
-    /// Whether 32 bytes are a public key that is safe to use: canonical, on the curve, in the main subgroup and so not of low
-    /// order; about 100 µs.
+    /// Whether 32 bytes are a public key that is safe to use: canonical, on the curve, and in the main subgroup, so not of
+    /// low order. Takes about 100 µs.
     ///
-    /// Verifying alone would take a key that is mixed with a point of low order. Asked of every key that comes from
-    /// elsewhere, so that each has one spelling, and its signatures mean the same to every library.
+    /// Verification alone would accept a key mixed with a point of low order. Check every key that comes from elsewhere, so
+    /// that each has one encoding and its signatures mean the same in every library.
     package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count == publicByteCount else { return false }
         Sodium.ready()
         return crypto_core_ed25519_is_valid_point(bytes.bound) == 1 && isInMainSubgroup(bytes)
     }
 
-    /// Whether 64 bytes are the signature of a message by a key that is valid; about 60 µs.
+    /// Whether 64 bytes are a valid key's signature of a message; about 60 µs.
     ///
-    /// Strict: there is no second signature that can be made from a first without the key (RFC 8032 section 5.1.7).
+    /// Strict: without the key, nobody can turn one signature into a second one (RFC 8032 section 5.1.7).
     package static func verify(
         _ signature: some Collection<UInt8>, of message: [UInt8], by publicKey: [UInt8]
     ) -> Bool {
@@ -30,14 +30,14 @@ package enum Ed25519 {
         return crypto_sign_verify_detached(Array(signature), message, UInt64(message.count), publicKey) == 0
     }
 
-    /// The public key of 32 secret bytes, whatever they are; about 25 µs.
+    /// Returns the public key of any 32 secret bytes; about 25 µs.
     package static func publicKey(of seed: UnsafeRawBufferPointer) -> [UInt8] {
         expanded(seed).withBytes { Array($0[secretByteCount...]) }
     }
 
-    /// The 64-byte signature of a message: the same each time; about 60 µs.
+    /// Returns the 64-byte signature of a message. It is deterministic and takes about 60 µs.
     ///
-    /// Works out the public key anew: two signatures of one message under two public keys would tell the secret.
+    /// Derives the public key again each time: two signatures of one message under different public keys reveal the secret.
     package static func sign(_ message: [UInt8], with seed: UnsafeRawBufferPointer) -> [UInt8] {
         var signature = [UInt8](repeating: 0, count: signatureByteCount)
         expanded(seed).withBytes { pair in
@@ -47,7 +47,7 @@ package enum Ed25519 {
         return signature
     }
 
-    /// seed ‖ public key: the form in which libsodium signs.
+    /// seed ‖ public key, the form that libsodium signs with.
     private static func expanded(_ seed: UnsafeRawBufferPointer) -> WipedBytes {
         precondition(seed.count == secretByteCount)
         Sodium.ready()
@@ -59,9 +59,9 @@ package enum Ed25519 {
         }
     }
 
-    /// Whether L times the point is the identity, which libsodium refuses to give as a result.
+    /// Whether L times the point is the identity, a result that libsodium reports as a failure.
     ///
-    /// Asked once more since libsodium up to 1.0.20 takes a point of order 2L for one of order L (CVE-2025-69277).
+    /// An extra check: libsodium up to 1.0.20 accepts a point of order 2L as one of order L (CVE-2025-69277).
     private static func isInMainSubgroup(_ bytes: UnsafeRawBufferPointer) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: publicByteCount, alignment: 16) { product in
             crypto_scalarmult_ed25519_noclamp(product.bound, groupOrder, bytes.bound) != 0

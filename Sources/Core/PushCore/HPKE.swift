@@ -1,6 +1,6 @@
-/// HPKE, RFC 9180: mode_auth and mode_auth_psk with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305.
+/// HPKE, RFC 9180: mode_auth and mode_auth_psk with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, and ChaCha20-Poly1305.
 ///
-/// Only what the envelope needs: no modes without a sender. See ``HPKEContext``.
+/// Only the modes that the envelope needs, which all authenticate the sender. See ``HPKEContext``.
 package enum HPKE {
     /// RFC 9180 section 5, table 1.
     static let modeAuth: UInt8 = 0x02
@@ -37,8 +37,8 @@ package enum HPKE {
     private static let version: StaticString = "HPKE-v1"
 }
 
-/// An application's `info`, already hashed into the key schedule context: 65 bytes. In mode_auth they are the same for
-/// every message of one app, so they are worked out once.
+/// An application's `info`, already hashed into the 65-byte key schedule context. In mode_auth it is the same for every
+/// message of an app, so it is computed once.
 ///
 /// Source: RFC 9180 section 5.1, `KeySchedule`.
 package struct HPKEInfo: Sendable {
@@ -46,7 +46,7 @@ package struct HPKEInfo: Sendable {
     package let keyScheduleContext: [UInt8]
     let pskID: [UInt8]
 
-    /// - Parameter pskID: which pre-shared key there is, for mode_auth_psk; empty for mode_auth.
+    /// - Parameter pskID: the pre-shared key's ID for mode_auth_psk; empty for mode_auth.
     package init(_ info: [UInt8], pskID: [UInt8] = []) {
         let hashByteCount = HKDF.pseudorandomKeyByteCount
         var context = [UInt8](repeating: 0, count: 1 + 2 * hashByteCount)
@@ -74,8 +74,8 @@ package struct HPKEInfo: Sendable {
 package enum AuthenticatedKEM {
     package static let sharedSecretByteCount = 32
 
-    /// What the sender computes: two scalar multiplications, about 100 µs. The ephemeral secret is 32 random bytes,
-    /// used for this call only; `enc` is its public key.
+    /// Computes the sender's shared secret with two scalar multiplications; about 100 µs. The ephemeral secret is 32 random
+    /// bytes, used for this call only; `enc` is its public key.
     package static func encapsulate(
         to recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable,
         ephemeral: borrowing WipedBytes, enc: X25519PublicKey
@@ -89,7 +89,7 @@ package enum AuthenticatedKEM {
         }
     }
 
-    /// What the recipient computes: two scalar multiplications, about 90 µs.
+    /// Computes the recipient's shared secret with two scalar multiplications; about 90 µs.
     package static func decapsulate(
         _ enc: X25519PublicKey, with recipient: borrowing some X25519Secret & ~Copyable, from sender: X25519PublicKey
     ) -> WipedBytes {
@@ -105,7 +105,7 @@ package enum AuthenticatedKEM {
         context: (enc: X25519PublicKey, recipient: X25519PublicKey, sender: X25519PublicKey)
     ) -> WipedBytes {
         let keyByteCount = X25519PublicKey.byteCount
-        // The agreement (64 bytes), the pseudorandom key (32) and kem_context (96) in one wiped piece.
+        // The agreement (64 bytes), the pseudorandom key (32), and kem_context (96) in one wiped buffer.
         let scratch = WipedBytes(count: 6 * keyByteCount) { scratch in
             func piece(_ range: Range<Int>) -> UnsafeMutableRawBufferPointer {
                 UnsafeMutableRawBufferPointer(
@@ -158,22 +158,22 @@ package struct HPKENumber: Hashable, Sendable {
     private init(high: UInt32, low: UInt64) { (self.high, self.low) = (high, low) }
 }
 
-/// The key and base nonce that one encapsulation yields: seals and opens messages by number.
+/// The key and base nonce that one encapsulation yields. Seals and opens messages by number.
 ///
-/// Unlike RFC 9180's context it keeps no counter: pushes are lost, repeated and reordered, so the number travels with
-/// each message (Docs/Decisions/0002-numbers-in-the-header.md). Two plaintexts must never share a number:
-/// take it from ``number(for:)``. Wiped when it goes. Safe from many threads at once.
+/// Unlike RFC 9180's context, it keeps no counter. Pushes are lost, repeated, and reordered, so each message carries its
+/// number (Docs/Decisions/0002-numbers-in-the-header.md). Two plaintexts must never share a number: take it from
+/// ``number(for:)``. Wiped on deallocation. Thread-safe.
 ///
 /// Source: RFC 9180 sections 5.1 to 5.3.
 package struct HPKEContext: ~Copyable, Sendable {
-    /// The encapsulated key, which travels with each message: with X25519 the ephemeral public key.
+    /// The encapsulated key, which travels with each message: with X25519, the ephemeral public key.
     package let enc: [UInt8]
-    /// Which pre-shared key there is, and travels as well; empty in mode_auth.
+    /// The ID of the pre-shared key, which also travels with each message; empty in mode_auth.
     package let pskID: [UInt8]
-    /// key ‖ base_nonce, and for a sender the key of its numbers
+    /// key ‖ base_nonce, followed on the sender's side by the key from which numbers are derived
     private let keys: WipedBytes
 
-    /// Makes the sender's side with a fresh ephemeral key; about 120 µs.
+    /// Creates the sender's side with a fresh ephemeral key; about 120 µs.
     package init(
         sendingTo recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable, info: HPKEInfo,
         psk: UnsafeRawBufferPointer? = nil
@@ -182,7 +182,7 @@ package struct HPKEContext: ~Copyable, Sendable {
         self.init(sendingTo: recipient, from: sender, info: info, ephemeral: ephemeral, psk: psk)
     }
 
-    /// Makes the sender's side with a given ephemeral secret, for known answers.
+    /// Creates the sender's side with a given ephemeral secret, for known-answer tests.
     package init(
         sendingTo recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable, info: HPKEInfo,
         ephemeral: borrowing WipedBytes, psk: UnsafeRawBufferPointer? = nil
@@ -192,7 +192,7 @@ package struct HPKEContext: ~Copyable, Sendable {
         self.init(enc: enc.bytes, sharedSecret: shared, psk: psk, info: info, isSending: true)
     }
 
-    /// Makes the recipient's side; about 100 µs.
+    /// Creates the recipient's side; about 100 µs.
     package init(
         receiving enc: X25519PublicKey, with recipient: borrowing some X25519Secret & ~Copyable,
         from sender: X25519PublicKey, info: HPKEInfo, psk: UnsafeRawBufferPointer? = nil
@@ -201,8 +201,8 @@ package struct HPKEContext: ~Copyable, Sendable {
         self.init(enc: enc.bytes, sharedSecret: shared, psk: psk, info: info, isSending: false)
     }
 
-    /// Makes a context from a shared secret: RFC 9180 section 5.1, `KeySchedule`; for a sender also the key of its
-    /// numbers, by section 5.3, `Context.Export`.
+    /// Creates a context from a shared secret: RFC 9180 section 5.1, `KeySchedule`. On the sender's side, also derives the
+    /// key for numbers by section 5.3, `Context.Export`.
     ///
     /// - Parameter psk: the pre-shared key whose ID is in `info`; empty for mode_auth.
     package init(
@@ -248,22 +248,22 @@ package struct HPKEContext: ~Copyable, Sendable {
         }
     }
 
-    /// Returns a number for a plaintext, new each time; only on the sender's side. Below 1 µs for a short one.
+    /// Returns a new number for a plaintext; on the sender's side only. Takes less than 1 µs for a short plaintext.
     ///
-    /// It repeats only if the random bytes and the plaintext both do, so a copy of the process, or of the machine, makes
-    /// no number of its own twice. Source: Specification 3.5.
+    /// A number repeats only if the random bytes and the plaintext both do, so even a copy of the process or the machine
+    /// can't reuse a number for another plaintext. Source: Specification 3.5.
     ///
-    /// - Parameter random: fresh random bytes, which are used for nothing else.
+    /// - Parameter random: fresh random bytes, which must not be used for anything else.
     package func number(
         for plaintext: UnsafeRawBufferPointer, random: Bytes16 = SecureRandom.pair().0
     ) -> HPKENumber {
-        precondition(keys.count == Self.numberKey.upperBound, "only a sender makes numbers")
+        precondition(keys.count == Self.numberKey.upperBound, "only the sender's side can create numbers")
         let randomEnd = Bytes16.byteCount
         return withUnsafeTemporaryAllocation(byteCount: randomEnd + plaintext.count, alignment: 16) { message in
             defer { wipe(message) }
             random.withBytes { message.copyMemory(from: $0) }
             UnsafeMutableRawBufferPointer(rebasing: message[randomEnd...]).copyMemory(from: plaintext)
-            // Of 16 bytes, libsodium's shortest hash, the first 12 are the number.
+            // libsodium's shortest hash has 16 bytes; the number is the first 12.
             return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { hash in
                 keys.withBytes { keys in
                     BLAKE2b.hash(
@@ -275,7 +275,7 @@ package struct HPKEContext: ~Copyable, Sendable {
         }
     }
 
-    /// Writes ciphertext and tag into `output`, which has 16 bytes more than `plaintext`.
+    /// Writes the ciphertext and tag into `output`, which is 16 bytes longer than `plaintext`.
     package func seal(
         _ plaintext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer, number: HPKENumber,
         into output: UnsafeMutableRawBufferPointer
@@ -285,7 +285,7 @@ package struct HPKEContext: ~Copyable, Sendable {
         }
     }
 
-    /// Writes the plaintext into `output`, which has 16 bytes less than `ciphertext`; false when the tag is wrong.
+    /// Writes the plaintext into `output`, 16 bytes shorter than `ciphertext`. Returns false if the tag is wrong.
     package func open(
         _ ciphertext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer, number: HPKENumber,
         into output: UnsafeMutableRawBufferPointer
@@ -295,7 +295,7 @@ package struct HPKEContext: ~Copyable, Sendable {
         }
     }
 
-    /// RFC 9180 section 5.2, `ComputeNonce`: the base nonce XOR the number.
+    /// Lends the key and the nonce, which is the base nonce XOR the number. RFC 9180 section 5.2, `ComputeNonce`.
     package func withKeyAndNonce<Result>(
         _ number: HPKENumber, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
     ) -> Result {

@@ -13,22 +13,22 @@ package enum SHA256 {
 
 /// BLAKE2b, RFC 7693, with an optional key.
 package enum BLAKE2b {
-    /// The hash of `parts`, one after the other, in `byteCount` (16 to 64) bytes.
+    /// Returns the hash of `parts`, `byteCount` (16 to 64) bytes long.
     package static func hash(_ parts: [UInt8], byteCount: Int) -> [UInt8] {
-        precondition((16...64).contains(byteCount), "BLAKE2b gives 16 to 64 bytes")
+        precondition((16...64).contains(byteCount), "a BLAKE2b hash has 16 to 64 bytes")
         var digest = [UInt8](repeating: 0, count: byteCount)
         crypto_generichash(&digest, byteCount, parts, UInt64(parts.count), nil, 0)
         return digest
     }
 
-    /// The keyed hash of `message`; the key has 16 to 64 bytes.
+    /// Returns the keyed hash of `message`; the key has 16 to 64 bytes.
     package static func hash(_ message: [UInt8], key: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: byteCount)
         digest.withUnsafeMutableBytes { digest in message.withUnsafeBytes { hash($0, key: key, into: digest) } }
         return digest
     }
 
-    /// The same, into 16 to 64 bytes.
+    /// Writes the keyed hash of `message` into `digest`, which has 16 to 64 bytes.
     package static func hash(
         _ message: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, into digest: UnsafeMutableRawBufferPointer
     ) {
@@ -37,15 +37,15 @@ package enum BLAKE2b {
     }
 }
 
-/// BLAKE2b-256 (RFC 7693) of bytes that come piece by piece. Not for two threads at once.
+/// BLAKE2b-256 (RFC 7693) of bytes that arrive in pieces. Not safe for concurrent use.
 ///
-/// Unchecked: its memory is its own alone, since it can't be copied.
+/// `@unchecked Sendable`: it can't be copied, so it is the sole owner of its memory.
 package struct BLAKE2bStream: ~Copyable, @unchecked Sendable {
     package static let byteCount = 32
     private let state: UnsafeMutableRawPointer
 
     package init() {
-        // libsodium wants its state at a multiple of 64 bytes, which Swift can't say in a type: hence opaque.
+        // libsodium needs its state aligned to 64 bytes, which Swift can't express in a type: hence opaque.
         state = .allocate(byteCount: crypto_generichash_statebytes(), alignment: 64)
         crypto_generichash_init(OpaquePointer(state), nil, 0, Self.byteCount)
     }
@@ -54,7 +54,7 @@ package struct BLAKE2bStream: ~Copyable, @unchecked Sendable {
         crypto_generichash_update(OpaquePointer(state), bytes.bound, UInt64(bytes.count))
     }
 
-    /// The hash of all there was, in 32 bytes.
+    /// Returns the 32-byte hash of all bytes so far.
     package consuming func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Self.byteCount)
         crypto_generichash_final(OpaquePointer(state), &digest, Self.byteCount)
@@ -84,7 +84,7 @@ package enum HKDF {
         into output: UnsafeMutableRawBufferPointer
     ) {
         let blockByteCount = pseudorandomKeyByteCount
-        precondition((1...255 * blockByteCount).contains(output.count), "HKDF gives 1 to 8,160 bytes")
+        precondition((1...255 * blockByteCount).contains(output.count), "HKDF outputs 1 to 8,160 bytes")
         withUnsafeTemporaryAllocation(byteCount: blockByteCount, alignment: 16) { block in
             defer { wipe(block) }
             var written = 0
@@ -105,7 +105,7 @@ package enum HKDF {
     }
 }
 
-/// HMAC-SHA-256, RFC 2104; its state is wiped when it goes.
+/// HMAC-SHA-256, RFC 2104. Its state is wiped on deallocation.
 struct HMACSHA256: ~Copyable {
     static let byteCount = 32
     private let state: UnsafeMutablePointer<crypto_auth_hmacsha256_state>

@@ -1,10 +1,10 @@
-/// Mutable state that several threads share, behind one lock: a pthread mutex on the heap.
+/// Mutable state shared by several threads and protected by one lock: a pthread mutex on the heap.
 ///
-/// The lock is not reentrant and is held for as long as the closure runs, so keep closures short and let them call
-/// nobody. Unchecked: nothing reaches the value without the lock. Why not `Synchronization.Mutex`:
+/// The lock is not reentrant and is held while the closure runs, so keep closures short and don't call out from them.
+/// `@unchecked`: the value can't be reached without the lock. For why this isn't `Synchronization.Mutex`, see
 /// Docs/Decisions/0005-one-lock-type.md.
 package final class Locked<Value: ~Copyable>: @unchecked Sendable {
-    // Not private, so that each caller's own closure is compiled into it: other modules call this for every push.
+    // Not private, so that each caller's closure is inlined: other modules call this for every push.
     @usableFromInline package let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline package var value: Value
 
@@ -12,7 +12,7 @@ package final class Locked<Value: ~Copyable>: @unchecked Sendable {
         mutex = .allocate(capacity: 1)
         self.value = value
         let status = pthread_mutex_init(mutex, nil)
-        precondition(status == 0, "the system could not make a mutex")
+        precondition(status == 0, "the system couldn't create a mutex")
     }
 
     @inlinable package func withLock<Result: ~Copyable, Failure: Error>(

@@ -1,24 +1,24 @@
 internal import Clibsodium
 
-/// ML-KEM-768, FIPS 203, by whichever library has it: libsodium from 1.0.22 on, or swift-crypto in a server on Linux.
+/// ML-KEM-768, FIPS 203, from whichever library has it: libsodium 1.0.22 or later, or swift-crypto in a server on Linux.
 ///
-/// Both make the same keys from a seed, and each opens what the other encapsulates. Safe from many threads.
+/// Both derive the same keys from a seed, and each decapsulates the other's ciphertexts. Thread-safe.
 package enum MLKEM768 {
     package static let publicKeyByteCount = 1_184
     package static let ciphertextByteCount = 1_088
     package static let sharedSecretByteCount = 32
-    /// d ‖ z of FIPS 203, algorithm 16.
+    /// The length of d ‖ z of FIPS 203, algorithm 16.
     package static let seedByteCount = 64
 
-    /// Whether this process can use ML-KEM at all.
+    /// Whether this process can use ML-KEM.
     package static var isAvailable: Bool { implementation != nil && !isHidden }
-    /// Set by tests alone: what happens without such a library.
+    /// Hides ML-KEM, to test what happens without such a library. Set only by tests.
     @TaskLocal static var isHidden = false
 
-    /// Returns whether bytes are a public key: so long, and each coefficient below 3329. Source: FIPS 203, section 7.2.
+    /// Whether bytes are a public key: the right length, each coefficient below 3329. Source: FIPS 203, section 7.2.
     package static func isValid(_ key: UnsafeRawBufferPointer) -> Bool {
         guard key.count == publicKeyByteCount else { return false }
-        // 768 coefficients of 12 bits, two in three bytes, low bits first; behind them 32 bytes of any value.
+        // 768 coefficients of 12 bits, two in three bytes, low bits first; then 32 bytes of any value.
         return stride(from: 0, to: publicKeyByteCount - 32, by: 3).allSatisfy { place in
             let (low, middle, high) = (UInt16(key[place]), UInt16(key[place + 1]), UInt16(key[place + 2]))
             return low | (middle & 0xf) << 8 < 3_329 && middle >> 4 | high << 4 < 3_329
@@ -31,7 +31,7 @@ package enum MLKEM768 {
         return required.publicKey(seed)
     }
 
-    /// Makes a fresh shared secret for a valid key, and the 1,088 bytes that carry it; about 50 µs.
+    /// Creates a fresh shared secret for a valid key, and the 1,088 bytes that carry it; about 50 µs.
     package static func encapsulate(to key: ArraySlice<UInt8>) -> Encapsulation {
         precondition(key.count == publicKeyByteCount)
         var ciphertext = [UInt8](repeating: 0, count: ciphertextByteCount)
@@ -48,7 +48,7 @@ package enum MLKEM768 {
         package let ciphertext: [UInt8]
     }
 
-    /// Returns the shared secret in 1,088 bytes; about 110 µs. For altered bytes it is another secret, as FIPS 203 wants it.
+    /// Returns the shared secret in 1,088 bytes; about 110 µs. Altered bytes yield another secret, as FIPS 203 requires.
     package static func decapsulate(
         _ ciphertext: UnsafeRawBufferPointer, with seed: UnsafeRawBufferPointer
     ) -> WipedBytes {
@@ -56,7 +56,7 @@ package enum MLKEM768 {
         return WipedBytes(count: sharedSecretByteCount) { required.decapsulate(ciphertext, seed, $0) }
     }
 
-    /// The seam: what a library must do. Each writes all of its output, or stops the program.
+    /// What a library must provide. Each function writes all of its output or stops the program.
     struct Implementation: Sendable {
         let publicKey: @Sendable (_ seed: UnsafeRawBufferPointer) -> [UInt8]
         let encapsulate:
@@ -75,14 +75,14 @@ package enum MLKEM768 {
 
     private static var required: Implementation {
         guard let implementation else {
-            preconditionFailure("no library here has ML-KEM: keys that need it are refused")
+            preconditionFailure("no library here supports ML-KEM, so keys that need it must be rejected first")
         }
         return implementation
     }
 }
 
 extension MLKEM768 {
-    /// Nil if libsodium is older than 1.0.22.
+    /// nil if libsodium is older than 1.0.22.
     static let libsodium: Implementation? = {
         Sodium.ready()
         @Sendable func keyPair(_ seed: UnsafeRawBufferPointer, _ secretKey: UnsafeMutableRawBufferPointer) -> [UInt8] {
@@ -91,7 +91,7 @@ extension MLKEM768 {
             return key
         }
         let secretKeyByteCount = 2_400
-        // On Linux the header of Clibsodium has a function that always fails, if the library has none.
+        // On Linux, if the library has no ML-KEM, Clibsodium's header defines a function that always fails.
         var trial = [UInt8](repeating: 0, count: publicKeyByteCount + secretKeyByteCount)
         let isThere = trial.withUnsafeMutableBytes { trial in
             let secretKey = UnsafeMutableRawBufferPointer(rebasing: trial[publicKeyByteCount...])

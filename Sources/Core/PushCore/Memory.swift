@@ -1,15 +1,15 @@
 internal import Clibsodium
 
-/// A long-lived secret in memory of its own: guard pages around it, locked against swapping where the system allows
-/// it, read-only once it is filled, wiped when the last owner lets go.
+/// A long-lived secret in its own memory, which has guard pages around it, is locked against swapping if the system allows
+/// it, is read-only once filled, and is wiped on deallocation.
 ///
-/// It can't be copied, printed or interpolated; its bytes are lent for as long as a closure runs. Any number of
-/// threads may read it at once. One costs about 22 µs and four pages, and a process can hold about 16,000: use
-/// ``WipedBytes`` for a secret that lives as long as one message.
+/// It can't be copied, printed, or interpolated; its bytes are lent only while a closure runs. Any number of threads may
+/// read it at the same time. Each takes about 22 µs and four pages, and a process can hold about 16,000: use ``WipedBytes``
+/// for a secret that lives as long as one message.
 ///
-/// Unchecked: its memory is its own alone, since it can't be copied, and is only read once it is made.
+/// `@unchecked Sendable`: it can't be copied, so it is the sole owner of its memory, which is read-only after `init`.
 ///
-/// Not promised: that the bytes never reach registers, a core dump or a hibernation file.
+/// Not promised: that the bytes never reach registers, a core dump, or a hibernation file.
 ///
 /// Source: libsodium, "Secure memory".
 package struct GuardedSecret: ~Copyable, @unchecked Sendable {
@@ -18,27 +18,27 @@ package struct GuardedSecret: ~Copyable, @unchecked Sendable {
     // Not private, so that each caller's own closure is compiled into ``withBytes(_:)``.
     @usableFromInline package let bytes: UnsafeMutableRawBufferPointer
 
-    /// Makes a secret of `count` bytes and lets `fill` write it; what `fill` leaves alone is zero.
+    /// Creates a secret of `count` bytes and lets `fill` write it; bytes that `fill` doesn't write are zero.
     ///
     /// - Parameter count: 1 to 65,536 bytes.
-    /// - Throws: what `fill` throws; the memory is then wiped and released.
+    /// - Throws: the error that `fill` throws; the memory is then wiped and released.
     package init<Failure: Error>(
         count: Int, fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
         precondition((1...65_536).contains(count), "a guarded secret has 1 to 65,536 bytes")
         Sodium.ready()
         guard let memory = sodium_malloc(count) else {
-            preconditionFailure("no guarded memory is left: a process can hold about 16,000 long-lived secrets")
+            preconditionFailure("out of guarded memory; a process can hold about 16,000 long-lived secrets")
         }
         self.count = count
         bytes = UnsafeMutableRawBufferPointer(start: memory, count: count)
         sodium_memzero(memory, count)
-        // From here on the value is whole: a throw runs `deinit`, which wipes and releases.
+        // From here on, the value is fully initialized: a throw runs `deinit`, which wipes and releases.
         try fill(bytes)
         sodium_mprotect_readonly(memory)
     }
 
-    /// Lends the bytes, read-only, for as long as `body` runs. They must not escape.
+    /// Lends the bytes, read-only, while `body` runs. They must not escape.
     @inlinable package func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -51,28 +51,28 @@ package struct GuardedSecret: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Scratch memory for a secret that lives as long as one message: on the heap, zero at first, wiped when it goes.
+/// Scratch memory for a secret that lives as long as one message: on the heap, initially zero, and wiped on deallocation.
 ///
-/// It can't be copied, printed or interpolated. Making one costs about 50 ns, wiping about 3 ns. Unlike
-/// ``GuardedSecret`` it has no guard pages and may be swapped. Not for use from two threads at once while it changes.
+/// It can't be copied, printed, or interpolated. Creating one costs about 50 ns, and wiping about 3 ns. Unlike
+/// ``GuardedSecret``, it has no guard pages and may be swapped. Not safe for concurrent use while it changes.
 ///
-/// Unchecked: its memory is its own alone, since it can't be copied.
+/// `@unchecked Sendable`: it can't be copied, so it is the sole owner of its memory.
 package struct WipedBytes: ~Copyable, @unchecked Sendable {
     /// The number of bytes.
     package let count: Int
     private let bytes: UnsafeMutableRawBufferPointer
 
-    /// Makes `count` bytes, all zero.
+    /// Creates `count` zero bytes.
     ///
-    /// - Parameter count: 1 byte at least.
+    /// - Parameter count: at least 1.
     package init(count: Int) {
-        precondition(count > 0, "scratch memory has at least one byte")
+        precondition(count > 0, "scratch memory needs at least one byte")
         self.count = count
         bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         bytes.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    /// Makes `count` bytes and lets `fill` write them; when it throws they are wiped and released.
+    /// Creates `count` bytes and lets `fill` write them. If it throws, they are wiped and released.
     package init<Failure: Error>(
         count: Int, fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
@@ -80,14 +80,14 @@ package struct WipedBytes: ~Copyable, @unchecked Sendable {
         try fill(bytes)
     }
 
-    /// Lends the bytes, read-only, for as long as `body` runs. They must not escape.
+    /// Lends the bytes, read-only, while `body` runs. They must not escape.
     package borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(bytes))
     }
 
-    /// Lends the bytes for writing, for as long as `body` runs. They must not escape.
+    /// Lends the bytes for writing while `body` runs. They must not escape.
     package mutating func withMutableBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -100,17 +100,17 @@ package struct WipedBytes: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Collects bytes that come in any portions into pieces of a wanted length. Not for two threads at once.
+/// Collects bytes that arrive in portions of any size into pieces of a given length. Not safe for concurrent use.
 ///
-/// Unchecked: its memory is its own alone, since it can't be copied.
+/// `@unchecked Sendable`: it can't be copied, so it is the sole owner of its memory.
 package struct PieceBuffer: ~Copyable, @unchecked Sendable {
-    /// How many bytes it holds.
+    /// The number of bytes it holds.
     package private(set) var count = 0
     private let memory: UnsafeMutableRawBufferPointer
 
     package init(capacity: Int) { memory = .allocate(byteCount: capacity, alignment: 16) }
 
-    /// Takes as many bytes as are still missing of a piece; says how many it took.
+    /// Takes up to the number of bytes that a piece still lacks, and returns how many it took.
     package mutating func fill(from bytes: UnsafeRawBufferPointer, upTo wanted: Int) -> Int {
         precondition(wanted <= memory.count)
         let taken = min(bytes.count, wanted - count)
@@ -121,7 +121,7 @@ package struct PieceBuffer: ~Copyable, @unchecked Sendable {
         return taken
     }
 
-    /// Lends what there is, and is empty afterwards.
+    /// Empties the buffer and lends its contents to `body`.
     package mutating func empty<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -147,7 +147,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// The start as C's `unsigned char *`; null only where there are no bytes.
+    /// The start as C's `unsigned char *`; null only if there are no bytes.
     var bound: UnsafeMutablePointer<UInt8>! { baseAddress?.assumingMemoryBound(to: UInt8.self) }
 }
 

@@ -1,19 +1,19 @@
 internal import Clibsodium
 
-/// A key that seals and authenticates what is kept in files: 32 bytes in guarded memory.
+/// A key that encrypts and authenticates stored files: 32 bytes in guarded memory.
 ///
-/// Each sealing draws 32 random bytes as the salt of HKDF (RFC 5869), takes a key of its own from it, and encrypts with
-/// ChaCha20-Poly1305 (RFC 8439) under nonce 0: as no key is used twice, no nonce is. Safe to share between threads.
+/// Each call to `seal` draws 32 random bytes as HKDF's salt (RFC 5869), derives a one-time key, and encrypts with
+/// ChaCha20-Poly1305 (RFC 8439) under nonce 0. No key is used twice, so no key and nonce are. Thread-safe.
 package struct StorageKey: ~Copyable, Sendable {
     private let secret: GuardedSecret
     private let macKey: GuardedSecret
 
     package static let byteCount = 32
-    /// Salt and tag: how much longer sealed bytes are.
+    /// The number of bytes by which sealed bytes are longer: salt and tag.
     package static let overheadByteCount = saltByteCount + ChaCha20Poly1305.tagByteCount
     private static let saltByteCount = 32
 
-    /// Lets `fill` write the 32 bytes.
+    /// Creates a key whose 32 bytes `fill` writes.
     package init<Failure: Error>(fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void) throws(Failure) {
         let secret = try GuardedSecret(count: Self.byteCount, fill: fill)
         macKey = secret.withBytes { secret in
@@ -24,12 +24,12 @@ package struct StorageKey: ~Copyable, Sendable {
         self.secret = secret
     }
 
-    /// HKDF-SHA256 over 32 secret bytes of another origin, such as a key file.
+    /// Derives a key by HKDF-SHA256 from 32 secret bytes of another origin, such as a key file.
     package init(derivedFrom bytes: UnsafeRawBufferPointer, salt: [UInt8]) {
         self.init { Self.derive(from: bytes, salt: salt, label: "sealedpush/v1 storage key", into: $0) }
     }
 
-    /// salt ‖ ciphertext ‖ tag.
+    /// Returns salt ‖ ciphertext ‖ tag.
     package func seal(_ plaintext: UnsafeRawBufferPointer, additionalData: [UInt8]) -> [UInt8] {
         let salt = SecureRandom.bytes(count: Self.saltByteCount)
         var sealed = [UInt8](repeating: 0, count: plaintext.count + ChaCha20Poly1305.tagByteCount)
@@ -43,7 +43,7 @@ package struct StorageKey: ~Copyable, Sendable {
         return salt + sealed
     }
 
-    /// What was sealed; nil for anything that was not sealed under this key with this additional data.
+    /// Returns the plaintext, or nil if the bytes weren't sealed under this key with this additional data.
     package func open(_ sealed: [UInt8], additionalData: [UInt8]) -> WipedBytes? {
         guard sealed.count > Self.overheadByteCount else { return nil }
         let salt = Array(sealed.prefix(Self.saltByteCount))
@@ -63,12 +63,12 @@ package struct StorageKey: ~Copyable, Sendable {
         return plaintext
     }
 
-    /// BLAKE2b-256 under a key derived from this one.
+    /// Returns the BLAKE2b-256 of bytes under a key derived from this one.
     package func mac(_ bytes: [UInt8]) -> [UInt8] {
         macKey.withBytes { BLAKE2b.hash(bytes, key: $0, byteCount: Self.byteCount) }
     }
 
-    /// In constant time.
+    /// Whether a MAC is valid; compares in constant time.
     package func isValid(_ mac: [UInt8], of bytes: [UInt8]) -> Bool { ConstantTime.areEqual(mac, self.mac(bytes)) }
 
     private func withKeyAndNonce<Answer>(
@@ -95,22 +95,22 @@ package struct StorageKey: ~Copyable, Sendable {
     private static let nonce = [UInt8](repeating: 0, count: ChaCha20Poly1305.nonceByteCount)
 }
 
-/// Argon2id 1.3 (RFC 9106) with one lane, as libsodium has it: a key from a passphrase, slowly on purpose.
+/// Argon2id 1.3 (RFC 9106) with one lane, as in libsodium: derives a key from a passphrase, deliberately slowly.
 package enum Argon2id {
     package static let saltByteCount = 16
 
-    /// How much work a guess costs.
+    /// The cost of one guess.
     package struct Cost: Hashable, Sendable {
-        /// Passes over the memory.
+        /// The number of passes over the memory.
         package let operations: UInt64
-        /// In bytes.
+        /// The memory in bytes.
         package let memoryByteCount: Int
 
         /// Three passes over 64 MiB, about 0.2 s: RFC 9106, section 4, the second recommended option.
         package static let standard = Cost(unchecked: 3, 64 << 20)
 
-        /// Nil below libsodium's interactive limits (2 passes over 64 MiB), where guessing would be cheap, and above 16
-        /// passes or 1 GiB, where a damaged file would keep the program busy.
+        /// Returns nil below libsodium's interactive limits (2 passes over 64 MiB), which make guessing cheap, and above 16
+        /// passes or 1 GiB, with which a damaged file would keep the program busy.
         package init?(operations: UInt64, memoryByteCount: Int) {
             guard (2...16).contains(operations), (64 << 20...1 << 30).contains(memoryByteCount) else { return nil }
             self.init(unchecked: operations, memoryByteCount)
@@ -122,7 +122,7 @@ package enum Argon2id {
         }
     }
 
-    /// Writes a key of 16 bytes at least into `key`; false where the system has not enough memory.
+    /// Writes a key of at least 16 bytes into `key`. Returns false if the system lacks the memory.
     package static func derive(
         from passphrase: UnsafeRawBufferPointer, salt: [UInt8], cost: Cost, into key: UnsafeMutableRawBufferPointer
     ) -> Bool {

@@ -1,6 +1,7 @@
-/// Small hexadecimal digits, for public bytes.
+/// Lowercase hexadecimal digits, for public bytes.
 package enum Hex {
-    /// Not generic: each push needs it, and other modules would call a generic function unspecialized.
+    /// Returns the hexadecimal digits of bytes. Not generic, since every push needs it and other modules would call a
+    /// generic function unspecialized.
     package static func encode(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
             for (index, byte) in bytes.enumerated() {
@@ -11,7 +12,7 @@ package enum Hex {
         }
     }
 
-    /// Nil unless the text is an even number of hexadecimal digits.
+    /// Returns the bytes, or nil unless the text is an even number of hexadecimal digits.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let characters = Array(text.utf8)
         guard characters.count.isMultiple(of: 2) else { return nil }
@@ -36,9 +37,9 @@ package enum Hex {
 }
 
 extension String {
-    /// The text that these bytes are; nil where they are not UTF-8.
+    /// Creates a string from bytes, or nil if they aren't valid UTF-8.
     ///
-    /// `String(validating:as:)` does the same, from iOS 18 on.
+    /// `String(validating:as:)` does the same, starting with iOS 18.
     package init?(strictUTF8 bytes: some Collection<UInt8>) {
         let text = bytes.withContiguousStorageIfAvailable(String.init(strictUTF8:))
         guard let text = text ?? Array(bytes).withUnsafeBufferPointer(String.init(strictUTF8:)) else { return nil }
@@ -46,7 +47,7 @@ extension String {
     }
 
     package init?(strictUTF8 bytes: UnsafeBufferPointer<UInt8>) {
-        // What is not UTF-8 is replaced by U+FFFD, three bytes of its own, so that the bytes differ then.
+        // Invalid UTF-8 is replaced by U+FFFD, whose own three bytes make the result differ.
         var text = String(decoding: bytes, as: UTF8.self)
         let isSame = text.withUTF8 { text in
             guard text.count == bytes.count, let one = text.baseAddress, let other = bytes.baseAddress else {
@@ -60,14 +61,14 @@ extension String {
 }
 
 extension Collection<UInt8> {
-    /// Whether a text begins with U+FEFF, as editors of Windows write it. Source: RFC 8259, 8.1: it may be ignored.
+    /// Whether a text begins with U+FEFF, as Windows editors write it. Source: RFC 8259, 8.1: it may be ignored.
     package var hasByteOrderMark: Bool { starts(with: [0xef, 0xbb, 0xbf]) }
 
     package var withoutByteOrderMark: SubSequence { dropFirst(hasByteOrderMark ? 3 : 0) }
 }
 
 extension BidirectionalCollection<UInt8> {
-    /// Without spaces, tabs and line ends around it.
+    /// The bytes without the spaces, tabs, and line ends around them.
     package var trimmingSpace: SubSequence {
         let isSpace = { (byte: UInt8) in Array(" \t\r\n".utf8).contains(byte) }
         let start = drop(while: isSpace)
@@ -75,24 +76,24 @@ extension BidirectionalCollection<UInt8> {
     }
 }
 
-/// Classes of ASCII characters. No byte of 128 and above is in one.
+/// Classes of ASCII characters. Bytes of 128 and above belong to none.
 extension UInt8 {
     package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
     package var isCapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
     package var isSmallLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
     package var isLetter: Bool { isCapital || isSmallLetter }
 
-    /// Small letters, digits and hyphens: a part of a host's name in small letters.
+    /// Lowercase letters, digits, and hyphens: the characters of a lowercase host name's labels.
     package var isOfLabel: Bool { isSmallLetter || isDigit || self == UInt8(ascii: "-") }
-    /// Letters, digits, hyphens and dots: a host's name, a bundle ID.
+    /// Letters, digits, hyphens, and dots: the characters of a host name or bundle ID.
     package var isOfHostName: Bool { isLetter || isOfLabel || self == UInt8(ascii: ".") }
-    /// Those and the underscore: a name that is safe as one part of a path.
+    /// The same and the underscore: the characters of a name that is safe as one component of a path.
     package var isOfFileName: Bool { isOfHostName || self == UInt8(ascii: "_") }
 }
 
-/// Text for a terminal and for tools that read lines: nothing in it moves a cursor, turns a line around or ends one.
+/// Text for terminals and line-based tools: no character in it moves a cursor, changes the text's direction, or ends a line.
 package enum TerminalText {
-    /// JSON whose strings hold such characters as `\\u` escapes: it means the same.
+    /// Returns the JSON with such characters in strings as `\\u` escapes, which doesn't change its meaning.
     package static func json(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -108,13 +109,14 @@ package enum TerminalText {
         return escaped
     }
 
-    /// Text that only prints: each such character becomes a space.
+    /// Returns the text with a space in place of each such character.
     package static func printable(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isUnsafe($0) ? " " : $0 }))
     }
 
-    /// Control characters (C0, DEL, C1), line and paragraph separators, what sets, isolates or marks a direction (ALM, LRM and
-    /// RLM too), annotations, and tag characters, which can hide a whole text. Not the variants of ideographs: names have them.
+    /// Control characters (C0, DEL, C1), line and paragraph separators, characters that set, isolate, or mark a direction
+    /// (also ALM, LRM, and RLM), annotations, and tag characters, which can hide a whole text. Not ideographic variation
+    /// selectors, since names use them.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0...0x1f, 0x7f...0x9f, 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x206f, 0xfeff, 0xfff9...0xfffb,
@@ -127,17 +129,17 @@ package enum TerminalText {
 
 /// ISO/IEC 7816-4 padding: 0x80, then zeros.
 package enum Padding {
-    /// The number of bytes before the padding; nil where there is no 0x80, or nothing before it.
+    /// Returns the number of bytes before the padding; nil if there is no 0x80, or nothing before it.
     ///
-    /// Works on opened plaintext, whose tag has held: its time may depend on the padding.
+    /// Works on opened plaintext whose tag was valid, so its time may depend on the padding.
     package static func contentByteCount(of padded: UnsafeRawBufferPointer) -> Int? {
         guard let mark = padded.lastIndex(where: { $0 != 0 }), padded[mark] == 0x80, mark > 0 else { return nil }
         return mark
     }
 
-    /// Fills everything behind the first `contentByteCount` bytes with padding; there must be room for one byte.
+    /// Fills everything after the first `contentByteCount` bytes with padding; there must be room for at least one byte.
     package static func pad(_ buffer: UnsafeMutableRawBufferPointer, contentByteCount: Int) {
-        precondition(contentByteCount < buffer.count, "padding has at least one byte")
+        precondition(contentByteCount < buffer.count, "padding needs at least one byte")
         buffer[contentByteCount] = 0x80
         UnsafeMutableRawBufferPointer(rebasing: buffer[(contentByteCount + 1)...])
             .initializeMemory(as: UInt8.self, repeating: 0)

@@ -2,9 +2,9 @@ internal import Clibsodium
 
 /// An X25519 public key that is safe to use: canonical, and not of low order.
 ///
-/// libsodium masks bit 255 and reduces what is too large, so that one key would have several spellings and with them
-/// several key IDs; such keys are refused here, once, for every place where a key enters. Public, so no comparison
-/// is in constant time.
+/// libsodium masks bit 255 and reduces values that are too large, so one key would have several encodings and several key
+/// IDs. Such keys are rejected here, once, for every path by which a key enters. Keys are public, so comparisons aren't
+/// constant-time.
 ///
 /// Source: RFC 7748 section 5; Specification 3.3.
 package struct X25519PublicKey: Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct X25519PublicKey: Hashable, Sendable {
         guard !Self.lowOrder.contains(words) else { throw .invalidPublicKey }
     }
 
-    /// Takes 32 bytes that have been checked before.
+    /// Takes 32 bytes that have already been validated.
     package init(checked bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == Self.byteCount)
         words = bytes.loadUnaligned(as: SIMD4<UInt64>.self)
@@ -33,7 +33,7 @@ package struct X25519PublicKey: Hashable, Sendable {
         try withUnsafeBytes(of: words) { (bytes) throws(Failure) in try body(bytes) }
     }
 
-    /// Below 2^255 − 19, read as little endian.
+    /// Whether the bytes are below 2^255 − 19, read as little endian.
     private static func isCanonical(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes[31] & 0x80 == 0 else { return false }
         return bytes[31] != 0x7f || bytes[0] < 0xed || bytes[1..<31].contains { $0 != 0xff }
@@ -55,10 +55,10 @@ package struct X25519PublicKey: Hashable, Sendable {
         ].map { bytes in bytes.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) } })
 }
 
-/// Not 32 bytes, not canonical, or of low order; says nothing about the bytes.
+/// The bytes aren't 32, aren't canonical, or are of low order. Reveals nothing about the bytes.
 package enum X25519Error: Error, Equatable { case invalidPublicKey }
 
-/// Whatever has an X25519 secret of 32 bytes: lent, for as long as a closure runs.
+/// A holder of a 32-byte X25519 secret, which it lends to a closure while that runs.
 package protocol X25519Secret: ~Copyable {
     var publicKey: X25519PublicKey { get }
     func withScalar<Result: ~Copyable, Failure: Error>(
@@ -70,7 +70,7 @@ package protocol X25519Secret: ~Copyable {
 package enum X25519 {
     package static let secretByteCount = 32
 
-    /// The public key of 32 secret bytes, whatever they are; about 20 µs.
+    /// Returns the public key of any 32 secret bytes; about 20 µs.
     package static func publicKey(of scalar: UnsafeRawBufferPointer) -> X25519PublicKey {
         precondition(scalar.count == secretByteCount)
         Sodium.ready()
@@ -83,7 +83,7 @@ package enum X25519 {
         }
     }
 
-    /// Writes scalar times point into `output` (32 bytes); about 45 µs.
+    /// Writes the product of scalar and point into `output` (32 bytes); about 45 µs.
     static func agree(
         _ scalar: UnsafeRawBufferPointer, _ point: X25519PublicKey, into output: UnsafeMutableRawBufferPointer
     ) {
@@ -93,14 +93,14 @@ package enum X25519 {
     }
 }
 
-/// libsodium's sealed box: an anonymous sender, X25519, XSalsa20-Poly1305.
+/// libsodium's sealed box: anonymous sender, X25519, XSalsa20-Poly1305.
 ///
 /// Source: libsodium, "Sealed boxes", `crypto_box_seal`.
 package enum SealedBox {
-    /// What a box is longer than its plaintext, in bytes: an ephemeral public key and a tag.
+    /// The number of bytes by which a box is longer than its plaintext: an ephemeral public key and a tag.
     package static let overheadByteCount = 48
 
-    /// Writes the box into `output`, which has 48 bytes more than `plaintext`; about 70 µs.
+    /// Writes the box into `output`, which is 48 bytes longer than `plaintext`; about 70 µs.
     package static func seal(
         _ plaintext: UnsafeRawBufferPointer, to recipient: X25519PublicKey, into output: UnsafeMutableRawBufferPointer
     ) {
@@ -112,7 +112,7 @@ package enum SealedBox {
         precondition(status == 0, "a point of low order can't be an X25519PublicKey")
     }
 
-    /// Writes the plaintext into `output`, which has 48 bytes less than `box`; false when it does not open.
+    /// Writes the plaintext into `output`, which is 48 bytes shorter than `box`. Returns false if the box doesn't open.
     package static func open(
         _ box: UnsafeRawBufferPointer, with key: borrowing some X25519Secret & ~Copyable,
         into output: UnsafeMutableRawBufferPointer

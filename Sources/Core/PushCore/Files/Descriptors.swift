@@ -4,23 +4,22 @@
     internal import Foundation
 #endif
 
-/// What the system lets this process have open.
+/// This process's limit on open files.
 package enum Descriptors {
-    /// Files and connections at once: `ulimit -n`.
+    /// The maximum number of files and connections open at the same time: `ulimit -n`.
     package static var limit: Int {
         var limits = rlimit()
         return getrlimit(openFiles, &limits) == 0 ? Int(clamping: limits.rlim_cur) : 1_024
     }
 
-    /// Allows as many as the system lets a process have without being asked, up to so many: for one that serves many
-    /// callers.
+    /// Raises the limit to `count`, or as far as the system allows an unprivileged process. For servers with many clients.
     package static func raise(to count: Int) {
         var limits = rlimit()
         guard getrlimit(openFiles, &limits) == 0 else { return }
         let wanted = min(limits.rlim_max, rlim_t(count))
         guard limits.rlim_cur < wanted else { return }
         limits.rlim_cur = wanted
-        // Where it is refused, there are fewer connections.
+        // A refusal only means fewer connections.
         _ = setrlimit(openFiles, &limits)
     }
 

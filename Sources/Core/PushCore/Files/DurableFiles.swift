@@ -4,9 +4,9 @@
     package import Foundation
 #endif
 
-/// Files that are whole or not there, also after a crash: written aside, synced, linked into place.
+/// Files that are complete or absent, even after a crash: written to a temporary name, synced, and linked into place.
 package enum DurableFiles {
-    /// What went wrong, as the system's error number.
+    /// The system's error number for a failed operation.
     package struct Failure: Error, Equatable {
         package let code: Int32
 
@@ -15,7 +15,7 @@ package enum DurableFiles {
         package var message: String { String(cString: strerror(code)) }
     }
 
-    /// Makes a file that must not exist yet; false where it does. Several processes may try at once: one succeeds.
+    /// Creates a file; returns false if it already exists. If several processes try at the same time, one succeeds.
     package static func create(
         _ file: URL, holding bytes: [UInt8], staging: URL, mode: UInt16 = 0o600
     ) throws(Failure) -> Bool {
@@ -25,10 +25,10 @@ package enum DurableFiles {
         return try place(temporary, as: file)
     }
 
-    /// Gives a written file its name, in one step and lasting, unless that name is taken: then false.
+    /// Gives a written file its name, atomically and durably. Returns false if the name is taken.
     ///
-    /// By a link; where the system or the file system refuses links, by a rename that replaces nothing. Afterwards the
-    /// temporary name may be there or not.
+    /// Uses a link or, if the system or file system refuses links, a rename that never replaces a file. The temporary name
+    /// may still exist afterward.
     package static func place(_ temporary: URL, as file: URL) throws(Failure) -> Bool {
         let (old, new) = (temporary.path(percentEncoded: false), file.path(percentEncoded: false))
         if link(old, new) != 0 {
@@ -42,7 +42,7 @@ package enum DurableFiles {
         return true
     }
 
-    /// Removes what processes that were killed have left: `tmp.` files that nobody has touched for some seconds.
+    /// Removes what killed processes left behind: `tmp.` files that haven't been touched for some seconds.
     package static func removeUnfinished(in folder: URL, untouchedFor seconds: Int64) {
         for name in (try? names(in: folder)) ?? [] where name.hasPrefix("tmp.") {
             let file = folder.appending(path: name)
@@ -50,12 +50,12 @@ package enum DurableFiles {
         }
     }
 
-    /// For how long nobody has changed a file, or what is in a folder; nil where there is none.
+    /// Returns the seconds since a file, or a folder's list of entries, last changed; nil if there is none.
     package static func secondsUntouched(_ file: URL) -> Int64? {
         modified(file).map { Int64(time(nil)) - $0 / 1_000_000_000 }
     }
 
-    /// When a file was changed last, or what is in a folder, in nanoseconds since 1970; nil where there is none.
+    /// Returns the time of a file's last change, or a folder's, in nanoseconds since 1970; nil if there is none.
     package static func modified(_ file: URL) -> Int64? {
         var status = stat()
         guard lstat(file.path(percentEncoded: false), &status) == 0 else { return nil }
@@ -67,8 +67,8 @@ package enum DurableFiles {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Puts a file in another's place, or where there is none, in one step and lasting: whoever reads it sees the old one whole or
-    /// the new one. It has its mode from its first byte on.
+    /// Writes a file, atomically and durably replacing an existing one: readers see the whole old file or the whole new one.
+    /// It has its mode from the first byte on.
     package static func replace(_ file: URL, with bytes: [UInt8], mode: UInt16) throws(Failure) {
         let folder = file.deletingLastPathComponent()
         let temporary = folder.appending(path: "tmp.\(UUID().uuidString.lowercased())")
@@ -80,7 +80,7 @@ package enum DurableFiles {
         try sync(folder: folder)
     }
 
-    /// Makes an empty file in place, for one whose own inode matters; does nothing where it exists.
+    /// Creates an empty file in place, for a file whose own inode matters; does nothing if it exists.
     package static func createEmpty(_ file: URL) throws(Failure) {
         let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(code: errno) }
@@ -89,14 +89,14 @@ package enum DurableFiles {
         try sync(folder: file.deletingLastPathComponent())
     }
 
-    /// A path without links and dots; nil where there is nothing.
+    /// Returns a path without links and dots, or nil if nothing exists there.
     package static func real(_ path: String) -> String? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         return String(cString: real)
     }
 
-    /// Makes a folder if it is missing, and makes that last.
+    /// Creates a folder, durably, if it is missing.
     package static func ensureFolder(_ folder: URL, mode: UInt16 = 0o700) throws(Failure) {
         let status = mkdir(folder.path(percentEncoded: false), mode_t(mode))
         let code = errno
@@ -105,11 +105,11 @@ package enum DurableFiles {
         try sync(folder: folder.deletingLastPathComponent())
     }
 
-    /// Whether a folder holds nothing; costs one read of it, however much it holds.
+    /// Whether a folder is empty. Costs one read of the folder, however much it contains.
     package static func isEmpty(folder: URL) throws(Failure) -> Bool {
         guard let stream = opendir(folder.path(percentEncoded: false)) else { throw Failure(code: errno) }
         defer { closedir(stream) }
-        // `.` and `..` come in any order; a third name is something.
+        // `.` and `..` come in any order; a third name is an entry.
         for _ in 1...3 {
             errno = 0
             guard readdir(stream) != nil else {
@@ -120,7 +120,7 @@ package enum DurableFiles {
         return false
     }
 
-    /// The names in a folder, without `.` and `..`.
+    /// Returns the names in a folder, without `.` and `..`.
     package static func names(in folder: URL) throws(Failure) -> [String] {
         guard let stream = opendir(folder.path(percentEncoded: false)) else { throw Failure(code: errno) }
         defer { closedir(stream) }
@@ -128,7 +128,7 @@ package enum DurableFiles {
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
-                // The end, or a folder that can't be read on: half a list would pass for a whole one.
+                // The end of the folder, or a read error: a partial list must not pass for a complete one.
                 guard errno == 0 else { throw Failure(code: errno) }
                 return names
             }
@@ -139,13 +139,13 @@ package enum DurableFiles {
         }
     }
 
-    /// Whether a descriptor is of a file, and of no pipe, device or folder.
+    /// Whether a descriptor refers to a regular file, rather than to a pipe, device, or folder.
     package static func isRegular(_ descriptor: Int32) -> Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Puts a file or folder in another's place, at once; syncs nothing.
+    /// Atomically moves a file or folder to another's place. Doesn't sync.
     package static func rename(_ source: URL, to target: URL) throws(Failure) {
         guard systemRename(source.path(percentEncoded: false), target.path(percentEncoded: false)) == 0 else {
             throw Failure(code: errno)
@@ -159,9 +159,9 @@ package enum DurableFiles {
         try sync(descriptor)
     }
 
-    /// Returns when what was written is on the drive.
+    /// Returns once the written data is on the drive.
     ///
-    /// On Apple's systems fsync(2) leaves it in the drive's own memory; F_FULLFSYNC does not, where the file system has it
+    /// On Apple's systems, fsync(2) leaves data in the drive's cache. F_FULLFSYNC doesn't, if the file system supports it
     /// (fcntl(2) there). It costs milliseconds.
     package static func sync(_ descriptor: Int32) throws(Failure) {
         #if canImport(Darwin)
@@ -171,7 +171,7 @@ package enum DurableFiles {
         guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
     }
 
-    /// Makes a file that must not exist yet, in place, and syncs it; not the folder.
+    /// Creates a file that must not exist yet, in place, and syncs it, but not its folder.
     package static func write(_ bytes: [UInt8], to file: URL, mode: UInt16) throws(Failure) {
         let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
         guard descriptor >= 0 else { throw Failure(code: errno) }
@@ -214,12 +214,12 @@ package enum DurableFiles {
     #if !canImport(Darwin)
         private typealias RenameAt2 =
             @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-        /// glibc's since 2.28; its headers hide it from Swift.
+        /// In glibc since 2.28; its headers hide it from Swift.
         private static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
     #endif
 }
 
-// The system's functions, whose names are taken inside of `DurableFiles`.
+// The system's functions whose names are taken inside `DurableFiles`.
 private func systemRead(_ descriptor: Int32, _ start: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, start, count)
 }
@@ -229,12 +229,12 @@ private func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count
 private func systemRename(_ source: String, _ target: String) -> Int32 { rename(source, target) }
 
 extension DurableFiles {
-    /// At most `limit` bytes from the start of a file, in one array, so that a caller who wipes it has wiped all.
+    /// Reads at most `limit` bytes from the start of a file, in a single array, so that wiping it wipes everything read.
     ///
     /// - Parameters:
-    ///   - anyKind: whether pipes and devices are read too; they may block.
-    ///   - followsLinks: whether a link is followed; otherwise it is refused, with `ELOOP`.
-    ///   - isSecret: whether a file that others may read is refused, with `EPERM`: see ``isExposed(_:)``.
+    ///   - anyKind: whether pipes and devices are read, too; they may block.
+    ///   - followsLinks: whether links are followed; otherwise, they fail with `ELOOP`.
+    ///   - isSecret: whether a file that others may read fails with `EPERM`; see ``isExposed(_:)``.
     package static func read(
         _ file: URL, limit: Int, anyKind: Bool = false, isSecret: Bool = false, followsLinks: Bool = true
     ) throws(Failure) -> [UInt8] {
@@ -244,7 +244,8 @@ extension DurableFiles {
         return try readAll(descriptor, limit: limit)
     }
 
-    /// A descriptor for reading, which the caller closes. What is no file is refused, with `EINVAL`, unless `anyKind`.
+    /// Returns a descriptor for reading, which the caller must close. Fails with `EINVAL` if it isn't a regular file, unless
+    /// `anyKind` is true.
     static func opened(_ file: URL, anyKind: Bool, followsLinks: Bool = true) throws(Failure) -> Int32 {
         let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK) | (followsLinks ? 0 : O_NOFOLLOW)
         let descriptor = open(file.path(percentEncoded: false), flags)
@@ -256,19 +257,20 @@ extension DurableFiles {
         return descriptor
     }
 
-    /// Whether a file with a secret is open to others: one's own to anybody else, another user's (root's, say) to more than
-    /// the reading of its group, which that user has chosen. Never so for pipes and devices.
+    /// Whether a file with a secret is open to others. The user's own file is exposed if anyone else has access. Another
+    /// user's (root's, say) is exposed if more than its group's reading is allowed, which that user chose. Pipes and devices
+    /// never are.
     ///
-    /// OpenSSH's rule for private keys, and a little more.
+    /// OpenSSH's rule for private keys, slightly stricter.
     package static func isExposed(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         return status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o027) != 0
     }
 
-    /// From where the descriptor stands to the end, at most `limit` bytes.
+    /// Reads from the descriptor's position to the end, at most `limit` bytes.
     ///
-    /// Takes memory for what is there, not for the limit. What it outgrows is wiped, as it may be a secret.
+    /// Allocates memory for the data, not for the limit. Outgrown buffers are wiped, since they may hold a secret.
     package static func readAll(_ descriptor: Int32, limit: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: min(limit, firstPiece))
         var count = 0
@@ -291,13 +293,13 @@ extension DurableFiles {
         return bytes
     }
 
-    /// In bytes: more than most files of a keyring have.
+    /// In bytes; larger than most files of a keyring.
     private static let firstPiece = 16_384
 }
 
 /// Files that only grow, line by line.
 extension DurableFiles {
-    /// Appends bytes and syncs; makes the file, for its owner alone, if it is missing. Follows no link.
+    /// Appends bytes and syncs. Creates the file, for its owner only, if it is missing. Doesn't follow links.
     package static func append(_ bytes: [UInt8], to file: URL) throws(Failure) {
         let descriptor = open(
             file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
@@ -310,7 +312,7 @@ extension DurableFiles {
         try sync(folder: file.deletingLastPathComponent())
     }
 
-    /// Cuts off a last line that a killed process left half written.
+    /// Removes an incomplete last line that a killed process left behind.
     ///
     /// - Parameter limit: the longest line in bytes; a longer one counts as damaged and is left alone.
     package static func cutUnfinishedLine(of file: URL, limit: Int) throws(Failure) {
@@ -326,7 +328,7 @@ extension DurableFiles {
         lseek(descriptor, start, SEEK_SET)
         let tail = try readAll(descriptor, limit: 2 * limit)
         guard let end = tail.lastIndex(of: UInt8(ascii: "\n")) else {
-            // Nothing but half a line, or one that is too long to be ours.
+            // The file contains only a partial line, or a line that is too long to be ours.
             if start == 0, ftruncate(descriptor, 0) != 0 { throw Failure(code: errno) }
             return
         }
@@ -334,7 +336,7 @@ extension DurableFiles {
     }
 }
 
-/// Reads a file of any length line by line, in constant memory. The file is closed when this goes.
+/// Reads a file of any length line by line in constant memory. The file is closed on deallocation.
 package struct LineReader: ~Copyable {
     private let descriptor: Int32
     private let limit: Int
@@ -343,16 +345,16 @@ package struct LineReader: ~Copyable {
     private var byteCount = 0
 
     /// - Parameters:
-    ///   - limit: a longer line is handed over cut, one byte longer than this.
-    ///   - totalLimit: a file with more bytes is refused, with `EFBIG`.
-    ///   - anyKind: whether pipes and devices are read too; they may block.
+    ///   - limit: a longer line is truncated to one byte more than this.
+    ///   - totalLimit: a file with more bytes fails with `EFBIG`.
+    ///   - anyKind: whether pipes and devices are read, too; they may block.
     package init(_ file: URL, limit: Int, totalLimit: Int = .max, anyKind: Bool = false) throws(DurableFiles.Failure) {
         descriptor = try DurableFiles.opened(file, anyKind: anyKind)
         self.limit = limit
         self.totalLimit = totalLimit
     }
 
-    /// A line without its end, also a last one that has none; nil at the end.
+    /// Returns the next line without its end, even if the last line has none; nil at the end.
     package mutating func next() throws(DurableFiles.Failure) -> [UInt8]? {
         var line: [UInt8] = []
         var isBegun = false
@@ -377,7 +379,7 @@ package struct LineReader: ~Copyable {
 }
 
 extension Collection<UInt8> where Index == Int {
-    /// Where the first line ends, if it does, of bytes that lie in a row, as arrays' and buffers' do.
+    /// The index at which the first line ends, if it does. Requires contiguous storage, as in arrays and buffers.
     package var lineEnd: Int? {
         let offset = withContiguousStorageIfAvailable { bytes -> Int? in
             guard let start = bytes.baseAddress, let end = memchr(start, Int32(UInt8(ascii: "\n")), bytes.count) else {
@@ -391,7 +393,7 @@ extension Collection<UInt8> where Index == Int {
 }
 
 extension DurableFiles {
-    /// Who else may put files into a folder.
+    /// The reason why others can put files into a folder.
     package enum Stranger: Sendable {
         /// It belongs to another user.
         case owner
@@ -399,11 +401,11 @@ extension DurableFiles {
         case writers
     }
 
-    /// Who else may put files into a folder, so that what lies there need not be this user's; nil where nobody may, and where
-    /// there is nothing. Links are followed.
+    /// Returns why others can put files into a folder, so that its contents need not be this user's; nil if nobody can, or
+    /// if there is no folder. Links are followed.
     ///
-    /// What belongs to root is as safe as one's own. Sticky folders are not: nobody takes away another's file there, but
-    /// anybody may be the first to make one.
+    /// A folder that root owns is as safe as one's own. Sticky folders aren't safe: nobody can remove another user's file
+    /// there, but anyone can be the first to create one.
     package static func stranger(in folder: URL) -> Stranger? {
         var facts = stat()
         guard stat(folder.path(percentEncoded: false), &facts) == 0 else { return nil }
