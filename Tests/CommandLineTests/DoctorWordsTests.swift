@@ -138,7 +138,7 @@ import Testing
         for fault in StartFault.allCases {
             let words = words(diagnosis(nil, nil, start: fault))
             #expect(words.start?.words == fault.description && words.start?.outcome == .failed)
-            #expect(fault.description.contains("the extension is never started") && words.advice.contains("`aps`"))
+            #expect(fault.description.contains("the extension never starts") && words.advice.contains("`aps`"))
         }
         let sentences = OpenError.Step.allCases.map { step in
             opened.words(.init(name: step, outcome: step == .ledger ? .notReached : .passed))

@@ -191,7 +191,7 @@ import Testing
         let command = ["doctor", "-", "--device", "alice-phone", "--trust", "newsroom", "--topic", "com.example.app"]
         for (payload, status, words) in [
             (sealed, Int32(0), "ok    the system starts the extension"),
-            (changed, 65, "FAIL  the extension is never started"),
+            (changed, 65, "FAIL  the extension never starts"),
         ] {
             let doctor = try Program("sealedpush", in: folder.url).run(command + ["--keyring", "K"], input: payload)
             #expect(doctor.status == status && doctor.output.hasPrefix(words), "\(doctor.output)")
@@ -210,8 +210,8 @@ import Testing
             #"{"alert":{"body":"b"},"attachments":[{"id":"a","url":"\#(url)","size":141,"hash":"\#(hash)","key":"\#(hash)","type":"image/png"}]}"#
         }
         for (content, words) in [
-            ("{\"alert\":{\"body\":\"b\"},\n}", "line 2, column 1: there is a comma too many"),
-            (#"{"alert":{"body":"b"},"data":18446744073709551615}"#, "column 30: this integer is beyond 64 bits"),
+            ("{\"alert\":{\"body\":\"b\"},\n}", "line 2, column 1: there is an extra comma"),
+            (#"{"alert":{"body":"b"},"data":18446744073709551615}"#, "column 30: this integer doesn't fit in 64 bits"),
             (#"{"alert":{"body":"b","title":null}}"#, "\"alert.title\" is null: leave it out"),
             (attached("http://files.example.com/p"), "\"attachments[0].url\" must be an https address"),
         ] {

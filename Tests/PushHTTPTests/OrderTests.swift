@@ -121,7 +121,7 @@ import Testing
         #expect(batch.answer([0xef, 0xbb, 0xbf] + good[0], 1, to: &writer))
         #expect(!batch.answer(Array(good[0].dropLast()), 2, to: &writer))
         #expect(
-            String(decoding: writer.bytes, as: UTF8.self).contains("column \(good[0].count): the object is cut off"))
+            String(decoding: writer.bytes, as: UTF8.self).contains("column \(good[0].count): the object is incomplete"))
         for count in good[2].indices {
             var writer = JSONWriter()
             #expect(!batch.answer(Array(good[2][..<count]), 1, to: &writer), "cut to \(count) bytes")

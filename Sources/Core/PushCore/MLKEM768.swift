@@ -56,7 +56,7 @@ package enum MLKEM768 {
         return WipedBytes(count: sharedSecretByteCount) { required.decapsulate(ciphertext, seed, $0) }
     }
 
-    /// What a library must provide. Each function writes all of its output or stops the program.
+    /// The functions of a library. Each one writes all of its output or stops the program.
     struct Implementation: Sendable {
         let publicKey: @Sendable (_ seed: UnsafeRawBufferPointer) -> [UInt8]
         let encapsulate:

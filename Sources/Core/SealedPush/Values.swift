@@ -6,17 +6,17 @@ package import PushCore
     internal import Foundation
 #endif
 
-/// A message's ID: a UUID in small letters.
+/// A message's ID: a lowercase UUID.
 public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 
-    /// A new random ID (UUID version 4, RFC 9562).
+    /// Returns a random ID (UUID version 4, RFC 9562).
     public static func random() -> MessageID { MessageID(SecureRandom.pair().0) }
 
     package init(_ random: Bytes16) { self = random.withBytes { MessageID(bytes: $0, version: 4) } }
 
-    /// Nil unless the text is 8-4-4-4-12 small hexadecimal digits.
+    /// Returns nil unless the text is 8-4-4-4-12 lowercase hexadecimal digits.
     public init?(parsing text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == Self.textByteCount else { return nil }
@@ -39,7 +39,7 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
         (high, low) = value
     }
 
-    /// 16 bytes shaped as a UUID of the given version: 4 for random ones, 8 for those of our own making.
+    /// Creates a UUID of the given version from 16 bytes: 4 for random ones, 8 for custom ones.
     package init(bytes: UnsafeRawBufferPointer, version: UInt8) {
         precondition(bytes.count == Self.byteCount)
         let high = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
@@ -72,7 +72,7 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
         write(Self.digits(of: low & 0xffff_ffff), at: 28)
     }
 
-    /// The eight hexadecimal digits of 32 bits, one in each byte.
+    /// Returns the eight hexadecimal digits of 32 bits, one per byte.
     private static func digits(of bits: UInt64) -> UInt64 {
         var nibbles = (bits | bits << 16) & 0x0000_ffff_0000_ffff
         nibbles = (nibbles | nibbles << 8) & 0x00ff_00ff_00ff_00ff
@@ -87,15 +87,15 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     package static let textByteCount = 36
 }
 
-/// The app's bundle ID, without a suffix: 1 to 155 bytes of `[A-Za-z0-9.-]`, compared exactly.
+/// The app's bundle ID without a suffix: 1 to 155 bytes of `[A-Za-z0-9.-]`, compared exactly.
 ///
-/// It goes into every envelope's key schedule and into the content, so that what was sealed for one app does not open
+/// It is part of every envelope's key schedule and of the content, so a message sealed for one app doesn't open
 /// in another. Source: Specification 1.
 public struct Topic: Hashable, Sendable, CustomStringConvertible {
     /// The text itself.
     public let description: String
 
-    /// Nil unless the text is a topic.
+    /// Returns nil unless the text is a topic.
     public init?(parsing text: String) {
         guard (1...Self.maximumByteCount).contains(text.utf8.count), text.utf8.allSatisfy(\.isOfHostName) else {
             return nil
@@ -107,36 +107,36 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Topic: ExpressibleByStringLiteral {
-    /// A topic that stands in the program's own source; an unusable one stops the program.
+    /// Creates a topic from the program's own source; an invalid one stops the program.
     public init(stringLiteral text: String) {
         guard let topic = Topic(parsing: text) else {
-            preconditionFailure("a topic is a bundle ID: 1 to 155 letters, digits, dots and hyphens")
+            preconditionFailure("a topic is a bundle ID: 1 to 155 letters, digits, dots, and hyphens")
         }
         self = topic
     }
 }
 
-/// A moment in whole seconds since 1970-01-01T00:00:00Z, between that moment and the end of the year 9999.
+/// A time in whole seconds since 1970-01-01T00:00:00Z, from that time to the end of the year 9999.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// 0 to 253,402,300,799.
     public let secondsSince1970: Int64
 
-    /// Nil outside the range.
+    /// Returns nil outside the range.
     public init?(secondsSince1970 seconds: Int64) {
         guard (0...Self.maximum).contains(seconds) else { return nil }
         secondsSince1970 = seconds
     }
 
-    /// The system's clock, cut to the second.
+    /// Returns the system's time, rounded down to the second.
     public static func now() -> Timestamp { Timestamp(clamping: Int64(Date().timeIntervalSince1970.rounded(.down))) }
 
-    /// The moment `seconds` later (earlier where negative), held within the range.
+    /// Returns the time `seconds` later, or earlier if negative, clamped to the range.
     public func advanced(bySeconds seconds: Int64) -> Timestamp {
         let (sum, overflow) = secondsSince1970.addingReportingOverflow(seconds)
         return Timestamp(clamping: overflow ? (seconds < 0 ? 0 : Self.maximum) : sum)
     }
 
-    /// How many seconds this moment is after another.
+    /// Returns the number of seconds from another time to this one.
     public func seconds(since other: Timestamp) -> Int64 { secondsSince1970 - other.secondsSince1970 }
 
     public static func < (first: Timestamp, second: Timestamp) -> Bool {
@@ -148,13 +148,13 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     private static let maximum: Int64 = 253_402_300_799
 }
 
-/// Which of Apple's two services knows a token.
+/// The one of Apple's two services that knows a token.
 public enum PushEnvironment: String, Hashable, Sendable, CaseIterable, Codable {
     /// Apps from the App Store and TestFlight.
     case production
-    /// Apps that Xcode has installed.
+    /// Apps that were installed by Xcode.
     case sandbox
 }
 
-/// The most bytes that APNs takes, for every push type that wakes an extension. Source: Specification 5.
+/// The maximum payload size in bytes for every push type that wakes an extension. Source: Specification 5.
 package enum PayloadLimit { package static let byteCount = 4_096 }

@@ -96,7 +96,7 @@ import Testing
         for name in ["d1", "d2", "d3"] { try fixture.device(name, enrolled: false) }
         let good = (1...3).map { #"{"device":"d\#($0)","token":"0\#($0)","user":"u\#($0)"}"# }
         for (bad, words) in [
-            ("{", "line 3: not one JSON object: column 2: the object is cut off"),
+            ("{", "line 3: not one JSON object: column 2: the object is incomplete"),
             (#"{"token":"01"}"#, "line 3: needs"),
             (#"{"device":"d3","token":"xyz"}"#, "line 3: d3: a token is"),
             (#"{"device":"d4","token":"01"}"#, "line 3: there is no key named d4"),

@@ -1,13 +1,13 @@
 extension Content {
-    /// A picture, sound or movie that belongs to a message and lies somewhere on the web, encrypted or not.
+    /// A picture, sound, or movie that belongs to a message and is stored on the web, encrypted or not.
     ///
     /// Source: Specification 14.
     public struct Attachment: Hashable, Sendable {
-        /// Unique in its message: 1 to 64 bytes.
+        /// An ID that is unique within the message: 1 to 64 bytes.
         public var id: String
         public var file: RemoteFile
         public var type: MediaType
-        /// What stands for it on the lock screen; nil for the system's choice.
+        /// How the lock screen represents the attachment; nil for the system's choice.
         public var thumbnail: AttachmentThumbnail?
 
         public init(id: String, file: RemoteFile, type: MediaType, thumbnail: AttachmentThumbnail? = nil) {
@@ -17,13 +17,13 @@ extension Content {
             self.thumbnail = thumbnail
         }
 
-        /// A message has no more.
+        /// The largest number of attachments in a message.
         public static let maximumCount = 16
     }
 }
 
 extension Content.Attachment {
-    /// Reads an entry; the file may not be larger than iOS shows.
+    /// Reads an entry. The file must not be larger than iOS can show.
     package init(_ value: JSONValue, at path: String) throws(ContentError) {
         var entry = try MemberReader(value, at: path)
         file = try RemoteFile(reading: &entry)
@@ -37,7 +37,7 @@ extension Content.Attachment {
         }
     }
 
-    /// What stands in ``Content/attachments``, as JSON: with the key.
+    /// The JSON of an entry in ``Content/attachments``, including the key.
     package var entry: [UInt8] { json.bytes }
 
     var json: JSONValue {
@@ -80,13 +80,13 @@ extension AttachmentThumbnail.Clip {
     }
 }
 
-/// Which part of an attachment stands for it on the lock screen. Source: Apple, "UNNotificationAttachment", options.
+/// The part of an attachment that represents it on the lock screen. Source: Apple, "UNNotificationAttachment", options.
 public struct AttachmentThumbnail: Hashable, Sendable {
-    /// Whether no thumbnail is shown.
+    /// Whether the thumbnail is hidden.
     public var isHidden: Bool
-    /// The part that is shown; nil for all of it.
+    /// The part that is shown; nil for the whole image.
     public var clip: Clip?
-    /// The frame's number of an animated image, or the seconds into a movie; nil for the system's choice.
+    /// The frame number of an animated image, or the seconds into a movie; nil for the system's choice.
     public var time: Double?
 
     public init(isHidden: Bool = false, clip: Clip? = nil, time: Double? = nil) {
@@ -95,7 +95,7 @@ public struct AttachmentThumbnail: Hashable, Sendable {
         self.time = time
     }
 
-    /// A part of an image, each number 0 to 1, in units of the image's width and height.
+    /// A part of an image, with each value from 0 to 1 in units of the image's width and height.
     public struct Clip: Hashable, Sendable {
         public var x: Double
         public var y: Double
@@ -111,7 +111,7 @@ public struct AttachmentThumbnail: Hashable, Sendable {
     }
 }
 
-/// The kinds of files that iOS shows in a notification.
+/// The file types that iOS shows in a notification.
 ///
 /// Source: Apple, "UNNotificationAttachment", supported file types.
 public enum MediaType: String, Sendable, CaseIterable {
@@ -127,16 +127,16 @@ public enum MediaType: String, Sendable, CaseIterable {
     case mpeg4 = "video/mp4"
     case avi = "video/x-msvideo"
 
-    /// The kind that a file's name says; nil for others.
+    /// Creates the type that a file name extension indicates; nil for unknown ones.
     ///
-    /// - Parameter filenameExtension: without the dot, in any case.
+    /// - Parameter filenameExtension: the extension without the dot, in any case.
     public init?(filenameExtension: String) {
         let name = filenameExtension.lowercased()
         guard let type = Self.allCases.first(where: { $0.filenameExtensions.contains(name) }) else { return nil }
         self = type
     }
 
-    /// The largest file that iOS shows, in bytes: 5 MB of sound, 10 MB of picture, 50 MB of movie.
+    /// The size of the largest file that iOS shows, in bytes: 5 MB for sounds, 10 MB for pictures, and 50 MB for movies.
     public var maximumByteCount: Int {
         switch self {
         case .aiff, .wave, .mp3, .mpeg4Audio: 5_000_000
@@ -148,7 +148,7 @@ public enum MediaType: String, Sendable, CaseIterable {
     /// The uniform type identifier.
     public var typeIdentifier: String { names.typeIdentifier }
 
-    /// The usual one first.
+    /// The file name extensions, the usual one first.
     public var filenameExtensions: [String] { names.filenameExtensions }
 
     private var names: (typeIdentifier: String, filenameExtensions: [String]) {
@@ -167,12 +167,12 @@ public enum MediaType: String, Sendable, CaseIterable {
         }
     }
 
-    /// How many of a file's first bytes ``matches(_:)`` looks at.
+    /// The number of a file's first bytes that ``matches(_:)`` checks.
     public static let signatureByteCount = 12
 
-    /// Whether a file that begins like this can be of this kind. The rest of it may still be damaged.
+    /// Whether a file with these first bytes can be of this type. The rest of it may still be damaged.
     ///
-    /// - Parameter start: the file's first 12 bytes, or all where it has fewer.
+    /// - Parameter start: the file's first 12 bytes, or all of a shorter file.
     public func matches(_ start: [UInt8]) -> Bool {
         func has(_ text: String, at offset: Int = 0) -> Bool { start.dropFirst(offset).starts(with: text.utf8) }
         // An ISO base media file whose brand is none of these.
@@ -185,7 +185,7 @@ public enum MediaType: String, Sendable, CaseIterable {
         case .avi: return has("RIFF") && has("AVI ", at: 8)
         case .aiff: return has("FORM") && (has("AIFF", at: 8) || has("AIFC", at: 8))
         case .mp3:
-            // A tag, or the sync of a frame of layer III.
+            // A tag, or the sync of a layer III frame.
             return has("ID3") || (start.count >= 2 && start[0] == 0xff && start[1] & 0xe6 == 0xe2)
         case .mpeg4Audio: return isMedia(but: Self.pictureBrands)
         case .mpeg4: return isMedia(but: Self.pictureBrands + ["M4A ", "M4B "])
@@ -195,21 +195,21 @@ public enum MediaType: String, Sendable, CaseIterable {
         }
     }
 
-    /// HEIC and AVIF, which iOS shows in no notification. Source: ISO/IEC 23008-12, annex B; AV1 Image File Format, 6.
+    /// HEIC and AVIF, which iOS never shows in notifications. Source: ISO/IEC 23008-12, annex B; AV1 Image File Format, 6.
     private static let pictureBrands = [
         "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis", "avci",
         "avcs",
     ]
 }
 
-/// Content that was too large for one push, as an encrypted file on the web. Source: Specification 14.5.
+/// Content that is too large for one push, stored as an encrypted file on the web. Source: Specification 14.5.
 public struct Overflow: Hashable, Sendable {
-    /// Always encrypted.
+    /// The file, which is always encrypted.
     public var file: RemoteFile
 
     public init(file: RemoteFile) { self.file = file }
 
-    /// The content in it has at most so many bytes.
+    /// The largest size of the content in it, in bytes.
     public static let maximumContentByteCount = 65_536
 }
 

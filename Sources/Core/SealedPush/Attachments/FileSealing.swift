@@ -1,23 +1,23 @@
 internal import PushCore
 
-/// Encrypts a file's bytes, or takes them as they are, and hashes what is to be stored. In 128 KiB of memory whatever the
-/// length. Not for two threads at once. Source: Specification 14.2.
+/// Encrypts a file's bytes, or passes them through unencrypted, and hashes the bytes to be stored. Uses 128 KiB of memory
+/// regardless of the length. Not safe for concurrent use. Source: Specification 14.2.
 package struct FileSealing: ~Copyable {
     private let key: AttachmentKey?
     private var hash: BLAKE2bStream?
     private var stream: SecretStream.Sealing?
     private var output: WipedBytes
-    /// How many bytes it has given.
+    /// The number of bytes produced so far.
     package private(set) var byteCount = 0
 
-    /// - Parameter key: a fresh one; nil for a file that is not encrypted.
+    /// - Parameter key: a fresh key; nil for a file that isn't encrypted.
     package init(key: AttachmentKey?) {
         self.key = key
         hash = BLAKE2bStream()
         output = WipedBytes(count: SealedFileLayout.headerByteCount + SealedFileLayout.sealedChunkByteCount)
     }
 
-    /// Takes the next chunk, 65,536 bytes or the last of the file, and lends what is to be stored to `body`.
+    /// Takes the next chunk, 65,536 bytes or the file's last, and lends the bytes to be stored to `body`.
     package mutating func take(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ body: (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
@@ -53,12 +53,12 @@ package struct FileSealing: ~Copyable {
         hash = consume digest
     }
 
-    /// BLAKE2b-256 over all that it gave.
+    /// Returns the BLAKE2b-256 of all bytes produced.
     package consuming func finish() -> [UInt8] { hash.take()?.finish() ?? [] }
 }
 
-/// Where the chunks of an encrypted file lie: 24 bytes of header, chunks of 65,536 bytes and 17 more, the last one as long
-/// as it comes. Source: Specification 14.2.
+/// The layout of an encrypted file: a 24-byte header, then chunks of 65,536 bytes and 17 more; the last chunk may be
+/// shorter. Source: Specification 14.2.
 package struct SealedFileLayout: Hashable, Sendable {
     package let plaintextByteCount: Int
 
@@ -68,14 +68,14 @@ package struct SealedFileLayout: Hashable, Sendable {
 
     package init(plaintextByteCount: Int) { self.plaintextByteCount = plaintextByteCount }
 
-    /// Nil where no encrypted file has this length.
+    /// Returns nil if no encrypted file has this length.
     package init?(sealedByteCount: Int) {
         let chunks = sealedByteCount - Self.headerByteCount
         guard chunks >= SecretStream.overheadByteCount else { return nil }
         let count = (chunks + Self.sealedChunkByteCount - 1) / Self.sealedChunkByteCount
         let last = chunks - (count - 1) * Self.sealedChunkByteCount
         guard last >= SecretStream.overheadByteCount else { return nil }
-        // An empty last chunk is for an empty file alone: one length of file for each length of content.
+        // Only an empty file has an empty last chunk, so that each content length has exactly one file length.
         guard last > SecretStream.overheadByteCount || count == 1 else { return nil }
         plaintextByteCount = chunks - count * SecretStream.overheadByteCount
     }
@@ -87,10 +87,9 @@ package struct SealedFileLayout: Hashable, Sendable {
     }
 }
 
-/// Checks and decrypts a file as it arrives, in 128 KiB of memory whatever its length.
+/// Checks and decrypts a file as it arrives, in 128 KiB of memory regardless of its length.
 ///
-/// Nothing that it gave is to be believed before ``finish()`` has returned. Not for two threads at once.
-/// Source: Specification 14.3.
+/// Don't use any output until ``finish()`` returns. Not safe for concurrent use.
 package struct RemoteFileOpening: ~Copyable {
     private let file: RemoteFile
     private var hash: BLAKE2bStream?
@@ -100,14 +99,14 @@ package struct RemoteFileOpening: ~Copyable {
     package init(_ file: RemoteFile) {
         self.file = file
         hash = BLAKE2bStream()
-        // No file of another length was ever sealed: whoever opened one would take an empty chunk for the last.
+        // Files are never sealed to any other length: opening one would mistake an empty chunk for the last.
         guard let key = file.key, SealedFileLayout(sealedByteCount: file.byteCount) != nil else { return }
         chunks = SealedChunks(key: key, sealedByteCount: file.byteCount)
     }
 
-    /// Takes the file's next bytes, of any number, and lends what opens of them to `body`, in order.
+    /// Takes any number of the file's next bytes, and lends the bytes that they open to `body`, in order.
     ///
-    /// Throws as soon as something is wrong, or `body` throws; then nothing more may be given.
+    /// Throws as soon as an error is found or `body` throws. Don't pass more bytes after that.
     package mutating func take(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
@@ -120,16 +119,16 @@ package struct RemoteFileOpening: ~Copyable {
         self.chunks = consume chunks
     }
 
-    /// Whether all of it came, and was what was announced.
+    /// Checks that the file arrived completely and unaltered.
     package consuming func finish() throws(AttachmentError) {
         guard received == file.byteCount else { throw .cut }
-        // Only the final chunk says that nothing is missing.
+        // Only the final chunk proves that the file is complete.
         if file.key != nil { guard let chunks = chunks.take(), chunks.isOver else { throw .altered } }
         guard let digest = hash.take()?.finish(), ConstantTime.areEqual(digest, file.hash) else { throw .altered }
     }
 }
 
-/// The header and the chunks of an encrypted file, taken out of bytes that come in any portions.
+/// The header and the chunks of an encrypted file, extracted from bytes that arrive in portions of any size.
 private struct SealedChunks: ~Copyable {
     private let key: AttachmentKey
     private var rest: Int
@@ -153,7 +152,7 @@ private struct SealedChunks: ~Copyable {
             let wanted = wantedByteCount
             guard wanted > 0 else { throw .altered }
             if buffer.count == 0, bytes.count >= wanted {
-                // A whole piece is opened where it lies.
+                // A whole chunk is opened in place.
                 try open(UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted)), body)
                 bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(wanted))
                 continue

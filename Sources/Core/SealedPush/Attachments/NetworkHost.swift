@@ -6,14 +6,14 @@ internal import PushCore
     package import Foundation
 #endif
 
-/// Who a request goes to, as its URL says.
+/// The destination of a request, from its URL.
 package enum NetworkHost: Hashable, Sendable {
-    /// In small letters, without the dot of a full name.
+    /// In lowercase, without a trailing dot.
     case name(String)
     case address(IPAddress)
 
-    /// Nil for anything but an address, and letters, digits, hyphens and dots: what a loader might map to another host is no
-    /// host. Nil, too, with a user or password: nothing is fetched with credentials.
+    /// Returns nil unless the host is an address or consists of letters, digits, hyphens, and dots: a loader might map
+    /// anything else to another host. Also nil with a user or password, since files are never fetched with credentials.
     package init?(_ url: URL) {
         guard var text = url.host(percentEncoded: true)?.lowercased(), url.user() == nil, url.password() == nil
         else { return nil }
@@ -23,7 +23,7 @@ package enum NetworkHost: Hashable, Sendable {
             self = .address(address)
             return
         }
-        // In brackets, there is nothing but an address.
+        // Only an address may be in brackets.
         guard !url.absoluteString.contains("//[") else { return nil }
         if text.hasSuffix(".") { text.removeLast() }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -38,7 +38,7 @@ package enum NetworkHost: Hashable, Sendable {
         }
     }
 
-    /// Not the names that mean something on the local network alone: RFC 6761, 6762, 8375, and names without a dot.
+    /// Excludes names that are valid only on a local network: RFC 6761, 6762, 8375, and names without a dot.
     package var isPublic: Bool {
         switch self {
         case .name(let name):
@@ -47,8 +47,8 @@ package enum NetworkHost: Hashable, Sendable {
         }
     }
 
-    /// Whether this is an address in 198.18.0.0/15, which is reserved for tests of networks (RFC 2544), and which some VPN apps
-    /// return in place of a name's real address.
+    /// Whether this is an address in 198.18.0.0/15, which is reserved for network tests (RFC 2544). Some VPN apps return
+    /// such addresses in place of a name's real one.
     package var isFakeIP: Bool {
         guard case .address(let address) = self else { return false }
         return address.bytes.count == 4 && address.bytes[0] == 198 && address.bytes[1] & 0xfe == 18
@@ -59,18 +59,18 @@ package enum NetworkHost: Hashable, Sendable {
     private static let localSuffixes = [".local", ".internal", ".lan", ".home.arpa", ".onion"]
 }
 
-/// An IPv4 or IPv6 address, and whether it is one of the open internet's.
+/// An IPv4 or IPv6 address, and whether it belongs to the public internet.
 package struct IPAddress: Hashable, Sendable {
-    /// 4 or 16.
+    /// The address's 4 or 16 bytes.
     package let bytes: [UInt8]
     package var isV4: Bool { bytes.count == 4 }
 
-    /// Reads every way to write one that the system's own resolver reads: `127.1`, `0x7f000001` and `2130706433` are all
-    /// the same.
+    /// Parses every spelling that the system's resolver accepts: `127.1`, `0x7f000001`, and `2130706433` are all the same
+    /// address.
     package init?(text: String) {
         var v4 = in_addr()
         var v6 = in6_addr()
-        // A zone (`fe80::1%en0`) names a link: the address before it says what matters.
+        // A zone (`fe80::1%en0`) names a link; the address before it is the part that matters.
         let withoutZone = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false).first.map(
             String.init)
         if let withoutZone, inet_pton(AF_INET6, withoutZone, &v6) == 1 {
@@ -89,16 +89,16 @@ package struct IPAddress: Hashable, Sendable {
         return bytes == Self.v6Loopback
     }
 
-    /// Not private, local, reserved, documentation, multicast or broadcast. Source: IANA's registries of special-purpose
-    /// addresses (RFC 6890 and its successors).
+    /// Whether the address isn't private, local, reserved, multicast, broadcast, or for documentation. Source: IANA's
+    /// special-purpose address registries (RFC 6890 and its successors).
     package var isPublic: Bool {
         if let v4 = embeddedV4 { return !Self.specialV4.contains { Self.has(v4, $0.prefix, $0.bitCount) } }
-        // Only 2000::/3 is given out; what wraps an IPv4 address was looked at above.
+        // Only 2000::/3 is allocated; addresses that embed an IPv4 address were checked above.
         guard Self.has(bytes, [0x20], 3) else { return false }
         return !Self.specialV6.contains { Self.has(bytes, $0.prefix, $0.bitCount) }
     }
 
-    /// The bytes of an IPv4 address, or of the one that an IPv6 address stands for: mapped, 6to4, or NAT64 (RFC 6052, and the
+    /// The bytes of an IPv4 address, or of the one embedded in an IPv6 address: mapped, 6to4, or NAT64 (RFC 6052, and the
     /// prefix of the NAT64 network that a Mac can create for tests).
     private var embeddedV4: [UInt8]? {
         if bytes.count == 4 { return bytes }
@@ -124,7 +124,7 @@ package struct IPAddress: Hashable, Sendable {
         ([192, 0, 2], 24), ([192, 88, 99], 24), ([192, 168], 16), ([198, 18], 15), ([198, 51, 100], 24),
         ([203, 0, 113], 24), ([224], 4), ([240], 4),
     ]
-    /// Within 2000::/3: IETF protocols and Teredo, documentation, segment routing.
+    /// Within 2000::/3: IETF protocols and Teredo, documentation, and segment routing.
     private static let specialV6: [(prefix: [UInt8], bitCount: Int)] = [
         ([0x20, 0x01, 0], 23), ([0x20, 0x01, 0x0d, 0xb8], 32), ([0x3f, 0xff, 0], 20),
     ]

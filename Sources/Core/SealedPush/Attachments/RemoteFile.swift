@@ -6,16 +6,16 @@ internal import PushCore
     public import Foundation
 #endif
 
-/// A file that lies somewhere on the web, and how to know that it is the right one. Source: Specification 14.1.
+/// A file on the web, and the hash that identifies it. Source: Specification 14.1.
 public struct RemoteFile: Hashable, Sendable {
-    /// Where it is: `https`, with a host, without user or password, at most 2,048 bytes. Whether a receiver goes there is its
-    /// own decision.
+    /// The file's URL: `https`, with a host but without user or password, at most 2,048 bytes. Receivers decide for
+    /// themselves whether to fetch it.
     public var url: URL
-    /// How many bytes lie there: of the encrypted file, where it is encrypted.
+    /// The stored size in bytes; for encrypted files, of the ciphertext.
     public var byteCount: Int
-    /// BLAKE2b-256 over those bytes.
+    /// The BLAKE2b-256 of those bytes.
     public var hash: [UInt8]
-    /// What opens it; nil for a file that is not encrypted.
+    /// The key that decrypts it; nil for an unencrypted file.
     public var key: AttachmentKey?
 
     public init(url: URL, byteCount: Int, hash: [UInt8], key: AttachmentKey?) {
@@ -25,7 +25,7 @@ public struct RemoteFile: Hashable, Sendable {
         self.key = key
     }
 
-    /// How many bytes it opens to; nil where no encrypted file has this length.
+    /// The size of the decrypted file in bytes; nil if no encrypted file has this length.
     public var contentByteCount: Int? {
         key == nil ? byteCount : SealedFileLayout(sealedByteCount: byteCount)?.plaintextByteCount
     }
@@ -37,7 +37,7 @@ extension RemoteFile {
         let sizes = 1...Self.maximumByteCount
         byteCount = Int(try file.required("size") { $0.integer.flatMap { sizes.contains($0) ? $0 : nil } })
         hash = try file.required("hash") { $0.bytes(count: BLAKE2bStream.byteCount) }
-        // Plain by explicit choice only: a key that is missing or broken must not turn a sealed file into a plain one.
+        // Unencrypted only by explicit choice: a missing or broken key must not turn a sealed file into a plain one.
         if try file.optional("plain", \.bool) == true {
             guard file.take("key") == nil else { throw .invalid(file.place(of: "key")) }
             key = nil
@@ -47,7 +47,7 @@ extension RemoteFile {
         guard contentByteCount != nil else { throw .invalid(file.place(of: "size")) }
     }
 
-    /// The members as one JSON object: with the key.
+    /// The members as one JSON object, including the key.
     package var entry: [UInt8] { JSONValue.object(members).bytes }
 
     var members: [String: JSONValue] {
@@ -59,13 +59,13 @@ extension RemoteFile {
         return members
     }
 
-    /// Whether a device may fetch it: by `https` or, in a rehearsal, by `http` from a loopback host. Private addresses are the
-    /// app's choice.
+    /// Whether a device may fetch it: by `https` or, in a rehearsal, by `http` from a loopback host. Apps decide whether to
+    /// allow private addresses.
     package var isFetchable: Bool {
         NetworkHost(url).map { url.scheme?.lowercased() == "https" || $0.isLoopback } ?? false
     }
 
-    /// Whether only an app that allows private addresses fetches it.
+    /// Whether only an app that allows private addresses may fetch it.
     package var isOnPrivateNetwork: Bool { NetworkHost(url).map { !$0.isPublic && !$0.isLoopback } ?? false }
 
     package static func url(_ text: String) -> URL? {
@@ -77,28 +77,28 @@ extension RemoteFile {
     }
 
     static let maximumURLByteCount = 2_048
-    /// Longer than any file that is there to be fetched by a phone.
+    /// Longer than any file that phones would fetch.
     static let maximumByteCount: Int64 = 1 << 40
 }
 
 /// The key of one encrypted file: 32 random bytes, used for that file only.
 ///
-/// Its bytes are wiped with the last reference; printing or reflecting one shows nothing of them. They travel inside the
+/// Its bytes are wiped with the last reference; printing or reflecting a key doesn't reveal them. They travel inside the
 /// sealed content.
 public final class AttachmentKey: Sendable {
     private let bytes: WipedBytes
 
-    /// A new random key.
+    /// Creates a random key.
     public init() { bytes = WipedBytes(count: SecretStream.keyByteCount) { SecureRandom.fill($0) } }
 
-    /// Nil unless the text is base64url of 32 bytes.
+    /// Returns nil unless the text is base64url of 32 bytes.
     init?(text: String) {
         guard var decoded = Base64URL.decode(text.utf8), decoded.count == SecretStream.keyByteCount else { return nil }
         defer { wipe(&decoded) }
         bytes = WipedBytes(count: decoded.count) { [decoded] in $0.copyBytes(from: decoded) }
     }
 
-    /// For the content's JSON and nothing else.
+    /// The key's text, only for the content's JSON.
     var text: String { bytes.withBytes { Base64URL.encode(Array($0)) } }
 
     package func withBytes<Answer: ~Copyable, Failure: Error>(
@@ -113,7 +113,7 @@ extension AttachmentKey: Hashable {
         one.withBytes { one in other.withBytes { ConstantTime.areEqual(one, $0) } }
     }
 
-    /// Of the key's hash, not of the key.
+    /// Hashes the key's hash, not the key.
     public func hash(into hasher: inout Hasher) { hasher.combine(withBytes { BLAKE2b.hash(Array($0), byteCount: 32) }) }
 }
 
@@ -122,23 +122,23 @@ extension AttachmentKey: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Why a file was not sealed, or did not open. Holds nothing of it.
+/// An error in sealing or opening a file. Contains no part of the file.
 public enum AttachmentError: String, Error, Sendable {
-    /// Larger than iOS shows a file of this kind, or than was said.
+    /// Larger than iOS shows a file of this type, or than announced.
     case tooLarge = "too-large"
-    /// Shorter than was said.
+    /// Shorter than announced.
     case cut
-    /// Other bytes than were sealed.
+    /// Not the bytes that were sealed.
     case altered
-    /// Not of the kind that it was said to be.
+    /// Not of the declared type.
     case wrongType = "wrong-type"
     /// Empty.
     case empty
-    /// A file could not be read.
+    /// The file couldn't be read.
     case unreadable
-    /// A file could not be written: mostly, the disk is full.
+    /// The file couldn't be written, usually because the disk is full.
     case notWritable = "not-writable"
-    /// The file exists already.
+    /// The file already exists.
     case exists
 }
 
@@ -146,14 +146,14 @@ extension AttachmentError: CustomStringConvertible {
     /// One sentence for a person.
     public var description: String {
         switch self {
-        case .tooLarge: "the file is larger than iOS shows one of its kind (sound 5 MB, picture 10 MB, movie 50 MB)"
+        case .tooLarge: "the file is too large for iOS to show (limits: sound 5 MB, picture 10 MB, movie 50 MB)"
         case .cut: "the file is shorter than it should be"
         case .altered: "the file is not the one that was sealed"
-        case .wrongType: "the file is not of the kind that its name says"
+        case .wrongType: "the file's contents don't match the type that its name declares"
         case .empty: "the file is empty"
         case .unreadable: "the file can't be read"
-        case .notWritable: "the file can't be written: is there such a folder, and room on the disk?"
-        case .exists: "the file exists already, and is not overwritten"
+        case .notWritable: "the file can't be written; check that its folder exists and that the disk has free space"
+        case .exists: "the file already exists and won't be overwritten"
         }
     }
 }

@@ -1,5 +1,5 @@
 extension Content {
-    /// Whether this can be sealed: everything a receiver checks, and what JSON can't hold. Source: Specification 4.6.
+    /// Checks that this can be sealed: all receivers' checks, and that JSON can represent it. Source: Specification 4.6.
     package func checkForSealing() throws(ContentError) {
         if withdrawal == nil { guard alert.isVisible else { throw .noVisibleText } } else { try checkWithdrawal() }
         if let collapseID, !Self.isCollapseID(collapseID) { throw .invalid("collapse-id") }
@@ -33,7 +33,7 @@ extension Content {
         }
     }
 
-    /// Whether its end has passed. A lifetime in place of a moment is the most common cause.
+    /// Whether its expiry has passed. The most common cause is a lifetime in place of a moment.
     package func isExpired(at now: Timestamp) -> Bool { expires.map { $0 < now } ?? false }
 
     package static let momentRule = "whole seconds since 1970, not a lifetime"
@@ -46,7 +46,7 @@ extension Content {
 }
 
 extension JSONValue {
-    /// Finite numbers only, and not too deep; `depth` is the level at which this value lies.
+    /// Whether all numbers are finite and the nesting isn't too deep; `depth` is this value's own level.
     fileprivate func isSealable(depth: Int) -> Bool {
         switch self {
         case .null, .bool, .integer, .string: true

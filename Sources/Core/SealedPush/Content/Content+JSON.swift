@@ -1,18 +1,18 @@
 extension Content {
-    /// Reads content JSON that is to be sealed; `id`, `topic` and `sent` may be missing, everything else must be as
-    /// Specification 4.6 and 14 to 17 say.
+    /// Reads content JSON that is to be sealed. `id`, `topic`, and `sent` may be missing; all other members must follow
+    /// Specification 4.6 and 14 to 17.
     ///
-    /// At most 4,096 bytes, at most 16 levels deep; costs time in proportion to the bytes.
+    /// Accepts at most 4,096 bytes and at most 16 levels. Takes time in proportion to the bytes.
     public init(parsing bytes: [UInt8]) throws(ContentError) {
         try self.init(parsing: bytes, maximumByteCount: Self.maximumByteCount)
     }
 
-    /// The same with another limit, for content that is yet to be cut.
+    /// Reads the same JSON with a different limit, for content that is yet to be cut.
     package init(parsing bytes: [UInt8], maximumByteCount: Int) throws(ContentError) {
         try self.init(bytes, maximumByteCount: maximumByteCount, isLenient: false)
     }
 
-    /// Reads content JSON as a device does: what breaks a rule of Specification 14 to 17 costs itself alone.
+    /// Reads content JSON as a device does: a member that breaks a rule of Specification 14 to 17 is dropped on its own.
     package init(opening bytes: [UInt8], maximumByteCount: Int = maximumByteCount) throws(ContentError) {
         try self.init(bytes, maximumByteCount: maximumByteCount, isLenient: true)
     }
@@ -28,7 +28,7 @@ extension Content {
         }
     }
 
-    /// Reads content that is to be sealed out of JSON that was read before, no deeper than
+    /// Reads content that is to be sealed from JSON that was already parsed, no deeper than
     /// ``JSONReader/maximumDepth``.
     package init(members: consuming JSONMembers) throws(ContentError) { try self.init(members, isLenient: false) }
 
@@ -46,7 +46,7 @@ extension Content {
             guard object.take("alert") == nil || isLenient else { throw .besideWithdrawal("alert") }
             alert = Alert()
         }
-        // Most contents are a text alone.
+        // Most contents are only a text.
         guard !object.rest.isEmpty else { return }
         id = try object.optional("id") { $0.string.flatMap(MessageID.init(parsing:)) }
         topic = try object.optional("topic") { $0.string.flatMap(Topic.init(parsing:)) }
@@ -86,7 +86,7 @@ extension Content {
         other = object.rest.dictionary
     }
 
-    /// Nil where there is nothing; where it can't be read, nil or the error.
+    /// Returns nil if there is no such member. If it can't be read, returns nil when lenient and throws otherwise.
     private static func part<Value>(
         _ name: String, of object: inout MemberReader, _ isLenient: Bool,
         _ read: (JSONValue, String) throws(ContentError) -> Value
@@ -98,7 +98,7 @@ extension Content {
         }
     }
 
-    /// Each must be readable as it stands.
+    /// Reads attachments, each of which must be valid.
     static func attachments(in value: JSONValue) throws(ContentError) -> [Attachment] {
         guard case .array(let values) = value, (1...Attachment.maximumCount).contains(values.count) else {
             throw .unusable(value, at: "attachments")
@@ -130,7 +130,7 @@ extension Content {
         return bytes[..<place] + receipt.jsonMember + bytes[place...]
     }
 
-    /// The same without the receipt, which alone differs between the devices of one message, and where that belongs.
+    /// The JSON without the receipt, the only part that differs between a message's devices, and the receipt's place.
     package var jsonWithoutReceipt: (bytes: [UInt8], receiptPlace: Int) {
         var receiptPlace = 0
         var writer = JSONWriter()
@@ -172,19 +172,19 @@ extension Content {
     static let badgeIncrements: ClosedRange<Int64> = 1...99
 }
 
-/// Why bytes are not content, or content can't be sealed. Names keys, never values.
+/// An error in reading or sealing content. Names keys, never values.
 public enum ContentError: Error, Equatable, Sendable {
     /// More bytes than content may have.
     case tooLong(maximumByteCount: Int)
-    /// Not one JSON object in UTF-8, with a name twice, or more than 16 levels deep.
+    /// Not a single JSON object in UTF-8, has a duplicate name, or is more than 16 levels deep.
     case notJSON(JSONFault)
-    /// This key is missing; deeper ones as `attachments[0].url`.
+    /// This key is missing. Nested keys are named by path, such as `attachments[0].url`.
     case missing(String)
-    /// This key's value has the wrong type, or is out of range; deeper ones as `attachments[0].url`.
+    /// This key's value has the wrong type or is out of range. Nested keys are named by path, such as `attachments[0].url`.
     case invalid(String)
-    /// This key's value is `null`, which stands for nothing here; deeper ones as `alert.subtitle`.
+    /// This key's value is `null`, which has no meaning here. Nested keys are named by path, such as `alert.subtitle`.
     case null(String)
-    /// No part of `alert` has anything to see.
+    /// No part of `alert` is visible.
     case noVisibleText
     /// This key has no effect in a withdrawal.
     case besideWithdrawal(String)
@@ -195,32 +195,32 @@ extension ContentError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooLong(let maximum): "the content has more than \(maximum) bytes"
-        case .notJSON(let fault): "the content is not one JSON object: \(fault)"
+        case .notJSON(let fault): "the content is not a single JSON object: \(fault)"
         case .missing(let key): "the content has no \"\(key)\""
         case .invalid("alert"):
-            "the content's \"alert\" must be an object of texts, such as {\"title\":\"…\",\"body\":\"…\"}"
+            "the content's \"alert\" must be an object of strings, such as {\"title\":\"…\",\"body\":\"…\"}"
         case .invalid(let key) where key.hasSuffix(".url"):
-            "the content's \"\(key)\" must be an https address that every device can fetch, without user and password"
-        case .invalid("withdraw"): "the content's \"withdraw\" must name a \"message\" or a \"thread\", and not both"
+            "the content's \"\(key)\" must be an https URL that every device can fetch, without a user or password"
+        case .invalid("withdraw"): "the content's \"withdraw\" must name a \"message\" or a \"thread\", but not both"
         case .invalid(let key) where key.hasSuffix(".image-data"):
             "the content's \"\(key)\" must be a picture of 1 to 2048 bytes in base64url, without padding"
         case .invalid(let key): "the content's \"\(key)\" has the wrong type or is out of range"
         case .null(let key): "the content's \"\(key)\" is null: leave it out"
-        case .noVisibleText: "the content's \"alert\" has no title, subtitle or body that a person could see"
+        case .noVisibleText: "the content's \"alert\" has no visible title, subtitle, or body"
         case .besideWithdrawal(let key): "the content's \"\(key)\" has no effect in a withdrawal: leave it out"
         }
     }
 }
 
 extension ContentError {
-    /// What a value is that can't stand at this path.
+    /// Returns the error for a value that isn't allowed at this path.
     static func unusable(_ value: JSONValue, at path: String) -> ContentError {
         value == .null ? .null(path) : .invalid(path)
     }
 }
 
 extension Content.Alert {
-    /// Members with other names are ignored.
+    /// Reads the alert, ignoring members with other names.
     fileprivate init(reading parts: inout MemberReader) throws(ContentError) {
         title = try parts.optional("title", \.string)
         subtitle = try parts.optional("subtitle", \.string)
@@ -229,7 +229,7 @@ extension Content.Alert {
 }
 
 extension Content.Sound {
-    /// A string, or `{"critical": 1, "name": …, "volume": …}`.
+    /// Reads a string, or `{"critical": 1, "name": …, "volume": …}`.
     fileprivate init(_ value: JSONValue, at path: String) throws(ContentError) {
         func name(_ value: JSONValue) -> String? { value.string.flatMap { $0.isEmpty ? nil : $0 } }
         if let name = name(value) {

@@ -1,58 +1,58 @@
-/// What is sealed: the text and everything else a person or the app gets to see.
+/// The sealed content: the text, and everything else that a person or the app gets to see.
 ///
-/// The keys follow Apple's `aps` dictionary wherever that has one. `id`, `topic` and `sent` may be left out by who
-/// seals: the sealer fills them in. Source: Specification 4.
+/// The keys follow Apple's `aps` dictionary wherever it has an equivalent. `id`, `topic`, and `sent` may be omitted; the
+/// sealer then fills them in. Source: Specification 4.
 public struct Content: Hashable, Sendable {
-    /// The message's ID; random where nil.
+    /// The message's ID; if nil, a random one.
     public var id: MessageID?
-    /// The app; the sealer's topic where nil.
+    /// The app; if nil, the sealer's topic.
     public var topic: Topic?
-    /// When it was sealed; now where nil.
+    /// The time of sealing; if nil, now.
     public var sent: Timestamp?
-    /// After this moment (and ten minutes more) the safe default is shown in its place.
+    /// The time after which (plus ten minutes) the safe default is shown instead.
     public var expires: Timestamp?
-    /// Messages with the same string replace one another on the screen: 1 to 64 bytes of UTF-8.
+    /// A string that messages share if they replace one another on the screen: 1 to 64 bytes of UTF-8.
     public var collapseID: String?
-    /// The text; at least one of its three parts must be visible, unless there is a ``withdrawal``.
+    /// The text. At least one of its three parts must be visible, unless there is a ``withdrawal``.
     public var alert: Alert
-    /// The number on the app's icon, 0 to 2,147,483,647; 0 removes it, nil leaves it.
+    /// The number on the app's icon, 0 to 2,147,483,647; 0 removes it, nil leaves it unchanged.
     public var badge: Int?
     /// The amount to add to the count that the device keeps (``BadgeCount`` of PushService): 1 to 99, without ``badge``.
     /// Source: Specification 20.
     public var badgeIncrement: Int?
     public var sound: Sound?
-    /// What groups notifications on the screen.
+    /// A string by which notifications are grouped on the screen.
     public var threadID: String?
-    /// The app's notification category, which decides on actions.
+    /// The app's notification category, which determines the actions.
     public var category: String?
     public var interruptionLevel: InterruptionLevel?
     /// 0 to 1.
     public var relevanceScore: Double?
-    /// Anything the app itself wants to carry.
+    /// Any data for the app itself.
     public var data: JSONValue?
-    /// Pictures, sounds and movies, in the order in which they are shown; at most 16, each under an ID of its own.
+    /// Pictures, sounds, and movies in display order; at most 16, each with its own ID.
     ///
-    /// On content that was opened: those that could be read, the first of those with one ID. One that can't be read costs
-    /// itself, not the text. Source: Specification 14.
+    /// In opened content, only those that could be read; of several with one ID, the first. An unreadable attachment is
+    /// dropped without affecting the text. Source: Specification 14.
     public var attachments: [Attachment] = []
-    /// Where the whole content is, when this is the first part of it: see ``Overflow``.
+    /// The location of the whole content, if this is only its first part: see ``Overflow``.
     public var overflow: Overflow?
-    /// A chart for the device to draw; on content that was opened, nil also for one that this version can't read.
+    /// A chart for the device to draw. In opened content, also nil if this version can't read the value.
     ///
-    /// Sealing throws ``ContentError/invalid(_:)`` for one that breaks a limit of ``PushChart``.
+    /// Sealing throws ``ContentError/invalid(_:)`` for a chart that breaks a limit of ``PushChart``.
     public var chart: PushChart?
-    /// The person who wrote the message. On content that was opened, nil also if this version can't read the value.
+    /// The person who wrote the message. In opened content, also nil if this version can't read the value.
     public var person: Person?
-    /// The notifications that this content removes: it then shows nothing.
+    /// The notifications that this content removes. Such content doesn't show anything.
     public var withdrawal: Withdrawal?
-    /// What the sender asks for once this was shown; a sealer puts it in. On content that was opened, nil also for one that
-    /// does not read: that costs the receipt, and never the text. Source: Specification 16.1.
+    /// The sender's request for a receipt once this was shown; a sealer adds it. In opened content, also nil if it can't be
+    /// read, which loses the receipt but never the text. Source: Specification 16.1.
     public var receipt: ReceiptRequest?
-    /// Whether `{{name}}` in title, subtitle and body stands for a value that only the device knows. Source: Specification 17.
+    /// Whether `{{name}}` in title, subtitle, and body stands for a value only the device knows. Source: Specification 17.
     ///
-    /// False unless the sender says so: in any other message the text is shown as it is, braces and all.
+    /// False unless the sender sets it: the text of any other message is shown as it is, including its braces.
     public var isTemplate = false
-    /// What this version knows no key for; kept for the app.
+    /// Members that this version doesn't know; kept for the app.
     public var other: [String: JSONValue]
 
     public init(title: String? = nil, subtitle: String? = nil, body: String? = nil, data: JSONValue? = nil) {
@@ -73,22 +73,22 @@ public struct Content: Hashable, Sendable {
             self.body = body
         }
 
-        /// Whether a person would see anything: some scalar that is no white space, control or ignorable.
+        /// Whether a person would see anything: a scalar that isn't white space, a control character, or ignorable.
         public var isVisible: Bool {
             func isVisible(_ part: String?) -> Bool { part.map(VisibleText.isVisible) ?? false }
             return isVisible(title) || isVisible(subtitle) || isVisible(body)
         }
     }
 
-    /// As in `aps.sound`.
+    /// A sound, as in `aps.sound`.
     public enum Sound: Hashable, Sendable {
-        /// A file's name, or `default`.
+        /// A file name, or `default`.
         case named(String)
         /// A critical alert's sound; the volume is 0 to 1.
         case critical(name: String, volume: Double)
     }
 
-    /// As in `aps.interruption-level`, from the quietest to the loudest.
+    /// The interruption level, as in `aps.interruption-level`, from the quietest to the loudest.
     public enum InterruptionLevel: String, Sendable, CaseIterable {
         case passive
         case active
@@ -96,15 +96,15 @@ public struct Content: Hashable, Sendable {
         case critical
     }
 
-    /// The largest content that is read, in bytes: no envelope holds more.
+    /// The size of the largest content that is read, in bytes; larger content doesn't fit into an envelope.
     package static let maximumByteCount = PayloadLimit.byteCount
-    /// The largest content that a tool reads in order to seal it: more than fits, as it may be cut.
+    /// The size of the largest content that a tool reads for sealing: more than fits, since it may be cut.
     package static let maximumUnsealedByteCount = 1 << 20
 }
 
 /// Text that a person sees.
 package enum VisibleText {
-    /// A braille pattern without a dot: a symbol, by its properties, and nothing to see.
+    /// A braille pattern without a dot: a symbol by its properties, but invisible.
     private static let brailleBlank: Unicode.Scalar = "\u{2800}"
 
     package static func isVisible(_ text: String) -> Bool {

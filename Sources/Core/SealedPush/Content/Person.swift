@@ -1,13 +1,13 @@
 extension Content {
-    /// The person who wrote a message. The device shows their picture beside it, as messengers do: a communication notification.
+    /// The person who wrote a message. Devices show their picture beside it, as messengers do: a communication notification.
     ///
-    /// Ignored in anonymous messages. On content that was opened, a value that breaks a rule costs the picture or the person,
+    /// Ignored in anonymous messages. In opened content, a value that breaks a rule loses the picture or the person, but
     /// never the text; sealing throws ``ContentError/invalid(_:)`` for it. Source: Specification 19.
     public struct Person: Hashable, Sendable {
-        /// 1 to 128 bytes, with something to see.
+        /// The person's name: 1 to 128 bytes, with something visible.
         public var name: String
-        /// Identifies the person, and never changes: 1 to 128 bytes. The device's system learns it, so don't use an email address
-        /// or a phone number.
+        /// An identifier that never changes for this person: 1 to 128 bytes. The device's system learns it, so don't use an
+        /// email address or a phone number.
         public var id: String
         public var image: Image?
 

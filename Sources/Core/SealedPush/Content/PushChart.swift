@@ -2,22 +2,22 @@ internal import PushCore
 
 /// A chart that the device draws from sealed points. Source: Specification 15.
 ///
-/// The device shows it only where its app has opted in; the text of the notification must do without it.
+/// The device shows it only if its app has opted in, so the notification's text must make sense without it.
 public struct PushChart: Hashable, Sendable {
     public var kind: Kind
-    /// The values, evenly spaced, oldest first; nil is a gap. At most 1,024, of which at least one is a value.
+    /// The values, evenly spaced, oldest first; nil is a gap. At most 1,024, at least one of which isn't nil.
     ///
-    /// Differences below a billionth of the greatest value are not drawn.
+    /// Differences smaller than a billionth of the greatest value aren't drawn.
     public var points: [Double?]
-    /// What stands below the points: evenly spread, the first below the first point and the last below the last. At most
-    /// 16, each of at most 48 bytes. Those that would overlap are left out.
+    /// The labels below the points: evenly spread, the first below the first point and the last below the last. At most 16,
+    /// each with at most 48 bytes. Labels that would overlap are omitted.
     public var labels: [String]
-    /// What stands before each number on the axis, such as `$`; at most 16 bytes.
+    /// The text before each number on the axis, such as `$`; at most 16 bytes.
     public var prefix: String
-    /// What stands after each number on the axis, such as `%` or ` km`; at most 16 bytes.
+    /// The text after each number on the axis, such as `%` or ` km`; at most 16 bytes.
     public var suffix: String
     public var color: Color
-    /// Whether numbers, grid lines and labels are drawn. A sparkline never has them.
+    /// Whether numbers, grid lines, and labels are drawn. A sparkline never has them.
     public var hasAxes: Bool
 
     public init(
@@ -34,26 +34,26 @@ public struct PushChart: Hashable, Sendable {
     }
 
     public enum Kind: String, Sendable, CaseIterable {
-        /// Its axis need not begin at zero.
+        /// A line whose axis need not begin at zero.
         case line
         /// A line, and the area between it and zero.
         case area
-        /// From zero, up or down.
+        /// Bars from zero, up or down.
         case bar
         /// A line without axes, half as high.
         case sparkline
     }
 
     public enum Color: Hashable, Sendable {
-        /// The one that the app has chosen.
+        /// The color that the app chose.
         case accent
-        /// The app's color of rising where the last value is above the first, that of falling where it is below.
+        /// The app's color for rising if the last value is above the first, or for falling if it is below.
         case trend
-        /// The same in light and in dark.
+        /// The same color in light and dark mode.
         case rgb(RGB)
     }
 
-    /// In sRGB.
+    /// A color in sRGB.
     public struct RGB: Hashable, Sendable {
         public var red: UInt8
         public var green: UInt8
@@ -73,7 +73,7 @@ public struct PushChart: Hashable, Sendable {
 }
 
 extension PushChart {
-    /// Reads what Specification 15.1 says. Members with other names are ignored.
+    /// Reads the form in Specification 15.1. Members with other names are ignored.
     package init(_ value: JSONValue, at path: String = "chart") throws(ContentError) {
         var chart = try MemberReader(value, at: path)
         self.init(
@@ -85,7 +85,7 @@ extension PushChart {
             hasAxes: try chart.optional("axes", \.bool) ?? true)
     }
 
-    /// Shortest: what has its usual value is left out.
+    /// The shortest JSON, which omits default values.
     package var json: JSONValue {
         var members: [String: JSONValue] = ["kind": .string(kind.rawValue)]
         members["points"] = .array(

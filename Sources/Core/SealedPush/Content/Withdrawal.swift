@@ -1,12 +1,12 @@
 extension Content {
-    /// Removes notifications that a person has read elsewhere. Such content has no text, and shows nothing.
+    /// Removes notifications that a person has read elsewhere. Such content has no text and isn't shown.
     ///
-    /// It removes notifications of the same sender alone, and of a thread those that were sent earlier. A notification that arrives
-    /// afterwards is shown. Sealing refuses an anonymous withdrawal, and so do devices. Source: Specification 21.
+    /// It removes only the same sender's notifications, and from a thread only those sent earlier. A notification that
+    /// arrives later is shown. Sealing refuses an anonymous withdrawal, and so do devices. Source: Specification 21.
     public struct Withdrawal: Hashable, Sendable {
         public var target: Target
-        /// Whether it travels in an ordinary push, which the extension of an app with Apple's filtering entitlement opens. Otherwise
-        /// it travels in a background push, which the app opens.
+        /// Whether it travels in an ordinary push, opened by the extension of an app with Apple's filtering entitlement.
+        /// Otherwise, it travels in a background push, opened by the app.
         public var isFiltered: Bool
 
         public init(_ target: Target, isFiltered: Bool = false) {
@@ -17,13 +17,13 @@ extension Content {
         /// The notifications to remove.
         public enum Target: Hashable, Sendable {
             case message(MessageID)
-            /// All with this ``Content/threadID``, which isn't empty.
+            /// All notifications with this ``Content/threadID``, which isn't empty.
             case thread(String)
         }
     }
 
-    /// Content that removes notifications. It may also have ``badge``, ``expires``, ``collapseID`` and, for an app that opens it,
-    /// ``data``.
+    /// Creates content that removes notifications. It may also have ``badge``, ``expires``, ``collapseID``, and, for an app
+    /// that opens it, ``data``.
     public init(withdrawing target: Withdrawal.Target, isFiltered: Bool = false) {
         self.init()
         withdrawal = Withdrawal(target, isFiltered: isFiltered)

@@ -1,11 +1,11 @@
-/// base64url without padding (RFC 4648 section 5), strictly: one text for each byte string.
+/// base64url without padding (RFC 4648 section 5), strictly: exactly one text for each byte string.
 ///
-/// Eight characters at once, one in each byte of a word, by arithmetic alone: keys of files and receipts are written so,
-/// and neither branches nor indexes depend on what they are, but for one branch on whether a text is base64url at all.
+/// Converts eight characters at a time, one per byte of a word, with arithmetic only. File and receipt keys are encoded this
+/// way, so neither branches nor indexes depend on the data, except for one branch on whether a text is base64url at all.
 package enum Base64URL {
     package static func textByteCount(of byteCount: Int) -> Int { (byteCount * 4 + 2) / 3 }
 
-    /// The most bytes that fit into this many characters.
+    /// Returns the maximum number of bytes that fit into this many characters.
     package static func byteCount(fitting textByteCount: Int) -> Int { textByteCount * 3 / 4 }
 
     package static func encode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes(encode) }
@@ -43,8 +43,8 @@ package enum Base64URL {
         }
     }
 
-    /// Nil for any character outside the alphabet, padding, white space, an impossible length, or a last character
-    /// whose unused bits are not zero.
+    /// Returns nil for any character outside the alphabet, padding, white space, an impossible length, or a last character
+    /// whose unused bits aren't zero.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         if let bytes = text.withContiguousStorageIfAvailable({ decode(UnsafeRawBufferPointer($0)) }) { return bytes }
         return Array(text).withUnsafeBytes { decode($0) }
@@ -52,7 +52,7 @@ package enum Base64URL {
 
     private static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
-        // All empty arrays are one, to which the lines below would write.
+        // All empty arrays share one storage, to which the code below would write.
         guard !text.isEmpty else { return [] }
         var wrong: UInt64 = 0
         let byteCount = byteCount(fitting: text.count)
@@ -60,7 +60,7 @@ package enum Base64URL {
             var place = 0
             for index in stride(from: 0, to: text.count, by: 8) {
                 let count = min(8, text.count - index)
-                // `A` stands for zeros behind the end.
+                // Pads the end with `A`, which encodes zeros.
                 let characters =
                     word(text, at: index, count: count) | (0x41 * ones) & (count < 8 ? .max >> (8 * UInt64(count)) : 0)
                 let (group, unknown) = group(of: characters)
@@ -74,7 +74,7 @@ package enum Base64URL {
         return wrong == 0 ? bytes : nil
     }
 
-    /// The characters for eight times six bits.
+    /// Returns the characters for eight groups of six bits.
     private static func letters(of group: UInt64) -> UInt64 {
         var values = (group & 0xffff_ff00_0000) << 8 | group & 0x0000_00ff_ffff
         values = (values & 0x00ff_f000_00ff_f000) << 4 | values & 0x0000_0fff_0000_0fff
@@ -84,7 +84,7 @@ package enum Base64URL {
         return values &+ 0x41 &* ones &+ later &- earlier
     }
 
-    /// Eight times six bits for eight characters; and not zero where one of those is not in the alphabet.
+    /// Returns eight groups of six bits for eight characters. `unknown` is nonzero if any character isn't in the alphabet.
     private static func group(of characters: UInt64) -> (UInt64, unknown: UInt64) {
         let ascii = characters & (0x7f &* ones)
         func isIn(_ first: UInt8, _ last: UInt8) -> UInt64 { atLeast(first, ascii) &- atLeast(last + 1, ascii) }
@@ -99,14 +99,14 @@ package enum Base64URL {
         return (values, (known ^ ones) | (characters ^ ascii))
     }
 
-    /// 1 in each byte that is so much or more. None is above 127.
+    /// Returns 1 in each byte that is at least `limit`. No byte may be above 127.
     private static func atLeast(_ limit: UInt8, _ bytes: UInt64) -> UInt64 {
         (bytes &+ UInt64(128 - limit) &* ones) >> 7 & ones
     }
 
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-    /// The bytes from here on, the first one on top; zeros behind the last.
+    /// Returns the bytes starting at this index, the first one in the highest position, with zeros after the last.
     private static func word(_ bytes: UnsafeRawBufferPointer, at index: Int, count: Int) -> UInt64 {
         if index + 8 <= bytes.count {
             let word = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
@@ -120,7 +120,7 @@ package enum Base64URL {
     /// Writes the first bytes of a word.
     private static func put(_ word: UInt64, into bytes: UnsafeMutableRawBufferPointer, at place: Int, count: Int) {
         if place + 8 <= bytes.count {
-            // What lies behind them is written over by the next word.
+            // The bytes after them are overwritten by the next word.
             return bytes.storeBytes(of: word.bigEndian, toByteOffset: place, as: UInt64.self)
         }
         for offset in 0..<count { bytes[place + offset] = UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64(offset))) }

@@ -1,31 +1,31 @@
 internal import PushCore
 
-/// The sealed bytes as they travel, taken apart as far as that goes without a key.
+/// The sealed bytes in transit, parsed as far as possible without a key.
 ///
-/// Parsing checks the form only: who sealed it, and whether it opens, is for ``Opener``. Source: Specification 3.
+/// Parsing checks only the form; ``Opener`` determines who sealed it and whether it opens. Source: Specification 3.
 public struct Envelope: Sendable {
-    /// The payload's key that holds one, beside `aps`.
+    /// The payload's key for an envelope, beside `aps`.
     public static let fieldName = "custom-encrypted-message"
 
     package let suite: Suite
-    /// The whole envelope, header included.
+    /// The whole envelope, including the header.
     public let bytes: [UInt8]
 
-    /// The hint by which a device finds its key.
+    /// The hint with which a device finds its key.
     public var recipientHint: KeyHint { KeyHint(bytes[Suite.recipientHint]) }
-    /// The hint by which a device finds the sender among those it trusts; nil if the suite proves no sender.
+    /// The hint with which a device finds the sender among those it trusts; nil if the suite doesn't prove a sender.
     public var senderHint: KeyHint? { suite.isAuthenticated ? KeyHint(bytes[Suite.senderHint]) : nil }
-    /// The message's number within its HPKE context, 12 bytes; nil if the suite proves no sender.
+    /// The message's number within its HPKE context, 12 bytes; nil if the suite doesn't prove a sender.
     public var number: [UInt8]? { suite.isAuthenticated ? Array(bytes[suite.number]) : nil }
     /// The encapsulated key.
     package var enc: ArraySlice<UInt8> { bytes[suite.enc] }
 
-    /// How many bytes were sealed: content and padding. An observer learns this number and no other.
+    /// The number of bytes that were sealed: content and padding. It is the only number that an observer learns.
     public var plaintextByteCount: Int { bytes.count - suite.overheadByteCount }
 
     /// The header's bytes, which the tag covers.
     package var headerBytes: ArraySlice<UInt8> { bytes[..<suite.headerByteCount] }
-    /// What follows the header: ciphertext and tag, or the sealed box.
+    /// The bytes after the header: ciphertext and tag, or the sealed box.
     package var sealedBytes: ArraySlice<UInt8> { bytes[suite.headerByteCount...] }
 
     /// The envelope as the payload carries it.
@@ -38,10 +38,10 @@ extension Envelope: Hashable {
 }
 
 extension Envelope {
-    /// Seals padded plaintext in a way that proves nothing about its sender.
+    /// Seals padded plaintext without proving who sent it.
     package static func sealingAnonymously(_ plaintext: [UInt8], to recipient: DevicePublicKey) -> Envelope {
         guard let suite = Suite.sealing(to: recipient, from: nil), case .anonymous(let seal, _) = suite.method else {
-            preconditionFailure("nobody seals to a hybrid key anonymously")
+            preconditionFailure("messages to a hybrid key can't be anonymous")
         }
         var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
         bytes.withUnsafeMutableBytes { bytes in
@@ -54,10 +54,10 @@ extension Envelope {
         return Envelope(suite: suite, bytes: bytes)
     }
 
-    /// Writes the plaintext into `plaintext`, which has ``plaintextByteCount`` bytes; false where it does not open under these
-    /// keys.
+    /// Writes the plaintext into `plaintext`, which has ``plaintextByteCount`` bytes. Returns false if it doesn't open under
+    /// these keys.
     ///
-    /// - Parameter sender: whose message it must be; nil where the suite proves nothing about that.
+    /// - Parameter sender: the required sender; nil if the suite doesn't prove one.
     func open(
         with identity: DevicePrivateKey, from sender: SenderPublicKey?, info: EnvelopeInfo,
         into plaintext: UnsafeMutableRawBufferPointer
@@ -81,17 +81,17 @@ extension Envelope {
 }
 
 extension Envelope {
-    /// No envelope is longer: 4,096 characters of base64url hold no more bytes.
+    /// The maximum length: 4,096 characters of base64url can't encode more bytes.
     public static let maximumByteCount = 3_072
 
-    /// Reads the field's text: base64url without padding, strictly.
+    /// Parses the field's text, which must be strict base64url without padding.
     public init(parsing text: String) throws(EnvelopeError) {
         guard text.utf8.count <= Base64URL.textByteCount(of: Self.maximumByteCount) else { throw .tooLong }
         guard let bytes = Base64URL.decode(text.utf8) else { throw .notBase64URL }
         try self.init(parsing: bytes)
     }
 
-    /// Reads an envelope's bytes.
+    /// Parses an envelope's bytes.
     public init(parsing bytes: [UInt8]) throws(EnvelopeError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
         guard let first = bytes.first else { throw .empty }
@@ -105,17 +105,17 @@ extension Envelope {
     }
 }
 
-/// Why bytes are not an envelope.
+/// A reason why bytes aren't an envelope.
 public enum EnvelopeError: Error, Equatable, Sendable {
     /// Not base64url without padding in its one canonical form.
     case notBase64URL
-    /// Nothing there.
+    /// There are no bytes.
     case empty
     /// More than ``Envelope/maximumByteCount`` bytes.
     case tooLong
-    /// A first byte that stands for no suite.
+    /// The first byte isn't a known suite.
     case unknownSuite(UInt8)
-    /// Less than header, one sealed byte and tag.
+    /// Fewer bytes than the header, one sealed byte, and the tag.
     case tooShort(byteCount: Int, minimum: Int)
     /// `enc` is not canonical, or of low order (Specification 3.3).
     case unsafeEncapsulatedKey
@@ -130,7 +130,7 @@ extension EnvelopeError: CustomStringConvertible {
         case .tooLong: "the envelope is longer than \(Envelope.maximumByteCount) bytes"
         case .unknownSuite(let byte): "the envelope has the unknown suite \(Hex.encode([byte]))"
         case .tooShort(let count, let minimum):
-            "the envelope is cut: \(count) bytes, where its suite has at least \(minimum)"
+            "the envelope is truncated: it has \(count) bytes, but its suite needs at least \(minimum)"
         case .unsafeEncapsulatedKey: "the envelope's encapsulated key is not a safe X25519 public key"
         }
     }

@@ -1,8 +1,8 @@
 internal import PushCore
 
-/// Four bytes in an envelope that help a device to find a key, and tell nothing to anybody without that key.
+/// Four bytes in an envelope that help a device find a key, and that reveal nothing to anyone without that key.
 ///
-/// A hint proves nothing: any key may match it. It is a hash over the encapsulated key, so it changes with it.
+/// A hint isn't proof: any key may match it. It is a hash that includes the encapsulated key, so it changes with it.
 /// Source: Specification 3.2.
 public struct KeyHint: Hashable, Sendable, CustomStringConvertible {
     package static let byteCount = 4
@@ -10,7 +10,7 @@ public struct KeyHint: Hashable, Sendable, CustomStringConvertible {
 
     init(_ bytes: ArraySlice<UInt8>) { self.bytes = Array(bytes) }
 
-    /// Hashes the label, the suite, `enc` and the keys.
+    /// Hashes the label, the suite, `enc`, and the keys.
     fileprivate init(_ label: String, _ suite: Envelope.Suite, enc: ArraySlice<UInt8>, _ keys: [UInt8]...) {
         let hashed = Array(label.utf8) + [0, suite.identifier] + enc + keys.joined()
         self.init(hashed.withUnsafeBytes { SHA256.hash($0) }[..<Self.byteCount])

@@ -1,15 +1,15 @@
 package import PushCore
 
-/// A sender's HPKE context with the header of its envelopes: seals any number of plaintexts for one device.
+/// A sender's HPKE context with its envelopes' header. Seals any number of plaintexts for one device.
 ///
-/// Wiped when it goes. Safe from many threads at once. Source: Specification 3.4 and 3.5.
+/// Wiped on deallocation. Thread-safe. Source: Specification 3.4 and 3.5.
 package struct SealingContext: ~Copyable, Sendable {
     private let suite: Envelope.Suite
     private let hpke: HPKEContext
     /// The header, with zeros for the number.
     private let header: [UInt8]
 
-    /// Makes a context with a fresh ephemeral key; about 120 µs.
+    /// Creates a context with a fresh ephemeral key; about 120 µs.
     package init(to recipient: DevicePublicKey, from sender: SenderPrivateKey, info: EnvelopeInfo) {
         guard let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender),
             case .authenticated(_, let sending, _) = suite.method
@@ -30,9 +30,9 @@ package struct SealingContext: ~Copyable, Sendable {
         self.hpke = hpke
     }
 
-    /// Seals padded plaintext. A number that is given, for known answers, must not be used for another plaintext.
+    /// Seals padded plaintext. A `number` given for a known-answer test must not be used for another plaintext.
     ///
-    /// - Parameter random: fresh random bytes for the number, which are used for nothing else.
+    /// - Parameter random: fresh random bytes for the number, which must not be used for anything else.
     package func seal(
         _ plaintext: [UInt8], number: HPKENumber? = nil, random: Bytes16 = SecureRandom.pair().0
     ) -> Envelope {

@@ -1,21 +1,21 @@
 internal import PushCore
 
 extension Envelope {
-    /// The algorithms of an envelope, for which its first byte stands; there is no other agility.
+    /// An envelope's algorithms, identified by its first byte. There is no other algorithm agility.
     ///
-    /// Holds the layout of the header, the kinds of keys, and how to seal and open. Other code asks the suite, and knows no
-    /// length or offset of its own. A class, as each envelope has one: copies are free. Source: Specification 3.
+    /// Defines the header's layout, the types of keys, and how to seal and open. Other code asks the suite rather than
+    /// defining lengths or offsets. A class, since each envelope has one and copies should be free. Source: Specification 3.
     package final class Suite: Sendable {
         /// The first byte.
         package let identifier: UInt8
         package let name: StaticString
-        /// What the keys of its devices are.
+        /// The algorithm of its devices' keys.
         package let recipientKeys: KeyAlgorithm
-        /// What the keys of its senders are; nil where it proves nothing about who sealed.
+        /// The algorithm of its senders' keys; nil if it doesn't prove who sealed.
         let senderKeys: KeyAlgorithm?
         /// The length of the encapsulated key, in bytes.
         let encByteCount: Int
-        /// What the sealed part has more than the plaintext.
+        /// The number of bytes by which the sealed part is longer than the plaintext.
         let tagByteCount: Int
         /// The length of the pre-shared key's ID in the header, in bytes.
         let pskIDByteCount: Int
@@ -40,8 +40,8 @@ extension Envelope {
         }
 
         enum Method: Sendable {
-            /// Proves who sealed, by HPKE: how both ends come to a context, under whose numbers many messages are sealed.
-            /// `isSafe` says whether this many bytes may be taken for an encapsulated key.
+            /// Proves who sealed, by HPKE. Both ends create a context, whose numbers allow many messages to be sealed under
+            /// it. `isSafe` returns whether bytes of the right length are a safe encapsulated key.
             case authenticated(
                 isSafe: @Sendable (UnsafeRawBufferPointer) -> Bool,
                 sending: @Sendable (DevicePublicKey, SenderPrivateKey, EnvelopeInfo) -> HPKEContext,
@@ -50,7 +50,7 @@ extension Envelope {
                         _ enc: UnsafeRawBufferPointer, _ pskID: UnsafeRawBufferPointer, DevicePrivateKey,
                         SenderPublicKey, EnvelopeInfo
                     ) -> HPKEContext)
-            /// Proves nothing about who sealed. `open` is false where it does not open.
+            /// Doesn't prove who sealed. `open` returns false if the message doesn't open.
             case anonymous(
                 seal: @Sendable (UnsafeRawBufferPointer, DevicePublicKey, UnsafeMutableRawBufferPointer) -> Void,
                 open: @Sendable (UnsafeRawBufferPointer, DevicePrivateKey, UnsafeMutableRawBufferPointer) -> Bool)
@@ -59,7 +59,7 @@ extension Envelope {
         // Specification 3.1: suite · recipient hint, and if it proves who sealed: sender hint · enc · number · psk_id.
         static let recipientHint = 1..<1 + KeyHint.byteCount
         static let senderHint = recipientHint.upperBound..<recipientHint.upperBound + KeyHint.byteCount
-        // Without a sender, `enc` is how the sealed box begins.
+        // Without a sender, `enc` is the start of the sealed box.
         var enc: Range<Int> {
             let start = isAuthenticated ? Self.senderHint.upperBound : Self.recipientHint.upperBound
             return start..<start + encByteCount
@@ -71,7 +71,7 @@ extension Envelope {
         /// Whether it proves who sealed.
         package var isAuthenticated: Bool { senderKeys != nil }
 
-        /// How many bytes an envelope has more than its plaintext.
+        /// The number of bytes by which an envelope is longer than its plaintext.
         package var overheadByteCount: Int { headerByteCount + tagByteCount }
     }
 }
@@ -90,7 +90,7 @@ extension Envelope.Suite {
                     info: info.classical)
             }))
 
-    /// HPKE mode_auth_psk: as ``authenticated``, and the content is secret as long as X25519 or ML-KEM-768 holds.
+    /// HPKE mode_auth_psk: like ``authenticated``, but content stays secret if either X25519 or ML-KEM-768 is secure.
     /// Source: Specification 3.8.
     package static let hybrid = Envelope.Suite(
         identifier: 0x03, name: "hybrid", recipientKeys: .hybrid, senderKeys: .x25519Seed,
@@ -117,7 +117,7 @@ extension Envelope.Suite {
                 }
             }))
 
-    /// libsodium's sealed box: proves nothing about who sealed. Source: Specification 3.6.
+    /// libsodium's sealed box: doesn't prove who sealed. Source: Specification 3.6.
     package static let anonymous = Envelope.Suite(
         identifier: 0x02, name: "anonymous", recipientKeys: .x25519, senderKeys: nil,
         encByteCount: X25519PublicKey.byteCount, tagByteCount: SealedBox.overheadByteCount,
@@ -125,19 +125,19 @@ extension Envelope.Suite {
             seal: { SealedBox.seal($0, to: $1.x25519, into: $2) },
             open: { SealedBox.open($0, with: $1.x25519, into: $2) }))
 
-    /// All that are known, that of new keys first. Bound to others by tests alone, so that nothing on a message's way has a
-    /// parameter for them.
+    /// All known suites, the one for new keys first. Overridden only in tests; this keeps a parameter out of every
+    /// signature.
     @TaskLocal package static var known: [Envelope.Suite] = [.authenticated, .anonymous, .hybrid]
 
-    /// The one that seals to a recipient, from a sender or from nobody; nil if there is none, as for nobody and a hybrid key.
+    /// Returns the suite for a recipient and a sender, or nil if there is none, as for a hybrid key without a sender.
     package static func sealing(to recipient: DevicePublicKey, from sender: SenderPublicKey?) -> Envelope.Suite? {
         known.first { $0.fits(recipient) && $0.fits(sender) }
     }
 
-    /// All that seal for a sender, or for nobody, that of X25519 keys first.
+    /// Returns all suites for a sender, or for none, the one for X25519 keys first.
     package static func all(from sender: SenderPublicKey?) -> [Envelope.Suite] { known.filter { $0.fits(sender) } }
 
-    /// All that prove who sealed.
+    /// All suites that prove who sealed.
     package static var provingSender: [Envelope.Suite] { known.filter(\.isAuthenticated) }
 }
 

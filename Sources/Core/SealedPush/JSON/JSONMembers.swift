@@ -1,10 +1,10 @@
-/// An object's members in the order in which they stand, to be taken out one by one, so that what is left is what nobody knew.
+/// An object's members in their original order, to be taken one by one so that only unknown members remain.
 ///
-/// A list, as messages and orders have a handful of members: to look through their names takes less time than to hash one.
+/// A list, since messages and orders have few members: searching their names takes less time than hashing one.
 package struct JSONMembers: Sendable {
     private var members: [(name: String, value: Value)] = []
 
-    /// A member's value; an object's members are not made into a dictionary before somebody wants one.
+    /// A member's value. An object's members become a dictionary only on demand.
     package enum Value: Sendable {
         case members(JSONMembers)
         case other(JSONValue)
@@ -16,7 +16,7 @@ package struct JSONMembers: Sendable {
             }
         }
 
-        /// Nil for anything but an object.
+        /// The object's members; nil for anything but an object.
         package var members: JSONMembers? {
             switch self {
             case .members(let members): members
@@ -47,9 +47,9 @@ package struct JSONMembers: Sendable {
         return nil
     }
 
-    /// Whether no member has this name, or one that is canonically equivalent.
+    /// Whether no member has this name or a canonically equivalent one.
     ///
-    /// - Parameter names: empty at first; takes the names where there are so many that one is hashed faster than looked for.
+    /// - Parameter names: empty at first. Receives the names once there are so many that hashing is faster than searching.
     func isNew(_ name: String, _ names: inout Set<String>) -> Bool {
         if members.count < Self.listedNameCount { return members.allSatisfy { $0.name != name } }
         if members.count == Self.listedNameCount { names = Set(members.map(\.name)) }
@@ -64,7 +64,7 @@ package struct JSONMembers: Sendable {
     }
 }
 
-/// An object's members, taken out one by one, so that what is left is what nobody knew. Errors name the member by its path.
+/// An object's members, taken one by one so that only unknown members remain. Errors name the member by its path.
 struct MemberReader {
     private(set) var rest: JSONMembers
     private let path: String?
@@ -82,7 +82,7 @@ struct MemberReader {
 
     mutating func take(_ name: String) -> JSONValue? { rest.take(name)?.json }
 
-    /// Nil where the member is missing; an error where `read` makes nothing of it.
+    /// Returns nil if the member is missing; throws if `read` returns nil.
     mutating func optional<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(ContentError) -> Value? {
         guard let member = take(name) else { return nil }
         guard let value = read(member) else { throw .unusable(member, at: place(of: name)) }
@@ -103,20 +103,20 @@ struct MemberReader {
     func place(of name: String) -> String { path.map { "\($0).\(name)" } ?? name }
 }
 
-/// Any JSON value: what an app puts into `data`, and what a newer sender puts where this version knows no key.
+/// Any JSON value: in `data`, from an app; under keys unknown to this version, from a newer sender.
 ///
-/// Literals stand for values, except `nil`: write `.null`, so that a missing value and a null one are never mixed up.
+/// Literals create values, except `nil`: write `.null`, so that a missing value and a null one are never confused.
 public enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// Finite; a value that is not can't be sealed.
+    /// A finite number; other numbers can't be sealed.
     case number(Double)
     case string(String)
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// The value under a key, where this is an object that has it.
+    /// The value under a key; nil if this isn't an object or lacks the key.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[key]
@@ -168,7 +168,7 @@ extension JSONValue {
         return value
     }
 
-    /// A string that is this many bytes in base64url.
+    /// Returns the bytes of a base64url string that has exactly this many bytes.
     package func bytes(count: Int) -> [UInt8]? {
         string.flatMap { Base64URL.decode($0.utf8) }.flatMap { $0.count == count ? $0 : nil }
     }

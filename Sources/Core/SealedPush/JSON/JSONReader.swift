@@ -1,14 +1,14 @@
 internal import PushCore
 
-/// Reads strict JSON (RFC 8259) that nobody vouches for: one pass over the bytes, in stack and memory bounded by them.
+/// Parses untrusted text as strict JSON (RFC 8259) in one pass, with stack and memory bounded by its length.
 ///
-/// What is decided here holds for contents, payloads, push files and all our own files: objects and arrays lie at most
-/// so deep in one another; no name comes twice in an object, also not in two forms that are canonically equivalent; text
-/// is UTF-8 without lone surrogates; a number is an Int64, or else a finite Double. Source: Specification 4.4, 4.5.
+/// The rules apply to contents, payloads, push files, and all our own files. Nesting is limited. A name may appear only once
+/// in an object, even in canonically equivalent forms. Text must be UTF-8 without lone surrogates. A number is an Int64 or
+/// else a finite Double. Source: Specification 4.4, 4.5.
 package struct JSONReader {
-    /// How deep arrays and objects may lie in one another in a content; the outermost is 1.
+    /// The maximum nesting depth of arrays and objects in content; the outermost level is 1.
     package static let maximumDepth = 16
-    /// The same for a payload, which is Apple's, and only carries a content.
+    /// The same limit for a payload, which is in Apple's format and only carries content.
     package static let maximumPayloadDepth = 64
 
     private let bytes: UnsafeBufferPointer<UInt8>
@@ -16,7 +16,7 @@ package struct JSONReader {
     private let isForSealing: Bool
     private var depth = 0
     private var place = 0
-    /// What is wrong, and where, if it is not that something else stands at `place`.
+    /// The error and its place; nil if the error is an unexpected byte at `place`.
     private var fault: (cause: JSONFault.Cause, place: Int)?
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, isForSealing: Bool) {
@@ -25,7 +25,7 @@ package struct JSONReader {
         self.isForSealing = isForSealing
     }
 
-    /// The members of the one object that `bytes` hold; nil where they are longer, or hold anything else.
+    /// Returns the members of the single object in `bytes`; nil if they are longer than allowed or contain anything else.
     package static func object(
         _ bytes: [UInt8], maximumByteCount: Int, maximumDepth: Int = maximumDepth
     ) -> [String: JSONValue]? {
@@ -33,11 +33,11 @@ package struct JSONReader {
         return try? members(bytes, maximumDepth: maximumDepth).dictionary
     }
 
-    /// The same, to be taken out one by one.
+    /// Returns the members of the single object in `bytes`, to be taken one by one.
     ///
     /// - Parameters:
-    ///   - bytes: that lie in a row, as arrays' and buffers' do.
-    ///   - isForSealing: whether an integer beyond Int64 is refused, as a sender must not change it.
+    ///   - bytes: the text; contiguous storage, as in arrays and buffers, avoids a copy.
+    ///   - isForSealing: whether an integer beyond Int64 is an error, since a sender must not change it.
     package static func members(
         _ bytes: some Collection<UInt8>, maximumDepth: Int = maximumDepth, isForSealing: Bool = false
     ) throws(JSONFault) -> JSONMembers {
@@ -55,7 +55,7 @@ package struct JSONReader {
         return try result.get()
     }
 
-    /// Whether a line has nothing but JSON's white space.
+    /// Whether a line has only JSON white space.
     package static func isBlank(_ line: some Collection<UInt8>) -> Bool { line.allSatisfy(isSpace) }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
@@ -66,7 +66,7 @@ package struct JSONReader {
         return JSONFault(depth == 0 ? .noObject : isAtEnd ? .cut : .unexpected, at: place, in: bytes)
     }
 
-    /// Notes what is wrong, unless something was noted before; false.
+    /// Records an error unless there is one already; returns false.
     @discardableResult private mutating func fail(_ cause: JSONFault.Cause, at place: Int? = nil) -> Bool {
         if fault == nil { fault = (cause, place ?? self.place) }
         return false
@@ -77,8 +77,8 @@ package struct JSONReader {
 
     private mutating func skipSpace() { while place < bytes.count, Self.isSpace(bytes[place]) { place += 1 } }
 
-    /// Walks over an object from its opening bracket; `member` is called behind each colon with the place of the name,
-    /// between its quotes, and takes the value. False where that is not one.
+    /// Parses an object from its opening bracket. Calls `member` after each colon with the range of the name between its
+    /// quotes, to parse the value. Returns false if the object is invalid.
     private mutating func object(_ member: (inout JSONReader, Text) -> Bool) -> Bool {
         walk(from: UInt8(ascii: "{"), to: UInt8(ascii: "}")) { reader in
             guard let name = reader.string() else { return reader.isAtEnd ? false : reader.fail(.noName) }
@@ -89,7 +89,7 @@ package struct JSONReader {
         }
     }
 
-    /// A string's bytes between the quotes, as they stand.
+    /// A string's bytes between the quotes, still escaped.
     private struct Text {
         let range: Range<Int>
         let hasEscapes: Bool
@@ -135,7 +135,7 @@ package struct JSONReader {
         return isRead ? elements : nil
     }
 
-    /// What stands in brackets, with commas between.
+    /// Parses elements in brackets, separated by commas.
     private mutating func walk(from open: UInt8, to close: UInt8, _ element: (inout JSONReader) -> Bool) -> Bool {
         guard take(open) else { return false }
         guard depth < maximumDepth else { return fail(.tooDeep, at: place - 1) }
@@ -195,7 +195,7 @@ extension JSONReader {
         return true
     }
 
-    /// Nil where it is no UTF-8, or has half a surrogate pair.
+    /// Returns nil if the text isn't UTF-8 or has a lone surrogate.
     private mutating func text(_ text: Text) -> String? {
         let bytes = UnsafeBufferPointer(rebasing: bytes[text.range])
         let read = text.hasEscapes ? unescaped(text) : String(strictUTF8: bytes)
@@ -230,7 +230,7 @@ extension JSONReader {
         return String(strictUTF8: unescaped)
     }
 
-    /// What the digits behind `\u` stand for; two escapes where the first is half of a pair.
+    /// Returns the character for the digits after `\u`; a leading surrogate is combined with the escape after it.
     private func scalar(at index: inout Int) -> Unicode.Scalar? {
         guard let first = hexadecimal(at: index) else { return nil }
         index += 4
@@ -294,7 +294,7 @@ extension JSONReader {
         return place > start
     }
 
-    /// A whole number is an integer, however it was written: so what was read and written reads the same again.
+    /// A whole number becomes an integer regardless of its spelling, so that parsing and writing are reversible.
     private mutating func value(_ number: Number) -> JSONValue? {
         let text = String(decoding: bytes[number.range], as: UTF8.self)
         if number.isInteger, let value = Int64(text) { return .integer(value) }
@@ -306,34 +306,34 @@ extension JSONReader {
     }
 }
 
-/// Where bytes are not the JSON that is read here, and why. Holds nothing of them.
+/// The place and reason of a JSON error. Contains no part of the text.
 public struct JSONFault: Error, Hashable, Sendable {
-    /// From 1 on.
+    /// The line, starting at 1.
     public let line: Int
-    /// The byte within the line, from 1 on.
+    /// The byte within the line, starting at 1.
     public let column: Int
     let cause: Cause
 
-    /// What is wrong at that place, as a sentence says it.
+    /// The error at that place, as part of a sentence.
     enum Cause: String {
-        case noObject = "there is no object in braces"
-        case cut = "the object is cut off"
-        case textBehind = "there is more behind the object"
-        case unexpected = "this can't stand here"
-        case noName = "a name in double quotes is missing"
-        case commaTooMany = "there is a comma too many"
-        case nameTwice = "this name is in the object already"
+        case noObject = "expected an object in braces"
+        case cut = "the object is incomplete"
+        case textBehind = "unexpected text after the object"
+        case unexpected = "unexpected character"
+        case noName = "expected a name in double quotes"
+        case commaTooMany = "there is an extra comma"
+        case nameTwice = "this name is already in the object"
         case tooDeep = "objects and arrays are nested too deep"
-        case controlCharacter = "a line end or control character in a string is written as an escape, such as \\n"
-        case escape = "JSON has no such escape"
-        case halfPair = "this is half of a surrogate pair"
-        case notUTF8 = "this string is not UTF-8"
+        case controlCharacter = "a line end or control character in a string must be escaped, such as \\n"
+        case escape = "this is not a valid JSON escape"
+        case halfPair = "this is an unpaired surrogate"
+        case notUTF8 = "this string is not valid UTF-8"
         case largeNumber = "this number is too large for a Double"
-        case largeInteger = "this integer is beyond 64 bits: write it as a string, or it arrives as another"
-        case byteOrderMark = "it begins with a byte order mark: save it without one"
-        case otherEncoding = "it is UTF-16: save it as UTF-8"
+        case largeInteger = "this integer doesn't fit in 64 bits; write it as a string, or its value will change"
+        case byteOrderMark = "the text begins with a byte order mark; save it without one"
+        case otherEncoding = "the text is UTF-16; save it as UTF-8"
 
-        /// What the first bytes give away.
+        /// Determines the cause from the first bytes, if they reveal one.
         fileprivate init?(beginning bytes: UnsafeBufferPointer<UInt8>) {
             if bytes.hasByteOrderMark {
                 self = .byteOrderMark
@@ -354,9 +354,9 @@ public struct JSONFault: Error, Hashable, Sendable {
 }
 
 extension JSONFault: CustomStringConvertible {
-    /// `line 2, column 7: there is a comma too many`
+    /// For example, `line 2, column 7: there is an extra comma`.
     public var description: String { "line \(line), \(placeInLine)" }
 
-    /// The same for whoever knows the line.
+    /// The description without the line, for callers that know it.
     package var placeInLine: String { "column \(column): \(cause.rawValue)" }
 }

@@ -2,8 +2,8 @@ internal import PushCore
 
 /// Writes compact JSON (RFC 8259) into bytes.
 ///
-/// Why our own: the content and payload are written for every push, and Foundation's encoder alone would take longer
-/// than all of the sealing (Docs/Decisions/0004-json.md).
+/// Our own writer, since content and payload are written for every push, and Foundation's encoder alone would take longer
+/// than the whole sealing (Docs/Decisions/0004-json.md).
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
 
@@ -13,14 +13,14 @@ package struct JSONWriter {
 
     package var byteCount: Int { bytes.count }
 
-    /// Where values stand in lines of their own.
+    /// Ends a line, for output with one value per line.
     package mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }
 
     package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Members in the order in which `body` adds them.
+    /// Writes an object with members in the order in which `body` adds them.
     package mutating func object(_ body: (inout Members) -> Void) {
-        // The buffer moves into `members` and back, so that it is never copied.
+        // The buffer moves into `members` and back, so it is never copied.
         var members = Members(writer: JSONWriter(taking: &bytes))
         members.writer.bytes.append(UInt8(ascii: "{"))
         body(&members)
@@ -34,7 +34,7 @@ package struct JSONWriter {
 
         fileprivate init(writer: JSONWriter) { self.writer = writer }
 
-        /// How many bytes are written, from the writer's beginning on.
+        /// The number of bytes written since the writer's start.
         package var byteCount: Int { writer.bytes.count }
 
         package mutating func string(_ name: StaticString, _ value: String?) {
@@ -81,7 +81,7 @@ package struct JSONWriter {
             writer.object(body)
         }
 
-        /// In one piece: names are many, and a piece takes as long as a byte.
+        /// Writes the key with a single append: there are many names, and an append takes as long for all as for one byte.
         private mutating func key(_ name: StaticString) {
             let count = name.utf8CodeUnitCount
             withUnsafeTemporaryAllocation(byteCount: count + 4, alignment: 1) { text in
@@ -101,15 +101,15 @@ package struct JSONWriter {
         }
     }
 
-    /// Swift prints the shortest text that reads back as the same number, in JSON's own grammar. From 2^53 on, that text may
-    /// mean another integer to whoever reads it as one: so whole numbers have all their digits there.
+    /// Swift prints the shortest text that reads back as the same number, in JSON's own grammar. From 2^53 on, a reader that
+    /// expects an integer might get a different one, so whole numbers are then written with all their digits.
     private static func text(_ value: Double) -> String {
         guard value.isFinite else { return "null" }
         if value.magnitude >= 0x1p53, let integer = Int64(exactly: value) { return String(integer) }
         return String(value)
     }
 
-    /// A value; the members of its objects are in the order of their names, so that equal values give equal bytes.
+    /// Writes a value. The members of its objects are sorted by name, so that equal values produce equal bytes.
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: raw("null")
@@ -131,7 +131,7 @@ package struct JSONWriter {
         }
     }
 
-    /// A string in quotes; only what JSON demands is escaped.
+    /// Writes a string in quotes, escaping only what JSON requires.
     package mutating func string(_ text: String) {
         var text = text
         text.withUTF8 { string(utf8: UnsafeRawBufferPointer($0)) }
@@ -143,7 +143,7 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// What needs no escape goes over in one piece: a payload has quotes at its ends, and none in between.
+    /// Appends runs without escapes in one step: a payload has quotes at its ends, but none in between.
     private mutating func append(escaping characters: UnsafeRawBufferPointer) {
         var start = 0
         while start < characters.count {
@@ -173,7 +173,7 @@ package struct JSONWriter {
 
     private mutating func integer(_ value: Int64) {
         guard value >= 0 else { return raw(String(value)) }
-        // A string for each number takes longer than all its digits.
+        // Creating a string for each number takes longer than writing its digits.
         withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
             var (rest, place) = (UInt64(value), digits.count)
             repeat {
@@ -195,9 +195,9 @@ package struct JSONWriter {
     }
 }
 
-/// What stands in a JSON string as it is, and what needs an escape there.
+/// The characters of a JSON string that need an escape, and those that don't.
 package enum JSONCharacters {
-    /// Where the first byte lies that can't stand in a string as it is, or the end; eight bytes in one step.
+    /// Returns the index of the first byte that needs an escape, or the end. Checks eight bytes per step.
     ///
     /// Source: RFC 8259 section 7; Hacker's Delight, chapter 6.
     package static func endOfPlain(_ characters: UnsafeRawBufferPointer, from start: Int) -> Int {
@@ -208,7 +208,7 @@ package enum JSONCharacters {
             let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
             let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
             let special = (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
-            // The lowest mark is right; those above it may be a borrow's.
+            // The lowest mark is correct; those above it may come from a borrow.
             if special & tops != 0 { return index + (special & tops).trailingZeroBitCount / 8 }
             index += 8
         }
@@ -216,7 +216,7 @@ package enum JSONCharacters {
         return index
     }
 
-    /// How many bytes a byte of UTF-8 takes inside a JSON string.
+    /// Returns the number of bytes that a UTF-8 byte takes inside a JSON string.
     package static func escapedByteCount(of byte: UInt8) -> Int {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x08, 0x09, 0x0a, 0x0c, 0x0d: 2

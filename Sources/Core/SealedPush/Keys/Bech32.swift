@@ -1,23 +1,23 @@
 package import PushCore
 
-/// Keys as text: Bech32 (BIP 173, constant 1), each kind with its own number of bytes.
+/// Keys as text: Bech32 (BIP 173, constant 1), with a fixed number of bytes for each type of key.
 ///
-/// BIP 173 stops at 90 characters, up to which its checksum finds any four errors. Longer ones are for keys that need
-/// them; of those it overlooks one in 2³⁰ changes, as any checksum of its length does.
+/// BIP 173 allows at most 90 characters, for which its checksum detects any four errors. Keys that need more may be longer;
+/// of their changes, the checksum misses one in 2³⁰, as any checksum of its length does.
 ///
-/// Works on bytes in scratch memory throughout, so that the same code serves secret keys: no `String` that could not
-/// be wiped is made on the way, and what is done at each step, and where memory is read, does not depend on the key: neither
-/// branches nor indexes do, as far as the compiler leaves it so. Source: BIP 173; Specification 8.
+/// Works on bytes in scratch memory throughout, so that the same code can handle secret keys. It never creates a `String`,
+/// which couldn't be wiped. Operations and memory accesses don't depend on the key: neither branches nor indexes do, as far
+/// as the compiler preserves this. Source: BIP 173; Specification 8.
 package enum Bech32 {
     /// BIP 173's limit.
     package static let usualCharacterCount = 90
     private static let checksumCount = 6
 
     package struct Form: Sendable {
-        /// In small letters.
+        /// The human-readable part, in lowercase.
         let prefix: [UInt8]
         package let byteCount: Int
-        /// Whether it is in capitals only, as secrets are; else capitals are a matter of taste.
+        /// Whether the text must be uppercase, as for secrets; otherwise, case doesn't matter.
         let inCapitals: Bool
 
         package init(_ prefix: String, byteCount: Int, inCapitals: Bool = false) {
@@ -29,10 +29,10 @@ package enum Bech32 {
         var characterCount: Int { prefix.count + 1 + groupCount(of: byteCount) + checksumCount }
     }
 
-    /// Eight bits a byte in groups of five: 32 bytes are 51 groups and one bit more.
+    /// Eight bits per byte in groups of five: 32 bytes take 51 groups and one more bit.
     private static func groupCount(of byteCount: Int) -> Int { (8 * byteCount + 4) / 5 }
 
-    /// The text of a key under a human-readable part given in lowercase.
+    /// Returns the text of a key under a lowercase human-readable part.
     package static func encode(_ key: UnsafeRawBufferPointer, prefix: String, inCapitals: Bool) -> WipedBytes {
         let prefix = Array(prefix.utf8)
         let groupCount = groupCount(of: key.count)
@@ -57,7 +57,7 @@ package enum Bech32 {
         }
     }
 
-    /// Which form a text has, by how it begins; the first where it has none: ``decode(_:as:among:)`` then says what is wrong.
+    /// Returns the index of the form whose prefix the text has, or 0: ``decode(_:as:among:)`` then reports the error.
     static func index(of text: UnsafeRawBufferPointer, in forms: [Form]) -> Int {
         guard forms.count > 1 else { return 0 }
         return forms.firstIndex { form in
@@ -66,9 +66,9 @@ package enum Bech32 {
         } ?? 0
     }
 
-    /// The bytes that `text` stands for, if it has this form.
+    /// Returns the bytes that `text` encodes, if it has this form.
     ///
-    /// - Parameter others: those that might have stood here too: no longer text is looked at than one of them has.
+    /// - Parameter others: other forms that are allowed here. Text longer than all of them is rejected right away.
     package static func decode(
         _ text: UnsafeRawBufferPointer, as form: Form, among others: [Form] = []
     ) throws(KeyTextError) -> WipedBytes {
@@ -77,7 +77,7 @@ package enum Bech32 {
         let hasLowercase = text.reduce(0) { $0 | lowercaseMask($1) } != 0
         guard !(hasLowercase && text.reduce(0) { $0 | uppercaseMask($1) } != 0) else { throw .mixedCase }
         guard let separator = text.lastIndex(of: UInt8(ascii: "1")) else { throw .notAKey }
-        // Lazily: no copy is made of what may be a part of a mistyped secret.
+        // Lazily, so that no copy is made of what may be part of a mistyped secret.
         guard text[..<separator].lazy.map(lowercased).elementsEqual(prefix) else {
             throw surrounded(text) ?? .wrongKind
         }
@@ -107,12 +107,12 @@ package enum Bech32 {
         }
     }
 
-    /// Looked for only in what is no key already: at its ends, a key is secret.
+    /// Returns the error for surrounding white space. Called only for text that isn't a key, since a key's ends are secret.
     private static func surrounded(_ text: UnsafeRawBufferPointer) -> KeyTextError? {
         text.trimmingSpace.count < text.count ? .whiteSpace : nil
     }
 
-    /// The five bits at `index`, the last group filled up with zeros.
+    /// Returns the five bits at `index`. The last group is padded with zeros.
     private static func group(_ index: Int, of key: UnsafeRawBufferPointer) -> UInt8 {
         let bit = 5 * index
         let first = UInt16(key[bit / 8]) << 8
@@ -127,14 +127,14 @@ package enum Bech32 {
         if bit / 8 + 1 < key.count { key[bit / 8 + 1] |= UInt8(truncatingIfNeeded: bits) }
     }
 
-    /// The letter of five bits: all are looked at.
+    /// Returns the letter for five bits. Reads all letters, regardless of the value.
     private static func letter(of group: UInt8) -> UInt8 {
         var letter: UInt8 = 0
         for index in 0..<alphabet.count { letter |= alphabet[index] & equalMask(UInt8(index), group) }
         return letter
     }
 
-    /// The five bits of a small letter, and 0xff; zeros for any other byte.
+    /// Returns the five bits of a lowercase letter, and 0xff; zeros for any other byte.
     private static func group(of letter: UInt8) -> (group: UInt8, mask: UInt8) {
         var (group, known): (UInt8, UInt8) = (0, 0)
         for index in 0..<alphabet.count {
@@ -149,13 +149,13 @@ package enum Bech32 {
     private static func lowercaseMask(_ byte: UInt8) -> UInt8 { mask(byte, from: UInt8(ascii: "a")) }
     private static func uppercaseMask(_ byte: UInt8) -> UInt8 { mask(byte, from: UInt8(ascii: "A")) }
 
-    /// 0xff for the 26 bytes from this one on, 0 for all others: both differences are below zero then.
+    /// Returns 0xff for the 26 bytes starting at `first`, 0 for all others: only for those are both differences negative.
     private static func mask(_ byte: UInt8, from first: UInt8) -> UInt8 {
         let (byte, first) = (Int16(byte), Int16(first))
         return UInt8(truncatingIfNeeded: ((first - 1 - byte) & (byte - first - 26)) >> 8)
     }
 
-    /// 0xff where they are equal, 0 where not.
+    /// Returns 0xff if they are equal, 0 if not.
     private static func equalMask(_ one: UInt8, _ other: UInt8) -> UInt8 {
         UInt8(truncatingIfNeeded: (UInt16(one ^ other) &- 1) >> 8)
     }
@@ -176,7 +176,7 @@ package enum Bech32 {
             let top = value >> 25
             value = (value & 0x1ff_ffff) << 5 ^ UInt32(group)
             for index in 0..<Self.generators.count {
-                // All ones, or none.
+                // All ones, or all zeros.
                 value ^= Self.generators[index] & (0 &- (top >> UInt32(index) & 1))
             }
         }

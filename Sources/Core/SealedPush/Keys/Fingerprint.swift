@@ -1,42 +1,42 @@
 import PushCore
 
-/// A public key in a form that two people can compare, on two screens or aloud: digits, or words.
+/// A public key in a form that two people can compare, on two screens or aloud: digits or words.
 ///
-/// Both ends compute the same one from the key alone. It is made to answer one question: is the key that I was given
-/// the one that you have? How strong the answer is, depends on the form that is compared, and on all of it being
-/// compared. To pass off a key of his own, an attacker has to try about so many keys:
+/// Both ends compute the same fingerprint from the key alone. It answers one question: is the key that I was given the key
+/// that you have? The strength of the answer depends on the form that is compared, and on comparing all of it. To pass off a
+/// key of their own, attackers have to try about this many keys:
 ///
 /// | compared | tries |
 /// |---|---|
 /// | two fingerprints with `==`, by a program | no fewer than to break the key itself |
 /// | ``digits``, all six groups | 2⁹⁹ |
 /// | ``words``, all twelve | 2⁹⁶ |
-/// | two groups of digits only, or four words only | 2³²: hours or less |
+/// | only two groups of digits, or four words | 2³²: hours or less |
 ///
-/// Where he is content with any one of n keys, the tries are divided by n. Somebody who makes both keys himself needs
-/// only about 2⁵⁰ tries (digits) or 2⁴⁸ (words) for two keys that look the same. That gains him nothing in a comparison,
-/// since both are his; but for this reason what is shown is no name for a key, and programs compare whole keys.
+/// If any one of n keys will do, the tries are divided by n. To create two keys that look the same, only about 2⁵⁰ tries
+/// (digits) or 2⁴⁸ (words) are needed. That doesn't help in a comparison, since both keys are the attacker's. But it means
+/// that the displayed form doesn't identify a key, so programs must compare whole keys.
 ///
-/// The kind of a key is part of it: the same bytes as another kind of key look different. It is no secret, and it
-/// proves nothing by itself: it has to come from the key's owner on a way that an attacker can't write to.
+/// The type of a key is included: the same bytes as another type of key look different. A fingerprint isn't secret, and it
+/// proves nothing by itself: it must come from the key's owner over a channel that an attacker can't write to.
 ///
-/// Making one costs one hash of the key. Safe to share between threads. Source: Specification 12.
+/// Creating one costs one hash of the key. Thread-safe. Source: Specification 12.
 public struct Fingerprint: Hashable, Sendable {
-    /// BLAKE2b-256, whole.
+    /// The full BLAKE2b-256.
     private let hash: [UInt8]
 
     public init<Role>(of key: PublicKey<Role>) { self.init(kind: key.prefix, bytes: key.bytes) }
 
-    /// The fingerprint of a public key of any kind: `kind` is the human-readable part of its text, in lowercase.
+    /// Creates the fingerprint of any type of public key; `kind` is the lowercase human-readable part of its text.
     package init(kind: String, bytes: [UInt8]) {
-        precondition(!bytes.isEmpty, "a fingerprint is of a key")
-        precondition(!kind.isEmpty && !kind.utf8.contains(0), "a kind is a human-readable part of Bech32")
+        precondition(!bytes.isEmpty, "a fingerprint needs a key")
+        precondition(!kind.isEmpty && !kind.utf8.contains(0), "a kind must be a human-readable part of Bech32")
         hash = BLAKE2b.hash(Self.label + [0] + Array(kind.utf8) + [0] + bytes, byteCount: 32)
     }
 
     /// Six groups of five digits: 99.6 bits.
     ///
-    /// The same in every language; the form for a telephone and for two screens side by side.
+    /// The same in every language. Use this form on the telephone and for two screens side by side.
     public var digits: [String] {
         (0..<6).map { group in
             let number = hash[5 * group..<5 * group + 5].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
@@ -47,7 +47,7 @@ public struct Fingerprint: Hashable, Sendable {
 
     /// Twelve English words from a list of 256: 96 bits.
     ///
-    /// They come from the bytes that the first groups of digits come from too. Comparing either form in full is enough.
+    /// They are derived from the same bytes as the first groups of digits. Comparing either form in full is enough.
     public var words: [String] { hash[..<12].map { FingerprintWords.list[Int($0)] } }
 
     private static let label = Array("sealedpush/v1 fingerprint".utf8)
@@ -58,10 +58,10 @@ extension Fingerprint: CustomStringConvertible {
     public var description: String { digits.joined(separator: " ") }
 }
 
-/// The 256 words of a ``Fingerprint``: word n stands for the byte n.
+/// The 256 words of a ``Fingerprint``: word n represents the byte n.
 ///
-/// Four to six letters, sorted, all different in their first four letters, and any two at least two letters apart.
-/// The list can never change, since both ends must show the same. Source: Specification 12.5.
+/// Each has four to six letters. They are sorted, differ in their first four letters, and any two are at least two letters
+/// apart. The list can never change, since both ends must show the same words. Source: Specification 12.5.
 enum FingerprintWords {
     static let list: [String] = text.split { $0 == " " || $0 == "\n" }.map(String.init)
 
@@ -85,9 +85,9 @@ enum FingerprintWords {
         """
 }
 
-/// The first four bytes of SHA-256 over a public key: tells keys apart on a screen and in a log.
+/// The first four bytes of SHA-256 over a public key, to tell keys apart on a screen and in a log.
 ///
-/// It never travels with a push. Anyone can make a key with a given ID, so an ID that fits proves nothing.
+/// It never travels with a push. Anyone can create a key with a given ID, so a matching ID isn't proof.
 /// Source: Specification 3.2.
 public struct KeyID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]

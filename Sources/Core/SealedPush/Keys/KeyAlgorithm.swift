@@ -1,17 +1,17 @@
 package import PushCore
 
-/// Makes and checks the keys of one algorithm, and knows their length. A class, as each key has one: copies are free.
+/// Creates and checks one algorithm's keys, and defines their lengths. A class: each key has one, and copies are free.
 package final class KeyAlgorithm: Sendable {
     package let identifier: UInt8
-    /// What a key's text has behind the words for its kind; empty where there was but one algorithm.
+    /// The algorithm's part of a key's text, after the words for its type; empty for the original algorithms.
     let label: StaticString
     package let publicByteCount: Int
     package let secretByteCount: Int
-    /// Whether this many bytes are a public key that is safe to use.
+    /// Whether bytes of the right length are a public key that is safe to use.
     let isSafe: @Sendable (UnsafeRawBufferPointer) -> Bool
-    /// The public key of this many secret bytes, whatever they are.
+    /// Returns the public key of any secret bytes of the right length.
     let publicKey: @Sendable (UnsafeRawBufferPointer) -> [UInt8]
-    /// Writes the X25519 scalar that follows from a secret; nil if the secret is the scalar.
+    /// Writes the X25519 scalar that is derived from a secret; nil if the secret is the scalar.
     let scalar: (@Sendable (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Void)?
 
     private init(
@@ -29,13 +29,13 @@ package final class KeyAlgorithm: Sendable {
         self.scalar = scalar
     }
 
-    /// Devices. Source: Specification 3.3.
+    /// Device keys. Source: Specification 3.3.
     package static let x25519 = KeyAlgorithm(
         identifier: 0x01, label: "", publicByteCount: X25519PublicKey.byteCount,
         secretByteCount: X25519.secretByteCount, isSafe: { (try? X25519PublicKey($0)) != nil },
         publicKey: { X25519.publicKey(of: $0).bytes })
 
-    /// Senders: the secret is a seed, from which the scalar follows. Source: Specification 3.7.
+    /// Sender keys: the secret is a seed from which the scalar is derived. Source: Specification 3.7.
     package static let x25519Seed = KeyAlgorithm(
         identifier: x25519.identifier, label: "", publicByteCount: X25519PublicKey.byteCount,
         secretByteCount: Seed.byteCount, isSafe: x25519.isSafe,
@@ -44,7 +44,7 @@ package final class KeyAlgorithm: Sendable {
             return scalar.withBytes { X25519.publicKey(of: $0).bytes }
         }, scalar: Seed.expandScalar)
 
-    /// Devices of the hybrid suite: a key of ML-KEM-768, then one of X25519. The secret is a seed for both.
+    /// Device keys of the hybrid suite: an ML-KEM-768 key, then an X25519 key. The secret is a seed for both.
     /// Source: Specification 3.8.
     package static let hybrid = KeyAlgorithm(
         identifier: 0x03, label: "pq", publicByteCount: MLKEM768.publicKeyByteCount + X25519PublicKey.byteCount,
@@ -63,22 +63,22 @@ package final class KeyAlgorithm: Sendable {
     /// Whether this process can use such keys.
     var isAvailable: Bool { self != .hybrid || MLKEM768.isAvailable }
 
-    /// Authorities and enrollments. Source: Specification 8.6.
+    /// Keys of authorities and enrollments. Source: Specification 8.6.
     package static let ed25519 = KeyAlgorithm(
         identifier: 0x02, label: "", publicByteCount: Ed25519.publicByteCount,
         secretByteCount: Ed25519.secretByteCount, isSafe: Ed25519.isValid,
         publicKey: Ed25519.publicKey)
 }
 
-/// Which keys a device makes.
+/// The keys that a device creates.
 public enum KeyPolicy: Sendable {
     /// X25519.
     case classical
-    /// X25519 with ML-KEM-768: who records pushes now can't read them with a quantum computer later. Takes 1,088 bytes of each
-    /// push, so about 1,840 bytes of content fit. Every server of the app must know such keys.
+    /// X25519 with ML-KEM-768: pushes recorded today can't be read with a future quantum computer. Uses 1,088 bytes of each
+    /// push, so about 1,840 bytes of content fit. Every server of the app must support such keys.
     case hybrid
-    /// As ``hybrid``. Once a message has opened under a hybrid key, the device erases its retired keys of the other kind. A
-    /// server without the device's newest record then can't reach it: its pushes show the safe default.
+    /// Like ``hybrid``, but once a message opens under a hybrid key, the device erases its retired classical keys. A server
+    /// without the device's newest record then can't reach it, and its pushes show the safe default.
     case hybridOnly
 
     package var algorithm: KeyAlgorithm { self == .classical ? .x25519 : .hybrid }
@@ -92,7 +92,7 @@ extension KeyAlgorithm: Hashable {
 extension PublicKey {
     package var isHybrid: Bool { algorithm == .hybrid }
 
-    /// For the suites whose keys have one of X25519.
+    /// The X25519 key, for suites whose keys have one.
     package var x25519: X25519PublicKey {
         // The last part of a hybrid key.
         bytes.suffix(X25519PublicKey.byteCount).withUnsafeBytes { X25519PublicKey(checked: $0) }
@@ -102,7 +102,7 @@ extension PublicKey {
 extension PrivateKey {
     package var x25519: some X25519Secret { X25519Half(key: self) }
 
-    /// Its 64-byte signature of a message; about 60 µs.
+    /// Returns the key's 64-byte signature of a message; about 60 µs.
     package func sign(_ message: [UInt8]) -> [UInt8] where Role: SigningRole {
         withBytes { Ed25519.sign(message, with: $0) }
     }

@@ -1,36 +1,36 @@
-/// Where in its life a key is, and since when.
+/// A key's place in its life cycle, and the times at which it changed.
 ///
-/// A key is made, confirmed by the first message that opens under it, retired when a newer one is confirmed, and
-/// erased. Revoking cuts that short. A state is never left for an earlier one. Source: Specification 13.
+/// A key is created, confirmed by the first message that opens under it, retired when a newer one is confirmed, and finally
+/// erased. Revoking it ends this early. A key never returns to an earlier state. Source: Specification 13.
 public struct KeyLife: Hashable, Sendable {
     public let created: Timestamp
-    /// When it was known to be in use at both ends; nil while it waits for that.
+    /// The time at which it was known to be in use at both ends; nil until then.
     public private(set) var confirmed: Timestamp?
-    /// When a newer key took its place.
+    /// The time at which a newer key replaced it.
     public private(set) var retired: Timestamp?
-    /// When it was declared stolen or unwanted.
+    /// The time at which it was declared stolen or unwanted.
     public private(set) var revoked: Timestamp?
-    /// When its secret was destroyed.
+    /// The time at which its secret was destroyed.
     public private(set) var erased: Timestamp?
 
     public enum State: String, Sendable, CaseIterable {
-        /// Sealed to, and opens.
+        /// New messages are sealed to it, and it opens messages.
         case active
-        /// Opens what was sent in time; no longer sealed to.
+        /// It opens only messages that were sent in time; new ones are no longer sealed to it.
         case retired
-        /// Neither.
+        /// Messages are neither sealed to it nor opened with it.
         case revoked
-        /// Its secret is gone.
+        /// Its secret was destroyed.
         case erased
     }
 
-    /// - Parameter confirmed: nil for a key that is to take another one's place.
+    /// - Parameter confirmed: nil for a key that is to replace another one.
     public init(created: Timestamp, confirmed: Timestamp? = nil) {
         self.created = created
         self.confirmed = confirmed
     }
 
-    /// From storage: by their names.
+    /// Restores a key's life from stored times by their names.
     package init?(moments: [String: Timestamp]) {
         guard let created = moments["created"] else { return nil }
         self.created = created
@@ -44,45 +44,45 @@ public struct KeyLife: Hashable, Sendable {
         return retired == nil ? .active : .retired
     }
 
-    /// Whether a message may open under the key at all.
+    /// Whether the key can open messages at all.
     public var opens: Bool { state == .active || state == .retired }
 
-    /// What a retired key opens must not be `sent` later than this; nil for a key in any other state.
+    /// The latest `sent` time of messages that a retired key opens; nil in any other state.
     public var opensUntil: Timestamp? {
         guard state == .retired else { return nil }
         return retired?.advanced(bySeconds: RotationRules.grace)
     }
 
-    /// Returns when a retired key is to be erased, a day after `days`; nil for a key in any other state.
+    /// Returns the time at which a retired key must be erased, a day after `days`; nil in any other state.
     public func erasureDue(keeping days: Int = 30) -> Timestamp? {
         guard state == .retired else { return nil }
         return retired?.advanced(bySeconds: (Int64(days) + 1) * 86_400)
     }
 
-    /// Notes the first message under the key; later ones change nothing.
+    /// Records the first message under the key; later calls have no effect.
     public mutating func confirm(at now: Timestamp) { if confirmed == nil { confirmed = now } }
 
-    /// A newer key has taken its place. Does nothing to a key that is not active.
+    /// Retires an active key that a newer one replaced. Has no effect in any other state.
     public mutating func retire(at now: Timestamp) { if state == .active { retired = now } }
 
-    /// It was stolen, or is not wanted any more. Does nothing to a key that is revoked or erased.
+    /// Revokes a key that was stolen or is no longer wanted. Has no effect on a revoked or erased key.
     public mutating func revoke(at now: Timestamp) { if opens { revoked = now } }
 
-    /// Its secret is gone.
+    /// Records that the secret was destroyed.
     public mutating func erase(at now: Timestamp) { if state != .erased { erased = now } }
 }
 
-/// Where a device's own keys are kept: Apple's keychain, files, or memory.
+/// The storage of a device's own keys: Apple's keychain, files, or memory.
 ///
-/// Called from several threads at once. A call may block; the service module gives up on one that takes too long.
+/// Called from several threads concurrently. A call may block; the service module gives up on a call that takes too long.
 public protocol KeyStore: Sendable {
-    /// Returns the keys whose public half is wanted, in any order; none is not an error.
+    /// Returns the keys with a wanted public half, in any order. An empty result isn't an error.
     ///
-    /// `isWanted` costs about 1 µs. A store asks it about all public halves, and reads only the secrets that are wanted.
+    /// `isWanted` takes about 1 µs. A store calls it for all public halves, and reads only the wanted secrets.
     func keys(matching isWanted: (DevicePublicKey) -> Bool) throws(KeyStoreError) -> [DeviceKey]
 
-    /// The newest sender set that was accepted for an app; it is verified again each time it is used. Kept beside the
-    /// keys, so that it can't be put back to an older one without them. Stores that keep none need not have this.
+    /// Returns the newest sender set that was accepted for an app; it is verified again on each use. Stored with the keys,
+    /// so that only both together can be rolled back. Stores without sender sets need not implement this.
     func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet?
 }
 
@@ -90,19 +90,19 @@ extension KeyStore {
     public func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet? { nil }
 }
 
-/// Why a store could not be asked.
+/// The reason why a store couldn't return keys.
 public enum KeyStoreError: Error, Equatable, Sendable {
-    /// The device has not been unlocked since it started; later it will work.
+    /// The device hasn't been unlocked since it started. Try again later.
     case locked
-    /// Anything else. The text says what, and holds no secret.
+    /// Any other error. The text describes it without any secret.
     case unavailable(String)
 }
 
-/// One of a device's own keys, with what is known about its life.
+/// One of a device's own keys and its life.
 public struct DeviceKey: Sendable {
-    /// What opens.
+    /// The private key.
     public let identity: DevicePrivateKey
-    /// Where in its life it is: a retired key opens only what was sent in time, a revoked one nothing.
+    /// The key's life: a retired key opens only what was sent in time, and a revoked key doesn't open anything.
     public let life: KeyLife
 
     public init(_ identity: DevicePrivateKey, life: KeyLife) {
@@ -110,19 +110,19 @@ public struct DeviceKey: Sendable {
         self.life = life
     }
 
-    /// A key that is in use.
+    /// Creates a key that is in use.
     public init(_ identity: DevicePrivateKey, created: Timestamp) {
         self.init(identity, life: KeyLife(created: created, confirmed: created))
     }
 
-    /// The order in which keys are tried: active before retired, newest first. Source: Specification 3.2.
+    /// The order of trying keys: active before retired, newest first. Source: Specification 3.2.
     static func isTriedBefore(_ first: DeviceKey, _ second: DeviceKey) -> Bool {
         if first.life.state != second.life.state { return first.life.state == .active }
         return first.life.created > second.life.created
     }
 }
 
-/// A store that forgets everything with the process: for tests, and for tools that hold one key for one call.
+/// A store that lasts only as long as the process: for tests, and for tools that hold one key for one call.
 public struct InMemoryKeyStore: KeyStore {
     private let keys: [DeviceKey]
     private let set: SenderSet?

@@ -1,96 +1,96 @@
-/// What the keys of a kind are for. The library's own four roles conform, and no others. Source: Specification 8.
+/// The purpose of a type of key. Only the library's own four roles conform. Source: Specification 8.
 public protocol KeyRole: Sendable {
-    /// The same as a value.
+    /// The role as a value.
     static var kind: KeyKind { get }
 }
 
 /// The roles as values.
 public enum KeyKind: Sendable, CaseIterable {
-    /// What one seals to, and what opens.
+    /// Messages are sealed to it, and it opens them.
     case device
-    /// What seals, and proves who sealed.
+    /// It seals messages and proves who sealed them.
     case sender
-    /// What signs an app's senders.
+    /// It signs an app's senders.
     case authority
-    /// What signs a device's keys.
+    /// It signs a device's keys.
     case enrollment
 }
 
 /// A role whose keys sign: Ed25519.
 public protocol SigningRole: KeyRole {}
-/// A role whose keys an app may have built in, as text in its source.
+/// A role whose keys an app may have built in as text in its source.
 public protocol TrustedRole: KeyRole {}
-/// A role whose keys are made known by a ``SignedList``.
+/// A role whose keys are published in a ``SignedList``.
 public protocol ListedRole: KeyRole {
-    /// Who signs it.
+    /// The role of the keys that sign the list.
     associatedtype Signer: SigningRole
 }
 
-/// A device's keys: what one seals to, and what opens.
+/// Device keys: messages are sealed to them, and they open messages.
 public enum DeviceRole: ListedRole {
     public typealias Signer = EnrollmentRole
     public static let kind = KeyKind.device
 }
 
-/// A sender's keys: what seals, and proves who sealed.
+/// Sender keys: they seal messages and prove who sealed them.
 public enum SenderRole: ListedRole, TrustedRole {
     public typealias Signer = AuthorityRole
     public static let kind = KeyKind.sender
 }
 
-/// An app's authority: what signs its senders.
+/// Authority keys: they sign an app's senders.
 public enum AuthorityRole: SigningRole, TrustedRole { public static let kind = KeyKind.authority }
-/// A device's enrollment key: what signs its keys.
+/// Enrollment keys: they sign a device's keys.
 public enum EnrollmentRole: SigningRole { public static let kind = KeyKind.enrollment }
 
-/// The public half of a device's key: what one seals to. Its text begins with `push1` and has 63 characters.
+/// The public half of a device's key, to which messages are sealed. Its text begins with `push1` and has 63 characters.
 ///
-/// To be believed only from a source that the app trusts, for whoever puts in a recipient of their own reads what is
-/// sealed to it. Its ``PublicKey/keyID`` is the hint that travels with each envelope.
+/// Accept one only from a source that the app trusts: anyone who substitutes their own key can read everything that is sealed
+/// to it. Its ``PublicKey/keyID`` never travels with a push.
 public typealias DevicePublicKey = PublicKey<DeviceRole>
 
-/// The public half of a sender's key: whom a device believes. Its text begins with `pushsender1` and has 69 characters.
+/// The public half of a sender's key. Its text begins with `pushsender1` and has 69 characters.
 ///
-/// A device trusts the senders that its app names and no others.
+/// A device trusts only the senders that its app names.
 public typealias SenderPublicKey = PublicKey<SenderRole>
 
-/// The public half of an app's authority: whose ``SenderSet`` a device believes. Its text begins with `pushauthority1`
-/// and has 72 characters.
+/// The public half of an app's authority, whose ``SenderSet`` a device trusts. Its text begins with `pushauthority1` and has
+/// 72 characters.
 ///
-/// Compiled into the app, so that a sender's key can be replaced without an update of the app.
+/// Compiled into the app, so that a sender's key can be replaced without updating the app.
 public typealias AuthorityPublicKey = PublicKey<AuthorityRole>
 
-/// The public half of a device's enrollment key: whose ``DeviceRecord`` a server believes. Its text begins with
+/// The public half of a device's enrollment key, whose ``DeviceRecord`` a server trusts. Its text begins with
 /// `pushenrollment1` and has 73 characters.
 ///
-/// A server pins it to an account and a device inside the app's own login.
+/// A server pins it to an account and a device within the app's own login.
 public typealias EnrollmentPublicKey = PublicKey<EnrollmentRole>
 
-/// The private half of a device's key: what opens. Its text begins with `PUSH-SECRET-KEY-1`.
+/// The private half of a device's key, which opens messages. Its text begins with `PUSH-SECRET-KEY-1`.
 public typealias DevicePrivateKey = PrivateKey<DeviceRole>
 
-/// A sender's secret key: what seals, and proves who sealed. Its text begins with `PUSH-SENDER-SECRET-KEY-1`.
+/// A sender's secret key, which seals messages and proves who sealed them. Its text begins with `PUSH-SENDER-SECRET-KEY-1`.
 public typealias SenderPrivateKey = PrivateKey<SenderRole>
 
-/// An app's authority: what signs its ``SenderSet``. Its text begins with `PUSH-AUTHORITY-SECRET-KEY-1`.
+/// An app's authority, which signs its ``SenderSet``. Its text begins with `PUSH-AUTHORITY-SECRET-KEY-1`.
 ///
-/// Belongs on a machine that is not connected to the network: whoever has it names the senders that every device of
-/// the app believes.
+/// Keep it on a machine that isn't connected to the network: whoever has it determines the senders that every device of the
+/// app trusts.
 public typealias AuthorityPrivateKey = PrivateKey<AuthorityRole>
 
-/// A device's enrollment key: what signs its ``DeviceRecord``. Its text begins with `PUSH-ENROLLMENT-SECRET-KEY-1`.
+/// A device's enrollment key, which signs its ``DeviceRecord``. Its text begins with `PUSH-ENROLLMENT-SECRET-KEY-1`.
 ///
-/// A device has one for each app and keeps it for as long as the app is installed there, while its other keys change.
+/// A device has one for each app and keeps it as long as the app is installed, while its other keys change.
 public typealias EnrollmentPrivateKey = PrivateKey<EnrollmentRole>
 
-// The public half by the name that its kind has.
+// The public half under the name for its type.
 extension DevicePrivateKey { public var recipient: DevicePublicKey { publicKey } }
 extension SenderPrivateKey { public var sender: SenderPublicKey { publicKey } }
 extension AuthorityPrivateKey { public var authority: AuthorityPublicKey { publicKey } }
 extension EnrollmentPrivateKey { public var enrollment: EnrollmentPublicKey { publicKey } }
 
 extension KeyKind {
-    /// What a key of this kind is called where its public half is shown, and its secret half.
+    /// The names under which the public and the secret half of such a key are shown.
     var names: (publicKey: String, secretKey: String) {
         switch self {
         case .device: ("recipient", "Identity")
@@ -100,18 +100,18 @@ extension KeyKind {
         }
     }
 
-    /// What the text of its keys has between `push` and what the algorithm adds.
+    /// The word in the text of its keys between `push` and the algorithm's label.
     private var word: String { self == .device ? "" : names.publicKey }
 
-    /// How the text of a public key begins, before the `1`. Source: Specification 8.1.
+    /// Returns the start of a public key's text, before the `1`. Source: Specification 8.1.
     func prefix(_ algorithm: KeyAlgorithm) -> String { "push\(word)\(algorithm.label)" }
 
-    /// The same of a secret key, in small letters.
+    /// Returns the start of a secret key's text, in lowercase.
     func secretPrefix(_ algorithm: KeyAlgorithm) -> String {
         ["push", word, "\(algorithm.label)", "secret-key-"].filter { !$0.isEmpty }.joined(separator: "-")
     }
 
-    /// The algorithms that its keys may have, the one of new keys first.
+    /// The algorithms that its keys may have, the one for new keys first.
     var algorithms: [KeyAlgorithm] {
         switch self {
         case .device: Self.distinct(Envelope.Suite.known.map(\.recipientKeys))
@@ -125,7 +125,7 @@ extension KeyKind {
         return algorithms.filter { seen.insert($0).inserted }
     }
 
-    /// The forms that a key's text may have.
+    /// Returns the forms that a key's text may have.
     func forms(isSecret: Bool) -> [Bech32.Form] {
         algorithms.map { algorithm in
             isSecret
@@ -134,7 +134,7 @@ extension KeyKind {
         }
     }
 
-    /// The most characters that any key's text has.
+    /// The maximum number of characters in any key's text.
     package static var maximumCharacterCount: Int {
         let forms = allCases.flatMap { $0.forms(isSecret: false) + $0.forms(isSecret: true) }
         return max(Bech32.usualCharacterCount, forms.map(\.characterCount).max() ?? 0)

@@ -1,33 +1,34 @@
-/// The life cycle of the keys under one name, a device's or a sender's: which is in use, what an act makes of them, and
-/// what is due.
+/// The life cycle of the keys under one name, a device's or a sender's: which one is in use, how actions change them, and
+/// which actions are due.
 ///
-/// A value without storage, so that a phone's keychain and a server's keyring follow the same rules: whoever keeps the keys
-/// reads their lives into one, performs an act, and writes back the lives that have changed, newest first. Written only in
-/// part, the state opens what it should, and ``retireReplaced()`` ends what was begun. Source: Specification 13.
+/// A value without storage, so that a phone's keychain and a server's keyring follow the same rules. The owner of the keys
+/// reads their lives into a value, performs an action, and writes the changed lives back, newest first. If only some are
+/// written, the keys still open what they should, and ``retireReplaced()`` completes the action. Source: Specification 13.
 package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package let key: Key
         package fileprivate(set) var life: KeyLife
     }
 
-    /// Newest first.
+    /// The keys and their lives, newest first.
     package private(set) var members: [Member]
 
-    /// - Parameter keys: newest first, none twice.
+    /// - Parameter keys: distinct keys, newest first.
     package init(_ keys: [(Key, KeyLife)]) { members = keys.map { Member(key: $0.0, life: $0.1) } }
 
     package func life(of key: Key) -> KeyLife? { members.first { $0.key == key }?.life }
 
     package var active: [Member] { members.filter { $0.life.state == .active } }
-    /// The newest that is known to be in use at both ends.
+    /// The newest key that is known to be in use at both ends.
     package var confirmed: Member? { active.first { $0.life.confirmed != nil } }
-    /// The one that waits to take another one's place.
+    /// The key that is waiting to replace another one.
     package var unconfirmed: Member? { active.first { $0.life.confirmed == nil } }
 
-    /// Puts a new key before the others and returns its life; nil, and nothing changes, while another one is unconfirmed.
+    /// Inserts a new key before the others and returns its life; has no effect and returns nil while another one is
+    /// unconfirmed.
     ///
-    /// It is newer than all others also where the clock was set back, as that is the order in which they are sealed to. One
-    /// that takes nobody's place is confirmed at once.
+    /// It is newer than all others even if the clock was set back, since keys are used for sealing in that order. A key that
+    /// doesn't replace another is confirmed at once.
     package mutating func add(_ key: Key, at now: Timestamp) -> KeyLife? {
         guard unconfirmed == nil else { return nil }
         let created = max(now, members.first?.life.created.advanced(bySeconds: 1) ?? now)
@@ -36,12 +37,12 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         return life
     }
 
-    /// Notes that an active key is in use, though not from before it was made. The older ones then have to retire.
+    /// Records that an active key is in use, but not before its creation. The older ones must then be retired.
     package mutating func confirm(_ key: Key, at moment: Timestamp) {
         change(key) { if $0.state == .active { $0.confirm(at: max(moment, $0.created)) } }
     }
 
-    /// Retires all active keys that are older than the newest confirmed one, as of the moment when that was confirmed.
+    /// Retires all active keys that are older than the newest confirmed one, as of its confirmation.
     /// Returns them, newest first.
     @discardableResult
     package mutating func retireReplaced() -> [Key] {
@@ -62,16 +63,16 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         body(&members[index].life)
     }
 
-    /// Whether the key in use is so old that a new one is to be made. Never while one is unconfirmed.
+    /// Whether the key in use is old enough to be replaced. Always false while a key is unconfirmed.
     ///
-    /// - Parameter age: in seconds; nil where keys are not rotated by age.
+    /// - Parameter age: in seconds; nil if keys aren't rotated by age.
     package func isRotationDue(olderThan age: Int64?, at now: Timestamp) -> Bool {
         guard let age, unconfirmed == nil, let newest = active.first else { return false }
         return now.seconds(since: newest.life.created) >= age
     }
 
-    /// The keys whose secrets are due for destruction: those that retired `days` + 1 days ago, the revoked ones, and the retired
-    /// ones that are not wanted any more.
+    /// Returns the keys whose secrets must be destroyed: those that were retired `days` + 1 days ago, the revoked ones, and
+    /// the retired ones that are no longer wanted.
     package func erasable(
         keeping days: Int = RotationRules.keeps, at now: Timestamp, unwanted isUnwanted: (Key) -> Bool = { _ in false }
     ) -> [Key] {
@@ -81,31 +82,31 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         }.map(\.key)
     }
 
-    /// Whether a key has waited so long that a person should look: the other end has probably never heard of it.
+    /// Whether a key has waited so long that a person should look: the other end has probably never received it.
     package func isOverdue(at now: Timestamp) -> Bool {
         guard let unconfirmed else { return false }
         return now.seconds(since: unconfirmed.life.created) > RotationRules.confirmationWarning
     }
 }
 
-/// The times of a key's life, and of the record that names it, in seconds. Source: Specification 13.4.
+/// The times in the life of a key, and of the record that names it, in seconds. Source: Specification 13.4.
 package enum RotationRules {
-    /// How long after its retirement messages may have been `sent` that a key still opens: two hours.
+    /// How long after its retirement a key still opens newly `sent` messages: two hours.
     package static let grace: Int64 = 2 * 3_600
-    /// For how many days a retired secret is kept unless the app says otherwise; a day later it is erased.
+    /// The number of days for which a retired secret is kept by default; it is erased a day later.
     package static let keeps = 30
-    /// A key that is not confirmed after 45 days needs a person's attention.
+    /// A key that isn't confirmed after 45 days needs a person's attention.
     package static let confirmationWarning: Int64 = 45 * 86_400
-    /// From a record's signature to its end: 400 days, so that a device that is used once a year stays reachable.
+    /// The lifetime of a record: 400 days, so that a device that is used once a year remains reachable.
     package static let recordLifetime: Int64 = 400 * 86_400
-    /// How long before its end a record or a sender set is to be signed anew: 60 days.
+    /// How long before its expiry a record or sender set must be signed again: 60 days.
     package static let renewal: Int64 = 60 * 86_400
 }
 
 extension DeviceRecord {
-    /// Signs a device's next record: of its newest 16 active keys, for 400 days.
+    /// Signs a device's next record, with its newest 16 active keys and a lifetime of 400 days.
     ///
-    /// - Parameter last: the highest counter that is known of this device; nil before its first record.
+    /// - Parameter last: the highest known counter of this device; nil before its first record.
     package init(
         of rotation: KeyRotation<DevicePublicKey>, topic: Topic, after last: UInt64?,
         keeps: Int = RotationRules.keeps, at now: Timestamp, signedBy key: EnrollmentPrivateKey
@@ -115,10 +116,10 @@ extension DeviceRecord {
             created: now, expires: now.advanced(bySeconds: RotationRules.recordLifetime), keeps: keeps, signedBy: key)
     }
 
-    /// Whether it names just those keys that it should.
+    /// Whether it names exactly the keys that it should.
     package func names(_ rotation: KeyRotation<DevicePublicKey>) -> Bool { recipients == Self.recipients(of: rotation) }
 
-    /// Whether it ends so soon that it is to be signed anew.
+    /// Whether it expires so soon that it must be signed again.
     package func isRenewalDue(at now: Timestamp) -> Bool { expires.seconds(since: now) < RotationRules.renewal }
 
     private static func recipients(of rotation: KeyRotation<DevicePublicKey>) -> [DevicePublicKey] {

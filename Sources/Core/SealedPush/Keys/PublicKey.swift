@@ -1,15 +1,15 @@
 internal import PushCore
 
-/// The public half of a key pair: a ``DevicePublicKey``, ``SenderPublicKey``, ``AuthorityPublicKey`` or ``EnrollmentPublicKey``.
+/// The public half of a pair: a ``DevicePublicKey``, ``SenderPublicKey``, ``AuthorityPublicKey``, or ``EnrollmentPublicKey``.
 ///
-/// Always one that is safe to use. May be printed, stored and sent. Equal where all bytes are. Source: Specification 8.
+/// Always safe to use. May be printed, stored, and sent. Keys are equal if all their bytes are. Source: Specification 8.
 public struct PublicKey<Role: KeyRole>: Sendable {
     package let algorithm: KeyAlgorithm
     package let bytes: [UInt8]
-    /// The first four bytes of its SHA-256: tells keys apart at a glance, and helps to find one.
+    /// The first four bytes of its SHA-256, which tell keys apart at a glance and help find one.
     public let keyID: KeyID
 
-    /// Reads a key's text, all in small letters or all in capitals; about 10 µs, one that signs 100 µs more.
+    /// Parses a key's text, all lowercase or all uppercase; about 10 µs, or 110 µs for a key that signs.
     public init(parsing text: String) throws(KeyTextError) {
         let characters = Array(text.utf8)
         let key = characters.withUnsafeBytes { text in
@@ -25,14 +25,14 @@ public struct PublicKey<Role: KeyRole>: Sendable {
         self = try key.get()
     }
 
-    /// Nil unless they are as many as they should be, and safe to use.
+    /// Returns nil unless the bytes are a safe public key of the right length.
     package init?(_ bytes: some Sequence<UInt8>, _ algorithm: KeyAlgorithm) {
         let bytes = Array(bytes)
         guard bytes.count == algorithm.publicByteCount, bytes.withUnsafeBytes(algorithm.isSafe) else { return nil }
         self.init(checked: bytes, algorithm)
     }
 
-    /// The same for bytes that do not name their algorithm: a role's algorithms differ in length.
+    /// Creates a key from bytes without an algorithm: a role's algorithms differ in length.
     package init?(bytes: [UInt8]) {
         guard let algorithm = Role.kind.algorithms.first(where: { $0.publicByteCount == bytes.count }) else {
             return nil
@@ -46,7 +46,7 @@ public struct PublicKey<Role: KeyRole>: Sendable {
         keyID = KeyID(of: bytes)
     }
 
-    /// How its text begins, before the `1`.
+    /// The start of its text, before the `1`.
     var prefix: String { Role.kind.prefix(algorithm) }
 }
 
@@ -59,7 +59,7 @@ extension PublicKey: Hashable {
 }
 
 extension PublicKey: CustomStringConvertible {
-    /// The text that ``init(parsing:)`` reads.
+    /// The text that ``init(parsing:)`` parses.
     public var description: String {
         bytes.withUnsafeBytes { bytes in
             Bech32.encode(bytes, prefix: prefix, inCapitals: false).withBytes { String(decoding: $0, as: UTF8.self) }
@@ -70,7 +70,7 @@ extension PublicKey: CustomStringConvertible {
 extension PublicKey: ExpressibleByUnicodeScalarLiteral, ExpressibleByExtendedGraphemeClusterLiteral,
     ExpressibleByStringLiteral
 where Role: TrustedRole {
-    /// Reads a key that stands in the program's own source; one that is no such key stops the program.
+    /// Parses a key in the program's own source; an invalid one stops the program.
     public init(stringLiteral text: String) {
         do {
             try self.init(parsing: text)
@@ -80,36 +80,36 @@ where Role: TrustedRole {
     }
 }
 
-/// The secret half of a key pair: an ``DevicePrivateKey``, ``SenderPrivateKey``, ``AuthorityPrivateKey`` or ``EnrollmentPrivateKey``.
+/// The secret half: a ``DevicePrivateKey``, ``SenderPrivateKey``, ``AuthorityPrivateKey``, or ``EnrollmentPrivateKey``.
 ///
-/// Its bytes lie in guarded memory that is wiped with the last reference; printing, interpolating or reflecting one
-/// shows the public half only. Safe to share between threads. A process can hold about 16,000. Source: Specification 8.
+/// Its bytes are in guarded memory that is wiped with the last reference; printing, interpolating, or reflecting a key shows
+/// only the public half. Thread-safe. A process can hold about 16,000 keys. Source: Specification 8.
 public final class PrivateKey<Role: KeyRole>: Sendable {
     /// The public half.
     public let publicKey: PublicKey<Role>
     private let secret: GuardedSecret
 
-    /// Makes a new random key; about 45 µs, one that signs 180 µs.
+    /// Creates a random key; about 45 µs, or 180 µs for a key that signs.
     public convenience init() { self.init(Role.kind.algorithms[0]) }
 
-    /// Makes a new random key of an algorithm that the role may have, and that is available.
+    /// Creates a random key of an algorithm that the role allows and that is available.
     package convenience init(_ algorithm: KeyAlgorithm) {
         precondition(algorithm.isAvailable && Role.kind.algorithms.contains(algorithm))
         self.init(algorithm, GuardedSecret(count: algorithm.secretByteCount) { SecureRandom.fill($0) })
     }
 
-    /// Reads the secret text, in capitals only, as ASCII from memory that its owner wipes.
+    /// Parses the secret text, which must be uppercase ASCII, from memory that its owner wipes.
     public convenience init(parsing text: UnsafeRawBufferPointer) throws(KeyTextError) { self.init(try Parts(text)) }
 
-    /// Reads the same text from an array, which the caller wipes.
+    /// Parses the same text from an array, which the caller must wipe.
     public convenience init(parsing text: [UInt8]) throws(KeyTextError) {
         guard !text.isEmpty else { throw .notAKey }
-        // Through scratch memory, since an array may not lend its bytes to what throws a typed error.
+        // Through scratch memory, since an array can't lend its bytes to a closure with typed throws.
         let scratch = WipedBytes(count: text.count) { $0.copyBytes(from: text) }
         self.init(try scratch.withBytes { (text) throws(KeyTextError) in try Parts(text) })
     }
 
-    /// Reads the same text from a string, which can't be wiped: where that matters, read bytes.
+    /// Parses the same text from a string, which can't be wiped; if that matters, pass bytes.
     public convenience init(parsing text: String) throws(KeyTextError) {
         var text = Array(text.utf8)
         defer { wipe(&text) }
@@ -123,9 +123,9 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
         self.secret = secret
     }
 
-    /// Lends the secret text, as ASCII, for as long as `body` runs; it is wiped afterwards and must not escape.
+    /// Lends the secret text, as ASCII, while `body` runs. It is wiped afterward and must not escape.
     ///
-    /// For storing a key and nothing else: whoever has this text has the key.
+    /// Use this only to store a key: whoever has this text has the key.
     public func withSecretText<Answer: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
@@ -163,29 +163,29 @@ extension PrivateKey: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [Role.kind.names.publicKey: publicKey.description]) }
 }
 
-/// Why a text is not a key. Never holds any of the text: it may have been a secret.
+/// A reason why a text isn't a key. Contains no part of the text, which may have been a secret.
 public enum KeyTextError: String, Error, CaseIterable, Sendable {
-    /// More characters than any key of its kind has; 90 at least are looked at.
+    /// More characters than any key of its type has; the limit is at least 90.
     case tooLong = "too-long"
-    /// White space before or behind it.
+    /// White space before or after the key.
     case whiteSpace = "white-space"
-    /// Capitals and small letters in one key.
+    /// Uppercase and lowercase letters in one key.
     case mixedCase = "mixed-case"
-    /// No `1` that ends the kind of key.
+    /// No `1` after the type of key.
     case notAKey = "not-a-key"
-    /// Another kind of key, or something else altogether.
+    /// Another type of key, or something else altogether.
     case wrongKind = "wrong-kind"
-    /// A secret key is written in capitals.
+    /// A secret key that isn't uppercase.
     case notInCapitals = "not-in-capitals"
-    /// Not the number of characters that its kind has.
+    /// Not the number of characters for its type.
     case wrongLength = "wrong-length"
-    /// A character that Bech32 does not have.
+    /// A character that Bech32 doesn't use.
     case wrongCharacter = "wrong-character"
-    /// A typing error: the checksum does not fit.
+    /// A typo: the checksum is wrong.
     case wrongChecksum = "wrong-checksum"
-    /// The bytes are no safe public key (Specification 3.3, 8.6).
+    /// The bytes aren't a safe public key (Specification 3.3, 8.6).
     case unsafeKey = "unsafe-key"
-    /// A hybrid key, and no library here has ML-KEM.
+    /// A hybrid key, but no library here has ML-KEM.
     case unsupported
 }
 
@@ -194,27 +194,27 @@ extension KeyTextError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooLong: "this is longer than any key (\(KeyKind.maximumCharacterCount) characters)"
-        case .whiteSpace: "there is white space around the key, such as a line end: cut it off"
-        case .mixedCase: "a key is written in small letters or in capitals, not in both"
+        case .whiteSpace: "there is white space around the key, such as a line end; remove it"
+        case .mixedCase: "a key must be all lowercase or all uppercase"
         case .notAKey:
             """
-            this is no key: public keys begin with push1, pushsender1, pushauthority1 or pushenrollment1, secret keys \
-            with PUSH-SECRET-KEY-1, PUSH-SENDER-SECRET-KEY-1, PUSH-AUTHORITY-SECRET-KEY-1 or PUSH-ENROLLMENT-SECRET-KEY-1
+            this is not a key; public keys begin with push1, pushsender1, pushauthority1, or pushenrollment1, secret keys with \
+            PUSH-SECRET-KEY-1, PUSH-SENDER-SECRET-KEY-1, PUSH-AUTHORITY-SECRET-KEY-1, or PUSH-ENROLLMENT-SECRET-KEY-1
             """
         case .wrongKind: "this is not the kind of key that is expected here"
-        case .notInCapitals: "a secret key is written in capitals"
-        case .wrongLength: "a part of the key is missing, or there is too much of it"
-        case .wrongCharacter: "there is a character in it that keys do not have"
-        case .wrongChecksum: "the key has a typing error in it"
+        case .notInCapitals: "a secret key must be uppercase"
+        case .wrongLength: "the key is incomplete, or too long"
+        case .wrongCharacter: "the key contains an invalid character"
+        case .wrongChecksum: "the key contains a typo: its checksum is wrong"
         case .unsafeKey: "the key is not safe to use: it is of low order, or not in its canonical form"
-        case .unsupported: "this is a hybrid key, which needs ML-KEM: libsodium 1.0.22, or this package's trait Server"
+        case .unsupported: "this is a hybrid key, which needs ML-KEM; use libsodium 1.0.22 or the trait Server"
         }
     }
 }
 
 extension KeyTextError {
-    /// Stops the program for a key that stands in its own source; a debug build says which. Only what begins as a public
-    /// key does is printed: anything else may be a secret.
+    /// Stops the program because of a key in its own source; a debug build prints it. Prints a text only if it begins like a
+    /// public key, since any other may be a secret.
     func stop(the kind: KeyKind, _ text: String) -> Never {
         let beginning = "\(kind.prefix(kind.algorithms[0]))1"
         let shown = text.hasPrefix(beginning) ? String(text.prefix(KeyKind.maximumCharacterCount)) : "\(beginning)…"

@@ -1,9 +1,9 @@
 package import PushCore
 
-/// Expands a 32-byte seed into keys, each under a label of its own: HKDF-SHA256 without a salt.
+/// Expands a 32-byte seed into keys by HKDF-SHA256 without a salt, each under its own label.
 ///
-/// A label ends with a zero byte, and each text behind it begins with its length, so no two uses share an `info`. A key
-/// tells nothing about the seed or about another key. Source: RFC 5869; Specification 3.7.
+/// A label ends with a zero byte, and each text after it begins with its length, so no two uses share an `info`. A key
+/// reveals nothing about the seed or another key. Source: RFC 5869; Specification 3.7.
 enum Seed {
     static let byteCount = 32
 
@@ -45,7 +45,7 @@ enum Seed {
 }
 
 extension SenderPrivateKey {
-    /// Returns 32 bytes for one purpose, bound to the texts: the topic and, if it is one service's alone, the service.
+    /// Returns 32 bytes for one purpose, bound to the texts: the topic and, if it belongs to a single service, the service.
     package func derived(_ label: StaticString, for texts: String...) -> GuardedSecret {
         GuardedSecret(count: HKDF.pseudorandomKeyByteCount) { output in
             withBytes { Seed.expand($0, label, for: texts, into: output) }

@@ -1,28 +1,28 @@
-/// Why a push did not open. The codes are stable: logs, `--json` and receipts carry them.
+/// The reason why a push didn't open. The codes are stable: logs, `--json`, and receipts contain them.
 ///
-/// They are for the app, its log and its operator. What a person sees is the same for all of them: the safe default.
+/// They are for the app, its log, and its operator. A person always sees the same: the safe default.
 /// Source: Specification 6.
 public enum OpenError: String, Error, CaseIterable, Sendable {
-    /// No field, no base64url, or no envelope.
+    /// There is no field, or it isn't base64url, or it isn't an envelope.
     case malformed
     /// None of the device's keys matches the envelope's recipient hint.
     case unknownRecipient = "unknown-recipient"
-    /// The device has not been unlocked since it started, and its keys can't be read.
+    /// The device hasn't been unlocked since it started, so its keys can't be read.
     case locked
     /// The key store failed in another way.
     case keysUnavailable = "keys-unavailable"
     /// None of the trusted senders matches the envelope's sender hint.
     case unknownSender = "unknown-sender"
-    /// A sealed box, which the app has not allowed.
+    /// A sealed box, which the app hasn't allowed.
     case anonymousNotAllowed = "anonymous-not-allowed"
-    /// The tag is wrong under every key that was tried: altered, for another key, from a stranger, for another app.
+    /// The tag is wrong under every key that was tried: altered, for another key, from a stranger, or for another app.
     case rejected
-    /// Opened, and not well-formed.
+    /// It opened, but the content isn't well-formed.
     case malformedContent = "malformed-content"
-    /// Opened, and meant for another app.
+    /// It opened, but is for another app.
     case topic
-    /// Opened under a retired key, and sent more than two hours after that key was retired: by a sender who missed
-    /// the new key, or by a thief of the old one.
+    /// It opened under a retired key, but was sent more than two hours after that key was retired: by a sender that missed
+    /// the new key, or by someone who stole the old one.
     case keyRetired = "key-retired"
     /// Sent in the future.
     case clock
@@ -32,9 +32,9 @@ public enum OpenError: String, Error, CaseIterable, Sendable {
     case expired
     /// Seen before, or too old for the ledger to know.
     case replayed
-    /// The ledger could not be written in time.
+    /// The ledger couldn't be written in time.
     case ledgerUnavailable = "ledger-unavailable"
-    /// The system's time ran out first.
+    /// The system's time limit was reached first.
     case outOfTime = "out-of-time"
 }
 
@@ -44,8 +44,8 @@ extension OpenError: CustomStringConvertible {
 }
 
 extension Opener {
-    /// Why an opener refuses an envelope: each ``OpenError`` of that name that needs neither a field, a ledger nor a
-    /// limit of time. Source: Specification 6, steps 2 to 5.
+    /// The reason why an opener refuses an envelope: each ``OpenError`` of that name that doesn't involve a field, a ledger,
+    /// or a time limit. Source: Specification 6, steps 2 to 5.
     public enum Refusal: Error, CaseIterable, Sendable {
         case unknownRecipient, locked, keysUnavailable
         case unknownSender, anonymousNotAllowed, rejected
@@ -54,7 +54,7 @@ extension Opener {
 }
 
 extension OpenError {
-    /// The reason of the same name.
+    /// Creates the reason of the same name.
     public init(_ refusal: Opener.Refusal) {
         self =
             switch refusal {
@@ -75,13 +75,13 @@ extension OpenError {
 }
 
 extension OpenError {
-    /// What is fixed about each reason, said once.
+    /// The fixed facts about each reason, in one place.
     package struct Facts: Hashable, Sendable {
-        /// How receipts count it: its place among their counts. Never used for another reason. Source: Specification 16.3.
+        /// The index of its count in receipts. Never reused for another reason. Source: Specification 16.3.
         package let number: UInt8
-        /// Which step of opening ends with it; nil for what may happen at any.
+        /// The step of opening that fails for this reason; nil if any can.
         package let step: Step?
-        /// Who can put it right, as a rule.
+        /// The party that can usually fix it.
         package let fault: Fault
 
         fileprivate init(_ number: UInt8, _ step: Step?, _ fault: Fault) {
@@ -89,15 +89,15 @@ extension OpenError {
         }
     }
 
-    /// The steps of opening, in their order. Stable, as the codes are. Source: Specification 6.
+    /// The steps of opening, in order. Stable, as the codes are. Source: Specification 6.
     public enum Step: String, Sendable, CaseIterable {
-        /// The field, its base64url and the header.
+        /// The field, its base64url, and the header.
         case envelope
         /// The device's keys.
         case recipient
-        /// Whether the sender is believed.
+        /// Whether the sender is trusted.
         case sender
-        /// Whether the tag holds.
+        /// Whether the tag is valid.
         case unsealing
         case content
         case topic
@@ -111,13 +111,13 @@ extension OpenError {
     }
 
     package enum Fault: String, Sendable, CaseIterable {
-        /// The sender's server: what it seals, to which keys, by which clock.
+        /// The sender's server: the content, keys, and clock with which it seals.
         case server
-        /// The app: how it is configured, signed and built.
+        /// The app: its configuration, signing, and build.
         case app
-        /// Whoever carries pushes, or changes, forges or repeats them on their way.
+        /// Those who transport pushes, or who alter, forge, or repeat them in transit.
         case carrier
-        /// Nobody: it passes by itself.
+        /// No one: it resolves itself.
         case nobody
     }
 

@@ -1,31 +1,31 @@
-/// Content that has opened: only ``Opener`` makes one, so having one is the proof.
+/// Content that was opened. Only ``Opener`` creates one, so having one is proof.
 ///
-/// Whether it was seen before is for the service module's ledger (Specification 7); a tool that opens without one shows
-/// a replay like anything else.
+/// Detecting repeats is the job of the service module's ledger (Specification 7); a tool that opens without a ledger shows a
+/// replay like any other message.
 public struct OpenedContent: Sendable {
-    /// What was sealed. For an anonymous sender without attachments and receipt, and never above active.
+    /// The sealed content. From an anonymous sender: without attachments and receipt, and at most active.
     public let content: Content
     public let id: MessageID
     public let topic: Topic
     public let sent: Timestamp
-    /// The trusted sender who sealed it; nil where anybody may have.
+    /// The trusted sender that sealed it; nil if it could have been anyone.
     public let sender: SenderPublicKey?
-    /// The device's key under which it opened.
+    /// The device's key that opened it.
     public let recipient: DevicePublicKey
-    /// What the ledger knows it by: 32 bytes, the same for every copy of this envelope and for no other message.
+    /// Its identity in the ledger: 32 bytes, the same for every copy of this envelope and different for any other message.
     package let ledgerKey: [UInt8]
 }
 
 extension OpenedContent {
-    /// The same message with its whole content, which lay in an encrypted file; nil where that is another's, or not
-    /// well-formed. Source: Specification 14.5.
+    /// Returns the same message with its whole content from an encrypted file, or nil if that belongs to another message or
+    /// isn't well-formed. Source: Specification 14.5.
     package func completed(by json: [UInt8]) -> OpenedContent? {
         guard var whole = try? Content(opening: json, maximumByteCount: Overflow.maximumContentByteCount),
             whole.id == id, whole.topic == topic, whole.sent == sent, whole.withdrawal == nil
         else { return nil }
-        // Not nested: what it says about a further file is not followed.
+        // Nesting isn't supported: a reference to a further file is ignored.
         whole.overflow = nil
-        // One file may serve many devices; a receipt is one device's.
+        // One file may serve many devices, but a receipt belongs to one device.
         whole.receipt = content.receipt
         return OpenedContent(
             content: whole, id: id, topic: topic, sent: sent, sender: sender, recipient: recipient,

@@ -1,9 +1,9 @@
 internal import PushCore
 
-/// Opens envelopes on a device: finds the keys, checks the sender, the content, the topic and the times, in the
-/// order of Specification 6, steps 2 to 5. Step 6, the ledger, is the service module's.
+/// Opens envelopes on a device: finds the keys, then checks the sender, content, topic, and times, in the order of
+/// Specification 6, steps 2 to 5. Step 6, the ledger, belongs to the service module.
 ///
-/// One opener serves any number of messages and threads. Opening costs about 120 µs a key pair tried, at most 16 pairs.
+/// One opener serves any number of messages and threads. Opening takes about 120 µs per key pair tried, at most 16 pairs.
 public struct Opener: Sendable {
     private let topic: Topic
     private let keys: any KeyStore
@@ -14,8 +14,8 @@ public struct Opener: Sendable {
     /// - Parameters:
     ///   - topic: the app's own bundle ID.
     ///   - keys: the device's keys.
-    ///   - trusted: who is believed. With authorities among them, the key store's newest sender set counts.
-    ///   - allowsAnonymous: whether sealed boxes open too; then anybody can send.
+    ///   - trusted: the trusted senders. If there are authorities among them, the key store's newest sender set counts.
+    ///   - allowsAnonymous: whether sealed boxes open, too; then anyone can send.
     public init(topic: Topic, keys: any KeyStore, trusting trusted: TrustedSenders, allowsAnonymous: Bool = false) {
         self.topic = topic
         self.keys = keys
@@ -26,7 +26,7 @@ public struct Opener: Sendable {
 
     /// Opens one envelope.
     ///
-    /// Whether it was opened before is for the ledger: an opener takes the same envelope again.
+    /// Doesn't detect repeats, which is the ledger's job: an opener accepts the same envelope again.
     public func open(_ envelope: Envelope, at now: Timestamp) throws(Refusal) -> OpenedContent {
         try open(candidates(for: envelope, at: now), at: now)
     }
@@ -34,13 +34,13 @@ public struct Opener: Sendable {
     /// The keys that an envelope's hints match.
     package struct Candidates {
         let envelope: Envelope
-        /// Never empty; in the order of trying.
+        /// The keys in the order of trying; never empty.
         package let keys: [DeviceKey]
-        /// Empty if no trusted sender matches. The sender is nil if anybody may have sealed it.
+        /// Empty if no trusted sender matches. The sender is nil if anyone may have sealed it.
         package let pairs: ArraySlice<(key: DeviceKey, sender: SenderPublicKey?)>
     }
 
-    /// Step 2, and the senders for step 3.
+    /// Performs step 2, and finds the senders for step 3.
     package func candidates(for envelope: Envelope, at now: Timestamp) throws(Refusal) -> Candidates {
         let keys = try identities(for: envelope)
         var pairs = keys.map { (key: $0, sender: SenderPublicKey?.none) }
@@ -53,20 +53,20 @@ public struct Opener: Sendable {
         return Candidates(envelope: envelope, keys: keys, pairs: pairs.prefix(Self.maximumPairCount))
     }
 
-    /// Steps 3 to 5.
+    /// Performs steps 3 to 5.
     package func open(_ candidates: Candidates, at now: Timestamp) throws(Refusal) -> OpenedContent {
         try check(try unseal(candidates), of: candidates.envelope, at: now)
     }
 
-    /// Unsealed bytes before any check: for finding out why something does not open, and never shown.
+    /// Unsealed bytes before any check, only to find out why a message doesn't open. Never show them.
     package struct Unsealed {
         package let plaintext: [UInt8]
         package let key: DeviceKey
-        /// Nil if anybody may have sealed it.
+        /// The sender, or nil if anyone may have sealed it.
         package let sender: SenderPublicKey?
     }
 
-    /// Steps 2 to 4 alone.
+    /// Performs only steps 2 to 4.
     package func unseal(_ envelope: Envelope, at now: Timestamp) throws(Refusal) -> Unsealed {
         try unseal(candidates(for: envelope, at: now))
     }
@@ -85,9 +85,9 @@ public struct Opener: Sendable {
         throw .rejected
     }
 
-    /// Whom step 3 looks among.
+    /// Returns the senders that step 3 searches.
     private func senders(at now: Timestamp) throws(Refusal) -> [SenderPublicKey] {
-        // Apps without an authority ask their store for nothing more.
+        // Without an authority, the store isn't asked for a sender set.
         guard !trusted.authorities.isEmpty else { return trusted.senders }
         let set: SenderSet?
         do { set = try keys.senderSet(for: topic) } catch { throw Refusal(error) }
@@ -97,23 +97,23 @@ public struct Opener: Sendable {
     private func identities(for envelope: Envelope) throws(Refusal) -> [DeviceKey] {
         let found: [DeviceKey]
         do { found = try keys.keys(matching: envelope.matches) } catch { throw Refusal(error) }
-        // A store may be careless: about keys that do not match, and about keys that must not open any more.
+        // A store may return keys that don't match, or that must no longer open messages.
         let matching = found.filter { $0.life.opens && envelope.matches($0.identity.recipient) }
         guard !matching.isEmpty else { throw .unknownRecipient }
         return matching.sorted(by: DeviceKey.isTriedBefore)
     }
 
-    /// Specification 3.2.3: more pairs that match are an attack, or a strange accident.
+    /// Specification 3.2.3: more matching pairs indicate an attack or an extreme coincidence.
     private static let maximumPairCount = 16
 }
 
 extension Opener {
-    /// An opener for senders that are known one by one.
+    /// Creates an opener for individually known senders.
     public init(topic: Topic, keys: any KeyStore, trusting senders: [SenderPublicKey], allowsAnonymous: Bool = false) {
         self.init(topic: topic, keys: keys, trusting: TrustedSenders(senders), allowsAnonymous: allowsAnonymous)
     }
 
-    /// Step 5: every suite, on the opened plaintext.
+    /// Performs step 5 on the opened plaintext, for every suite.
     private func check(
         _ unsealed: Unsealed, of envelope: Envelope, at now: Timestamp
     ) throws(Refusal) -> OpenedContent {
@@ -147,15 +147,15 @@ extension Opener.Refusal {
 
 /// The times of Specification 6.4, in seconds.
 package enum TimeRules {
-    /// How far ahead of the device's clock content may be.
+    /// How many seconds content may be ahead of the device's clock.
     package static func maximumLead(isAnonymous: Bool) -> Int64 { isAnonymous ? 600 : 26 * 3_600 }
     package static let maximumAge: Int64 = 30 * 86_400
-    /// How long after `expires` content still opens.
+    /// How many seconds after `expires` content still opens.
     package static let expiryGrace: Int64 = 600
 }
 
 extension Content {
-    /// Specification 3.6.4: from a sender that nobody vouches for, nothing is fetched, nobody is told, nothing is loud.
+    /// Specification 3.6.4: an unproven sender can't cause downloads, receipts, or loud alerts.
     fileprivate mutating func limitToAnonymous() {
         (attachments, overflow, chart, person, receipt, isTemplate) = ([], nil, nil, nil, nil, false)
         if interruptionLevel == .timeSensitive || interruptionLevel == .critical { interruptionLevel = .active }
@@ -164,7 +164,7 @@ extension Content {
 }
 
 extension Envelope {
-    /// Specification 7.2: BLAKE2b-256 over what no two messages share.
+    /// Specification 7.2: BLAKE2b-256 over bytes that are unique to each message.
     fileprivate func ledgerKey(recipient: DevicePublicKey, sender: SenderPublicKey?) -> [UInt8] {
         var bytes = [suite.identifier] + recipient.bytes
         // `enc` and the number, or the whole box.

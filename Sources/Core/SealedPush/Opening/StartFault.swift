@@ -1,15 +1,15 @@
-/// Why iOS doesn't start the extension for a push, so that nothing is opened. The rule needs the payload's `aps` alone.
+/// A reason why iOS doesn't start the extension for a push, so that it isn't opened. Depends only on the payload's `aps`.
 ///
 /// Source: Apple, "Modifying content in newly delivered notifications".
 public enum StartFault: String, Sendable, CaseIterable {
-    /// No title, subtitle or body.
+    /// No title, subtitle, or body.
     case noAlert = "no-alert"
-    /// Nothing but `content-available`: a background push, which the app opens.
+    /// Only `content-available`: a background push, which the app opens.
     case background
     /// `mutable-content` is not the number 1.
     case notMutable = "not-mutable"
 
-    /// Nil if iOS starts the extension, for a push whose `apns-push-type` is `alert`.
+    /// Returns nil if iOS starts the extension for a push whose `apns-push-type` is `alert`.
     package init?(payload: [String: JSONValue]) {
         let aps = payload["aps"]
         let texts: [JSONValue?] =
@@ -32,10 +32,10 @@ extension StartFault: CustomStringConvertible {
     /// One sentence for a person.
     public var description: String {
         switch self {
-        case .noAlert: "the extension is never started: the payload has no alert with a text"
+        case .noAlert: "the extension never starts: the payload has no alert text"
         case .background:
-            "the extension is never started: a background push is for the app, which opens withdrawals alone"
-        case .notMutable: "the extension is never started: \"mutable-content\" is not the number 1"
+            "the extension never starts: a background push is for the app, which opens only withdrawals"
+        case .notMutable: "the extension never starts: \"mutable-content\" is not the number 1"
         }
     }
 }

@@ -1,13 +1,13 @@
 internal import PushCore
 
-/// The bytes of a receipt as they are posted: always 128, so that their number tells nothing. Source: Specification 16.2.
+/// A receipt's bytes as they are posted: always 128, so that the length reveals nothing. Source: Specification 16.2.
 package struct ReceiptBody: Hashable, Sendable {
     package let id: ReceiptID
-    /// 16 bytes, the same for each receipt about one message: what comes twice is counted once.
+    /// 16 bytes, the same for each receipt about one message, so that repeats are counted once.
     package let number: [UInt8]
     package let created: Timestamp
     package let elapsedMilliseconds: UInt32
-    /// By the reasons' numbers (``OpenError/Facts``), from 1.
+    /// The counts by the reasons' numbers (``OpenError/Facts``), starting at 1.
     package var counts: [UInt16]
 
     package init(id: ReceiptID, number: [UInt8], created: Timestamp, elapsedMilliseconds: UInt32, counts: [UInt16]) {
@@ -19,7 +19,7 @@ package struct ReceiptBody: Hashable, Sendable {
         self.counts = counts
     }
 
-    /// A device's receipt about a message, before anything is counted.
+    /// Creates a device's receipt about a message, with all counts at zero.
     package init(answering request: ReceiptRequest, about message: MessageID, created: Timestamp, elapsed: Duration) {
         let milliseconds = min(max(.zero, elapsed) / .milliseconds(1), Double(UInt32.max))
         self.init(
@@ -27,13 +27,13 @@ package struct ReceiptBody: Hashable, Sendable {
             elapsedMilliseconds: UInt32(milliseconds), counts: [UInt16](repeating: 0, count: Self.reasonCount))
     }
 
-    /// The number of the receipt about a message: BLAKE2b-128(key, "sealedpush/v1 receipt number" ‖ 0 ‖ message ID).
+    /// Returns the receipt number for a message: BLAKE2b-128(key, "sealedpush/v1 receipt number" ‖ 0 ‖ message ID).
     package static func number(of message: MessageID, key: [UInt8]) -> [UInt8] {
         let bytes = Array("sealedpush/v1 receipt number".utf8) + [0] + message.description.utf8
         return key.withUnsafeBytes { BLAKE2b.hash(bytes, key: $0, byteCount: numberByteCount) }
     }
 
-    /// The 128 bytes, MACed under the key that the message has named.
+    /// Returns the 128 bytes, MACed under the key that the message specified.
     package func bytes(key: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = [Self.version]
         bytes.reserveCapacity(Self.byteCount)
@@ -59,20 +59,20 @@ package struct ReceiptBody: Hashable, Sendable {
 }
 
 extension ReceiptBody {
-    /// What the bytes of a receipt say, believed by whoever made them.
+    /// Returns unauthenticated data from a receipt's bytes, for a caller that created them itself.
     package static func createdAndNumber(of bytes: [UInt8]) -> (secondsSince1970: UInt64, number: [UInt8]) {
         precondition(bytes.count == byteCount)
         return (integer(bytes[33..<41]), Array(bytes[17..<33]))
     }
 
-    /// Whose receipt these bytes say they are: for finding the key, before anything is believed.
+    /// Returns the device that these bytes claim to be from, unauthenticated, to find its key.
     package static func claimedID(of bytes: [UInt8]) throws(ReceiptError) -> ReceiptID {
         guard bytes.count == byteCount else { throw .wrongSize }
         guard bytes[0] == version else { throw .unknownVersion }
         return ReceiptID(Array(bytes[1..<17]))
     }
 
-    /// Reads what was MACed under this key; whether it was, in constant time. What the MAC does not hold for is not looked at.
+    /// Parses bytes that were MACed under this key, which is checked in constant time and before anything else is parsed.
     package init(parsing bytes: [UInt8], key: UnsafeRawBufferPointer) throws(ReceiptError) {
         let id = try Self.claimedID(of: bytes)
         let (body, mac) = (Array(bytes.dropLast(Self.macByteCount)), Array(bytes.suffix(Self.macByteCount)))
@@ -89,18 +89,18 @@ extension ReceiptBody {
     private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
-/// Why a receipt is not counted. The codes are stable.
+/// A reason why a receipt isn't counted. The codes are stable.
 public enum ReceiptError: String, Error, CaseIterable, Sendable {
     /// Not 128 bytes.
     case wrongSize = "wrong-size"
-    /// Of a later version.
+    /// A later version.
     case unknownVersion = "unknown-version"
-    /// Under none of the keys: forged, altered, or of a sender that is not among the receiver's.
+    /// Not MACed under any of the keys: forged, altered, or for a sender that the receiver doesn't have.
     case rejected
-    /// Made by a device, and not well-formed.
+    /// Created by a device, but not well-formed.
     case malformed
-    /// Made more than 7 days ago.
+    /// Created more than 7 days ago.
     case tooOld = "too-old"
-    /// Made in the future.
+    /// Created in the future.
     case clock
 }

@@ -1,9 +1,9 @@
 internal import PushCore
 
-/// What a sealed message says about receipts: where to, from whom, and under which key.
+/// A sealed message's request for a receipt: its address, the device's ID, and the key.
 ///
-/// The key is a secret of the server and this one device: whoever has it can make this device's receipts, and nothing else.
-/// Printing shows no key. Source: Specification 16.1.
+/// The key is a secret of the server and this one device: with it, one can only create this device's receipts. Printing
+/// doesn't show the key. Source: Specification 16.1.
 public struct ReceiptRequest: Hashable, Sendable {
     public let address: ReceiptAddress
     public let id: ReceiptID
@@ -33,10 +33,10 @@ extension ReceiptRequest {
         ]
     }
 
-    /// The member as it stands in the content's JSON, with the comma before it.
+    /// The member of the content's JSON, including the preceding comma.
     package var jsonMember: [UInt8] { Array(#","receipt":"#.utf8) + json.bytes }
 
-    /// Reads the three that must be there; what else is there is left alone.
+    /// Reads the three required members and ignores others.
     package init(_ value: JSONValue, at path: String = "receipt") throws(ContentError) {
         var request = try MemberReader(value, at: path)
         self.init(
@@ -46,7 +46,7 @@ extension ReceiptRequest {
     }
 }
 
-/// A device, as its receipts name it: 16 bytes that tell nothing to anybody but the server that made them.
+/// A device's name in its receipts: 16 bytes that mean nothing to anyone but the server that created them.
 public struct ReceiptID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 
@@ -55,23 +55,23 @@ public struct ReceiptID: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// 32 small hexadecimal digits.
+    /// 32 lowercase hexadecimal digits.
     public var description: String { Hex.encode(bytes) }
 
     package static let byteCount = 16
 }
 
-/// Where receipts go: a URL of at most 256 bytes. Source: Specification 16.1.
+/// The address for receipts: a URL of at most 256 bytes. Source: Specification 16.1.
 ///
-/// `https`, or `http` to this machine alone, which a device reaches in the simulator only.
+/// `https`, or `http` only to this machine, which works only in the simulator.
 public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The URL, as it was given.
+    /// The URL as given.
     public let description: String
-    /// The server's name or address, in small letters.
+    /// The server's name or address, in lowercase.
     package let host: String
 
-    /// Nil unless the text is `https://HOST…`, or `http://` with a loopback host: visible ASCII that needs no escape, without
-    /// user, password and fragment.
+    /// Returns nil unless the text is `https://HOST…`, or `http://` with a loopback host: visible ASCII that needs no
+    /// escape, without user, password, and fragment.
     public init?(parsing text: String) {
         guard text.utf8.count <= Self.maximumByteCount, text.utf8.allSatisfy(Self.isAllowed) else { return nil }
         let isSecure = text.hasPrefix("https://")
@@ -82,10 +82,10 @@ public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
         self.host = host
     }
 
-    /// Whether it goes over the network, and so is encrypted.
+    /// Whether it goes over the network, and is therefore encrypted.
     package var isSecure: Bool { description.hasPrefix("https://") }
 
-    /// Nil where there is none, or anything but a port stands behind it.
+    /// Returns nil if there is no host, or if anything but a port follows it.
     private static func host(_ authority: Substring) -> String? {
         let parts: (host: Substring, rest: Substring)
         if authority.hasPrefix("[") {

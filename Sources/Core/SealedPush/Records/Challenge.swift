@@ -1,22 +1,22 @@
 internal import PushCore
 
-/// A device's side of the challenge: proves to a server that it holds a recipient's key.
+/// The device's side of a challenge, which proves to a server that the device holds a recipient's key.
 ///
 /// Source: Specification 11.5.
 public enum Challenge {
-    /// Answers a challenge, if a trusted sender asks this very device.
+    /// Answers a challenge if a trusted sender sent it to this very device.
     ///
-    /// Costs about 120 µs a key pair tried, at most 16 pairs. The answer tells nothing but that the device holds the key, and
-    /// is worth nothing to any other server or device.
+    /// Takes about 120 µs per key pair tried, at most 16 pairs. The answer reveals only that the device holds the key, and
+    /// is worthless to any other server or device.
     ///
     /// - Parameters:
-    ///   - text: `pushchallenge.…`, as the server sent it.
-    ///   - enrollment: the device's own. A challenge about another is not answered.
-    ///   - topic: the app's own.
-    ///   - keys: the device's keys. Only an active one answers.
-    ///   - senders: who is believed.
+    ///   - text: `pushchallenge.…`, as sent by the server.
+    ///   - enrollment: the device's own enrollment key. Challenges about another one aren't answered.
+    ///   - topic: the app's own topic.
+    ///   - keys: the device's keys. Only active keys are used.
+    ///   - senders: the trusted senders.
     /// - Returns: `pushanswer.…`, for the server.
-    /// - Throws: `malformed`, `unknownRecipient`, `locked`, `keysUnavailable`, `unknownSender`, `rejected` or
+    /// - Throws: `malformed`, `unknownRecipient`, `locked`, `keysUnavailable`, `unknownSender`, `rejected`, or
     ///   `foreignEnrollment`.
     public static func answer(
         _ text: String, enrollment: EnrollmentPublicKey, topic: Topic, keys: any KeyStore,
@@ -49,7 +49,7 @@ public enum Challenge {
         throw .rejected
     }
 
-    /// The device's keys that match, in the order of trying. Only active ones: nobody is to begin sealing to another.
+    /// Returns the device's matching keys in the order of trying. Only active ones: others must not get new messages.
     private static func identities(
         for envelope: Envelope, in keys: any KeyStore
     ) throws(ChallengeError) -> [DevicePrivateKey] {
@@ -69,7 +69,7 @@ public enum Challenge {
 }
 
 extension Challenge {
-    /// Specification 11.5: other than a message's, so that neither opens as the other.
+    /// Specification 11.5: differs from a message's info, so that neither opens as the other.
     package static func info(topic: Topic) -> EnvelopeInfo { EnvelopeInfo("sealedpush/v1 challenge", topic) }
 
     /// BLAKE2b-256(random; "sealedpush/v1 answer" ‖ 0x00 ‖ recipient ‖ enrollment).
@@ -92,34 +92,34 @@ extension ArmouredText {
     package static let answer = ArmouredText(
         prefix: "pushanswer.", byteCounts: Challenge.answerByteCount...Challenge.answerByteCount)
 
-    /// Of as many bytes as one of the suites needs.
+    /// Creates a form that allows the lengths needed by any of the suites.
     package init(prefix: String, _ byteCount: (Envelope.Suite) -> Int) {
         let counts = Envelope.Suite.provingSender.map(byteCount)
         self.init(prefix: prefix, byteCounts: (counts.min() ?? 0)...(counts.max() ?? 0))
     }
 }
 
-/// Why a challenge is not answered, or an answer proves nothing. The codes are stable. Never holds any of the input.
+/// A reason why a challenge isn't answered, or an answer isn't proof. The codes are stable. Contains no part of the input.
 ///
 /// Source: Specification 11.5.
 public enum ChallengeError: String, Error, CaseIterable, Sendable {
-    /// Not in the form of a challenge, or of an answer.
+    /// Not in the form of a challenge or an answer.
     case malformed
     /// None of the device's active keys matches the challenge's recipient hint.
     case unknownRecipient = "unknown-recipient"
-    /// The device has not been unlocked since it started, and its keys can't be read.
+    /// The device hasn't been unlocked since it started, so its keys can't be read.
     case locked
     /// The key store failed in another way.
     case keysUnavailable = "keys-unavailable"
     /// None of the trusted senders matches the challenge's sender hint.
     case unknownSender = "unknown-sender"
-    /// It does not open: altered, for another key, from a stranger, for another app, or no challenge.
+    /// It doesn't open: altered, for another key or app, from a stranger, or not a challenge.
     case rejected
     /// The challenge is about another device's enrollment.
     case foreignEnrollment = "foreign-enrollment"
-    /// The challenge's recipient is not in the device's record, or no longer.
+    /// The challenge's recipient isn't in the device's record, or no longer is.
     case notInRecord = "not-in-record"
-    /// More than ten minutes after the challenge was made.
+    /// More than ten minutes passed since the challenge was created.
     case late
     /// Not the answer to this challenge.
     case wrongAnswer = "wrong-answer"
@@ -135,11 +135,11 @@ extension ChallengeError: CustomStringConvertible {
         case .locked: "the keys can't be read until the device has been unlocked once"
         case .keysUnavailable: "the keys can't be read"
         case .unknownSender: "the challenge comes from a sender that is not trusted here"
-        case .rejected: "the challenge does not open: altered, for another key or app, or not from the sender it names"
+        case .rejected: "the challenge doesn't open; it was altered, is for another key or app, or isn't from its sender"
         case .foreignEnrollment:
-            "the challenge is about another device's enrollment: somebody may be trying to enroll this device's key as theirs"
-        case .notInRecord: "the challenge's recipient is not in the device's newest record: make a new challenge"
-        case .late: "the answer came more than ten minutes after the challenge: make a new one"
+            "the challenge is about another device's enrollment; someone may be trying to enroll this device's key as theirs"
+        case .notInRecord: "the challenge's recipient isn't in the device's newest record; create a new challenge"
+        case .late: "the answer came more than ten minutes after the challenge; create a new challenge"
         case .wrongAnswer: "this is not the answer to the challenge"
         }
     }

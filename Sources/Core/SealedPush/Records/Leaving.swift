@@ -1,13 +1,13 @@
 import PushCore
 
-/// A device's word, signed by its enrollment key, that it leaves its accounts at a server; in place of a login.
+/// A device's statement, signed by its enrollment key, that it leaves its accounts at a server; no login is needed.
 ///
-/// It takes back the records that were signed before it, by its counter, so that one that is repeated later does nothing. A value is
-/// always one that the key in it has signed. Source: EnrollmentHTTP 6.
+/// Its counter invalidates all records signed before it, so a repeated statement has no effect later. A value always has a
+/// valid signature of the key it contains. Source: EnrollmentHTTP 6.
 public struct Leaving: Hashable, Sendable, CustomStringConvertible {
-    /// Who signed.
+    /// The key that signed it.
     public let enrollment: EnrollmentPublicKey
-    /// Higher than in any record that the device has signed before.
+    /// Higher than in any record that the device signed before.
     public let counter: UInt64
     private let signature: [UInt8]
 
@@ -17,7 +17,7 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
         signature = key.sign(Self.message(enrollment, counter, topic))
     }
 
-    /// Reads ``description`` and verifies the signature for the app; about 200 µs.
+    /// Parses a ``description`` and verifies the signature for the app; about 200 µs.
     ///
     /// - Throws: `malformed`, `badSignature`.
     public init(parsing text: String, topic: Topic) throws(RecordError) {
@@ -31,7 +31,7 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
         (self.enrollment, self.counter, self.signature) = (enrollment, counter, Array(signature))
     }
 
-    /// `pushleaving.` and 139 characters.
+    /// The text: `pushleaving.` and 139 characters.
     public var description: String {
         var bytes = enrollment.bytes
         bytes.append(bigEndian: counter)

@@ -2,49 +2,49 @@ import PushCore
 
 /// Keys that another key vouches for by its signature: a ``DeviceRecord`` or a ``SenderSet``.
 ///
-/// A value is always one that the signer named in it has signed; whether that is the right one is for
-/// ``check(pinned:topic:replacing:at:)``. There is nothing secret in it. At most 10,939 characters of text.
+/// A value always has a valid signature of the signer it names; whether that is the right signer is decided by
+/// ``check(pinned:topic:replacing:at:)``. It contains no secrets. Its text has at most 10,939 characters.
 /// Source: Specification 11.
 public struct SignedList<Role: ListedRole>: Hashable, Sendable {
-    /// Who signed.
+    /// The key that signed it.
     public let signer: PublicKey<Role.Signer>
-    /// Only rises, from one list of a signer to the next.
+    /// A counter that increases from one list of a signer to the next.
     public let counter: UInt64
-    /// When it was signed.
+    /// The time of signing.
     public let created: Timestamp
-    /// The last second at which it is believed.
+    /// The last second at which it is valid.
     public let expires: Timestamp
-    /// For how many days the device keeps a retired key's secret, 1 to 31; 0 in a sender set.
+    /// The number of days for which the device keeps a retired key's secret, 1 to 31; 0 in a sender set.
     public let keeps: Int
-    /// The app it is for.
+    /// The app that it is for.
     public let topic: Topic
-    /// 1 to 16, none twice, newest first.
+    /// 1 to 16 distinct keys, newest first.
     public let keys: [PublicKey<Role>]
-    /// The whole list, signature included.
+    /// The whole list, including the signature.
     let bytes: [UInt8]
 }
 
-/// A device's recipients, signed by its enrollment key: what a server learns its keys from.
+/// A device's recipients, signed by its enrollment key, from which a server learns its keys.
 ///
-/// `EnrolledDevice`, of PushSender, checks it at the right moments. Source: Specification 11, type 1.
+/// `EnrolledDevice` of PushSender checks it at the right times. Source: Specification 11, type 1.
 public typealias DeviceRecord = SignedList<DeviceRole>
 
-/// The senders of an app, signed by its authority: what a device learns from whom to believe.
+/// An app's senders, signed by its authority, from which a device learns whom to trust.
 ///
 /// Source: Specification 11, type 2.
 public typealias SenderSet = SignedList<SenderRole>
 
 extension DeviceRecord {
-    /// 1 to 16, none twice, newest first.
+    /// 1 to 16 distinct keys, newest first.
     public var recipients: [DevicePublicKey] { keys }
-    /// Who signed.
+    /// The key that signed it.
     public var enrollment: EnrollmentPublicKey { signer }
 }
 
 extension SenderSet {
-    /// 1 to 16, none twice, newest first.
+    /// 1 to 16 distinct keys, newest first.
     public var senders: [SenderPublicKey] { keys }
-    /// Who signed.
+    /// The key that signed it.
     public var authority: AuthorityPublicKey { signer }
 }
 
@@ -52,11 +52,11 @@ extension SignedList {
     /// Signs a new list.
     ///
     /// - Parameters:
-    ///   - keys: 1 to 16, none twice, newest first.
-    ///   - counter: higher than in any list that this key has signed for the topic before.
-    ///   - expires: after `created`; from the next second on, the list is refused.
-    ///   - keeps: for how many days the device keeps a retired key's secret, 1 to 31; nil for 30, or for a sender set.
-    /// - Throws: `malformed` if a parameter breaks these rules, or the list has more than 8,192 bytes.
+    ///   - keys: 1 to 16 distinct keys, newest first.
+    ///   - counter: higher than in any list that this key signed for the topic before.
+    ///   - expires: later than `created`; the list is invalid after this second.
+    ///   - keeps: how many days the device keeps a retired key's secret, 1 to 31; nil for 30, or for a sender set.
+    /// - Throws: `malformed` if a parameter breaks these rules, or if the list has more than 8,192 bytes.
     public init(
         of keys: [PublicKey<Role>], topic: Topic, counter: UInt64, created: Timestamp, expires: Timestamp,
         keeps: Int? = nil, signedBy key: PrivateKey<Role.Signer>
@@ -82,7 +82,7 @@ extension SignedList {
             keys: keys, bytes: bytes)
     }
 
-    /// Reads `pushrecord.…`, at most 10,939 characters, and verifies its signature; about 200 µs.
+    /// Parses `pushrecord.…`, at most 10,939 characters, and verifies its signature; about 200 µs.
     public init(parsing text: String) throws(RecordError) {
         guard let armoured = Self.armour.bytes(of: text) else { throw .malformed }
         guard let bytes = ArmouredText.removingChecksum(from: armoured) else { throw .wrongChecksum }
@@ -112,7 +112,7 @@ extension SignedList {
         }
         let signed = bytes[..<reader.position]
         guard let signature = reader.take(Ed25519.signatureByteCount), reader.isAtEnd, Self.areAllowed(keys),
-            // The curve last: it costs more than all the rest.
+            // The curve check comes last, since it costs more than all the rest.
             let signer = PublicKey<Role.Signer>(signerBytes, signing)
         else { throw .malformed }
         guard signer.verify(signature, of: Self.signedMessage(signed)) else { throw .badSignature }
@@ -122,18 +122,18 @@ extension SignedList {
             keys: keys, bytes: bytes)
     }
 
-    /// Whether this list is to be believed now, by whoever pinned a signer and knows an earlier list.
+    /// Checks that this list is valid now, for a caller that pinned a signer and knows an earlier list.
     ///
-    /// A known list counts whoever has signed it: where several signers are pinned at once, going back and forth between
-    /// them must not bring an old list back. The signature was verified when the value was made. Source: Specification 11.3.
+    /// A known list counts no matter who signed it: if several signers are pinned, alternating between them must not bring
+    /// an old list back. The signature was verified when the value was created. Source: Specification 11.3.
     ///
     /// - Parameters:
-    ///   - signer: a device's enrollment, as pinned inside the app's login, or the app's own authority, compiled into it;
-    ///     never taken from the list itself.
-    ///   - topic: the app's own.
-    ///   - known: the newest list so far of any signer that is still pinned, kept beside the keys. Of another topic, it
-    ///     counts as none.
-    /// - Throws: in this order `foreignSigner`, `otherTopic`, `expired`, `notYetValid`, `rolledBack`, `conflicting`.
+    ///   - signer: a device's enrollment key, as pinned within the app's login, or the app's own authority, compiled into
+    ///     it; never taken from the list itself.
+    ///   - topic: the app's own topic.
+    ///   - known: the newest list so far by any signer that is still pinned, stored with the keys. A list for another topic
+    ///     is ignored.
+    /// - Throws: in this order, `foreignSigner`, `otherTopic`, `expired`, `notYetValid`, `rolledBack`, `conflicting`.
     public func check(
         pinned signer: PublicKey<Role.Signer>, topic: Topic, replacing known: Self?, at now: Timestamp
     ) throws(RecordError) {
@@ -150,12 +150,12 @@ extension SignedList {
         ListForm.keyCounts.contains(keys.count) && Set(keys).count == keys.count
     }
 
-    /// Specification 11.2: what the signature covers.
+    /// The bytes that the signature covers. Specification 11.2.
     private static func signedMessage(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         Array("sealedpush/v1 record".utf8) + [0] + bytes
     }
 
-    /// What the keys are, and so who signs.
+    /// The type of the keys, which also determines who signs.
     private static var type: UInt8 { Role.kind == .device ? 1 : 2 }
 
     private static var armour: ArmouredText {
@@ -164,10 +164,10 @@ extension SignedList {
         return ArmouredText(prefix: "pushrecord.", byteCounts: shortest + checksum...longest + checksum)
     }
 
-    /// The most characters of its text.
+    /// The maximum number of characters in its text.
     package static var maximumCharacterCount: Int { armour.characterCounts.upperBound }
 
-    /// From one key and a topic of one byte on.
+    /// The lengths, starting with one key and a topic of one byte.
     private static var byteCounts: ClosedRange<Int> {
         let others = 5 + KeyAlgorithm.ed25519.publicByteCount + 3 * 8 + Ed25519.signatureByteCount
         let shortest = Role.kind.algorithms.map(\.publicByteCount).min() ?? 0
@@ -176,7 +176,7 @@ extension SignedList {
 }
 
 extension SignedList: CustomStringConvertible {
-    /// The text that ``init(parsing:)`` reads: one for each list.
+    /// The text that ``init(parsing:)`` parses: exactly one for each list.
     public var description: String { Self.armour.text(of: ArmouredText.appendingChecksum(to: bytes)) }
 }
 
@@ -186,24 +186,24 @@ enum ListForm {
     static let keyCounts = 1...16
     static let maximumByteCount = 8_192
 
-    /// For how many days retired secrets may be kept; a sender set has none.
+    /// Returns the allowed days for keeping retired secrets; a sender set has none.
     static func keeps(_ kind: KeyKind) -> ClosedRange<Int> { kind == .device ? 1...31 : 0...0 }
 }
 
-/// The counters of signed records, which only rise: a device's in its records, an authority's in its sender sets.
+/// The increasing counters of signed records: a device's in its records, an authority's in its sender sets.
 package enum RecordCounter {
-    /// One more than the last, and no less than the time in seconds since 1970. Source: Specification 11.1.5.
+    /// Returns one more than the last counter, but at least the time in seconds since 1970. Source: Specification 11.1.5.
     ///
-    /// The reason is what comes back from a backup, or from a copied folder: its last counter is older than what servers
-    /// and apps have seen, and they refuse whatever counts less. The clock tells a higher one without asking them, as
-    /// nobody signs more than once a second for long.
+    /// The time is needed after a restored backup or copied folder. Its last counter is older than the one that servers and
+    /// apps have seen, and they reject lower counters. The clock provides a higher one without asking them, since no one
+    /// signs more than once per second for long.
     package static func next(after last: UInt64?, at now: Timestamp) -> UInt64 {
         let (next, isOverflow) = (last ?? 0).addingReportingOverflow(1)
         return isOverflow ? .max : max(next, UInt64(now.secondsSince1970))
     }
 }
 
-/// Reads bytes from the front; returns nil, and stays where it is, when there are too few.
+/// Reads bytes from the front. If there are too few, returns nil and doesn't advance.
 package struct ByteReader {
     private let bytes: [UInt8]
     package private(set) var position = 0
@@ -220,7 +220,7 @@ package struct ByteReader {
         return bytes[position..<position + count]
     }
 
-    /// Eight bytes, big endian.
+    /// Reads eight bytes, big endian.
     package mutating func number() -> UInt64? { take(8)?.reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
@@ -241,7 +241,7 @@ extension [UInt8] {
     }
 }
 
-/// Why a signed record is not believed, or can't be made. The codes are stable. Never holds anything of the record.
+/// A reason why a signed record isn't accepted or can't be created. The codes are stable. Contains no part of the record.
 ///
 /// Source: Specification 11.3.
 public enum RecordError: String, Error, CaseIterable, Sendable {
@@ -249,25 +249,25 @@ public enum RecordError: String, Error, CaseIterable, Sendable {
     case malformed
     /// A typing or copying error.
     case wrongChecksum = "wrong-checksum"
-    /// A record of another kind than the one that is expected here.
+    /// Not the expected type of record.
     case wrongType = "wrong-type"
     /// Not signed by the key that it names.
     case badSignature = "bad-signature"
-    /// Signed by another key than the pinned one.
+    /// Not signed by the pinned key.
     case foreignSigner = "foreign-signer"
-    /// Made for another app.
+    /// For another app.
     case otherTopic = "other-topic"
-    /// Made more than 26 hours ahead of now.
+    /// Created more than 26 hours in the future.
     case notYetValid = "not-yet-valid"
     /// Past its end.
     case expired
-    /// Older than the record that is known already.
+    /// Older than the known record.
     case rolledBack = "rolled-back"
-    /// As new as the record that is known already, and not the same.
+    /// Has the known record's counter, but isn't the same record.
     case conflicting
     /// None of its recipients has answered a challenge yet.
     case unproven
-    /// It names a hybrid key, and no library here has ML-KEM.
+    /// It names a hybrid key, but no library here has ML-KEM.
     case unsupported
 }
 
@@ -277,27 +277,27 @@ extension RecordError: CustomStringConvertible {
         switch self {
         case .malformed:
             """
-            this is no well-formed record: its text begins with pushrecord. and has no spaces, it names 1 to 16 keys, none \
-            twice, and it ends after it was made
+            the record is malformed; its text must begin with pushrecord. and contain no spaces, it must name 1 to 16 distinct \
+            keys, and it must expire after it was created
             """
-        case .wrongChecksum: "the record was altered or cut on the way: copy it again, as a whole"
-        case .wrongType: "this is another kind of record: a device's and a sender set can't stand for one another"
-        case .badSignature: "the record is not signed by the key it names: it was altered or forged"
-        case .foreignSigner: "the record is signed by another key than the pinned one: ask its owner which is right"
+        case .wrongChecksum: "the record was altered or truncated in transit; copy all of it again"
+        case .wrongType: "this is the wrong type of record; a device record and a sender set can't replace each other"
+        case .badSignature: "the record is not signed by the key it names; it was altered or forged"
+        case .foreignSigner: "the record is not signed by the pinned key; ask its owner which key is right"
         case .otherTopic: "the record is for another app: its topic differs"
-        case .notYetValid: "the record was made more than 26 hours ahead of this clock: compare the two clocks"
-        case .expired: "the record has expired: ask for a new one"
-        case .rolledBack: "the record is older than the one that is known already: ask for the newest"
+        case .notYetValid: "the record was created more than 26 hours ahead of this clock; compare the two clocks"
+        case .expired: "the record has expired; ask for a new one"
+        case .rolledBack: "the record is older than the known one; ask for the newest"
         case .conflicting:
-            "there are two different records with this counter: have a new one signed, with a higher counter"
-        case .unproven: "none of the record's recipients has answered a challenge yet: send one"
+            "two different records have this counter; have a new one signed with a higher counter"
+        case .unproven: "none of the record's recipients has answered a challenge yet; send one"
         case .unsupported:
-            "the record names a hybrid key, which needs ML-KEM: libsodium 1.0.22, or this package's trait Server"
+            "the record names a hybrid key, which needs ML-KEM; use libsodium 1.0.22 or this package's trait Server"
         }
     }
 }
 
-/// Public bytes as text: a prefix that says what they are, then base64url without padding, strictly.
+/// Public bytes as text: a prefix that identifies their type, then strict base64url without padding.
 package struct ArmouredText {
     let prefix: String
     let byteCounts: ClosedRange<Int>
@@ -309,16 +309,16 @@ package struct ArmouredText {
 
     package func text(of bytes: [UInt8]) -> String { prefix + Base64URL.encode(bytes) }
 
-    /// Nil for another prefix, another length, or what is not canonical; the length is looked at first.
+    /// Returns nil for another prefix or length, checked first, or if the text isn't canonical.
     package func bytes(of text: String) -> [UInt8]? {
         guard characterCounts.contains(text.utf8.count), text.utf8.starts(with: prefix.utf8) else { return nil }
         return Base64URL.decode(text.utf8.dropFirst(prefix.utf8.count))
     }
 
-    /// The bytes, and the first four of their SHA-256.
+    /// Returns the bytes, followed by the first four of their SHA-256.
     package static func appendingChecksum(to bytes: [UInt8]) -> [UInt8] { bytes + checksum(of: bytes[...]) }
 
-    /// The bytes before the checksum; nil where it is another's.
+    /// Returns the bytes before the checksum, or nil if the checksum is wrong.
     package static func removingChecksum(from bytes: [UInt8]) -> [UInt8]? {
         let content = bytes.dropLast(checksumByteCount)
         guard bytes.suffix(checksumByteCount) == checksum(of: content) else { return nil }
@@ -332,13 +332,13 @@ package struct ArmouredText {
     }
 }
 
-/// Whom a device believes: senders that its app has built in, and authorities that may replace them.
+/// The senders that a device trusts: those built into its app, and authorities that may replace them.
 ///
-/// Until the first sender set of a pinned authority arrives, the senders count. From then on only those of the newest set
-/// do, so that a stolen key goes out of use without an update of the app. A set that has expired is not followed by the
-/// built-in senders again: who can hold back the next one must not bring an old key back. Source: Specification 11.
+/// The built-in senders count until the first sender set of a pinned authority arrives. After that, only those of the newest
+/// set do, so that a stolen key goes out of use without updating the app. The built-in senders don't return when a set
+/// expires: an attacker who holds back the next set must not bring an old key back. Source: Specification 11.
 public struct TrustedSenders: Hashable, Sendable {
-    /// Most likely first.
+    /// The built-in senders, most likely first.
     public let senders: [SenderPublicKey]
     public let authorities: [AuthorityPublicKey]
 
@@ -347,11 +347,11 @@ public struct TrustedSenders: Hashable, Sendable {
         self.authorities = authorities
     }
 
-    /// Who is believed now, in the order of trying.
+    /// Returns the senders that are trusted now, in the order of trying.
     ///
-    /// - Parameter set: the newest that the device has accepted, from its key store.
+    /// - Parameter set: the newest set that the device has accepted, from its key store.
     package func senders(following set: SenderSet?, topic: Topic, at now: Timestamp) -> [SenderPublicKey] {
-        // A set of an authority that the app no longer pins does not count.
+        // A set by an authority that the app no longer pins is ignored.
         guard let set, authorities.contains(set.authority), set.topic == topic else { return senders }
         do throws(RecordError) {
             try check(set, topic: topic, replacing: set, at: now)
@@ -359,13 +359,13 @@ public struct TrustedSenders: Hashable, Sendable {
         } catch { return [] }
     }
 
-    /// Returns if a set is to be accepted: signed by a pinned authority, for this app, valid now, and not older than the
-    /// one that is known.
+    /// Checks whether to accept a set: signed by a pinned authority, for this app, valid now, and not older than the known
+    /// one.
     public func check(
         _ set: SenderSet, topic: Topic, replacing known: SenderSet?, at now: Timestamp
     ) throws(RecordError) {
         guard let authority = authorities.first(where: { $0 == set.authority }) else { throw .foreignSigner }
-        // A set of an authority that the app no longer pins does not count, or a stolen key could hold the counter up for ever.
+        // A set by an authority that the app no longer pins is ignored, or a stolen key could block the counter forever.
         let known = known.flatMap { authorities.contains($0.authority) ? $0 : nil }
         try set.check(pinned: authority, topic: topic, replacing: known, at: now)
     }
