@@ -5,7 +5,7 @@ import Testing
 @testable import PushCore
 
 @Suite("An Ed25519 public key") struct Ed25519PublicKeyTests {
-    /// One in the main subgroup; below it, the same point plus one of order 8, 4 and 2.
+    /// A point in the main subgroup; then the same point plus one of order 8, 4, and 2.
     private static let good = "7767a3242dc9b58bbc68488c1265cc6cc5f26c6f3c88a5d55e901b0734dca572"
     private static let mixed = [
         "b15bf26424d1b69dd33b7a9e57db5de4a2aadea4a2a051efd9bfd6af74165d2b",
@@ -20,7 +20,7 @@ import Testing
         "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
     ]
 
-    @Test("in the main subgroup is taken, and keeps its bytes") func good() throws {
+    @Test("A public key in the main subgroup is accepted and keeps its bytes") func good() throws {
         #expect(try Ed25519PublicKey(bytes(hex: Self.good)).bytes == bytes(hex: Self.good))
         for _ in 0..<20 {
             let theirs = Array(Curve25519.Signing.PrivateKey().publicKey.rawRepresentation)
@@ -28,29 +28,30 @@ import Testing
         }
     }
 
-    @Test("of low order is refused, with either sign", arguments: lowOrder) func lowOrderPoint(hex: String) {
+    @Test("A public key of low order is rejected, with either sign", arguments: lowOrder)
+    func lowOrderPoint(hex: String) {
         var key = bytes(hex: hex)
         expectRefused(key)
         key[31] ^= 0x80
         expectRefused(key)
     }
 
-    @Test("that is mixed with a point of low order is refused", arguments: mixed)
+    @Test("A public key mixed with a point of low order is rejected", arguments: mixed)
     func mixedOrder(hex: String) { expectRefused(bytes(hex: hex)) }
 
-    @Test("that is not below 2^255 − 19 is refused", arguments: 0..<19) func notReduced(offset: Int) {
+    @Test("A public key that is not below 2^255 − 19 is rejected", arguments: 0..<19) func notReduced(offset: Int) {
         for top in [0x7f, 0xff] as [UInt8] {
             expectRefused([UInt8(0xed + offset)] + [UInt8](repeating: 0xff, count: 30) + [top])
         }
     }
 
-    @Test("that is not on the curve is refused")
+    @Test("A public key that is not on the curve is rejected")
     func offCurve() { expectRefused([2] + [UInt8](repeating: 0, count: 31)) }
 
-    @Test("of another length than 32 bytes is refused", arguments: [0, 1, 31, 33, 64])
+    @Test("A public key of any length but 32 bytes is rejected", arguments: [0, 1, 31, 33, 64])
     func wrongLength(count: Int) { expectRefused([UInt8](bytes(hex: Self.good) + bytes(hex: Self.good))[..<count]) }
 
-    @Test("verifies what swift-crypto has signed") func swiftCrypto() throws {
+    @Test("A public key verifies swift-crypto's signatures") func swiftCrypto() throws {
         var random = SeededGenerator()
         for count in [0, 1, 63, 64, 200, 5_000] {
             let message = random.bytes(count)
@@ -63,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("refuses a signature with any bit flipped, of any other length, or of a message with any bit flipped")
+    @Test("A signature is rejected with any bit flipped, at any other length, or for a message with any bit flipped")
     func tampered() {
         let key = Ed25519PrivateKey.random()
         var message = Array("a message".utf8)
@@ -93,7 +94,7 @@ import Testing
 }
 
 @Suite("An Ed25519 secret key") struct Ed25519SecretKeyTests {
-    @Test("signs what swift-crypto verifies, and has the public key that swift-crypto gives it")
+    @Test("A secret key's signatures verify in swift-crypto, and its public key is the one from swift-crypto")
     func swiftCrypto() throws {
         var random = SeededGenerator()
         for count in [0, 1, 127, 128, 129, 4_000] {

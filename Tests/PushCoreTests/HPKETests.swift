@@ -10,7 +10,7 @@ import Testing
     private let plaintext = Array("a message".utf8)
     private let aad = Array("a header".utf8)
 
-    /// Both sides of one encapsulation, in a class so that threads can share them.
+    /// Both sides of an encapsulation, in a class so that threads can share them.
     private final class Pair: Sendable {
         let sender: HPKEContext
         let receiver: HPKEContext
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("opens any number of 12 bytes") func anyNumber() {
+    @Test("Any 12-byte number opens") func anyNumber() {
         var random = SeededGenerator()
         let pair = Pair(info: info)
         let numbers = [[UInt8](repeating: 0, count: 12), [UInt8](repeating: 0xff, count: 12), random.bytes(12)]
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("has the number XORed into its nonce, byte by byte") func nonce() {
+    @Test("The number is XORed into the nonce, byte by byte") func nonce() {
         let pair = Pair(info: info)
         func nonce(_ number: HPKENumber) -> [UInt8] { pair.sender.withKeyAndNonce(number) { Array($1) } }
         let number = Array(1...12) as [UInt8]
@@ -56,13 +56,13 @@ import Testing
         #expect(HPKENumber(0x0102_0304).bytes == [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4])
     }
 
-    @Test("makes a number for each sealing, new for the same plaintext") func numbers() {
+    @Test("Each sealing gets a new number, even for the same plaintext") func numbers() {
         let pair = Pair(info: info)
         func number() -> HPKENumber { plaintext.withUnsafeBytes { pair.sender.number(for: $0) } }
         #expect(Set((0..<1_024).map { _ in number() }).count == 1_024)
     }
 
-    @Test("does not open under another info, sender or recipient") func otherParties() {
+    @Test("A message does not open under another info, sender, or recipient") func otherParties() {
         for pair in [
             Pair(info: info, receiverInfo: HPKEInfo(Array("an apq".utf8))),
             Pair(info: info, receiverInfo: HPKEInfo([])),
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("does not open other additional data, nor anything altered or cut") func altered() {
+    @Test("A message does not open with other additional data, or if it was altered or cut") func altered() {
         let pair = Pair(info: info)
         let ciphertext = pair.sender.seal(plaintext, aad: aad, 7)
         #expect(pair.receiver.open(ciphertext, aad: [], 7) == nil)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("opens into a buffer of the right length only") func wrongBuffer() {
+    @Test("A message opens only into a buffer of the right length") func wrongBuffer() {
         let pair = Pair(info: info)
         let ciphertext = pair.sender.seal(plaintext, aad: [], 7)
         for count in [0, plaintext.count - 1, plaintext.count + 1] {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("is new each time, for the same parties") func fresh() {
+    @Test("A context is new each time, for the same parties") func fresh() {
         let from = X25519PrivateKey.random()
         let to = X25519PrivateKey.random()
         let first = HPKEContext(sendingTo: to.publicKey, from: from, info: info)
@@ -110,7 +110,7 @@ import Testing
         #expect(first.seal(plaintext, aad: aad, 0) != second.seal(plaintext, aad: aad, 0))
     }
 
-    @Test("serves many threads at once") func threads() {
+    @Test("Many threads can use a context at the same time") func threads() {
         let pair = Pair(info: info)
         let failures = Locked(0)
         let (plaintext, aad) = (plaintext, aad)
@@ -125,7 +125,7 @@ import Testing
     }
 }
 
-/// A second opinion: swift-crypto's HPKE, which knows nothing of this package.
+/// An independent implementation: swift-crypto's HPKE, which shares no code with this package.
 @Suite("swift-crypto's HPKE") struct SwiftCryptoHPKETests {
     private let suite = Crypto.HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
     private let recipient = Curve25519.KeyAgreement.PrivateKey()
@@ -136,7 +136,7 @@ import Testing
         X25519PrivateKey(Array(key.rawRepresentation))
     }
 
-    @Test("opens what a context seals, message after message") func theyOpen() throws {
+    @Test("swift-crypto opens the messages that a context seals, one after the other") func theyOpen() throws {
         var random = SeededGenerator()
         let context = HPKEContext(
             sendingTo: try ours(recipient).publicKey, from: try ours(sender), info: HPKEInfo(info))
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("seals what a context opens, in any order") func theySeal() throws {
+    @Test("A context opens the messages that swift-crypto seals, in any order") func theySeal() throws {
         var random = SeededGenerator()
         var theirs = try Crypto.HPKE.Sender(
             recipientKey: recipient.publicKey, ciphersuite: suite, info: Data(info), authenticatedBy: sender)
@@ -177,7 +177,7 @@ import Testing
 
 /// RFC 9180, appendix A.2.3 and A.2.4.
 @Suite("RFC 9180's vectors for mode_auth and mode_auth_psk") struct RFC9180Tests {
-    /// With the pre-shared key, which is empty in mode_auth.
+    /// Includes the pre-shared key, which is empty in mode_auth.
     struct Mode: Sendable, CustomTestStringConvertible {
         let vectors: VectorFile
         let info: HPKEInfo
@@ -212,14 +212,14 @@ import Testing
 
     private static let modes = try! [Mode("rfc9180-a2-auth.txt"), Mode("rfc9180-a2-auth-psk.txt")]
 
-    @Test("the secret keys have the public keys that the RFC gives", arguments: modes, ["E", "R", "S"])
+    @Test("The secret keys have the RFC's public keys", arguments: modes, ["E", "R", "S"])
     func keyPairs(mode: Mode, name: String) throws {
         let vectors = mode.vectors
         #expect(X25519PrivateKey(vectors.bytes("sk\(name)m")).publicKey.bytes == vectors.bytes("pk\(name)m"))
     }
 
-    @Test("both sides hold the RFC's enc, key and base nonce", arguments: modes) func keyAndBaseNonce(mode: Mode) throws
-    {
+    @Test("Both sides have the RFC's enc, key, and base nonce", arguments: modes)
+    func keyAndBaseNonce(mode: Mode) throws {
         func check(_ context: borrowing HPKEContext) {
             #expect(context.enc == mode.vectors.bytes("enc"))
             let (key, nonce) = context.withKeyAndNonce(0) { (Array($0), Array($1)) }
@@ -230,7 +230,7 @@ import Testing
         check(try mode.receiving())
     }
 
-    @Test("every message that the RFC gives is sealed and opened", arguments: modes) func messages(mode: Mode) throws {
+    @Test("Every message in the RFC is sealed and opened", arguments: modes) func messages(mode: Mode) throws {
         #expect(mode.vectors.sequences.map { $0["sequence"] } == ["0", "1", "2", "4", "255", "256"])
         let sender = try mode.sending()
         let receiver = try mode.receiving()

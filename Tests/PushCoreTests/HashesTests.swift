@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test("BLAKE2b has RFC 7693's answer for abc") func blake2b() {
+    @Test("BLAKE2b has RFC 7693's result for abc") func blake2b() {
         let expected = """
             ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1
             7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923
@@ -21,7 +21,7 @@ import Testing
         #expect(BLAKE2b.hash(Array("abc".utf8), byteCount: 64) == bytes(hex: expected))
     }
 
-    @Test("keyed BLAKE2b has the answers of the algorithm's own blake2b-kat.txt") func keyedBLAKE2b() {
+    @Test("Keyed BLAKE2b has the results in the algorithm's own blake2b-kat.txt") func keyedBLAKE2b() {
         let key: [UInt8] = Array(0..<64)
         let empty = """
             10ebb67700b1868efb4417987acf4690ae9d972fb7a590c2f02871799aaa4786
@@ -35,7 +35,7 @@ import Testing
         #expect(keyed([0], key, 64) == bytes(hex: oneByte))
     }
 
-    @Test("BLAKE2b's length is a parameter, not a cut") func length() {
+    @Test("BLAKE2b's length is a parameter, not a truncation") func length() {
         let message = Array("abc".utf8)
         for count in 16..<64 {
             #expect(BLAKE2b.hash(message, byteCount: count) != Array(BLAKE2b.hash(message, byteCount: 64)[..<count]))
@@ -45,7 +45,7 @@ import Testing
                 == bytes(hex: "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319"))
     }
 
-    @Test("BLAKE2b stops a program that asks for too short a hash or gives too short a key") func wrongCalls() async {
+    @Test("BLAKE2b stops a program that requests a hash, or passes a key, that is too short") func wrongCalls() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = BLAKE2b.hash([], byteCount: 15)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("HKDF stops a program that asks for no bytes, or for more than 8,160") func wrongLengths() async {
+    @Test("HKDF stops a program that requests no bytes, or more than 8,160") func wrongLengths() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = output(0) { PushCore.HKDF.expand(.empty, info: .empty, into: $0) }
@@ -73,7 +73,7 @@ import Testing
 }
 
 @Suite("The comparison in constant time") struct ConstantTimeTests {
-    @Test("finds equal bytes equal, at every length up to 100") func equal() {
+    @Test("Equal bytes compare as equal, at every length up to 100") func equal() {
         var random = SeededGenerator()
         for count in 0...100 {
             let bytes = random.bytes(count)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("finds a difference in any single bit") func everyBit() {
+    @Test("A difference in any single bit is found") func everyBit() {
         var random = SeededGenerator()
         let bytes = random.bytes(40)
         for bit in 0..<bytes.count * 8 {
@@ -91,13 +91,13 @@ import Testing
         }
     }
 
-    @Test("finds different lengths different, also where one begins with the other") func lengths() {
+    @Test("Different lengths compare as different, even if one value begins with the other") func lengths() {
         #expect(!ConstantTime.areEqual([], [0]))
         #expect(!ConstantTime.areEqual([1, 2], [1, 2, 0]))
         #expect(!ConstantTime.areEqual([1, 2, 3], [1, 2]))
     }
 
-    @Test("takes buffers without an address") func noAddress() {
+    @Test("Buffers without an address are accepted") func noAddress() {
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         #expect(ConstantTime.areEqual(nothing, nothing))
         [1, 2].withUnsafeBytes { #expect(!ConstantTime.areEqual(nothing, $0)) }
@@ -105,12 +105,12 @@ import Testing
 }
 
 @Suite("Random bytes") struct SecureRandomTests {
-    @Test("differ each time") func different() {
+    @Test("Random bytes differ each time") func different() {
         let draws = (0..<1_000).map { _ in SecureRandom.bytes(count: 16) }
         #expect(Set(draws).count == 1_000)
     }
 
-    @Test("fill the whole buffer and nothing beside it") func fill() {
+    @Test("Random bytes fill the whole buffer, and only the buffer") func fill() {
         var seen = [Set<UInt8>](repeating: [], count: 34)
         for _ in 0..<20 {
             let buffer = output(34) { SecureRandom.fill(UnsafeMutableRawBufferPointer(rebasing: $0[1..<33])) }
@@ -120,17 +120,17 @@ import Testing
         #expect(seen[1..<33].allSatisfy { $0.count > 5 })
     }
 
-    @Test("may be none") func none() {
+    @Test("Zero random bytes are allowed") func none() {
         #expect(SecureRandom.bytes(count: 0) == [])
         SecureRandom.fill(UnsafeMutableRawBufferPointer(start: nil, count: 0))
     }
 }
 
 @Suite("libsodium") struct SodiumTests {
-    @Test("has no problem here") func ready() { #expect(Sodium.problem == nil) }
+    @Test("This machine's libsodium has no problem") func ready() { #expect(Sodium.problem == nil) }
 
     @Test(
-        "is taken from 1.0.18 on",
+        "libsodium is accepted starting with 1.0.18",
         arguments: [(9, 9, false), (10, 2, false), (10, 3, true), (10, 4, true), (23, 0, true), (26, 1, true)])
     func version(major: Int32, minor: Int32, isRecent: Bool) {
         #expect(Sodium.isRecent(major, minor) == isRecent)
@@ -139,7 +139,7 @@ import Testing
 
 /// Specification 4.1 and 4.3.
 @Suite("Padding") struct PaddingTests {
-    @Test("comes off again, for every content length from 1 to 600 bytes") func everyLength() {
+    @Test("Padding can be removed, for every content length from 1 to 600 bytes") func everyLength() {
         var random = SeededGenerator()
         for count in 1...600 {
             let content = random.bytes(count)
@@ -153,28 +153,28 @@ import Testing
         }
     }
 
-    @Test("comes off content that itself ends like padding") func deceptive() {
+    @Test("Padding can be removed from content that itself ends like padding") func deceptive() {
         for content in [[0x80], [0x80, 0], [0, 0], [0], [1, 0x80, 0, 0]] as [[UInt8]] {
             #expect(contentByteCount(pad(content, to: 16)) == content.count)
         }
     }
 
-    @Test("around no content is refused, at every length up to 600 bytes") func empty() {
+    @Test("Padding without content is rejected, at every length up to 600 bytes") func empty() {
         for count in 1...600 { #expect(contentByteCount(pad([], to: count)) == nil) }
     }
 
-    @Test("of zeros only is refused, and so is nothing at all") func zeros() {
+    @Test("Padding of zeros only is rejected, and so is an empty buffer") func zeros() {
         for count in 0...600 { #expect(contentByteCount([UInt8](repeating: 0, count: count)) == nil) }
     }
 
-    @Test("that does not begin with 0x80 is refused, for every other byte") func otherMarks() {
+    @Test("Padding that begins with any other byte than 0x80 is rejected") func otherMarks() {
         for mark in 1...255 as ClosedRange<UInt8> where mark != 0x80 {
             #expect(contentByteCount([7, mark]) == nil)
             #expect(contentByteCount([7, 0x80, mark, 0, 0]) == nil)
         }
     }
 
-    @Test("needs room for one byte: a full buffer stops the program") func noRoom() async {
+    @Test("Padding needs room for one byte: a full buffer stops the program") func noRoom() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = output(4) { Padding.pad($0, contentByteCount: 4) }

@@ -5,12 +5,13 @@ import Testing
 @testable import PushCore
 
 @Suite("ML-KEM-768") struct MLKEM768Tests {
-    /// libsodium's from 1.0.22 on, and swift-crypto's: as many as there are here.
+    /// libsodium's since 1.0.22, and swift-crypto's: those that are available here.
     private static let implementations = [MLKEM768.libsodium, MLKEM768.swiftCrypto].compactMap { $0 }
 
-    @Test("is there on Linux, whichever libsodium there is") func available() { #expect(MLKEM768.isAvailable) }
+    @Test("ML-KEM is available on Linux with any version of libsodium")
+    func available() { #expect(MLKEM768.isAvailable) }
 
-    @Test("has Wycheproof's keys and shared secrets, and refuses its keys with a coefficient too large")
+    @Test("Wycheproof's keys and shared secrets are reproduced, and keys with an oversized coefficient are rejected")
     func wycheproof() throws {
         let cases = try VectorFile(named: "wycheproof-mlkem768.txt").sequences
         var counts: [String: Int] = [:]
@@ -31,7 +32,7 @@ import Testing
         #expect(counts == ["key": 12, "decapsulation": 24])
     }
 
-    @Test("takes any coefficient below 3329 in each place, and none above") func coefficients() {
+    @Test("Any coefficient below 3329 is accepted in each place, and none above") func coefficients() {
         func key(_ place: Int, _ value: UInt16) -> [UInt8] {
             var key = [UInt8](repeating: 0, count: 1_184)
             let bit = 12 * place
@@ -45,11 +46,11 @@ import Testing
             #expect(!isValid(key(place, 3_329)) && !isValid(key(place, 4_095)))
         }
         #expect(!isValid([]) && !isValid(key(0, 1).dropLast()) && !isValid(key(0, 1) + [0]))
-        // The last 32 bytes are free.
+        // The last 32 bytes may have any value.
         #expect(isValid([UInt8](repeating: 0, count: 1_152) + [UInt8](repeating: 0xff, count: 32)))
     }
 
-    @Test("encapsulates a new secret each time, which the key gets out, and each implementation opens the other's")
+    @Test("Each encapsulation has a new secret, which the key recovers, and each implementation opens the other's")
     func roundTrip() {
         var random = SeededGenerator()
         for sealing in Self.implementations {
@@ -63,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("gets another secret out of bytes that were altered, the same one each time") func implicitRejection() {
+    @Test("Altered bytes yield a different secret, the same one each time") func implicitRejection() {
         var random = SeededGenerator()
         for implementation in Self.implementations {
             let seed = random.bytes(64)

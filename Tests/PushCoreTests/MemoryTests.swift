@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite("A guarded secret") struct GuardedSecretTests {
-    @Test("lends what was filled in, and zeros where nothing was", arguments: [1, 31, 32, 4_096, 4_097, 65_536])
+    @Test("A guarded secret lends what was filled in, or zeros", arguments: [1, 31, 32, 4_096, 4_097, 65_536])
     func lends(count: Int) {
         let secret = GuardedSecret(count: count) { $0[count / 2] = 7 }
         #expect(secret.count == count)
@@ -21,7 +21,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("is read-only: writing to it crashes") func readOnly() async {
+        @Test("A guarded secret is read-only: writing to it crashes") func readOnly() async {
             await #expect(processExitsWith: .signal(SIGSEGV)) {
                 dieQuietly()
                 let secret = GuardedSecret(count: 32) { SecureRandom.fill($0) }
@@ -29,7 +29,7 @@ import Testing
             }
         }
 
-        @Test("has a guard page behind its last byte: reading on crashes") func guardPage() async {
+        @Test("A guarded secret has a guard page after its last byte: reading on crashes") func guardPage() async {
             await #expect(processExitsWith: .signal(SIGSEGV)) {
                 dieQuietly()
                 let secret = GuardedSecret(count: 32) { SecureRandom.fill($0) }
@@ -38,7 +38,7 @@ import Testing
             }
         }
 
-        @Test("can't be read once it is gone") func gone() async {
+        @Test("A guarded secret can't be read once it is deallocated") func gone() async {
             await #expect(processExitsWith: .signal(SIGSEGV)) {
                 dieQuietly()
                 var start: UnsafeRawPointer?
@@ -51,7 +51,7 @@ import Testing
         }
     #endif
 
-    @Test("of no bytes, or of more than 65,536, stops the program") func wrongCount() async {
+    @Test("A guarded secret of no bytes, or of more than 65,536, stops the program") func wrongCount() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = GuardedSecret(count: 0) { _ in }
@@ -64,13 +64,13 @@ import Testing
 }
 
 @Suite("Locked state") struct LockedTests {
-    @Test("counts right while eight threads want it") func contention() {
+    @Test("Locked state counts correctly while eight threads compete for it") func contention() {
         let counter = Locked(0)
         onThreads(8) { _ in
             for _ in 0..<1_000 {
                 counter.withLock { count in
                     let before = count
-                    // Between reading and writing, so that others would get in if they could.
+                    // Between reading and writing, to give other threads a chance to interfere.
                     sched_yield()
                     count = before + 1
                 }
@@ -79,7 +79,7 @@ import Testing
         #expect(counter.withLock { $0 } == 8_000)
     }
 
-    @Test("is free again after an error") func errors() {
+    @Test("Locked state is unlocked after an error") func errors() {
         struct Failure: Error {}
         let value = Locked(1)
         #expect(throws: Failure.self) {
@@ -91,7 +91,7 @@ import Testing
         #expect(value.withLock { $0 } == 2)
     }
 
-    @Test("may hold what can't be copied") func noncopyable() {
+    @Test("Locked state may be noncopyable") func noncopyable() {
         let scratch = Locked(WipedBytes(count: 4))
         scratch.withLock { $0.withMutableBytes { $0[2] = 9 } }
         #expect(scratch.withLock { $0.array } == [0, 0, 9, 0])
@@ -99,7 +99,7 @@ import Testing
 }
 
 @Suite("Wiped bytes") struct WipedBytesTests {
-    @Test("are zero at first, also in memory that was used before", arguments: [1, 32, 1_000, 10_000])
+    @Test("Wiped bytes are zero at first, even in memory that was used before", arguments: [1, 32, 1_000, 10_000])
     func zero(count: Int) {
         do {
             let used = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
@@ -111,13 +111,13 @@ import Testing
         #expect(scratch.array == [UInt8](repeating: 0, count: count))
     }
 
-    @Test("lend what was written, and take what is written later") func write() {
+    @Test("Wiped bytes lend what was written, and can be written again") func write() {
         var scratch = WipedBytes(count: 3) { $0[0] = 1 }
         scratch.withMutableBytes { $0[2] = 3 }
         #expect(scratch.array == [1, 0, 3])
     }
 
-    @Test("of no length stop the program") func wrongCount() async {
+    @Test("Wiped bytes of length zero stop the program") func wrongCount() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = WipedBytes(count: 0)

@@ -18,7 +18,7 @@ import Testing
         return bytes.withBytes { Array($0) }
     }
 
-    @Test("opens what it has sealed, and seals with a salt of its own each time: so no nonce is used twice")
+    @Test("A key opens what it sealed, with a new salt for each sealing, so that no nonce is reused")
     func salts() {
         let all = (0..<50).map { _ in sealed(with: key()) }
         for one in all {
@@ -29,7 +29,7 @@ import Testing
         #expect(Set(all.map { Array($0[32...]) }).count == 50)
     }
 
-    @Test("opens nothing that was changed, cut, sealed with another key or salt, or for another place")
+    @Test("A key opens nothing that was altered, cut, sealed with another key or salt, or for another place")
     func refusals() {
         let sealed = sealed(with: key())
         var texts: [[UInt8]?] = []
@@ -45,15 +45,15 @@ import Testing
         #expect(texts.allSatisfy { $0 == nil })
     }
 
-    @Test("what holds no byte does not open, though its tag may hold") func nothing() {
+    @Test("Sealed bytes without content do not open, although their tag may be valid") func nothing() {
         let sealed = [UInt8]().withUnsafeBytes { key().seal($0, additionalData: [1]) }
         let text = opened(sealed, with: key(), [1])
         #expect(text == nil)
     }
 
-    @Test("a MAC holds for its bytes under its key alone, and is made with a key of its own") func macs() {
+    @Test("A MAC is valid only for its bytes and its key, and uses a key of its own") func macs() {
         let mac = key().mac([1, 2, 3])
-        // HKDF-SHA256 with both labels, and BLAKE2b, as Python's hmac and hashlib have them.
+        // HKDF-SHA256 with both labels, and BLAKE2b, as computed by Python's hmac and hashlib.
         #expect(mac == bytes(hex: "863ac71a1770c53dbb5f71ae70a005fa7fa08b5745a5968a2c5263cedb3d3edd"))
         let holds = key().isValid(mac, of: [1, 2, 3])
         #expect(holds)
@@ -66,9 +66,9 @@ import Testing
 }
 
 @Suite("Argon2id") struct Argon2idTests {
-    /// Made with OpenSSL's (by way of Python's cryptography): one lane, 64 MiB.
+    /// Computed with OpenSSL (through Python's cryptography): one lane, 64 MiB.
     @Test(
-        "has the answers of another implementation",
+        "Argon2id has another implementation's results",
         arguments: [
             ("correct horse battery staple", 3, "0d1a3c6523c8f06e4e0af9c515aa5b5448cfebd6838f2d52c3d8b6ef8ddc3c2e"),
             ("", 2, "bed4350c496024724d50592eb2cd4f61b3333ea871c495f63a4f687aed67f82c"),
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "takes no cost that makes guesses cheap, and none that keeps the program busy",
+        "A cost that makes guesses cheap, or that keeps the program busy, is rejected",
         arguments: [
             (1, 64 << 20, false), (2, 64 << 20, true), (16, 64 << 20, true), (17, 64 << 20, false),
             (3, (64 << 20) - 1, false), (3, 1 << 30, true), (3, (1 << 30) + 1, false), (0, 0, false),
@@ -93,7 +93,7 @@ import Testing
         #expect((Argon2id.Cost(operations: operations, memoryByteCount: memory) != nil) == isTaken)
     }
 
-    @Test("costs by default what its second recommended option says") func standard() {
+    @Test("The standard cost is RFC 9106's second recommended option") func standard() {
         #expect(Argon2id.Cost.standard == Argon2id.Cost(operations: 3, memoryByteCount: 64 << 20))
     }
 }

@@ -4,13 +4,13 @@ import TestSupport
 
 @testable import PushCore
 
-/// The bytes of hexadecimal digits; white space between them does not matter.
+/// Returns the bytes of hexadecimal digits, ignoring white space between them.
 func bytes(hex text: String) -> [UInt8] {
     let digits = text.filter { !$0.isWhitespace }.map { UInt8($0.hexDigitValue!) }
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
 }
 
-/// What `write` leaves in `count` bytes that were 0xaa before.
+/// Returns `count` bytes that were 0xaa before `write` was called.
 func output(_ count: Int, _ write: (UnsafeMutableRawBufferPointer) -> Void) -> [UInt8] {
     var bytes = [UInt8](repeating: 0xaa, count: count)
     bytes.withUnsafeMutableBytes { write($0) }
@@ -40,7 +40,7 @@ extension HPKEContext {
         }
     }
 
-    /// Nil where it does not open.
+    /// Returns nil if it doesn't open.
     func open(_ ciphertext: [UInt8], aad: [UInt8], _ number: HPKENumber) -> [UInt8]? {
         var isOpen = false
         let plaintext = output(max(0, ciphertext.count - 16)) { output in
@@ -62,8 +62,8 @@ extension HPKENumber: ExpressibleByIntegerLiteral {
     var bytes: [UInt8] { output(Self.byteCount) { write(into: $0) } }
 }
 
-/// Runs `body` on so many threads of its own, and waits for all of them. Dispatch's own would run one after the other
-/// where its pool is busy.
+/// Runs `body` on this many new threads, and waits for all of them. Dispatch would run them one after the other if its pool
+/// is busy.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let group = DispatchGroup()
     for index in 0..<count {
@@ -76,7 +76,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     group.wait()
 }
 
-/// A file of `name: value` lines in the folder Vectors; each `sequence` line begins a new group.
+/// A file of `name: value` lines in the folder Vectors. Each `sequence` line begins a new group.
 struct VectorFile: Sendable {
     /// The values before the first `sequence`.
     let common: [String: String]

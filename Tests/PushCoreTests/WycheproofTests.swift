@@ -3,9 +3,9 @@ import Testing
 
 @testable import PushCore
 
-/// Cases that were made to break libraries, by people who have broken many. Source: the head of each file.
+/// Cases designed to break libraries, by experts in breaking them. Source: each file's header.
 @Suite("Wycheproof's cases") struct WycheproofTests {
-    /// One case: its values by name.
+    /// A case: its values by name.
     private struct Case {
         let values: [String: String]
 
@@ -21,7 +21,7 @@ import Testing
         return cases
     }
 
-    @Test("X25519: every answer is right; refused are the keys of low order and those in another spelling, no others")
+    @Test("X25519: every result is right, and only keys of low order or with another encoding are rejected")
     func x25519() throws {
         var refusedCount = 0
         for example in try cases("x25519", count: 518) {
@@ -38,7 +38,7 @@ import Testing
         #expect(refusedCount > 30)
     }
 
-    @Test("Ed25519: no false signature is taken, and no good one refused") func ed25519() throws {
+    @Test("Ed25519: no invalid signature is accepted, and no valid one is rejected") func ed25519() throws {
         for example in try cases("ed25519", count: 151) {
             let key = try? Ed25519PublicKey(example.bytes("pk"))
             let isTaken = try key?.verify(example.bytes("sig"), of: example.bytes("msg")) ?? false
@@ -46,14 +46,14 @@ import Testing
         }
     }
 
-    @Test("ChaCha20-Poly1305: the same bytes are sealed, and nothing else opens") func chaCha20Poly1305() throws {
+    @Test("ChaCha20-Poly1305: sealing yields the same bytes, and nothing else opens") func chaCha20Poly1305() throws {
         var wrongNonceCount = 0
         for example in try cases("chacha20-poly1305", count: 325) {
             let (key, nonce) = (try example.bytes("key"), try example.bytes("iv"))
             let (aad, message) = (try example.bytes("aad"), try example.bytes("msg"))
             let sealed = try example.bytes("ct") + example.bytes("tag")
             guard nonce.count == ChaCha20Poly1305.nonceByteCount else {
-                // The type of a context's nonce has one length.
+                // The type of a context's nonce allows only one length.
                 #expect(!example.isValid, "case \(example.number)")
                 wrongNonceCount += 1
                 continue
@@ -69,7 +69,7 @@ import Testing
     @Test("HKDF with SHA-256: every output is right") func hkdf() throws {
         for example in try cases("hkdf-sha256", count: 86) {
             let count = try #require(example.values["size"].flatMap { Int($0) })
-            // More than RFC 5869 allows: the program stops, which HKDFTests shows.
+            // More than RFC 5869 allows: the program stops, which HashesTests tests.
             guard count <= 255 * 32 else {
                 #expect(!example.isValid, "case \(example.number)")
                 continue
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("HMAC with SHA-256: every tag is right, and none of the altered ones") func hmac() throws {
+    @Test("HMAC with SHA-256: every valid tag is right, and every altered one is wrong") func hmac() throws {
         for example in try cases("hmac-sha256", count: 174) {
             let (key, message) = (try example.bytes("key"), try example.bytes("msg"))
             let wanted = try example.bytes("tag")

@@ -20,17 +20,20 @@ import Testing
 
     private static func withTopBit(_ key: [UInt8]) -> [UInt8] { key[..<31] + [key[31] | 0x80] }
 
-    @Test("of low order is refused, with bit 255 and without", arguments: lowOrder) func lowOrderPoint(hex: String) {
+    @Test("A public key of low order is rejected, with and without bit 255", arguments: lowOrder)
+    func lowOrderPoint(hex: String) {
         expectRefused(bytes(hex: hex))
         expectRefused(Self.withTopBit(bytes(hex: hex)))
     }
 
-    @Test("that is not below 2^255 − 19 is refused, up to 2^255 − 1", arguments: 0..<19) func notReduced(offset: Int) {
+    @Test("A public key that is not below 2^255 − 19 is rejected, up to 2^255 − 1", arguments: 0..<19)
+    func notReduced(offset: Int) {
         expectRefused(Self.prime(plus: offset))
         expectRefused(Self.withTopBit(Self.prime(plus: offset)))
     }
 
-    @Test("just below 2^255 − 20 is taken, and so is one with a high byte less") func largest() throws {
+    @Test("A public key just below 2^255 − 20 is accepted, and so is one with a lower high byte")
+    func largest() throws {
         #expect(try X25519PublicKey(Self.prime(plus: -2)).bytes == Self.prime(plus: -2))
         for index in 1..<32 {
             var key = Self.prime(plus: 18)
@@ -39,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("with bit 255 set is refused, whatever the rest") func topBit() throws {
+    @Test("A public key with bit 255 set is rejected, whatever the rest is") func topBit() throws {
         for _ in 0..<100 {
             let key = X25519PrivateKey.random().publicKey.bytes
             #expect(try X25519PublicKey(key).bytes == key)
@@ -47,10 +50,10 @@ import Testing
         }
     }
 
-    @Test("of another length than 32 bytes is refused", arguments: [0, 1, 31, 33, 64])
+    @Test("A public key of any length but 32 bytes is rejected", arguments: [0, 1, 31, 33, 64])
     func wrongLength(count: Int) { expectRefused([UInt8](repeating: 9, count: count)) }
 
-    @Test("is read from memory at any address as from an array") func unaligned() throws {
+    @Test("A public key is read from any memory address as from an array") func unaligned() throws {
         let key = X25519PrivateKey.random().publicKey
         for shift in 0..<8 {
             let padded = [UInt8](repeating: 0, count: shift) + key.bytes
@@ -71,9 +74,9 @@ import Testing
 }
 
 @Suite("A sealed box") struct SealedBoxTests {
-    private let plaintext = Array("nobody says who wrote this".utf8)
+    private let plaintext = Array("no one says who wrote this".utf8)
 
-    @Test("opens under its key at every length up to 200 bytes", arguments: [0...100, 101...200])
+    @Test("A sealed box opens under its key at every length up to 200 bytes", arguments: [0...100, 101...200])
     func roundTrip(counts: ClosedRange<Int>) {
         var random = SeededGenerator()
         let key = X25519PrivateKey.random()
@@ -83,14 +86,14 @@ import Testing
         }
     }
 
-    @Test("has 48 bytes more than its plaintext, and is new each time") func fresh() {
+    @Test("A sealed box is 48 bytes longer than its plaintext, and is new each time") func fresh() {
         let key = X25519PrivateKey.random()
         let boxes = (0..<5).map { _ in seal(plaintext, to: key.publicKey) }
         #expect(boxes.allSatisfy { $0.count == plaintext.count + 48 })
         #expect(Set(boxes).count == 5)
     }
 
-    @Test("does not open with one bit changed, the ephemeral key's top bit included") func everyBit() {
+    @Test("A sealed box does not open with one bit changed, including the ephemeral key's top bit") func everyBit() {
         let key = X25519PrivateKey.random()
         let box = seal(plaintext, to: key.publicKey)
         for bit in 0..<box.count * 8 {
@@ -100,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("does not open when it is cut, or when anything is added") func everyCut() {
+    @Test("A sealed box does not open if it is cut, or if anything is added") func everyCut() {
         let key = X25519PrivateKey.random()
         let box = seal(plaintext, to: key.publicKey)
         for count in 0..<box.count { #expect(open(Array(box[..<count]), with: key) == nil) }
@@ -108,7 +111,7 @@ import Testing
         #expect(open([0] + box, with: key) == nil)
     }
 
-    @Test("opens into a buffer of the right length only") func wrongBuffer() {
+    @Test("A sealed box opens only into a buffer of the right length") func wrongBuffer() {
         let key = X25519PrivateKey.random()
         let box = seal(plaintext, to: key.publicKey)
         for count in [0, plaintext.count - 1, plaintext.count + 1] {

@@ -7,7 +7,7 @@ internal import PushCore
     import Glibc
 #endif
 
-/// Values that several threads put together.
+/// Values that several threads collect.
 public final class Collected<Value: Sendable>: Sendable {
     private let values = Locked<[Value]>([])
 
@@ -18,12 +18,12 @@ public final class Collected<Value: Sendable>: Sendable {
     public var all: [Value] { values.withLock { $0 } }
 }
 
-/// Lets this process die at once where it traps, without a backtrace that takes seconds; for exit tests.
+/// Makes this process die at once if it traps, without a backtrace that takes seconds; for exit tests.
 package func dieQuietly() {
     for number in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT] { signal(number, SIG_DFL) }
 }
 
-/// The time that this thread spends computing in `body`, however busy the machine is.
+/// Returns the CPU time that this thread spends in `body`, however busy the machine is.
 public func processorTime(_ body: () throws -> Void) rethrows -> Duration {
     let start = ownProcessorTime()
     try body()
@@ -36,7 +36,7 @@ private func ownProcessorTime() -> Duration {
     return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
 }
 
-/// Text of any kind: every script, emoji sequences, right-to-left, escapes, controls, combining marks.
+/// Text of every kind: all scripts, emoji sequences, right-to-left text, escapes, controls, and combining marks.
 public struct RandomText {
     private static let pieces: [String] = [
         "a", "Z", "9", " ", "\"", "\\", "/", "\n", "\t", "\u{1}", "\u{7f}", "é", "e\u{301}", "ß", "ñ", "Ж", "λ", "ק",
@@ -50,13 +50,13 @@ public struct RandomText {
     }
 }
 
-/// Random numbers that can be had again: the seed is printed, and `SEED` in the environment sets it.
+/// Repeatable random numbers: the seed is printed, and `SEED` in the environment sets it.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     public init(seed: UInt64) { state = seed }
 
-    /// The generator of one test, which names itself in the line that is printed.
+    /// Creates the generator of a test, whose name is part of the printed line.
     public init(for test: String = #function) {
         let given = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: 0...UInt64(UInt32.max))
@@ -78,18 +78,18 @@ public struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// How much is tested of what takes long: a sample, or all of it with `Scripts/test --thorough`, which sets `THOROUGH=1`.
+/// The extent of slow tests: a sample, or everything with `Scripts/test --thorough`, which sets `THOROUGH=1`.
 public enum Thoroughness {
     public static let isThorough = ProcessInfo.processInfo.environment["THOROUGH"] == "1"
 
-    /// How long a series is.
+    /// Returns the length of a series.
     public static func count(_ plain: Int, thorough: Int) -> Int { isThorough ? thorough : plain }
 
-    /// How far apart the steps of a walk are: one, where all of them are taken.
+    /// Returns the distance between the steps of a walk: one if all of them are taken.
     public static func stride(_ plain: Int) -> Int { isThorough ? 1 : plain }
 
-    /// The first and the last element of a walk and, by chance, as many between them as make `plain`, in their order; or the
-    /// whole walk.
+    /// Returns the walk's first and last element and enough random ones between them to make `plain`, in order; or the whole
+    /// walk if thorough.
     public static func sample<Element>(
         _ plain: Int, of walk: [Element], using random: inout SeededGenerator
     ) -> [Element] {
@@ -98,23 +98,23 @@ public enum Thoroughness {
         return ([0] + between.sorted() + [walk.count - 1]).map { walk[$0] }
     }
 
-    /// The same with a seed of its own, which is printed.
+    /// Returns the same with its own seed, which is printed.
     public static func sample<Element>(_ plain: Int, of walk: [Element]) -> [Element] {
         var random = SeededGenerator()
         return sample(plain, of: walk, using: &random)
     }
 }
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 public final class TemporaryFolder: Sendable {
     public let url: URL
 
-    /// - Parameter inMemory: in memory, where the system has a place for that: for tests that write much and sync it.
+    /// - Parameter inMemory: whether to use memory, if the system offers it: for tests that write and sync a lot.
     public init(inMemory: Bool = false) throws {
         let isThere = inMemory && FileManager.default.isWritableFile(atPath: "/dev/shm")
         let place = URL(filePath: isThere ? "/dev/shm" : NSTemporaryDirectory())
         url = place.appending(path: "sealed-push-\(UUID().uuidString)")
-        // Its owner's alone, whatever the umask: what is kept safe from other users is kept in such a folder.
+        // Accessible only to its owner, whatever the umask: such folders contain files that must be safe from other users.
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
@@ -123,7 +123,7 @@ public final class TemporaryFolder: Sendable {
 
     public func appending(_ name: String) -> URL { url.appending(path: name) }
 
-    /// Writes a file, which nobody else may read, and gives its path.
+    /// Writes a file that only its owner can read, and returns its path.
     @discardableResult public func write(_ text: String, to name: String) throws -> String {
         let file = appending(name)
         try Data(text.utf8).write(to: file)
@@ -139,8 +139,8 @@ public enum Checkout {
     public static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// Every file below a folder of the checkout whose name ends so, sorted; what was built is none of them, also where the
-    /// checkout itself lies in what another built.
+    /// Returns all files with this suffix below a folder of the checkout, sorted. Excludes build products, even if the
+    /// checkout itself is inside another package's build folder.
     public static func files(in path: String, ending suffix: String) throws -> [URL] {
         let root = folder.appending(path: path)
         guard let walker = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil) else { return [] }
@@ -150,7 +150,7 @@ public enum Checkout {
         }.sorted { $0.path < $1.path }
     }
 
-    /// Every file below a folder, whatever its name.
+    /// Returns every file below a folder, whatever its name.
     public static func allFiles(in folder: URL) throws -> [URL] {
         let keys: [URLResourceKey] = [.isRegularFileKey]
         guard let walker = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: keys) else {

@@ -7,10 +7,10 @@ import PushCore
     import Glibc
 #endif
 
-/// A real HTTP/1.1 server on loopback that takes a request on each connection and lets a subclass answer. One thread a
-/// connection.
+/// A real HTTP/1.1 server on loopback that accepts a request on each connection and lets a subclass answer. Uses one thread
+/// per connection.
 ///
-/// Unchecked, because it is not final: what changes in it stands behind locks.
+/// `@unchecked`, because it isn't final: locks protect its mutable state.
 public class LoopbackServer: @unchecked Sendable {
     public let port: UInt16
     private let listener: Int32
@@ -47,7 +47,7 @@ public class LoopbackServer: @unchecked Sendable {
         }
     }
 
-    /// One that child processes don't get.
+    /// A socket that child processes don't inherit.
     private static func streamSocket() -> Int32 {
         #if canImport(Darwin)
             let descriptor = socket(AF_INET, SOCK_STREAM, 0)
@@ -63,15 +63,15 @@ public class LoopbackServer: @unchecked Sendable {
         close(listener)
     }
 
-    /// What was asked for, each with its headers.
+    /// The request heads received so far, including their headers.
     public var heads: [String] { taken.withLock { $0.map(\.head) } }
-    /// The paths that were asked for.
+    /// The requested paths.
     public var requests: [String] { heads.map(Self.path) }
     public var bodies: [[UInt8]] { taken.withLock { $0.map(\.body) } }
-    /// How many connections are open now.
+    /// The number of open connections.
     public var connectionCount: Int { open.withLock { $0.count } }
 
-    /// Answers the request for a path; the connection is closed afterwards.
+    /// Answers the request for a path; the connection is closed afterward.
     func answer(_ path: String, on connection: Int32) {}
 
     private func serve(_ connection: Int32) {
@@ -98,7 +98,7 @@ public class LoopbackServer: @unchecked Sendable {
     // MARK: For subclasses
 
     func head(_ status: Int, _ length: Int, _ headers: [String] = []) -> [UInt8] {
-        // RFC 9110, 8.6: no length with a 204.
+        // RFC 9110, 8.6: a 204 has no length.
         let length = status == 204 ? [] : ["Content-Length: \(length)"]
         let lines = ["HTTP/1.1 \(status) X"] + length + ["Connection: close"] + headers
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
@@ -109,7 +109,7 @@ public class LoopbackServer: @unchecked Sendable {
         while read(connection, &byte, 1) > 0 {}
     }
 
-    /// Returns false if the client takes no more.
+    /// Returns false if the client no longer accepts data.
     @discardableResult func send(_ connection: Int32, _ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -122,34 +122,34 @@ public class LoopbackServer: @unchecked Sendable {
 
     @discardableResult func send(_ connection: Int32, _ text: String) -> Bool { send(connection, Array(text.utf8)) }
 
-    /// Sends `start`, and then this without end.
+    /// Sends `start`, then `piece` endlessly.
     func flood(_ connection: Int32, after start: String, _ piece: [UInt8]) {
         guard send(connection, start), !piece.isEmpty else { return }
         while send(connection, piece) {}
     }
 }
 
-/// Serves files, and does with each what a test wants: the best and the worst of the web.
+/// Serves files, treating each one as a test specifies: the best and the worst of the web.
 public final class MisbehavingServer: LoopbackServer, @unchecked Sendable {
     public enum Manner: Sendable {
         case serves([UInt8])
-        /// With a header of the test's own.
+        /// Serves with a header chosen by the test.
         case servesWith([UInt8], header: String)
-        /// A byte now and then; the first ones at once.
+        /// Sends a byte now and then, after sending the first ones at once.
         case drips([UInt8], after: Int, every: Duration)
-        /// Takes the request and never answers.
+        /// Accepts the request and never answers.
         case hangs
-        /// Says another length than it sends, then goes on until the client has enough.
+        /// Announces another length than it sends, then waits for the client to close.
         case lies([UInt8], contentLength: Int)
-        /// Says no length and sends this again and again, without end.
+        /// Announces no length, and sends this endlessly.
         case floods([UInt8])
         /// Closes in the middle.
         case cuts([UInt8], after: Int)
         case redirects(to: String)
         case answers(status: Int)
-        /// Sends no HTTP.
+        /// Doesn't send HTTP.
         case babbles
-        /// Sends this, then the other again and again until the client has enough; ends where there is none.
+        /// Sends this, then the other endlessly until the client closes; ends if there is no other.
         case sends(String, again: String = "")
     }
 
@@ -157,7 +157,7 @@ public final class MisbehavingServer: LoopbackServer, @unchecked Sendable {
 
     public override init() throws { try super.init() }
 
-    /// The address of a path, which gets this manner.
+    /// Returns the URL of a path, and assigns this manner to it.
     public func url(_ path: String, _ manner: Manner) -> URL {
         manners.withLock { $0["/" + path] = manner }
         return URL(string: "http://127.0.0.1:\(port)/\(path)")!
@@ -186,17 +186,17 @@ public final class MisbehavingServer: LoopbackServer, @unchecked Sendable {
     }
 }
 
-/// Takes what is posted as it is told.
+/// Treats posted data as specified.
 public final class PostServer: LoopbackServer, @unchecked Sendable {
     public enum Manner: Sendable {
         case answers(Int)
-        /// With this whole answer to a path.
+        /// Returns this whole response for a path.
         case replies(@Sendable (_ path: String) -> String)
-        /// Takes the request and never answers.
+        /// Accepts the request and never answers.
         case hangs
-        /// A body without an end.
+        /// Sends an endless body.
         case floods
-        /// Elsewhere, to the path `/other`.
+        /// Redirects to the path `/other`.
         case redirects
         case closes
     }

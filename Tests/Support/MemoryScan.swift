@@ -2,19 +2,18 @@
     import Glibc
     import PushCore
 
-    /// A secret, and the search for its copies in all the memory that this process can write or has written.
+    /// A secret, and the search for its copies in all memory that this process can write or has written.
     ///
-    /// The secret and the scan's own buffers lie in one mapping that the scan leaves out, so whatever it finds was left
-    /// by the code under test; and the scan allocates nothing, or it would itself overwrite what was left. Only one runs at
-    /// a time in the process, for in its buffers is whatever others are looking for. Searched are
-    /// two windows of 15 bytes, since `free` overwrites the first bytes of a block, and X25519 clamps the first and the
-    /// last byte of a scalar.
+    /// The secret and the scan's own buffers are in one mapping that the scan skips, so whatever it finds was left by the
+    /// code under test. The scan doesn't allocate, or it would overwrite such traces itself. Only one scan runs at a time in
+    /// the process, since its buffers contain whatever others are looking for. It searches for two windows of 15 bytes,
+    /// since `free` overwrites the first bytes of a block, and X25519 clamps the first and the last byte of a scalar.
     package final class MemoryScan: @unchecked Sendable {
         package static let byteCount = 32
         private static let secretByteCount = 4_096
         private static let listByteCount = 1 << 20
         private static let pieceByteCount: UInt = 1 << 20
-        /// A piece and what overlaps, in whole pages of any system.
+        /// A piece and its overlap, in whole pages of any system.
         private static let bufferByteCount = Int(pieceByteCount) + (1 << 16)
         private static let windowByteCount = 15
         /// Larger mappings are a sanitizer's shadow.
@@ -24,14 +23,14 @@
         private let list: UnsafeMutableRawBufferPointer
         private let buffer: UnsafeMutableRawBufferPointer
         private let pageByteCount = UInt(sysconf(Int32(_SC_PAGESIZE)))
-        /// The 32 bytes that are searched for: random at first.
+        /// The 32 bytes to search for; random at first.
         package let secret: UnsafeMutableRawBufferPointer
 
         package init() {
             let count = Self.secretByteCount + Self.listByteCount + Self.bufferByteCount
             let start = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
             precondition(start != MAP_FAILED)
-            // A mapping of its own: others with the same rights would be merged with it.
+            // A separate mapping: otherwise, others with the same permissions would be merged with it.
             madvise(start, count, MADV_DONTFORK)
             mapping = UnsafeMutableRawBufferPointer(start: start, count: count)
             secret = UnsafeMutableRawBufferPointer(start: start, count: Self.byteCount)
@@ -43,9 +42,9 @@
 
         deinit { munmap(mapping.baseAddress, mapping.count) }
 
-        /// How many copies there are, counted by the window of which more are left.
+        /// Returns the number of copies, counted by the window of which more are left.
         package func copyCount() -> Int {
-            // A lock on a file holds between the test modules, which share no variable; it goes when the file is closed.
+            // A file lock works across the test modules, which share no variables; closing the file releases it.
             let lock = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             precondition(lock >= 0 && flock(lock, LOCK_EX) == 0)
             defer {
@@ -69,11 +68,11 @@
                 let (start, stop, isWorthwhile) = nextMapping(&cursor, end)
                 guard isWorthwhile, stop - start < Self.largestMapping else { continue }
                 mappingCount += 1
-                // The kernel merges neighbors of another scan, so the own pages are left out by address.
+                // The kernel merges neighbors of another scan, so our own pages are skipped by address.
                 scan(start, min(stop, max(start, own)), of: memory, pages, into: &counts)
                 scan(max(start, min(stop, own + UInt(mapping.count))), stop, of: memory, pages, into: &counts)
             }
-            precondition(mappingCount > 10, "the list of mappings could not be read")
+            precondition(mappingCount > 10, "the list of mappings couldn't be read")
             return max(counts.front, counts.back)
         }
 
@@ -86,7 +85,7 @@
             while piece < end {
                 let left = end - piece
                 if isInUse(piece, min(Self.pieceByteCount, left), pages) {
-                    // What was unmapped meanwhile can't be read, and holds nothing.
+                    // Memory that was unmapped in the meantime can't be read, and doesn't contain anything.
                     let count = pread(
                         memory, buffer.baseAddress, Int(min(Self.pieceByteCount + overlap, left)), off_t(piece))
                     counts.front += occurrences(ofWindowAt: 1, in: count)
@@ -96,7 +95,7 @@
             }
         }
 
-        /// Whether one of these pages was ever written to: most of a thread's stack was not, and holds nothing. True where
+        /// Whether one of these pages was ever written to. Most of a thread's stack wasn't, and is empty. Returns true if
         /// the kernel doesn't tell.
         private func isInUse(_ start: UInt, _ byteCount: UInt, _ pages: Int32) -> Bool {
             let count = Int(byteCount / pageByteCount * 8)
@@ -113,7 +112,7 @@
 
         private func occurrences(ofWindowAt start: Int, in count: Int) -> Int {
             let needle = UnsafeRawPointer(secret.baseAddress!) + start
-            // Looked for is a byte that memory is not full of.
+            // Search for a byte that is rare in memory.
             var pivot = 0
             while pivot < Self.windowByteCount - 1, needle.byte(pivot) == 0x00 || needle.byte(pivot) == 0xff {
                 pivot += 1
@@ -130,7 +129,7 @@
             return found
         }
 
-        /// Reads the list of mappings; gives its length in bytes.
+        /// Reads the list of mappings, and returns its length in bytes.
         private func readList() -> Int {
             let file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
             precondition(file >= 0)
@@ -145,8 +144,8 @@
             return count
         }
 
-        /// Reads one line: `start-stop rights offset device inode path`. Worthwhile is all that is writable, and all that
-        /// is readable and no file: a secret made read-only is among it.
+        /// Reads one line: `start-stop rights offset device inode path`. All writable mappings are worthwhile, and all
+        /// readable ones without a file, which include secrets that were made read-only.
         private func nextMapping(_ cursor: inout Int, _ end: Int) -> (start: UInt, stop: UInt, isWorthwhile: Bool) {
             let start = hexadecimal(&cursor)
             let stop = hexadecimal(&cursor)
@@ -163,7 +162,7 @@
             return (start, stop, isReadable && (isWritable || !isFile))
         }
 
-        /// Reads a number and the one character behind it.
+        /// Reads a number and the character after it.
         private func hexadecimal(_ cursor: inout Int) -> UInt {
             var value: UInt = 0
             while true {

@@ -1,6 +1,6 @@
 package import PushCore
 
-/// 32 secret bytes of X25519 by themselves, as the functions of PushCore take them.
+/// The 32 secret bytes of an X25519 key on their own, as PushCore's functions expect them.
 package struct X25519PrivateKey: ~Copyable, X25519Secret {
     package let publicKey: X25519PublicKey
     private let secret: GuardedSecret
@@ -37,7 +37,7 @@ extension X25519PublicKey {
     }
 }
 
-/// The same of Ed25519.
+/// The same for Ed25519.
 package struct Ed25519PrivateKey: ~Copyable, Sendable {
     package let publicKey: Ed25519PublicKey
     private let secret: GuardedSecret
@@ -62,7 +62,7 @@ package struct Ed25519PrivateKey: ~Copyable, Sendable {
     package func sign(_ message: [UInt8]) -> [UInt8] { secret.withBytes { Ed25519.sign(message, with: $0) } }
 }
 
-/// A public key of Ed25519 that was checked.
+/// An Ed25519 public key that was validated.
 package struct Ed25519PublicKey: Hashable, Sendable {
     package let bytes: [UInt8]
 

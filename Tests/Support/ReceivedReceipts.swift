@@ -2,7 +2,7 @@ import PushCore
 package import PushSender
 package import SealedPush
 
-/// Receipts of devices that are known by a letter, as a server gets them.
+/// Receipts from devices that are identified by a letter, as a server receives them.
 package struct ReceivedReceipts: Sendable {
     package let key: ReceiptKey
     private let recipients = Locked<[String: DevicePublicKey]>([:])
@@ -12,7 +12,7 @@ package struct ReceivedReceipts: Sendable {
         key = ReceiptKey(of: sender, for: "com.example.app")
     }
 
-    /// What a message to this device says.
+    /// Returns the receipt request in a message to this device.
     package func request(_ device: String) -> ReceiptRequest {
         let recipient = recipients.withLock { recipients in
             let recipient = recipients[device] ?? DevicePrivateKey().recipient
@@ -29,7 +29,7 @@ package struct ReceivedReceipts: Sendable {
         bytes(request(device), failures: failures, elapsed: elapsed, message: message, at: created)
     }
 
-    /// What a device posts that was told this.
+    /// Returns the bytes that a device with this request posts.
     package func bytes(
         _ request: ReceiptRequest, failures: [OpenError: Int] = [:], elapsed: Duration = .milliseconds(200),
         message: MessageID = .random(), at created: Timestamp
@@ -43,7 +43,7 @@ package struct ReceivedReceipts: Sendable {
         ).bytes(key: request.key)
     }
 
-    /// The bytes that a receipt without failures came as.
+    /// Returns the bytes in which a receipt without failures arrived.
     package func bytes(_ device: String, of receipt: ShownReceipt) -> [UInt8] {
         let request = request(device)
         return ReceiptBody(

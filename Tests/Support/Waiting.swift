@@ -1,16 +1,16 @@
-/// A wait that was given up.
+/// The error for a wait that was abandoned.
 public struct WaitedInVain: Error, CustomStringConvertible {
     public let description: String
 
-    init(_ what: String) { description = "waited in vain: \(what)" }
+    init(_ what: String) { description = "gave up waiting: \(what)" }
 }
 
-/// The last resort against a test that hangs: far longer than anything takes on the busiest machine. No test relies on it.
+/// The last resort against a hanging test: far longer than anything takes on the busiest machine. No test relies on it.
 private let longestWait: Duration = .seconds(300)
 
-/// Waits until `condition` holds. Between two looks it sleeps for longer than a look takes, so that waiting costs others little.
+/// Waits until `condition` is true. Sleeps longer between checks than a check takes, so that waiting costs others little.
 ///
-/// - Parameter what: what is waited for, as the error calls it.
+/// - Parameter what: the awaited condition, as the error describes it.
 /// - Throws: ``WaitedInVain`` after five minutes.
 public func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
     let end = ContinuousClock.now + longestWait
@@ -24,9 +24,9 @@ public func eventually(_ what: String, _ condition: () async throws -> Bool) asy
     }
 }
 
-/// Returns what `body` returns. A body that never ends is cancelled.
+/// Returns the result of `body`. A body that never ends is canceled.
 ///
-/// - Throws: what `body` throws, and ``WaitedInVain`` after five minutes.
+/// - Throws: the error that `body` throws, and ``WaitedInVain`` after five minutes.
 public func ending<Value: Sendable>(
     _ what: String, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
@@ -34,7 +34,7 @@ public func ending<Value: Sendable>(
         defer { group.cancelAll() }
         group.addTask { try await body() }
         group.addTask {
-            // Cancelled where the caller is, which is then for the body to answer.
+            // Canceled if the caller is; `body` must then respond to it.
             do { try await Task.sleep(for: longestWait) } catch { return nil }
             throw WaitedInVain(what)
         }
@@ -43,18 +43,18 @@ public func ending<Value: Sendable>(
     }
 }
 
-/// Runs `body` with a short limit of time, and with ever longer ones as long as it returns false, because the machine was
-/// too busy to come to the point within the limit.
+/// Runs `body` with a short time limit, and with ever longer ones as long as it returns false because the machine was too
+/// busy to finish within the limit.
 ///
-/// For code under test that goes by real time. What `body` expects must hold whatever the limit is.
+/// For code under test that depends on real time. The expectations in `body` must hold for any limit.
 ///
-/// - Throws: what `body` throws, and ``WaitedInVain`` where 64 times the limit is too short.
+/// - Throws: the error that `body` throws, and ``WaitedInVain`` if 64 times the limit is too short.
 public func lengthening(_ shortest: Duration, _ what: String, _ body: (Duration) async throws -> Bool) async throws {
     for factor in [1, 4, 16, 64] where try await body(shortest * factor) { return }
     throw WaitedInVain("\(what), in \(shortest * 64)")
 }
 
-/// The same for a body that does not wait.
+/// Does the same for a body that doesn't wait.
 public func lengthening(_ shortest: Duration, _ what: String, _ body: (Duration) throws -> Bool) throws {
     for factor in [1, 4, 16, 64] where try body(shortest * factor) { return }
     throw WaitedInVain("\(what), in \(shortest * 64)")

@@ -5,12 +5,12 @@
     import TestSupport
     import Testing
 
-    /// What a secret leaves behind, found by searching all of the process's memory for its bytes.
+    /// The traces of a secret, found by searching all of the process's memory for its bytes.
     @Suite("After a secret has gone, the process's memory", .serialized) struct WipingTests {
         struct Failure: Error {}
 
-        /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
-        /// registers on the stack, with whatever part of a secret is in them.
+        /// Every C function is called once before: the first call goes through the dynamic linker, which saves the registers
+        /// on the stack, including any part of a secret in them.
         init() {
             use(X25519PrivateKey.random())
             use(Ed25519PrivateKey.random())
@@ -47,7 +47,7 @@
             #expect(refused == nil)
         }
 
-        /// Expects so many copies of a secret in the process's memory.
+        /// Expects this number of copies of a secret in the process's memory.
         private func expect(_ count: Int, of scan: MemoryScan, sourceLocation: SourceLocation = #_sourceLocation) {
             let found = scan.copyCount()
             #expect(found == count, sourceLocation: sourceLocation)
@@ -59,10 +59,10 @@
             return bytes
         }
 
-        @Test("is searched in a way that finds what plain memory leaves") func control() {
+        @Test("The search of the memory finds secrets that plain memory leaves behind") func control() {
             let scan = MemoryScan()
             expect(0, of: scan)
-            // Many, for other threads may take some of the blocks at once.
+            // Many, since other threads may reuse some of the blocks.
             let blocks = (0..<64).map { _ in UnsafeMutableRawBufferPointer.allocate(byteCount: 32, alignment: 16) }
             for block in blocks { block.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
             for block in blocks { block.deallocate() }
@@ -70,7 +70,7 @@
             #expect(left > 0)
         }
 
-        @Test("holds no guarded secret, and one copy while it lives") func guardedSecret() {
+        @Test("Memory has one copy of a guarded secret while it lives, and none afterward") func guardedSecret() {
             let scan = MemoryScan()
             do {
                 let secret = GuardedSecret(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
@@ -80,7 +80,7 @@
             expect(0, of: scan)
         }
 
-        @Test("holds no wiped bytes, and one copy while they live", arguments: [32, 33, 100, 5_000, 500_000])
+        @Test("Memory has one copy of wiped bytes only while they live", arguments: [32, 33, 100, 5_000, 500_000])
         func wipedBytes(count: Int) {
             let scan = MemoryScan()
             do {
@@ -95,7 +95,7 @@
             expect(0, of: scan)
         }
 
-        @Test("holds no secret whose filling threw an error") func thrown() {
+        @Test("Memory has no copy of a secret whose initializer threw an error") func thrown() {
             let scan = MemoryScan()
             #expect(throws: Failure.self) {
                 _ = try WipedBytes(count: 32) { bytes throws(Failure) in
@@ -112,7 +112,7 @@
             expect(0, of: scan)
         }
 
-        @Test("holds nothing of a piece that was collected, whether it was lent or not", arguments: [true, false])
+        @Test("Memory has no copy of a collected piece, whether it was lent or not", arguments: [true, false])
         func piece(isLent: Bool) {
             let scan = MemoryScan()
             do {
@@ -137,9 +137,9 @@
             init(_ opening: consuming SecretStream.Opening) { self.opening = opening }
         }
 
-        /// A stream's own key is HChaCha20 of what it is given: the first and last words of a block of ChaCha20 without what
-        /// the block began with (draft-irtf-cfrg-xchacha, 2.2). With such a header it is the block that a cipher begins with.
-        @Test("holds no key of a stream, which is there once for each that opens") func streamKey() throws {
+        /// A stream's own key is HChaCha20 of its input: the first and last words of a ChaCha20 block minus the block's
+        /// initial words (draft-irtf-cfrg-xchacha, 2.2). This header makes it the first block of a cipher.
+        @Test("Memory has one copy of the key for each open stream, and none afterward") func streamKey() throws {
             let (key, header) = (random(SecretStream.keyByteCount), random(SecretStream.headerByteCount))
             defer { for bytes in [key, header] { bytes.deallocate() } }
             header.copyBytes(from: [1, 0, 0, 0])
@@ -157,7 +157,7 @@
                     scan.secret.storeBytes(of: after &- before, toByteOffset: 4 * word, as: UInt32.self)
                 }
             }
-            // Many, for some of the blocks may be taken at once.
+            // Many, since some of the blocks may be reused.
             var streams = (0..<64).map { _ in
                 Stream(
                     SecretStream.Opening(
@@ -169,11 +169,11 @@
             expect(0, of: scan)
         }
 
-        @Test("holds no chunk that was opened, which is there once while it is lent") func openedChunk() {
+        @Test("Memory has one copy of an opened chunk while it is lent, and none afterward") func openedChunk() {
             let scan = MemoryScan()
             let (key, header) = (random(SecretStream.keyByteCount), random(SecretStream.headerByteCount))
             defer { for bytes in [key, header] { bytes.deallocate() } }
-            // At the end of a large block, which is not written to where it is given back.
+            // At the end of a large block, which isn't overwritten when it is freed.
             var chunk = [UInt8](repeating: 0, count: 5_000)
             chunk.withUnsafeMutableBytes { chunk in
                 UnsafeMutableRawBufferPointer(rebasing: chunk.suffix(MemoryScan.byteCount))
@@ -198,7 +198,7 @@
             expect(0, of: scan)
         }
 
-        @Test("holds no array that was wiped") func array() {
+        @Test("Memory has no copy of a wiped array") func array() {
             let scan = MemoryScan()
             var array = [UInt8](repeating: 0, count: 32)
             array.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
@@ -208,7 +208,8 @@
             #expect(array == [UInt8](repeating: 0, count: 32))
         }
 
-        @Test("holds no secret key, in whose place an agreement or a sealed box was computed") func secretKey() throws {
+        @Test("Memory has no copy of a secret key, even where an agreement or a sealed box was computed")
+        func secretKey() throws {
             let scan = MemoryScan()
             do {
                 let key = X25519PrivateKey(copying: UnsafeRawBufferPointer(scan.secret))
@@ -219,13 +220,13 @@
             expect(0, of: scan)
         }
 
-        @Test("holds no state of an HMAC, whether it was finished or dropped", arguments: [true, false])
+        @Test("Memory has no copy of an HMAC's state, whether it was finished or dropped", arguments: [true, false])
         func hmac(isFinished: Bool) {
             let scan = MemoryScan()
             do {
                 var mac = HMACSHA256(key: .empty)
                 mac.update(UnsafeRawBufferPointer(scan.secret))
-                // The last block is kept as it is until it is full.
+                // The last block is kept unchanged until it is full.
                 expect(1, of: scan)
                 if isFinished {
                     let tag = UnsafeMutableRawBufferPointer.allocate(byteCount: 32, alignment: 16)
@@ -236,11 +237,11 @@
             expect(0, of: scan)
         }
 
-        @Test("holds no key that HKDF was given, nor its block") func hkdf() {
+        @Test("Memory has no copy of a key that HKDF used, or of its block") func hkdf() {
             let given = MemoryScan()
             _ = output(50) { output in HKDF.expand(UnsafeRawBufferPointer(given.secret), info: .empty, into: output) }
             expect(0, of: given)
-            // The second block is drawn from the first, in scratch memory.
+            // The second block is derived from the first, in scratch memory.
             let block = MemoryScan()
             HKDF.expand(.empty, info: .empty, into: block.secret)
             var long = output(64) { HKDF.expand(.empty, info: .empty, into: $0) }
@@ -248,7 +249,7 @@
             expect(0, of: block)
         }
 
-        @Test("holds no key of a context, which is there once while the context lives") func contextKey() {
+        @Test("Memory has one copy of a context's key while the context lives, and none afterward") func contextKey() {
             let scan = MemoryScan()
             do {
                 let context = HPKEContext(
@@ -261,7 +262,8 @@
             expect(0, of: scan)
         }
 
-        @Test("holds no ephemeral, shared or scheduled secret once the context is made") func contextSecrets() throws {
+        @Test("Memory has no copy of an ephemeral, shared, or scheduled secret once the context is created")
+        func contextSecrets() throws {
             let (ephemeral, shared, scheduled) = (MemoryScan(), MemoryScan(), MemoryScan())
             let sender = X25519PrivateKey.random()
             let recipient = X25519PrivateKey.random().publicKey
@@ -282,7 +284,7 @@
         }
 
         /// The first 32 bytes of SHA-256 of a sentence, and both halves of its SHA-512, from which the signing scalar and
-        /// the nonces come.
+        /// the nonces are derived.
         private static let signingSeed: StaticString =
             "0a1f3bb7a11448da5aade7e9c940fb68d161a54ce719e97dfc503aabd5cbbeba"
         private static let signingScalar: StaticString =
@@ -290,7 +292,8 @@
         private static let signingPrefix: StaticString =
             "a77bdcaca6c54d7b53fa10436be3f0fc703cc4c6ff62a2b13227281054e9aa29"
 
-        @Test("holds no key that signs, and one copy while it lives and signs") func signingKey() throws {
+        @Test("Memory has one copy of a signing key while it lives, even after it signs, and none afterward")
+        func signingKey() throws {
             let scan = MemoryScan()
             do {
                 let key = Ed25519PrivateKey(copying: UnsafeRawBufferPointer(scan.secret))
@@ -301,7 +304,7 @@
             expect(0, of: scan)
         }
 
-        @Test("holds neither the scalar nor the prefix that a key signs with, also while it lives") func derived()
+        @Test("Memory has no copy of the scalar or prefix with which a key signs, even while it lives") func derived()
             throws
         {
             let (seed, scalar, prefix) = (MemoryScan(), MemoryScan(), MemoryScan())
@@ -316,7 +319,7 @@
             use(key)
         }
 
-        /// Digits into bytes without a copy in between.
+        /// Converts digits into bytes without an intermediate copy.
         private func fill(_ bytes: UnsafeMutableRawBufferPointer, _ digits: StaticString) {
             func value(_ digit: UInt8) -> UInt8 {
                 digit >= UInt8(ascii: "a") ? digit - UInt8(ascii: "a") + 10 : digit - UInt8(ascii: "0")

@@ -3,10 +3,10 @@ internal import Foundation
 import PushCore
 public import Testing
 
-/// Threads for tasks that block: a new one starts whenever all others are at work.
+/// Threads for tasks that block: a new one starts whenever all others are busy.
 final class BlockingThreads: TaskExecutor {
     static let shared = BlockingThreads()
-    /// As many tests as keep the processors busy while most of them wait.
+    /// Admits as many tests as keep the processors busy while most of them wait.
     static let gate = Gate(width: 4 * ProcessInfo.processInfo.activeProcessorCount)
 
     private let state = Locked(State())
@@ -46,7 +46,7 @@ final class BlockingThreads: TaskExecutor {
     private static let maximumCount = 64
 }
 
-/// Lets so many in at a time, in the order in which they came.
+/// A semaphore that admits a limited number of tasks at a time, in order of arrival.
 package final class Gate: Sendable {
     private let state: Locked<State>
 
@@ -71,7 +71,7 @@ package final class Gate: Sendable {
         }
     }
 
-    /// Passes the place on to the next one.
+    /// Passes the place on to the next task.
     package func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if state.waiting.isEmpty {
@@ -84,11 +84,11 @@ package final class Gate: Sendable {
     }
 }
 
-/// For tests that block: that wait for a process, a lock or a thread, or read a pipe.
+/// For tests that block: that wait for a process, a lock, or a thread, or that read a pipe.
 ///
-/// Swift's tasks share as many threads as the machine has processors. A test that blocks one of two takes half of what
-/// all other tests in the process run on, and two of them stop everything else: servers in the process answer no more,
-/// and deadlines pass. With this trait a test's whole task runs on threads of its own.
+/// Swift's tasks share as many threads as the machine has processors. With two processors, a blocking test takes half the
+/// threads of all other tests in the process. Two such tests stop everything else: servers in the process stop answering,
+/// and deadlines pass. With this trait, a test's whole task runs on separate threads.
 public struct BlockingTrait: SuiteTrait, TestTrait, TestScoping {
     public let isRecursive = true
 
@@ -102,6 +102,6 @@ public struct BlockingTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == BlockingTrait {
-    /// Runs the test, or each of the suite, on threads of its own, because it blocks.
+    /// Runs the test, or each test of the suite, on separate threads, because it blocks.
     public static var blocking: Self { Self() }
 }

@@ -24,8 +24,7 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The key that is waiting to replace another one.
     package var unconfirmed: Member? { active.first { $0.life.confirmed == nil } }
 
-    /// Inserts a new key before the others and returns its life; has no effect and returns nil while another one is
-    /// unconfirmed.
+    /// Inserts a new key before the others and returns its life; returns nil and changes nothing if one is unconfirmed.
     ///
     /// It is newer than all others even if the clock was set back, since keys are used for sealing in that order. A key that
     /// doesn't replace another is confirmed at once.

@@ -135,7 +135,8 @@ extension ChallengeError: CustomStringConvertible {
         case .locked: "the keys can't be read until the device has been unlocked once"
         case .keysUnavailable: "the keys can't be read"
         case .unknownSender: "the challenge comes from a sender that is not trusted here"
-        case .rejected: "the challenge doesn't open; it was altered, is for another key or app, or isn't from its sender"
+        case .rejected:
+            "the challenge doesn't open; it was altered, is for another key or app, or isn't from the sender it names"
         case .foreignEnrollment:
             "the challenge is about another device's enrollment; someone may be trying to enroll this device's key as theirs"
         case .notInRecord: "the challenge's recipient isn't in the device's newest record; create a new challenge"
