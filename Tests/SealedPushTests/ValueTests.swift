@@ -6,7 +6,7 @@ import Testing
 @testable import SealedPush
 
 @Suite("Hexadecimal text") struct HexTests {
-    @Test("is small, and comes back as the same bytes") func roundTrip() {
+    @Test("Hexadecimal text is lowercase, and comes back as the same bytes") func roundTrip() {
         let bytes = [UInt8](0...255)
         #expect(Hex.encode([0x00, 0x0f, 0xa5, 0xff]) == "000fa5ff")
         #expect(Hex.decode(Hex.encode(bytes)) == bytes)
@@ -15,7 +15,8 @@ import Testing
     }
 
     @Test(
-        "of odd length or with other characters is refused", arguments: ["0", "0g", "g0", " 0", "0x", "-1", "٠٠", "é"])
+        "Hexadecimal text of odd length or with other characters is rejected",
+        arguments: ["0", "0g", "g0", " 0", "0x", "-1", "٠٠", "é"])
     func refused(text: String) { #expect(Hex.decode(text) == nil) }
 }
 
@@ -23,7 +24,7 @@ import Testing
 @Suite("base64url") struct Base64URLTests {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
-    @Test("gives RFC 4648's answers, without their padding") func rfc4648() {
+    @Test("base64url has RFC 4648's results, without their padding") func rfc4648() {
         let answers = [
             "": "", "f": "Zg", "fo": "Zm8", "foo": "Zm9v", "foob": "Zm9vYg", "fooba": "Zm9vYmE", "foobar": "Zm9vYmFy",
         ]
@@ -34,7 +35,7 @@ import Testing
         #expect(Base64URL.encode([0xfb, 0xff, 0xbf]) == "-_-_")
     }
 
-    @Test("comes back at every length from 0 to 100, and agrees with Foundation") func everyLength() {
+    @Test("base64url comes back at every length from 0 to 100, and agrees with Foundation") func everyLength() {
         var random = SeededGenerator()
         for count in 0...100 {
             let bytes = random.bytes(count)
@@ -48,7 +49,8 @@ import Testing
         }
     }
 
-    @Test("with a last character whose unused bits are not zero is refused, every one") func lastCharacter() {
+    @Test("base64url with a last character whose unused bits are not zero is rejected, for every such character")
+    func lastCharacter() {
         for (value, character) in Self.alphabet.enumerated() {
             #expect((decode("A\(character)") != nil) == value.isMultiple(of: 16))
             #expect((decode("AA\(character)") != nil) == value.isMultiple(of: 4))
@@ -56,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("with any byte outside the alphabet is refused, wherever it stands") func otherBytes() {
+    @Test("base64url with any byte outside the alphabet is rejected, wherever it is") func otherBytes() {
         let allowed = Set(String(Self.alphabet).utf8)
         var refused = 0
         for byte in 0...255 as ClosedRange<UInt8> where !allowed.contains(byte) {
@@ -71,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "with padding, white space, line ends or the other alphabet is refused",
+        "base64url with padding, white space, line ends, or the other alphabet is rejected",
         arguments: [
             "Zg==", "Zg=", "Zm8=", "Zm9v=", "=", " Zm9v", "Zm9v ", "Zm9v\n", "Zm\r\n9v", "Zm 9v", "+_8A", "-/8A",
             "Zm9v\0",
@@ -85,13 +87,13 @@ import Testing
 @Suite("A timestamp") struct TimestampTests {
     private static let maximum: Int64 = 253_402_300_799
 
-    @Test("lies between 1970 and the end of the year 9999", arguments: [0, 1, maximum])
+    @Test("A timestamp is between 1970 and the end of the year 9999", arguments: [0, 1, maximum])
     func inside(seconds: Int64) { #expect(Timestamp(secondsSince1970: seconds)?.secondsSince1970 == seconds) }
 
-    @Test("outside is refused", arguments: [-1, maximum + 1, .min, .max])
+    @Test("A timestamp outside the range is rejected", arguments: [-1, maximum + 1, .min, .max])
     func outside(seconds: Int64) { #expect(Timestamp(secondsSince1970: seconds) == nil) }
 
-    @Test("moved beyond its range stays at the end of it, also where the sum would overflow") func moving() throws {
+    @Test("A timestamp moved beyond its range stays at its end, even if the sum would overflow") func moving() throws {
         let start = try #require(Timestamp(secondsSince1970: 1_000))
         let moves: [(by: Int64, to: Int64)] = [
             (0, 1_000), (1, 1_001), (-1_000, 0), (-1_001, 0), (.min, 0), (.max, Self.maximum),
@@ -100,7 +102,7 @@ import Testing
         for move in moves { #expect(start.advanced(bySeconds: move.by).secondsSince1970 == move.to) }
     }
 
-    @Test("tells how long after another it is, and which is first") func difference() throws {
+    @Test("Timestamps can be subtracted and compared") func difference() throws {
         let first = try #require(Timestamp(secondsSince1970: 0))
         let last = try #require(Timestamp(secondsSince1970: Self.maximum))
         #expect(last.seconds(since: first) == Self.maximum)
@@ -108,12 +110,12 @@ import Testing
         #expect(first < last && !(last < first) && !(first < first))
     }
 
-    @Test("of now lies in this century")
+    @Test("The current time is in this century")
     func now() { #expect((1_700_000_000..<4_102_444_800).contains(Timestamp.now().secondsSince1970)) }
 }
 
 @Suite("A topic") struct TopicTests {
-    @Test("is 1 to 155 bytes of letters, digits, dots and hyphens") func allowed() {
+    @Test("A topic is 1 to 155 bytes of letters, digits, dots, and hyphens") func allowed() {
         for text in ["a", "com.example.App-2", ".", "-", String(repeating: "z", count: 155)] {
             #expect(Topic(parsing: text)?.description == text)
         }
@@ -126,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("that is empty, too long or has another character is refused") func refused() {
+    @Test("A topic that is empty, too long, or has another character is rejected") func refused() {
         for text in [
             "", String(repeating: "z", count: 156), "com.example.äpp", "a b", "a_b", "com.example\n", "\u{212a}",
         ] {
@@ -134,10 +136,10 @@ import Testing
         }
     }
 
-    @Test("is compared exactly: case counts")
+    @Test("Topics are compared exactly: case matters")
     func exact() { #expect(Topic(parsing: "com.Example") != Topic(parsing: "com.example")) }
 
-    @Test("in the source that is unusable stops the program") func literal() async {
+    @Test("An invalid topic in the source stops the program") func literal() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = "not a topic" as Topic
@@ -148,7 +150,7 @@ import Testing
 @Suite("A message ID") struct MessageIDTests {
     private static let text = "0123abcd-4567-4abc-8def-0123456789ab"
 
-    @Test("is read as it is written, in any version") func roundTrip() throws {
+    @Test("A message ID is read as it is written, in any version") func roundTrip() throws {
         for text in [Self.text, "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"] {
             let id = try #require(MessageID(parsing: text))
             #expect(id.description == text)
@@ -164,14 +166,14 @@ import Testing
         #expect(MessageID(parsing: Self.text) != MessageID(parsing: "0123abcd-4567-4abc-8def-0123456789ac"))
     }
 
-    @Test("is random with the shape of a UUID version 4") func random() {
+    @Test("A message ID is random with the shape of a UUID version 4") func random() {
         let ids = (0..<200).map { _ in MessageID.random() }
         #expect(Set(ids).count == 200)
         for id in ids { expectShape(id, version: "4") }
         for index in [0, 20, 35] { #expect(Set(ids.map { Array($0.description)[index] }).count > 4) }
     }
 
-    @Test("of our own making has the shape of a UUID version 8 and keeps all other bits") func version8() throws {
+    @Test("A custom message ID has the shape of a UUID version 8 and keeps all other bits") func version8() throws {
         for bytes in [[UInt8](repeating: 0, count: 16), [UInt8](repeating: 0xff, count: 16), Array(0..<16)] {
             let id = bytes.withUnsafeBytes { MessageID(bytes: $0, version: 8) }
             expectShape(id, version: "8")
@@ -192,7 +194,7 @@ import Testing
         #expect(MessageID(parsing: id.description) == id)
     }
 
-    @Test("with any other character at any place is refused, capitals too") func everyPlace() {
+    @Test("A message ID with any other character in any place is rejected, even capitals") func everyPlace() {
         for index in Self.text.indices {
             for character in ["g", "A", "F", " ", "-", "0", "é"] {
                 var altered = Self.text
@@ -204,7 +206,7 @@ import Testing
     }
 
     @Test(
-        "of another form is refused",
+        "A message ID of another form is rejected",
         arguments: [
             "", "0123abcd45674abc8def0123456789ab", "{0123abcd-4567-4abc-8def-0123456789ab}", text.uppercased(),
             text + "0", " " + text, text + "\n", String(text.dropLast()), "0123abcd4-567-4abc-8def-0123456789ab",
@@ -218,13 +220,13 @@ import Testing
         0xe0000, 0xe0001, 0xe0041, 0xe007f, 0xe0080, 0xe01f0, 0xe0fff,
     ]
 
-    @Test("lets nothing through that turns a line around, hides a text or moves a cursor", arguments: unsafe)
+    @Test("Terminal text has no characters that change direction, hide text, or move the cursor", arguments: unsafe)
     func hidden(_ value: UInt32) throws {
         let scalar = try #require(Unicode.Scalar(value))
         #expect(TerminalText.printable("a\(scalar)b") == "a b")
     }
 
-    @Test("escapes such characters in JSON, which means the same", arguments: unsafe.filter { $0 > 0x1f })
+    @Test("Such characters are escaped in JSON, which keeps its meaning", arguments: unsafe.filter { $0 > 0x1f })
     func json(_ value: UInt32) throws {
         let text = "a\(try #require(Unicode.Scalar(value)))b"
         let escaped = TerminalText.json("[\"\(text)\"]")
@@ -232,13 +234,13 @@ import Testing
         #expect(try JSONDecoder().decode([String].self, from: Data(escaped.utf8)) == [text])
     }
 
-    @Test("leaves letters of every script, accents and emoji as they are") func kept() {
+    @Test("Letters of every script, accents, and emoji are unchanged") func kept() {
         for text in ["Zoë ﷽ 日本語 नमस्ते", "👩‍👧‍👦 ❤️", "\u{200b}\u{200d}", "葛\u{e0100}城"] {
             #expect(TerminalText.printable(text) == text)
         }
     }
 
-    @Test("a braille pattern without a dot shows nothing; one with a dot does") func braille() {
+    @Test("A braille pattern without a dot is invisible; one with a dot is visible") func braille() {
         #expect(!VisibleText.isVisible("\u{2800}"))
         #expect(!VisibleText.isVisible(" \u{2800}\u{2800}\u{200d}"))
         #expect(VisibleText.isVisible("\u{2800}\u{2801}"))

@@ -14,7 +14,7 @@ import Testing
         Array(#"{"alert":{"body":"b"},"attachments":\#(attachments)}"#.utf8)
     }
 
-    @Test("comes back the same, with all that it can say") func roundTrip() throws {
+    @Test("An entry with every member comes back the same") func roundTrip() throws {
         let file = RemoteFile(
             url: URL(string: "https://example.com/a%20b?c=d")!, byteCount: 141, hash: (0..<32).map { $0 },
             key: AttachmentKey())
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "that can't be read costs itself, and can't be sealed: the error names the member",
+        "An unreadable entry is dropped alone and can't be sealed: the error names the member",
         arguments: [
             (#""id":"a""#, #""id":"""#, "id"), (#""id":"a","#, "", "-id"), (#""size":141"#, #""size":0"#, "size"),
             (#""size":141,"#, "", "-size"), (#""size":141,"#, #""size":40,"#, "size"),
@@ -62,7 +62,8 @@ import Testing
         #expect(content.alert.body == "b")
     }
 
-    @Test("that is made with a wrong value can't be sealed: the error names the member") func made() throws {
+    @Test("An entry that is created with a wrong value can't be sealed: the error names the member")
+    func made() throws {
         let good = try Content(parsing: Self.json("[\(Self.entry)]"))
         try good.checkForSealing()
         let changes: [(String, (inout Content.Attachment) -> Void)] = [
@@ -79,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("of the same ID as another, or beyond the sixteenth, is left out") func tooMany() throws {
+    @Test("An entry with a duplicate ID, or after the sixteenth, is dropped") func tooMany() throws {
         let json = Self.json("[\(Self.entry),\(Self.entry)]")
         let twice = try Content(opening: json)
         #expect(twice.attachments.count == 1)
@@ -99,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "that is no list, or holds what is no entry, costs nothing else",
+        "Attachments that are not a list, or contain invalid entries, don't affect the rest",
         arguments: [("1", ""), ("{}", ""), ("[1,null,[]]", "[0]"), ("\"x\"", ""), ("[]", "")])
     func noList(text: String, place: String) throws {
         let content = try Content(opening: Self.json(text))
@@ -108,7 +109,7 @@ import Testing
         #expect(throws: ContentError.invalid("attachments\(place)")) { try Content(parsing: Self.json(text)) }
     }
 
-    @Test("an overflow that is not encrypted, or too large, is none") func overflow() throws {
+    @Test("An overflow that is not encrypted, or too large, is ignored") func overflow() throws {
         func overflow(_ text: String) throws -> Overflow? {
             let json = Array(#"{"alert":{"body":"b"},"overflow":\#(text)}"#.utf8)
             let opened = try Content(opening: json).overflow
@@ -121,7 +122,7 @@ import Testing
         #expect(try overflow(good.replacingOccurrences(of: #""key":"\#(Self.hash)""#, with: #""plain":true"#)) == nil)
     }
 
-    @Test("each kind of file is known by its name, and by its first bytes alone") func kinds() {
+    @Test("Each file type is recognized by its name extension, and by its first bytes alone") func kinds() {
         let starts: [(MediaType, [UInt8])] = [
             (.png, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]), (.gif, Array("GIF89a......".utf8)),
             (.jpeg, [0xff, 0xd8, 0xff, 0xe0, 0, 16, 74, 70, 73, 70, 0, 1]), (.wave, Array("RIFF....WAVE".utf8)),
@@ -145,7 +146,7 @@ import Testing
 }
 
 @Suite("The vectors of encrypted files") struct AttachmentVectorTests {
-    @Test("open, or do not, as each file of Tests/Vectors/Attachments says") func vectors() throws {
+    @Test("Each file in Tests/Vectors/Attachments has the result that it specifies") func vectors() throws {
         var outcomes: [String: Int] = [:]
         for file in try Checkout.files(in: "Tests/Vectors/Attachments", ending: ".txt") {
             let vector = try NamedLines(file)

@@ -6,7 +6,7 @@ import Testing
 @testable import SealedPush
 
 @Suite("An encrypted file") struct SealedFileTests {
-    /// Encrypts in memory; the stored bytes and what the content would say of them.
+    /// Encrypts in memory. Returns the stored bytes and the description of them in the content.
     static func seal(_ plaintext: [UInt8], key: AttachmentKey? = AttachmentKey()) throws -> (
         stored: [UInt8], file: RemoteFile
     ) {
@@ -30,7 +30,7 @@ import Testing
         return (stored, file)
     }
 
-    /// Opens bytes that come in portions of these lengths, again and again.
+    /// Opens bytes that arrive in portions of these lengths, repeatedly.
     static func open(_ file: RemoteFile, _ stored: [UInt8], portions: [Int] = [1 << 20]) throws(AttachmentError)
         -> [UInt8]
     {
@@ -58,7 +58,7 @@ import Testing
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
-    @Test("opens at every length around the chunks' ends, in whatever portions it comes, sealed and plain")
+    @Test("A file opens at every length around the chunks' ends, in portions of any size, sealed and plain")
     func lengths() throws {
         for count in [0, 1, 15, 16, 17, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 200_000] {
             let plaintext = Self.bytes(count)
@@ -76,7 +76,8 @@ import Testing
         }
     }
 
-    @Test("with any bit flipped it is refused, by the hash and, where the hash fits, by the key") func bits() throws {
+    @Test("A file with any bit flipped is rejected, by the hash or, if the hash matches, by the key")
+    func bits() throws {
         let plaintext = Self.bytes(100)
         let (stored, file) = try Self.seal(plaintext)
         for bit in 0..<(stored.count * 8) {
@@ -89,11 +90,11 @@ import Testing
         }
     }
 
-    @Test("at every other length it is refused") func cut() throws {
+    @Test("A file of any other length is rejected") func cut() throws {
         let (stored, file) = try Self.seal(Self.bytes(200))
         for count in 0..<stored.count {
             #expect(throws: AttachmentError.cut) { try Self.open(file, Array(stored[..<count])) }
-            // Also where the content itself says that length, and the hash fits.
+            // Even if the content itself specifies that length, and the hash matches.
             var shorter = file
             shorter.byteCount = count
             shorter.hash = BLAKE2b.hash(Array(stored[..<count]), byteCount: 32)
@@ -102,7 +103,7 @@ import Testing
         #expect(throws: AttachmentError.tooLarge) { try Self.open(file, stored + [0]) }
     }
 
-    @Test("chunks in another order, twice, or without the last are refused even where the hash fits")
+    @Test("Chunks that are reordered, repeated, or lack the last one are rejected even if the hash matches")
     func chunks() throws {
         let (stored, file) = try Self.seal(Self.bytes(3 * 65_536 - 10))
         let header = Array(stored[..<24])
@@ -119,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("an empty final chunk behind a full one is refused, though the key, the hash and the length fit")
+    @Test("An empty final chunk after a full one is rejected, although the key, the hash, and the length match")
     func emptyEnd() throws {
         let key = AttachmentKey()
         let count = SealedFileLayout.chunkByteCount
@@ -141,7 +142,7 @@ import Testing
         #expect(throws: AttachmentError.altered) { _ = try Self.open(file, stored) }
     }
 
-    @Test("another key opens nothing, and no key is ever printed") func keys() throws {
+    @Test("Another key opens nothing, and keys are never printed") func keys() throws {
         let (stored, file) = try Self.seal(Self.bytes(100))
         var other = file
         other.key = AttachmentKey()
@@ -155,7 +156,7 @@ import Testing
         #expect(!dumped.contains(text))
     }
 
-    @Test("has no length that no content gives") func layout() {
+    @Test("A file's length is accepted only if content of some length has it") func layout() {
         var seen: Set<Int> = []
         for count in 0...200_000 {
             let sealed = SealedFileLayout(plaintextByteCount: count).sealedByteCount

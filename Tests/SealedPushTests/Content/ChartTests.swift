@@ -9,7 +9,7 @@ import Testing
         .bar, points: [1, 2.5, nil, -3, 1e300], labels: ["Mon", "日曜"], prefix: "$", suffix: " km",
         color: .rgb(PushChart.RGB(red: 10, green: 132, blue: 255)), hasAxes: false)
 
-    @Test("comes back the same, whichever its kind and color") func roundTrip() throws {
+    @Test("A chart of every kind and color comes back the same") func roundTrip() throws {
         for kind in PushChart.Kind.allCases {
             for color in [PushChart.Color.accent, .trend, .rgb(PushChart.RGB(red: 0, green: 1, blue: 255))] {
                 var content = Content(title: "a")
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("is written as the Specification says, what is usual left out") func json() {
+    @Test("A chart is written as specified, without default values") func json() {
         var content = Content(title: "a")
         content.chart = PushChart(.line, points: [1, 2.5, nil, 3.0])
         #expect(text(content) == #"{"alert":{"title":"a"},"chart":{"kind":"line","points":[1,2.5,null,3]}}"#)
@@ -39,7 +39,7 @@ import Testing
         #expect(text(content) == #"{"alert":{"title":"a"}}"#)
     }
 
-    @Test("that breaks a limit can't be sealed") func limits() throws {
+    @Test("A chart that breaks a limit can't be sealed") func limits() throws {
         let changes: [(String, (inout PushChart) -> Void)] = [
             ("points", { $0.points = [] }), ("points", { $0.points = [nil] }),
             ("points", { $0.points = Array(repeating: 1, count: 1_025) }),
@@ -65,7 +65,7 @@ import Testing
         try content.checkForSealing()
     }
 
-    @Test("that can't be read costs only itself, and can't be sealed") func unreadable() throws {
+    @Test("An unreadable chart is dropped alone and can't be sealed") func unreadable() throws {
         let json = Array(#"{"alert":{"title":"a"},"chart":{"kind":"line"}}"#.utf8)
         let content = try Content(opening: json)
         #expect(content.alert.title == "a")
@@ -73,13 +73,13 @@ import Testing
         #expect(throws: ContentError.missing("chart.points")) { try Content(parsing: json) }
     }
 
-    @Test("reads, or does not, as each file of Tests/Vectors/Charts says") func vectors() throws {
+    @Test("Each file in Tests/Vectors/Charts has the result that it specifies") func vectors() throws {
         var counts: [String: Int] = [:]
         for file in try Checkout.files(in: "Tests/Vectors/Charts", ending: ".txt") {
             let vector = try NamedLines(file)
             let outcome = try vector.required("outcome")
             counts[outcome, default: 0] += 1
-            // Not within content, which has a limit of its own.
+            // Not within content, which has its own limit.
             let chart = try value(try vector.required("chart")).flatMap { try? PushChart($0) }
             guard outcome == "reads" else {
                 #expect(chart == nil, "\(vector.testDescription)")

@@ -3,12 +3,13 @@ import Testing
 @testable import SealedPush
 
 @Suite("Content that is about to be sealed") struct ContentChecksTests {
-    @Test("passes with every key, and with nothing but text") func passes() {
+    @Test("Content with every key passes, and so does content with only a text") func passes() {
         #expect(refusal(ContentJSONTests.full) == nil)
         #expect(refusal(Content(body: "x")) == nil)
     }
 
-    @Test("is refused with a value that no receiver would take, by that key's name") func refused() {
+    @Test("Content with a value that every receiver would reject is refused, and the error names its key")
+    func refused() {
         let changes: [(String, @Sendable (inout Content) -> Void)] = [
             ("collapse-id", { $0.collapseID = "" }),
             ("collapse-id", { $0.collapseID = String(repeating: "é", count: 33) }), ("badge", { $0.badge = -1 }),
@@ -26,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("is refused where `other` holds a key that has a place of its own, or is reserved") func knownKeys() {
+    @Test("Content is refused if `other` contains a key with its own property, or a reserved one") func knownKeys() {
         for key in [
             "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
             "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt", "template",
@@ -37,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("is a template or is none, and says nothing else about that") func template() throws {
+    @Test("A template has the value true; any other value is refused") func template() throws {
         var content = Content(body: "{{quote}}")
         content.isTemplate = true
         #expect(refusal(content) == nil)
@@ -47,18 +48,18 @@ import Testing
         for value: JSONValue in [false, 1, .null, "true", [], [:]] {
             content.other = ["template": value]
             #expect(throws: ContentError.unusable(value, at: "template")) { try Content(parsing: content.json) }
-            // A receiver takes it as absent.
+            // A receiver treats it as absent.
             #expect(try Content(opening: content.json) == Content(body: "{{quote}}"))
         }
     }
 
-    @Test("is refused without visible text") func invisible() {
+    @Test("Content without visible text is refused") func invisible() {
         for content in [Content(), Content(title: ""), Content(title: " ", subtitle: "\u{200b}", body: "\n")] {
             #expect(refusal(content) == .noVisibleText)
         }
     }
 
-    @Test("may be exactly as deep as a receiver reads it", arguments: 10...20) func depth(levels: Int) {
+    @Test("Content may be exactly as deep as receivers accept", arguments: 10...20) func depth(levels: Int) {
         let deep = (0..<levels).reduce(JSONValue.integer(1)) { value, _ in [value] }
         let changes: [(inout Content) -> Void] = [
             { $0.data = deep }, { $0.other = ["new": deep] },
@@ -80,9 +81,9 @@ import Testing
 
 /// Specification 4.6 to 4.8.
 @Suite("Content that is refused") struct ContentRefusalTests {
-    /// Which values are wrong, the vectors say.
+    /// The vectors define which values are wrong.
     @Test(
-        "because of one key's value names that key",
+        "Content that is refused because of one key's value names that key",
         arguments: [
             ("id", "\"\""), ("topic", "\"a b\""), ("sent", "-1"), ("expires", "0.5"), ("collapse-id", "7"),
             ("alert", "[]"), ("badge", "1e30"), ("sound", "\"\""), ("thread-id", "[]"),
@@ -95,18 +96,18 @@ import Testing
         }
     }
 
-    @Test("because of a part of the alert or sound names that part") func parts() {
+    @Test("Content that is refused because of a part of the alert or sound names that part") func parts() {
         #expect(refusal(#"{"alert":{"body":1}}"#) == .invalid("alert.body"))
         #expect(refusal(#"{"alert":{"body":"x"},"sound":{"critical":2}}"#) == .invalid("sound.critical"))
     }
 
-    @Test("but the app's own value may be anything but null") func nullData() throws {
+    @Test("The app's own value may be anything but null") func nullData() throws {
         for value in ["0", "false", #""""#, "[]", "{}", "[null]"] {
             #expect(refusal(#"{"alert":{"body":"x"},"data":\#(value)}"#) == nil)
         }
     }
 
-    @Test("because it is no JSON object, too deep or too long says so") func form() {
+    @Test("Content that is not a JSON object, too deep, or too long is refused with that reason") func form() {
         #expect(isNotJSON("[]") && isNotJSON(""))
         let deep = String(repeating: "[", count: 16) + String(repeating: "]", count: 16)
         #expect(isNotJSON(#"{"alert":{"body":"x"},"data":\#(deep)}"#))

@@ -6,7 +6,7 @@ import Testing
 
 /// Specification 4.6.
 @Suite("Content as JSON") struct ContentJSONTests {
-    /// Content in which every key has a value.
+    /// Content with a value for every key.
     static var full: Content {
         var content = Content(title: "Title", subtitle: "Subtitle", body: "Body \"quoted\"\n😀")
         content.id = MessageID(parsing: "0123abcd-4567-4abc-8def-0123456789ab")
@@ -32,14 +32,14 @@ import Testing
         return content
     }
 
-    @Test("with every key comes back the same") func roundTrip() throws {
+    @Test("Content with every key comes back the same") func roundTrip() throws {
         let content = Self.full
         try content.checkForSealing()
         #expect(try Content(parsing: content.json) == content)
         #expect(try Content(parsing: content.json).json == content.json)
     }
 
-    @Test("has the Specification's names, in a fixed order") func names() {
+    @Test("Content has the Specification's names, in a fixed order") func names() {
         let expected = """
             {"id":"0123abcd-4567-4abc-8def-0123456789ab","topic":"com.example.app","sent":1760000000,\
             "expires":253402300799,"collapse-id":"match-7",\
@@ -55,7 +55,7 @@ import Testing
         #expect(String(decoding: Self.full.json, as: UTF8.self) == expected)
     }
 
-    @Test("keeps unknown keys in `other`, and reserved ones out of it") func unknownKeys() throws {
+    @Test("Unknown keys are kept in `other`, and reserved ones are not") func unknownKeys() throws {
         let content = try open(
             #""new":[1],"New":null,"aps":{},"attachments":7,"overflow":{},"chart":null,"receipt":"r","loc-key":"k""#)
         #expect(content.other == ["new": [1], "New": .null, "aps": [:], "loc-key": "k"])
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("drops unknown keys inside alert and sound") func innerKeys() throws {
+    @Test("Unknown keys inside alert and sound are dropped") func innerKeys() throws {
         let content = try Content(
             parsing: Array(
                 #"{"alert":{"body":"x","loc-key":"k","title-loc-key":1},"sound":{"name":"a","new":1}}"#.utf8))
@@ -75,7 +75,7 @@ import Testing
         #expect(content.other == [:])
     }
 
-    @Test("names unknown keys that look misspelled, as the vectors say") func suspects() throws {
+    @Test("Unknown keys that look misspelled are reported as the vectors specify") func suspects() throws {
         let text = try Checkout.text(Checkout.folder.appending(path: "Tests/Vectors/Members/suspects.tsv"))
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(lines.count == 11)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("reads each form of a sound") func sounds() throws {
+    @Test("Each form of a sound is read") func sounds() throws {
         let forms: [(String, Content.Sound)] = [
             (#""default""#, .named("default")), ("{}", .named("default")), (#"{"critical":0}"#, .named("default")),
             (#"{"critical":0,"name":"a","volume":0.1}"#, .named("a")), (#"{"name":"b"}"#, .named("b")),

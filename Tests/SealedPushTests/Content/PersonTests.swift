@@ -10,7 +10,7 @@ import Testing
         return opening ? try Content(opening: bytes).person : try Content(parsing: bytes).person
     }
 
-    @Test("read as they were written, with each kind of picture or none") func roundTrip() throws {
+    @Test("A person comes back the same, with each kind of picture or none") func roundTrip() throws {
         var content = Content(body: "b")
         for image in [nil, .bytes([0x89, 0x50]), .attachment("avatar")] as [Content.Person.Image?] {
             content.person = Content.Person(name: "Nina", id: "user-17", image: image)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "refused when sealed; when opened, they cost themselves, or the picture alone",
+        "An invalid person is refused when sealing; when opening, only the person or the picture is dropped",
         arguments: [
             ("{}", "person.name", false), (#"{"name":"Nina"}"#, "person.id", false),
             (#"{"name":" ","id":"u"}"#, "person.name", false), (#"{"name":"Nina","id":""}"#, "person.id", false),
@@ -43,7 +43,7 @@ import Testing
         #expect(opened == (keepsPerson ? Content.Person(name: "Nina", id: "u") : nil), "\(json)")
     }
 
-    @Test("texts have at most 128 bytes, a picture 2,048") func limits() throws {
+    @Test("A person's texts have at most 128 bytes, and a picture has at most 2,048") func limits() throws {
         for (count, fits) in [(128, true), (129, false)] {
             let text = String(repeating: "x", count: count)
             #expect(((try? person(#"{"name":"\#(text)","id":"u"}"#)) != nil) == fits)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("a text that is too long for one push leaves the picture to the whole content") func overflow() throws {
+    @Test("If the text is too long for one push, the picture moves to the whole content") func overflow() throws {
         var content = Content(title: "t", body: String(repeating: "x", count: 6_000))
         content.person = Content.Person(name: "Nina", id: "u", image: .bytes(Array(repeating: 1, count: 2_048)))
         let sealer = Sealer(sender: SenderPrivateKey(), topic: "com.example.app", safeDefault: "wire")
@@ -65,7 +65,7 @@ import Testing
         #expect(moved.content.person == Content.Person(name: "Nina", id: "u"))
     }
 
-    @Test("a picture must be among the attachments, as an image") func attachments() throws {
+    @Test("A person's picture must be among the attachments, as an image") func attachments() throws {
         var content = Content(body: "b")
         content.person = Content.Person(name: "Nina", id: "u", image: .attachment("a"))
         #expect(throws: ContentError.invalid("person.image")) { try content.checkForSealing() }

@@ -9,12 +9,12 @@ import Testing
     private let exchange = Exchange()
     private let plaintext = Array("a plaintext".utf8)
 
-    /// As swift-crypto has it.
+    /// The hint as computed by swift-crypto.
     private func hint(_ name: String, _ hashed: [UInt8]) -> [UInt8] {
         Array(Array(Crypto.SHA256.hash(data: Array("sealedpush/v1 \(name) hint".utf8) + hashed))[..<4])
     }
 
-    @Test("of the authenticated suite has the Specification's bytes, and parses as what was sealed")
+    @Test("An authenticated envelope has the Specification's bytes, and parses as what was sealed")
     func authenticated() throws {
         let info = EnvelopeInfo(topic: Exchange.topic).classical
         let (recipient, sender) = (exchange.identity.recipient, exchange.senderKey)
@@ -48,7 +48,7 @@ import Testing
         #expect(Array(parsed.enc) == context.enc)
     }
 
-    @Test("of the anonymous suite has the Specification's bytes, and parses as what was sealed")
+    @Test("An anonymous envelope has the Specification's bytes, and parses as what was sealed")
     func anonymous() throws {
         let envelope = Envelope.sealingAnonymously(plaintext, to: exchange.identity.recipient)
         let hinted = [0, 0x02] + envelope.bytes[5..<37] + exchange.identity.recipient.bytes
@@ -64,7 +64,8 @@ import Testing
         #expect(envelope.senderHint == nil && envelope.number == nil)
     }
 
-    @Test("cut below its suite's shortest is refused at every length, and taken from there on") func everyCut() {
+    @Test("An envelope is rejected at every length below its suite's minimum, and accepted from there on")
+    func everyCut() {
         let envelopes = [
             (exchange.seal(plaintext), 70),
             (Envelope.sealingAnonymously(plaintext, to: exchange.identity.recipient), 54),
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("with any of the 253 unknown suite bytes is refused") func unknownSuites() {
+    @Test("An envelope with any of the 253 unknown suite bytes is rejected") func unknownSuites() {
         var envelope = exchange.seal(plaintext).bytes
         var refused = 0
         for byte in 0...255 as ClosedRange<UInt8> where ![0x01, 0x02, 0x03].contains(byte) {
@@ -92,7 +93,7 @@ import Testing
         #expect(refused == 253)
     }
 
-    @Test("of 3,072 bytes is taken, and one byte more is refused") func longest() {
+    @Test("An envelope of 3,072 bytes is accepted, and one byte more is rejected") func longest() {
         let longest = exchange.seal([UInt8](repeating: 1, count: 3_072 - 69))
         #expect(longest.bytes.count == 3_072 && longest.text.utf8.count == 4_096)
         #expect(refusal(longest.bytes) == nil)

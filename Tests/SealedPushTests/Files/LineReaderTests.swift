@@ -16,7 +16,8 @@ import Testing
         return lines
     }
 
-    @Test("line by line, with and without a last end, and cuts one that is too long") func lines() throws {
+    @Test("A file is read line by line, with and without a last line end, and a line that is too long is cut")
+    func lines() throws {
         #expect(try lines("") == [])
         #expect(try lines("\n") == [""])
         #expect(try lines("a\n\nb") == ["a", "", "b"])
@@ -28,14 +29,14 @@ import Testing
         #expect(try lines(String(repeating: "x", count: 200_000) + "\ny", limit: 10) == ["xxxxxxxxxxx", "y"])
     }
 
-    @Test("stops at a total that is too large, and reads no pipe unless told so") func limits() throws {
+    @Test("Reading stops at a total that is too large, and pipes are read only on request") func limits() throws {
         let file = URL(filePath: try folder.write(String(repeating: "x", count: 100_000), to: "file"))
         var reader = try LineReader(file, limit: 10, totalLimit: 99_999)
         #expect(throws: DurableFiles.Failure(code: 27)) { try reader.next() }
         #expect(throws: DurableFiles.Failure(code: 22)) { _ = try LineReader(folder.url, limit: 10) }
     }
 
-    @Test("at most a limit of bytes, whatever its length") func whole() throws {
+    @Test("A file is read up to a limit, whatever its length") func whole() throws {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let file = folder.appending("bytes")
         try Data(bytes).write(to: file)
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("a file is put in another's place with its own mode, and leaves nothing beside it") func replaced() throws {
+    @Test("A file replaces another one with its own mode, and leaves no temporary file behind") func replaced() throws {
         let file = URL(filePath: try folder.write("old", to: "file"))
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file.path)
         try DurableFiles.replace(file, with: Array("new".utf8), mode: 0o600)

@@ -5,7 +5,7 @@ import Testing
 
 /// Specification 4.4 and 4.5.
 @Suite("JSON that is read") struct JSONReaderTests {
-    @Test("comes back as it was written, whatever the value") func roundTrip() {
+    @Test("JSON comes back as it was written, whatever the value") func roundTrip() {
         let value: [String: JSONValue] = [
             "null": .null, "true": true, "false": false, "int": 42, "min": .integer(.min), "max": .integer(.max),
             "double": 0.25, "string": "a\"\\\u{0}é😀", "array": [1, [2, []]], "object": ["a": ["b": [:]]], "": "",
@@ -13,7 +13,7 @@ import Testing
         #expect(read(text(.object(value))) == value)
     }
 
-    @Test("may be 16 levels deep and not 17, in arrays and objects, also where they never end") func depth() {
+    @Test("JSON may be 16 levels deep but not 17, in arrays and objects, even if they never end") func depth() {
         for levels in 1...16 {
             #expect(read(#"{"a":"# + arrays(levels - 1, around: "1") + "}") != nil)
             #expect(read(objects(levels, around: "1")) != nil)
@@ -24,7 +24,7 @@ import Testing
         #expect(read(String(repeating: #"{"a":"#, count: 500)) == nil)
     }
 
-    @Test("of a payload may be 64 levels deep and not 65") func payloadDepth() {
+    @Test("A payload's JSON may be 64 levels deep but not 65") func payloadDepth() {
         for (levels, isRead) in [(64, true), (65, false)] {
             let text = Array(objects(levels, around: "1").utf8)
             let members = JSONReader.object(text, maximumByteCount: 4_096, maximumDepth: JSONReader.maximumPayloadDepth)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("counts no brackets inside strings, also behind escaped quotes and backslashes") func brackets() {
+    @Test("Brackets inside strings don't count, even after escaped quotes and backslashes") func brackets() {
         let many = String(repeating: "[{", count: 50)
         #expect(read(#"{"a":""# + many + #""}"#) == ["a": .string(many)])
         #expect(read(#"{"a":"\""# + many + #""}"#) == ["a": .string("\"" + many)])
@@ -42,7 +42,7 @@ import Testing
         #expect(read(#"{"a":"\\","b":"# + many) == nil)
     }
 
-    @Test("of 100,000 brackets is refused within a second") func manyBrackets() {
+    @Test("JSON of 100,000 brackets is rejected within a second") func manyBrackets() {
         let time = processorTime {
             for bracket in ["[", "{", "]", #"{"a":"#, #"{"a":["#] {
                 let text = Array(String(repeating: bracket, count: 100_000).utf8)
@@ -53,14 +53,14 @@ import Testing
         #expect(time < .seconds(1))
     }
 
-    @Test("of more bytes than allowed is refused, and of as many taken") func size() {
+    @Test("JSON with more bytes than allowed is rejected, and with exactly that many accepted") func size() {
         let text = Array(#"{"a":1}"#.utf8)
         #expect(JSONReader.object(text, maximumByteCount: text.count) == ["a": 1])
         #expect(JSONReader.object(text, maximumByteCount: text.count - 1) == nil)
     }
 
     @Test(
-        "that is no object is refused",
+        "JSON that is not an object is rejected",
         arguments: [
             "", " ", "1", "null", "true", #""a""#, "[]", "[{}]", "{", "}", "{]", "{}}", "{}{}", "{} x", "{},", "{a:1}",
             "{'a':1}", #"{"a"}"#, #"{"a":}"#, #"{"a":1 "b":2}"#, #"{"a":+1}"#, #"{"a":.5}"#, #"{"a":1.}"#,
@@ -70,9 +70,10 @@ import Testing
         ])
     func notAnObject(text: String) { #expect(read(text) == nil) }
 
-    @Test("may stand between white space") func whiteSpace() { #expect(read(" \t\r\n{ \"a\" : 1 } \n") == ["a": 1]) }
+    @Test("JSON may be surrounded by white space")
+    func whiteSpace() { #expect(read(" \t\r\n{ \"a\" : 1 } \n") == ["a": 1]) }
 
-    @Test("that is not UTF-8 is refused, wherever the wrong bytes stand") func invalidUTF8() {
+    @Test("JSON that is not UTF-8 is rejected, wherever the wrong bytes are") func invalidUTF8() {
         let wrongs: [[UInt8]] = [
             [0xff], [0xc0, 0x80], [0xc3], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82], [0x80],
         ]
@@ -86,18 +87,18 @@ import Testing
         }
     }
 
-    @Test("with a number too large for a Double is refused") func hugeNumbers() {
+    @Test("JSON with a number too large for a Double is rejected") func hugeNumbers() {
         for number in ["1e400", "-1e400", "1e99999999999", String(repeating: "9", count: 400)] {
             #expect(read(#"{"a":\#(number)}"#) == nil)
         }
     }
 
-    @Test("with an integer beyond Int64 is a Double, and with a whole Double within it an integer")
+    @Test("An integer beyond Int64 becomes a Double, and a whole Double within its range an integer")
     func largeIntegers() {
         #expect(read(#"{"a":9223372036854775807}"#) == ["a": .integer(.max)])
         #expect(read(#"{"a":9223372036854775808}"#) == ["a": .number(9_223_372_036_854_775_808)])
         #expect(read(#"{"a":-9223372036854777000}"#) == ["a": .number(-9_223_372_036_854_777_856)])
-        // The Double is the least Int64, and is written as that.
+        // The Double is the smallest Int64, and is written as that.
         #expect(read(#"{"a":-9223372036854775809}"#) == ["a": .integer(.min)])
         #expect(read(#"{"a":-9223372036854775808.0}"#) == ["a": .integer(.min)])
         #expect(read(#"{"a":1e-400}"#) == ["a": 0])
@@ -105,7 +106,7 @@ import Testing
         #expect(read(#"{"a":30e-1,"b":9007199254740993}"#) == ["a": 3, "b": 9_007_199_254_740_993])
     }
 
-    @Test("with a lone surrogate, a name twice, or names that are canonically equal is refused")
+    @Test("JSON with a lone surrogate, a duplicate name, or canonically equal names is rejected")
     func notInterchangeable() {
         for text in [
             #"{"a":"\ud800"}"#, #"{"a":"\udc00"}"#, #"{"a":"x\udfffx"}"#, #"{"a":"\udc00\ud800"}"#, #"{"\ud800":1}"#,
@@ -114,11 +115,11 @@ import Testing
         ] {
             #expect(read(text) == nil, "\(text)")
         }
-        #expect(read(#"{"a":{"a":1},"b":[{"a":1},{"a":1}]}"#) != nil, "each object has names of its own")
+        #expect(read(#"{"a":{"a":1},"b":[{"a":1},{"a":1}]}"#) != nil, "each object has its own names")
         #expect(read(#"{"a":"\ud83d\ude00\u00e9\u0000\/"}"#) == ["a": "😀é\u{0}/"])
     }
 
-    @Test("with a name twice is refused, however many members lie before and between") func namesTwice() {
+    @Test("JSON with a duplicate name is rejected, however many members are before and between") func namesTwice() {
         for count in 1...40 {
             let names = (0..<count).map { "\"n\($0)\u{e9}\":\($0)" }
             let text = names.joined(separator: ",")
@@ -131,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "that is refused says the line, the byte in it and the cause",
+        "An error states the line, the byte in it, and the cause",
         arguments: [
             ("{\"a\":1,\n}", 2, 1, .commaTooMany), (#"{"a":[1,]}"#, 1, 9, .commaTooMany), ("", 1, 1, .noObject),
             ("[]", 1, 1, .noObject), (#"{"a":1"#, 1, 7, .cut), (#"{"a":1} x"#, 1, 9, .textBehind),
@@ -155,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("gives its members one by one, each once") func members() throws {
+    @Test("The members are returned one by one, each once") func members() throws {
         let bytes = Array(#"{"a":1,"b":{"c":{"d":[{}]},"\u0061":"x"},"e":null}"#.utf8)
         var members = try JSONReader.members(bytes)
         #expect(members.dictionary == ["a": 1, "b": ["c": ["d": [[:]]], "a": "x"], "e": .null])

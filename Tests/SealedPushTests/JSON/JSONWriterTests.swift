@@ -5,14 +5,14 @@ import Testing
 @testable import SealedPush
 
 @Suite("JSON that is written") struct JSONWriterTests {
-    @Test("escapes what JSON demands and nothing else") func escapes() {
+    @Test("Only characters for which JSON requires it are escaped") func escapes() {
         #expect(text(.string("a\"b\\c/d")) == #""a\"b\\c/d""#)
         #expect(text(.string("\u{8}\t\n\u{c}\r")) == #""\b\t\n\f\r""#)
         #expect(text(.string("\0\u{1}\u{1f}\u{7f}")) == "\"\\u0000\\u0001\\u001f\u{7f}\"")
         #expect(text(.string("ä €😀\u{2028}")) == "\"ä €😀\u{2028}\"")
     }
 
-    @Test("holds every control character and many others so that Foundation reads them back") func strings() throws {
+    @Test("Foundation reads back strings with every control character and many others") func strings() throws {
         var random = SeededGenerator()
         var strings = (0...0x2ff).map { String(Unicode.Scalar($0)!) }
         for _ in 0..<200 {
@@ -24,7 +24,7 @@ import Testing
         for (ours, theirs) in zip(strings, read) { #expect(Array(ours.utf8) == Array(theirs.utf8)) }
     }
 
-    @Test("escapes each character in each place of a text, and what stands beside it") func places() throws {
+    @Test("Each character is escaped in each place of a text, next to any other") func places() throws {
         for byte in 0...127 as ClosedRange<UInt8> {
             for place in 0...17 {
                 for filler in ["a", "!", "\u{7f}", "\"", "é"] {
@@ -36,14 +36,14 @@ import Testing
         }
     }
 
-    @Test("takes as many bytes for a character as is foretold") func escapedByteCount() {
+    @Test("A character takes as many bytes as predicted") func escapedByteCount() {
         for byte in 0...127 as ClosedRange<UInt8> {
             let written = text(.string(String(Unicode.Scalar(byte)))).utf8.count - 2
             #expect(JSONCharacters.escapedByteCount(of: byte) == written)
         }
     }
 
-    @Test("holds integers exactly, to both ends of Int64") func integers() throws {
+    @Test("Integers are written exactly, to both ends of Int64") func integers() throws {
         for value in [0, 1, -1, 1 << 53, (1 << 53) + 1, Int64.max, .min] {
             #expect(text(.integer(value)) == String(value))
             let read = try foundation(.array([.integer(value)])) as? [NSNumber]
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("holds finite doubles so that they come back bit for bit") func doubles() throws {
+    @Test("Finite doubles come back bit for bit") func doubles() throws {
         var random = SeededGenerator()
         var doubles: [Double] = [
             0, 1, 0.1, -0.5, 1e15, 1e16, 1e17, 1e300, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
@@ -65,7 +65,7 @@ import Testing
             let written = text(.number(value))
             #expect(Double(written) == value)
             #expect(JSONReader.object(Array("{\"a\":\(written)}".utf8), maximumByteCount: 100)?["a"]?.double == value)
-            // JSONSerialization goes through a decimal number, and loses the last digits on Linux.
+            // JSONSerialization uses a decimal number, and loses the last digits on Linux.
             let theirs = (try foundation(.array([.number(value)])) as? [NSNumber])?.first?.doubleValue
             let difference = try abs(#require(theirs) - value)
             #expect(difference <= abs(value) * 1e-13)
@@ -73,8 +73,8 @@ import Testing
         #expect(text(.array([.number(.nan), .number(.infinity)])) == "[null,null]")
     }
 
-    /// Whole numbers are read as integers, however they were written.
-    @Test("holds whole doubles so that they come back as the integers that they are") func wholeDoubles() throws {
+    /// Whole numbers are read as integers, regardless of their spelling.
+    @Test("Whole doubles come back as the same integers") func wholeDoubles() throws {
         var random = SeededGenerator()
         var doubles: [Double] = [
             -2_848_394_305_499_268_608, 0x1p53, 0x1p62, -0x1p63, 0x1p63, 1e16, 123_456_789_012_345_680,
@@ -82,19 +82,19 @@ import Testing
         for _ in 0..<500 { doubles.append(Double(Int64(truncatingIfNeeded: random.next() >> (random.next() % 12)))) }
         for value in doubles {
             let written = text(.number(value))
-            // To whoever reads decimals exactly, 2.8483943054992686e+18 is another integer than the double.
+            // A reader of exact decimals takes 2.8483943054992686e+18 for another integer than the double.
             if let integer = Int64(exactly: value), value.magnitude >= 0x1p53 { #expect(written == String(integer)) }
             let read = JSONReader.object(Array("{\"a\":\(written)}".utf8), maximumByteCount: 100)?["a"]
             #expect(read == (Int64(exactly: value).map(JSONValue.integer) ?? .number(value)), "\(value)")
         }
     }
 
-    @Test("is compact, and orders the members of an object by name") func objects() {
+    @Test("Objects are compact, with their members sorted by name") func objects() {
         let value: JSONValue = ["b": [1, true, .null], "a": ["y": 1.5, "x": "z"], "é": [:], "": []]
         #expect(text(value) == #"{"":[],"a":{"x":"z","y":1.5},"b":[1,true,null],"é":{}}"#)
     }
 
-    @Test("leaves out members without a value, and their commas") func members() {
+    @Test("Members without a value, and their commas, are omitted") func members() {
         var writer = JSONWriter()
         writer.object { object in
             object.string("a", nil)

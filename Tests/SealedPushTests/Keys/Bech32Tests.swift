@@ -19,12 +19,12 @@ import Testing
         "pzry9x0s0muk", "1pzry9x0s0muk", "x1b4n0q5v", "li1dgmt3", "A1G7SGD8", "10a06t8", "1qzzfhee",
     ]
 
-    @Test("written out for these tests passes BIP 173's own vectors") func reference() {
+    @Test("The reference that was written for these tests passes BIP 173's own vectors") func reference() {
         for text in Self.valid { #expect(ReferenceBech32.isValid(text)) }
         for text in Self.invalid { #expect(!ReferenceBech32.isValid(text)) }
     }
 
-    @Test("is refused for the reason that BIP 173's vectors are made for") func reasons() {
+    @Test("A text is rejected for the reason that BIP 173's vectors intend") func reasons() {
         #expect(refusal(Self.invalid[3], prefix: "") == .tooLong)
         #expect(refusal("pzry9x0s0muk", prefix: "pzry9x0s0muk") == .notAKey)
         #expect(refusal("x1b4n0q5v", prefix: "x") == .wrongLength)
@@ -32,7 +32,8 @@ import Testing
         #expect(refusal("A12uEL5L", prefix: "a") == .mixedCase)
     }
 
-    @Test("agrees with the reference, for random keys under any prefix that fits") func agreement() throws {
+    @Test("The implementation agrees with the reference, for random keys under any prefix that fits")
+    func agreement() throws {
         var random = SeededGenerator()
         for prefix in ["a", "?", "push", "pushsender", "with1digit1", String(repeating: "x", count: 31)] {
             for _ in 0..<20 {
@@ -48,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("with pad bits that are not zero is refused, though its checksum holds") func padBits() {
+    @Test("A text with nonzero padding bits is rejected, although its checksum is valid") func padBits() {
         var random = SeededGenerator()
         let groups = ReferenceBech32.groups(of: random.bytes(32))
         for bits in 1...15 {
@@ -58,21 +59,21 @@ import Testing
         }
     }
 
-    @Test("of another number of bytes is refused, though its checksum holds", arguments: [0, 1, 20, 31, 33, 40])
+    @Test("Another number of bytes is rejected, although the checksum is valid", arguments: [0, 1, 20, 31, 33, 40])
     func otherLengths(count: Int) {
         let text = ReferenceBech32.encode("push", bytes: [UInt8](repeating: 9, count: count))
         #expect(ReferenceBech32.isValid(text))
         #expect(refusal(text, prefix: "push") == .wrongLength)
     }
 
-    @Test("of Bech32m is refused: the constant is 1") func bech32m() {
+    @Test("Bech32m is rejected: the constant is 1") func bech32m() {
         var random = SeededGenerator()
         let groups = ReferenceBech32.groups(of: random.bytes(32))
         let text = ReferenceBech32.encode("push", groups: groups, constant: 0x2bc8_30a3)
         #expect(refusal(text, prefix: "push") == .wrongChecksum)
     }
 
-    @Test("with up to four wrong characters is always caught") func fourErrors() {
+    @Test("Up to four wrong characters are always detected") func fourErrors() {
         var random = SeededGenerator()
         let right = Array(ReferenceBech32.encode("push", bytes: random.bytes(32)))
         for _ in 0..<2_000 {
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("takes every byte in place of a character as the alphabet says") func everyByte() {
+    @Test("Every byte in place of a character is treated as the alphabet specifies") func everyByte() {
         var random = SeededGenerator()
         let right = Array(ReferenceBech32.encode("push", bytes: random.bytes(32)).utf8)
         for place in [5, 30, right.count - 1] {
@@ -125,18 +126,18 @@ extension WipedBytes {
     var array: [UInt8] { withBytes { Array($0) } }
 }
 
-/// BIP 173 written out once more, as plainly as its own reference code, to check the package's against.
+/// A second implementation of BIP 173, as plain as its own reference code, to check the package's.
 enum ReferenceBech32 {
     static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l")
 
-    /// The text of five-bit groups under a human-readable part; `constant` is 1, or Bech32m's 0x2bc830a3.
+    /// Returns the text of five-bit groups under a human-readable part; `constant` is 1, or Bech32m's 0x2bc830a3.
     static func encode(_ prefix: String, groups: [Int], constant: Int = 1) -> String {
         let sum = polymod(expand(prefix) + groups + [0, 0, 0, 0, 0, 0]) ^ constant
         let checksum = (0..<6).map { sum >> (5 * (5 - $0)) & 31 }
         return prefix + "1" + String((groups + checksum).map { alphabet[$0] })
     }
 
-    /// The text of whole bytes.
+    /// Returns the text of whole bytes.
     static func encode(_ prefix: String, bytes: [UInt8]) -> String { encode(prefix, groups: groups(of: bytes)) }
 
     /// Whether a text of any length is valid Bech32.
@@ -152,7 +153,7 @@ enum ReferenceBech32 {
         return polymod(expand(prefix) + groups.map { $0! }) == 1
     }
 
-    /// Eight bits to five, filled up with zeros.
+    /// Converts eight-bit to five-bit groups, padded with zeros.
     static func groups(of bytes: [UInt8]) -> [Int] {
         var bits = bytes.flatMap { byte in (0..<8).map { Int(byte >> UInt8(7 - $0)) & 1 } }
         while bits.count % 5 != 0 { bits.append(0) }

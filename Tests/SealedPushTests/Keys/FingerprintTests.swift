@@ -15,7 +15,7 @@ import Testing
         "\(fingerprint.description); \(fingerprint.words.joined(separator: " "))"
     }
 
-    @Test("is the one that the Specification's examples give, with leading zeros") func knownAnswers() throws {
+    @Test("Fingerprints match the Specification's examples, including leading zeros") func knownAnswers() throws {
         let recipient = try DevicePublicKey(parsing: "push1x56endjkd5mwg2fduh7vv8yel4reyvdlhvjtp3qdrd282sxwu3ksqhs462")
         let first = Fingerprint(of: recipient)
         #expect(first.description == "91641 11652 10822 84328 05299 67106")
@@ -38,7 +38,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("agrees with an implementation in another language, made from the Specification", .blocking)
+        @Test("Fingerprints match those of another implementation, written from the Specification", .blocking)
         func otherImplementation() throws {
             var random = SeededGenerator()
             let kinds = ["push", "pushsender", "another"]
@@ -52,7 +52,7 @@ import Testing
         }
     #endif
 
-    @Test("of the same bytes as another kind of key looks different") func kinds() throws {
+    @Test("The same bytes as another type of key have a different fingerprint") func kinds() throws {
         let recipient = DevicePrivateKey().recipient
         let asSender = Fingerprint(of: SenderPublicKey(recipient.bytes, .x25519)!)
         let asRecipient = Fingerprint(of: recipient)
@@ -62,7 +62,7 @@ import Testing
         #expect(asSender == Fingerprint(kind: "pushsender", bytes: recipient.bytes))
     }
 
-    @Test("is for a key of a named kind; another call stops the program") func wrongCalls() async {
+    @Test("A fingerprint needs a key and the name of its type; other calls stop the program") func wrongCalls() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = Fingerprint(kind: "push", bytes: [])
@@ -78,7 +78,7 @@ import Testing
 @Suite("The words of fingerprints") struct FingerprintWordsTests {
     private let words = FingerprintWords.list
 
-    @Test("are those of the Specification, under the hash that it gives") func specification() throws {
+    @Test("The words are those of the Specification, with the hash that it specifies") func specification() throws {
         let text = try Checkout.text(Checkout.folder.appending(path: "Docs/Specification.md"))
         let block = try #require(text.firstMatch(of: /```words\n([^`]*)```/)).1
         #expect(block.split { $0 == " " || $0 == "\n" }.map(String.init) == words)

@@ -7,7 +7,7 @@ import Testing
 
     private func moment(_ seconds: Int64) -> Timestamp { made.advanced(bySeconds: seconds) }
 
-    @Test("keeps the first moment of each state") func moments() {
+    @Test("A key's life keeps the first time of each state") func moments() {
         var life = KeyLife(created: made)
         life.confirm(at: moment(1))
         life.confirm(at: moment(2))
@@ -28,7 +28,7 @@ import Testing
         #expect(life.state == .erased)
     }
 
-    @Test("decides what opens: a retired key what was sent in its two hours, a revoked and an erased one nothing")
+    @Test("A retired key opens only what was sent within its two hours; a revoked or erased one opens nothing")
     func opening() throws {
         let exchange = Exchange()
         func outcome(_ life: KeyLife, sent: Timestamp) -> Opener.Refusal? {
@@ -53,7 +53,7 @@ import Testing
 }
 
 @Suite("A key store in memory") struct KeyStoreTests {
-    @Test("gives all keys that match and no others") func lookUp() {
+    @Test("A store returns all keys that match, and no others") func lookUp() {
         let identities = (0..<3).map { _ in DevicePrivateKey() }
         let store = InMemoryKeyStore(identities.map { DeviceKey($0, created: Exchange.now) })
         for wanted in [[], [1], [0, 2]] {

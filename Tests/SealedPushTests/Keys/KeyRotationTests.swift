@@ -8,7 +8,7 @@ import Testing
 
     private func later(_ seconds: Int64) -> Timestamp { start.advanced(bySeconds: seconds) }
 
-    /// A key that is in use, and one that is to take its place.
+    /// A key that is in use, and one that is to replace it.
     private func pair() -> KeyRotation<Int> {
         var rotation = KeyRotation<Int>([])
         #expect(rotation.add(1, at: start)?.confirmed == start)
@@ -16,7 +16,7 @@ import Testing
         return rotation
     }
 
-    @Test("the first key waits for nobody, the second for its first message, and there is no third before that")
+    @Test("The first key needs no confirmation, the second its first message, and until then no third is added")
     func adding() {
         var rotation = pair()
         #expect(rotation.members.map(\.key) == [2, 1])
@@ -30,11 +30,11 @@ import Testing
         #expect(rotation.retireReplaced() == [])
         #expect(rotation.add(3, at: later(3 * day)) != nil)
         for key in [2, 3] { rotation.revoke(key, at: later(4 * day)) }
-        // All others are gone.
+        // There are no other active keys.
         #expect(rotation.add(4, at: later(4 * day))?.confirmed == later(4 * day))
     }
 
-    @Test("a new key is younger than all others, and confirmed no sooner than it was made, also by a clock set back")
+    @Test("A new key is newer than all others and confirmed no earlier than created, even if the clock was set back")
     func clockSetBack() {
         var rotation = KeyRotation<Int>([])
         _ = rotation.add(1, at: start)
@@ -45,7 +45,7 @@ import Testing
         #expect(rotation.life(of: 1)?.retired == later(1))
     }
 
-    @Test("each thing is due at its second, and not a second before") func due() {
+    @Test("Each action is due exactly at its second") func due() {
         var rotation = pair()
         #expect(!rotation.isOverdue(at: later(46 * day)))
         #expect(rotation.isOverdue(at: later(46 * day + 1)))
@@ -65,7 +65,7 @@ import Testing
         #expect(!rotation.isRotationDue(olderThan: day, at: later(99 * day)))
     }
 
-    @Test("a record names the newest 16 active keys, counts on, and is signed anew 60 days before its 400 are over")
+    @Test("A record names the newest 16 active keys, counts up, and is renewed 60 days before its 400 are over")
     func record() throws {
         let keys = (0..<20).map { _ in DevicePrivateKey().recipient }
         let rotation = KeyRotation(keys.map { ($0, KeyLife(created: start, confirmed: start)) })
@@ -82,18 +82,18 @@ import Testing
         #expect(!record.names(other))
     }
 
-    @Test("counters rise with a clock that stands still, or was set back") func counters() {
+    @Test("Counters increase even if the clock stands still or was set back") func counters() {
         #expect(RecordCounter.next(after: 7, at: Timestamp(clamping: 7)) == 8)
         #expect(RecordCounter.next(after: nil, at: Timestamp(clamping: 0)) == 1)
         #expect(RecordCounter.next(after: .max, at: start) == .max)
     }
 
-    /// What a person, an app and the passing of time do, by chance.
+    /// The random actions of a person, an app, and the passing of time.
     private enum Act: CaseIterable {
         case add, confirm, confirmOld, settle, revoke, revokeAll, retire, erase, sign, nothing
     }
 
-    @Test("whatever is done by whatever clock, no key goes back, and what was begun gets to one end")
+    @Test("Whatever is done with any clock, keys never return to earlier states, and interrupted actions complete")
     func anySequence() throws {
         var random = SeededGenerator()
         for _ in 0..<Thoroughness.count(300, thorough: 20_000) {
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// Seconds, minutes, weeks, or back by as much.
+    /// Returns seconds, minutes, or weeks, forward or backward.
     private static func jump(_ random: inout SeededGenerator) -> Int64 {
         let span: Int64 = [1, 60, 7_200, 86_400, 40 * 86_400].randomElement(using: &random) ?? 1
         return Int64.random(in: -span / 2...span, using: &random)
@@ -158,13 +158,13 @@ import Testing
         }
     }
 
-    /// Cut off between two writes, the lives are in a state in which opens what opened before or after, and settling leads to
-    /// the same end.
+    /// If interrupted between two writes, the keys still open what they opened before or after, and settling leads to the
+    /// same end.
     private func expectSameEnd(from before: KeyRotation<Int>, to after: KeyRotation<Int>, cutAt count: Int) throws {
         var end = after
         end.retireReplaced()
         let changed = end.members.filter { before.life(of: $0.key) != $0.life }.map(\.key)
-        // An act that takes keys away is begun again by whoever began it.
+        // An action that removes keys is restarted by whoever started it.
         let isTakenAway = changed.contains { end.life(of: $0)?.opens != true }
         guard !isTakenAway, changed.contains(where: { end.life(of: $0)?.retired != nil }) else { return }
         var cut = KeyRotation(

@@ -7,7 +7,7 @@ import Testing
 
 /// Specification 8.
 @Suite("Key text") struct KeyTextTests {
-    /// One of the eight kinds: its text for a secret's 32 bytes, what the text says, and its parser.
+    /// One of the eight types: its text for a secret's 32 bytes, the text's contents, and its parser.
     struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let characterCount: Int
@@ -53,7 +53,7 @@ import Testing
     private static let secret = Array("a secret of exactly 32 bytes, ok".utf8)
 
     @Test(
-        "has the Specification's form and length, as Bech32 written out for these tests, and comes back",
+        "Key text has the specified form and length, matches the tests' own Bech32, and comes back",
         arguments: kinds)
     func roundTrip(kind: Kind) throws {
         var random = SeededGenerator()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("of one kind never parses as another", arguments: kinds) func otherKinds(kind: Kind) throws {
+    @Test("Key text of one type never parses as another", arguments: kinds) func otherKinds(kind: Kind) throws {
         for other in Self.kinds where other.testDescription != kind.testDescription {
             let text = try other.text(Self.secret)
             #expect(kind.refusal(text) == .wrongKind)
@@ -75,7 +75,7 @@ import Testing
         #expect(kind.refusal(try kind.text(Self.secret)) == nil)
     }
 
-    @Test("with any one character wrong, missing, doubled or added is caught", arguments: kinds)
+    @Test("Key text with any one character wrong, missing, doubled, or added is detected", arguments: kinds)
     func singleErrors(kind: Kind) throws {
         let right = Array(try kind.text(Self.secret))
         let alphabet =
@@ -97,14 +97,14 @@ import Testing
         #expect(tried > right.count * 30)
     }
 
-    @Test("of a public key may be in capitals, of a secret must be", arguments: kinds)
+    @Test("A public key's text may be uppercase; a secret key's must be", arguments: kinds)
     func capitals(kind: Kind) throws {
         let text = try kind.text(Self.secret)
         #expect(kind.refusal(text.uppercased()) == nil)
         #expect(kind.refusal(text.lowercased()) == (kind.isSecret ? .notInCapitals : nil))
     }
 
-    @Test("in mixed case is refused, wherever the one other letter stands", arguments: kinds)
+    @Test("Mixed case is rejected, wherever the differing letter is", arguments: kinds)
     func mixedCase(kind: Kind) throws {
         let right = Array(try kind.text(Self.secret))
         for place in right.indices where right[place].isLetter {
@@ -114,14 +114,14 @@ import Testing
         }
     }
 
-    @Test("with anything around it, over 90 characters, or not ASCII is refused", arguments: kinds)
+    @Test("Text with anything around it, over 90 characters, or not in ASCII is rejected", arguments: kinds)
     func surroundings(kind: Kind) throws {
         let text = try kind.text(Self.secret)
         for surrounded in [" " + text, text + "\n", text + "\r\n"] { #expect(kind.refusal(surrounded) == .whiteSpace) }
         for wrong in ["\u{feff}" + text, text + "\0", text + text] {
             #expect(kind.refusal(wrong) != nil)
         }
-        // A device's public key may be hybrid, and then has 1,959.
+        // A device's public key may be hybrid, with 1,959 characters.
         let longest = kind.testDescription == "push" ? 1_959 : 90
         #expect(kind.refusal(String(repeating: "Q", count: longest + 1)) == .tooLong)
         #expect(kind.refusal(String(repeating: "Q", count: longest)) == .notAKey)
@@ -129,11 +129,11 @@ import Testing
         #expect(kind.refusal(text.replacing("1", with: "１", maxReplacements: 1)) != nil)
         #expect(kind.refusal(String(text.dropLast()) + "é") != nil)
         #expect(kind.refusal(String(text.dropLast()) + "\u{ff51}") != nil)
-        // The Kelvin sign is a K to those who compare characters.
+        // Comparing characters, the Kelvin sign equals a K.
         #expect(kind.refusal(text.uppercased().replacing("K", with: "\u{212a}") + "\u{212a}") != nil)
     }
 
-    @Test("of a public key that is not safe is refused") func unsafeKeys() {
+    @Test("The text of an unsafe public key is rejected") func unsafeKeys() {
         let unsafe: [[UInt8]] = [
             [UInt8](repeating: 0, count: 32), [1] + [UInt8](repeating: 0, count: 31),
             [0xed] + [UInt8](repeating: 0xff, count: 30) + [0x7f], [UInt8](repeating: 0xff, count: 32),
@@ -146,21 +146,21 @@ import Testing
         }
     }
 
-    @Test("of any 32 bytes is a secret, and is written unclamped") func anySecret() throws {
+    @Test("Any 32 bytes are a valid secret, and are written unclamped") func anySecret() throws {
         for byte in [0x00, 0x07, 0xff] as [UInt8] {
             let secret = [UInt8](repeating: byte, count: 32)
             for kind in Self.kinds where kind.isSecret { #expect(try kind.parse(kind.text(secret)) == secret) }
         }
     }
 
-    @Test("of an authority may stand in the source") func goodLiteral() throws {
+    @Test("An authority's text may be a literal in the source") func goodLiteral() throws {
         let authority: AuthorityPublicKey = "pushauthority1k03e583a7dtkqkdd7uglazndtlps6rax73mkt6unnxsrxeehzgns4ftpfl"
         #expect(authority == (try AuthorityPrivateKey(secret: Self.secret)).authority)
     }
 }
 
 @Suite("An error about key text") struct KeyTextErrorTests {
-    @Test("never holds any of the text, however it is printed") func noEcho() throws {
+    @Test("An error never contains any of the text, however it is printed") func noEcho() throws {
         let secret = DevicePrivateKey().secretText
         let middle = String(secret.dropFirst(30).prefix(20))
         let wrong = [
@@ -181,12 +181,12 @@ import Testing
         }
     }
 
-    @Test("has a code and a sentence of its own for each case") func sentences() {
+    @Test("Each case has its own code and sentence") func sentences() {
         #expect(Set(KeyTextError.allCases.map(\.description)).count == KeyTextError.allCases.count)
         #expect(Set(KeyTextError.allCases.map(\.rawValue)).count == KeyTextError.allCases.count)
     }
 
-    @Test("in a program's own source stops it, and names the key, but nothing that may be a secret")
+    @Test("An error in a program's own source stops it and names the key, but not if it may be a secret")
     func literals() async throws {
         let placeholder = try #require(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -209,7 +209,7 @@ import Testing
 
 /// Specification 3.2.
 @Suite("A key ID") struct KeyIDTests {
-    @Test("is the first four bytes of SHA-256, as swift-crypto has it") func knownAnswer() {
+    @Test("A key ID is the first four bytes of SHA-256, as computed by swift-crypto") func knownAnswer() {
         for _ in 0..<20 {
             let identity = DevicePrivateKey()
             let digest = Array(Crypto.SHA256.hash(data: identity.recipient.bytes))
@@ -222,7 +222,7 @@ import Testing
 }
 
 @Suite("A key object that is printed") struct HiddenSecretsTests {
-    @Test("shows its public half, and nothing of its secret") func printed() {
+    @Test("A printed key object shows its public half, and nothing of its secret") func printed() {
         let (identity, senderKey) = (DevicePrivateKey(), SenderPrivateKey())
         let (authorityKey, enrollmentKey) = (AuthorityPrivateKey(), EnrollmentPrivateKey())
         expectHidden(identity, "Identity", "recipient", identity.recipient)
@@ -256,7 +256,7 @@ import Testing
         let (text, bytes, capitals) = (key.secretText, key.secretBytes, shown.uppercased())
         #expect(!shown.isEmpty)
         #expect(!capitals.contains("SECRET-KEY-1"))
-        // Pieces of eight characters or four bytes: no accident in a lifetime.
+        // Pieces of eight characters or four bytes: a coincidence would take more than a lifetime.
         for start in stride(from: text.count - 58, to: text.count - 8, by: 4) {
             #expect(!capitals.contains(text.dropFirst(start).prefix(8)))
         }

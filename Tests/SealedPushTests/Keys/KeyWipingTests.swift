@@ -7,8 +7,8 @@
     @testable import SealedPush
 
     @Suite("After a key that was read from text has gone, the process's memory", .serialized) struct KeyWipingTests {
-        /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
-        /// registers on the stack, with whatever part of a secret is in them.
+        /// Every C function is called once before: the first call goes through the dynamic linker, which saves the registers
+        /// on the stack, including any part of a secret in them.
         init() throws {
             try DevicePrivateKey(parsing: DevicePrivateKey().secretText).withSecretText { #expect($0.count == 75) }
             try SenderPrivateKey(parsing: Array(SenderPrivateKey().secretText.utf8)).withSecretText {
@@ -19,7 +19,8 @@
             }
         }
 
-        @Test("holds none of it, and one copy while it lives") func keys() throws {
+        @Test("Memory has one copy of a key that was read from text while it lives, and none afterward")
+        func keys() throws {
             try expectWiped(DevicePrivateKey.self, "push-secret-key-") { #expect($0.recipient.description.count == 63) }
             try expectWiped(SenderPrivateKey.self, "push-sender-secret-key-") { _ in }
             try expectWiped(EnrollmentPrivateKey.self, "push-enrollment-secret-key-") {
@@ -45,7 +46,7 @@
             #expect(left == 0, "\(prefix)")
         }
 
-        @Test("holds none of the text, where bytes were read that the caller wipes") func text() throws {
+        @Test("Memory has no copy of the text, if it was passed as bytes that the caller wipes") func text() throws {
             let key = MemoryScan()
             let encoded = secretText(of: key, prefix: "push-secret-key-")
             // A piece of the text from the middle of the key.
@@ -66,7 +67,7 @@
             #expect(encoded.count == 75)
         }
 
-        @Test("holds none of the text that was refused, nor of its key") func refused() throws {
+        @Test("Memory has no copy of a text that was rejected, or of its key") func refused() throws {
             let key = MemoryScan()
             let scan = MemoryScan()
             do {
@@ -86,7 +87,7 @@
             #expect(keyLeft == 0)
         }
 
-        /// The text of the 32 bytes that a scan looks for, in memory that is wiped.
+        /// Returns the text of the 32 bytes that a scan searches for, in memory that is wiped.
         private func secretText(of scan: MemoryScan, prefix: String) -> WipedBytes {
             Bech32.encode(UnsafeRawBufferPointer(scan.secret), prefix: prefix, inCapitals: true)
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SealedPush
 
-/// Specification 3.2.3. In a vector two keys have one hint: so what is tried, and in which order, shows in what opens.
+/// Specification 3.2.3. In a vector, two keys have the same hint, so opening shows what is tried and in which order.
 @Suite("The pairs of keys with one hint") struct KeyPairOrderTests {
     private let shared: SharedHint
     private let box: SharedHint
@@ -31,7 +31,7 @@ import Testing
         return refusal(opener, shared.envelope)
     }
 
-    @Test("are tried up to the sixteenth, and the seventeenth is not") func sixteen() {
+    @Test("Up to sixteen pairs are tried, and the seventeenth is not") func sixteen() {
         let decoys = [SenderPublicKey](repeating: decoy, count: 16)
         let keys = [key(shared.identities[0])]
         #expect(outcome(shared, keys, decoys.dropLast() + [sender]) == nil)
@@ -42,25 +42,25 @@ import Testing
         #expect(outcome(shared, twice, decoys + [sender]) == .rejected)
     }
 
-    @Test("count only if both hints match: strangers in the list take no place") func strangers() {
+    @Test("A pair counts only if both hints match: other senders in the list don't count") func strangers() {
         let strangers = (0..<40).map { _ in SenderPrivateKey().sender }
         #expect(outcome(shared, [key(shared.identities[0])], strangers + [sender]) == nil)
         let keys = (0..<40).map { _ in key(DevicePrivateKey(), 9) }
         #expect(outcome(shared, keys + [key(shared.identities[0])], [sender]) == nil)
     }
 
-    @Test("count only if the sender hint holds for this very identity") func sharedIdentities() throws {
+    @Test("A pair counts only if the sender hint is valid for this very identity") func sharedIdentities() throws {
         let identities = try SharedHint("identities")
         let decoys = [DeviceKey](repeating: key(identities.identities[0], 1), count: 40)
         #expect(outcome(identities, decoys, identities.senders) == .unknownSender)
         #expect(outcome(identities, decoys + [key(identities.identities[1])], identities.senders) == nil)
     }
 
-    @Test("go active before retired, and newest first") func order() {
+    @Test("Active keys are tried before retired ones, and newer ones first") func order() {
         func decoys(_ seconds: Int64, _ state: KeyLife.State) -> [DeviceKey] {
             [DeviceKey](repeating: key(box.identities[0], seconds, state), count: 16)
         }
-        // Sixteen decoys that come before the real key keep it from being tried; those behind it don't.
+        // Sixteen decoys before the real key prevent it from being tried; decoys after it don't.
         let real = box.identities[1]
         let cases: [(Opener.Refusal?, [DeviceKey])] = [
             (.rejected, decoys(1, .active) + [key(real, 0)]),
@@ -73,7 +73,7 @@ import Testing
         for (expected, keys) in cases { #expect(outcome(box, keys, []) == expected) }
     }
 
-    @Test("with a sealed box are sixteen identities") func anonymous() {
+    @Test("For a sealed box, sixteen identities are tried") func anonymous() {
         let identities = (1...16).map { key(box.identities[0], Int64($0)) }
         #expect(outcome(box, identities.dropLast() + [key(box.identities[1])], []) == nil)
         #expect(outcome(box, identities + [key(box.identities[1])], []) == .rejected)

@@ -8,7 +8,7 @@ import Testing
 @Suite("An opener") struct OpenerTests {
     private let exchange = Exchange()
 
-    @Test("opens what a trusted sender sealed, and says who it was and under which key") func opens() throws {
+    @Test("An opener opens a trusted sender's message, and reports the sender and the key") func opens() throws {
         let content = exchange.content { $0.data = ["a": 1] }
         let envelope = try Envelope(parsing: exchange.seal(content).text)
         let opened = try exchange.opener().open(envelope, at: exchange.now)
@@ -20,19 +20,19 @@ import Testing
         #expect(opened.recipient == exchange.identity.recipient)
     }
 
-    @Test("does not believe a store that gives keys that do not match") func carelessStore() {
+    @Test("An opener does not trust a store that returns keys that do not match") func carelessStore() {
         let store = FixedKeyStore(keys: [DeviceKey(DevicePrivateKey(), created: exchange.now)])
         #expect(refusal(exchange.opener(keys: store), exchange.seal(exchange.content())) == .unknownRecipient)
     }
 
-    @Test("says whether the key store is locked or otherwise unavailable") func stores() {
+    @Test("An opener reports whether the key store is locked or otherwise unavailable") func stores() {
         let envelope = exchange.seal(exchange.content())
         #expect(refusal(exchange.opener(keys: FixedKeyStore(error: .locked)), envelope) == .locked)
         let broken = FixedKeyStore(error: .unavailable("disk"))
         #expect(refusal(exchange.opener(keys: broken), envelope) == .keysUnavailable)
     }
 
-    @Test("takes the steps in the Specification's order: the first that fails decides") func order() throws {
+    @Test("An opener follows the Specification's order: the first step that fails decides") func order() throws {
         let stranger = Exchange()
         var altered = exchange.seal(exchange.content()).bytes
         altered[altered.count - 1] ^= 1
@@ -49,7 +49,7 @@ import Testing
         #expect(refusal(exchange.opener(allowsAnonymous: true), box) == .malformedContent)
     }
 
-    @Test("serves many tasks at once") func tasks() async {
+    @Test("Many tasks can use an opener at the same time") func tasks() async {
         let opener = exchange.opener()
         let envelopes = (0..<20).map { _ in exchange.seal(exchange.content()) }
         let opened = await withTaskGroup(of: Bool.self) { group in
@@ -59,7 +59,7 @@ import Testing
         #expect(opened == 20)
     }
 
-    @Test("names its refusals by stable codes") func codes() {
+    @Test("An opener's refusals have stable codes") func codes() {
         #expect(
             OpenError.allCases.map(\.description) == [
                 "malformed", "unknown-recipient", "locked", "keys-unavailable", "unknown-sender",
@@ -77,10 +77,11 @@ import Testing
 @Suite("An envelope that was altered on its way") struct TamperingTests {
     private let exchange = Exchange()
 
-    /// A short one, so that each of its bits can be tried.
+    /// A short envelope, so that each of its bits can be tried.
     private func short() -> Envelope { exchange.seal(exchange.content().json + [0x80]) }
 
-    @Test("does not open with any single bit changed", arguments: [true, false]) func everyBit(isAuthenticated: Bool) {
+    @Test("An envelope does not open with any single bit changed", arguments: [true, false])
+    func everyBit(isAuthenticated: Bool) {
         let envelope =
             isAuthenticated
             ? short() : Envelope.sealingAnonymously(exchange.content().json + [0x80], to: exchange.identity.recipient)
@@ -94,11 +95,11 @@ import Testing
                 switch bit / 8 {
                 case 1..<5: .unknownRecipient
                 case 5..<9 where isAuthenticated: .unknownSender
-                // The hints are over `enc`.
+                // The hints are computed over `enc`.
                 case 9..<41 where isAuthenticated, 5..<37 where !isAuthenticated: .unknownRecipient
                 default: .rejected
                 }
-            // The suite's own bits lead to the other suite, and there to nothing that opens.
+            // The suite's own bits select the other suite, under which it doesn't open.
             if bit / 8 > 0 {
                 #expect(refusal(opener, altered) == expected)
             } else {
@@ -117,7 +118,7 @@ import Testing
             .open(exchange.sealAnonymously(exchange.content(change)), at: exchange.now)
     }
 
-    @Test("has no sender, and leaves the ordinary parts as they are") func ordinary() throws {
+    @Test("An anonymous message has no sender, and its ordinary parts are unchanged") func ordinary() throws {
         let content = exchange.content { content in
             content.badge = 4
             content.sound = .named("bell.caf")
@@ -132,7 +133,7 @@ import Testing
         #expect(opened.recipient == exchange.identity.recipient)
     }
 
-    @Test("is never above active") func level() throws {
+    @Test("An anonymous message is never above active") func level() throws {
         let levels: [(Content.InterruptionLevel?, Content.InterruptionLevel?)] = [
             (nil, nil), (.passive, .passive), (.active, .active), (.timeSensitive, .active), (.critical, .active),
         ]
@@ -141,12 +142,13 @@ import Testing
         }
     }
 
-    @Test("has its critical sound played as an ordinary one") func sound() throws {
+    @Test("An anonymous message's critical sound becomes an ordinary one") func sound() throws {
         let opened = try open { $0.sound = .critical(name: "bell.caf", volume: 1) }
         #expect(opened.content.sound == .named("bell.caf"))
     }
 
-    @Test("has all dropped that fetches, tells or draws, which an authenticated one keeps") func reserved() throws {
+    @Test("An anonymous message loses all parts that fetch, report, or draw, which an authenticated one keeps")
+    func reserved() throws {
         let file = RemoteFile(
             url: URL(string: "https://example.com/f")!, byteCount: 141, hash: [UInt8](repeating: 1, count: 32),
             key: AttachmentKey())
@@ -179,7 +181,7 @@ import Testing
         try exchange.opener().open(exchange.seal(exchange.content(change)), at: exchange.now)
     }
 
-    /// The whole content of a message, with changes.
+    /// Returns the whole content of a message, with changes.
     private func whole(of opened: OpenedContent, _ change: (inout Content) -> Void = { _ in }) -> [UInt8] {
         var content = opened.content
         content.alert.body = "The whole message"
@@ -188,7 +190,7 @@ import Testing
         return content.json
     }
 
-    @Test("takes the place of what was in the push, and keeps the rest of it") func completes() throws {
+    @Test("The whole content replaces the push's content, and keeps everything else") func completes() throws {
         let opened = try opened { $0.receipt = receipt }
         let completed = try #require(opened.completed(by: whole(of: opened)))
         #expect(completed.content.alert.body == "The whole message")
@@ -197,7 +199,7 @@ import Testing
         #expect(completed.sender == opened.sender && completed.ledgerKey == opened.ledgerKey)
     }
 
-    @Test("is refused where it is another message's, another app's, of another time, or no content")
+    @Test("The whole content is rejected if it belongs to another message, app, or time, or isn't content")
     func others() throws {
         let opened = try opened()
         #expect(opened.completed(by: whole(of: opened)) != nil)
@@ -207,7 +209,7 @@ import Testing
         #expect(opened.completed(by: []) == nil)
     }
 
-    @Test("names no further file, and brings no receipt of its own") func nested() throws {
+    @Test("The whole content names no further file, and has no receipt of its own") func nested() throws {
         let opened = try opened()
         let file = RemoteFile(
             url: URL(string: "https://example.com/file")!, byteCount: 141, hash: [UInt8](repeating: 1, count: 32),

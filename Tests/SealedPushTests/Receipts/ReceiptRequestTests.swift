@@ -4,12 +4,12 @@ import Testing
 
 @testable import SealedPush
 
-@Suite("What content says about receipts") struct ReceiptRequestTests {
+@Suite("The receipt request in content") struct ReceiptRequestTests {
     private static let request = ReceiptRequest(
         address: ReceiptAddress(parsing: "https://push.example.com/r")!, id: ReceiptID(Array(0..<16)),
         key: Array(100..<132))
 
-    @Test("is read from content as it was written into it") func roundTrip() throws {
+    @Test("A request is read from content as it was written") func roundTrip() throws {
         var content = Content(body: "Hello")
         content.receipt = Self.request
         try content.checkForSealing()
@@ -19,8 +19,8 @@ import Testing
         #expect(!String(decoding: content.json, as: UTF8.self).contains("receipt"))
     }
 
-    /// Which ones do not read, the vectors say.
-    @Test("that does not read is not sealed: the error names it") func damaged() throws {
+    /// The vectors define which requests can't be read.
+    @Test("Content with an unreadable request is not sealed: the error names it") func damaged() throws {
         for (value, error) in [
             (.null, .null("receipt")), (["url": "https://a/#"], .invalid("receipt.url")),
             (["url": "https://a/"], .missing("receipt.id")),
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("shows no key when it is printed") func hidden() {
+    @Test("A request shows no key when it is printed") func hidden() {
         var dumped = ""
         dump([Self.request], to: &dumped)
         for shown in ["\(Self.request)", String(reflecting: Self.request), dumped] {
@@ -42,13 +42,13 @@ import Testing
     }
 }
 
-/// The vectors have most of them.
-@Suite("Where receipts go") struct ReceiptAddressTests {
-    @Test("is an https URL, or plain http to this machine", arguments: ["https://10.0.0.1/", "http://LOCALHOST:1/"])
+/// The vectors contain most of them.
+@Suite("A receipt address") struct ReceiptAddressTests {
+    @Test("Receipts go to https, or http on this machine", arguments: ["https://10.0.0.1/", "http://LOCALHOST:1/"])
     func read(text: String) { #expect(ReceiptAddress(parsing: text)?.description == text) }
 
     @Test(
-        "is nothing else",
+        "Any other receipt address is rejected",
         arguments: [
             " https://a/", "https://a:+80/", "https://[::1]x/", "https://a\\b/", "https://a%41/", "https://a/\u{7f}",
             "file:///etc/passwd",
@@ -66,14 +66,14 @@ import Testing
         try key.withUnsafeBytes { try ReceiptBody(parsing: bytes, key: $0) }
     }
 
-    @Test("are 128, and read as they were written") func roundTrip() throws {
+    @Test("A receipt's bytes are 128, and read as they were written") func roundTrip() throws {
         let bytes = Self.body.bytes(key: Self.key)
         #expect(bytes.count == 128)
         #expect(try parse(bytes) == Self.body)
         #expect(try ReceiptBody.claimedID(of: bytes) == Self.body.id)
     }
 
-    @Test("are refused at every other length") func lengths() {
+    @Test("A receipt's bytes are rejected at every other length") func lengths() {
         let bytes = Self.body.bytes(key: Self.key)
         for count in Array(0..<128) + [129, 256, 4_096] {
             let other = count < 128 ? Array(bytes.prefix(count)) : bytes + [UInt8](repeating: 0, count: count - 128)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("are refused with any bit flipped, and under any other key") func flipped() {
+    @Test("A receipt's bytes are rejected with any bit flipped, and under any other key") func flipped() {
         let bytes = Self.body.bytes(key: Self.key)
         for bit in 0..<(128 * 8) {
             var other = bytes
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("count each reason at a place of its own") func reasons() {
+    @Test("A receipt's bytes count each reason in its own place") func reasons() {
         let numbers = OpenError.allCases.map { $0.facts.number }
         #expect(numbers.sorted() == Array(1...16))
         for reason in OpenError.allCases { #expect(OpenError(receiptNumber: reason.facts.number) == reason) }

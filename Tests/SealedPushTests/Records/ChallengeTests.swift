@@ -10,7 +10,7 @@ import Testing
     private let enrolling = Enrolling()
     private let now = Enrolling.now
 
-    /// The code with which the device does not answer.
+    /// Returns the code with which the device doesn't answer.
     private func silence(
         _ text: String, enrollment: EnrollmentPublicKey? = nil, topic: Topic = Enrolling.topic,
         keys: (any KeyStore)? = nil, trusting senders: [SenderPublicKey]? = nil
@@ -20,12 +20,12 @@ import Testing
         }
     }
 
-    /// The code with which the server does not take an answer.
+    /// Returns the code with which the server rejects an answer.
     private func refused(_ answer: String, to challenge: PendingChallenge, at now: Timestamp = Enrolling.now)
         -> ChallengeError?
     { refusal { () throws(ChallengeError) in try challenge.check(answer, at: now) } }
 
-    @Test("is answered by the device that has the key, and the answer counts") func answered() throws {
+    @Test("A device that has the key answers, and the answer counts") func answered() throws {
         let challenge = enrolling.challenge()
         #expect(challenge.text.hasPrefix("pushchallenge.") && challenge.text.utf8.count == 192)
         let answer = try enrolling.answer(challenge.text)
@@ -33,7 +33,7 @@ import Testing
         #expect(refused(answer, to: challenge) == nil)
     }
 
-    @Test("is different each time, and so is its answer: one to an earlier challenge does not count")
+    @Test("A challenge is different each time, and so is its answer: one to an earlier challenge does not count")
     func replayed() throws {
         let (first, second) = (enrolling.challenge(), enrolling.challenge())
         #expect(first.text != second.text)
@@ -42,18 +42,19 @@ import Testing
         #expect(refused(answer, to: second) == .wrongAnswer)
     }
 
-    @Test("that is passed on to another device is not answered there, though it opens") func relayed() throws {
-        // Mallory enrolls with a record of their own that names this device's key, and passes the challenge on.
+    @Test("A challenge that is relayed to another device is not answered there, although it opens")
+    func relayed() throws {
+        // Mallory enrolls with their own record, which names this device's key, and relays the challenge.
         let mallory = EnrollmentPrivateKey()
         let challenge = enrolling.challenge(of: mallory.enrollment)
         #expect(silence(challenge.text) == .foreignEnrollment)
-        // What this device answers to its own challenge is no answer to Mallory's.
+        // This device's answer to its own challenge doesn't answer Mallory's.
         let own = enrolling.challenge()
         let answer = try enrolling.answer(own.text)
         #expect(refused(answer, to: challenge) == .wrongAnswer)
     }
 
-    @Test("binds its answer to recipient and enrollment, whatever the random bytes are") func binding() {
+    @Test("An answer is bound to recipient and enrollment, whatever the random bytes are") func binding() {
         let random = WipedBytes(count: 32)
         let (recipient, enrollment) = (enrolling.recipients[0], enrolling.enrollment)
         func answer(_ recipient: DevicePublicKey, _ enrollment: EnrollmentPublicKey) -> [UInt8] {
@@ -65,7 +66,7 @@ import Testing
         #expect(right != answer(recipient, EnrollmentPrivateKey().enrollment))
     }
 
-    @Test("is not answered by a device without the key, for another app, or for a sender it does not trust")
+    @Test("A challenge is not answered by a device without the key, for another app, or for an untrusted sender")
     func silences() {
         let text = enrolling.challenge().text
         #expect(silence(text) == nil)
@@ -81,7 +82,7 @@ import Testing
         #expect(silence(text, keys: FixedKeyStore(error: .unavailable("disk"))) == .keysUnavailable)
     }
 
-    @Test("is answered by an active key only") func states() {
+    @Test("A challenge is answered only by an active key") func states() {
         let text = enrolling.challenge().text
         let identity = enrolling.identities[0]
         func silence(_ change: (inout KeyLife) -> Void) -> ChallengeError? {
@@ -95,7 +96,7 @@ import Testing
         #expect(silence { $0.revoke(at: now) } == .unknownRecipient)
     }
 
-    @Test("is tried under at most 16 pairs of keys") func pairs() throws {
+    @Test("A challenge is tried under at most 16 pairs of keys") func pairs() throws {
         let shared = try SharedHint("senders")
         var device = enrolling
         device.identities = shared.identities
@@ -116,7 +117,7 @@ import Testing
         #expect(throws: ChallengeError.rejected) { try answer(behind: 16) }
     }
 
-    @Test("with any bit flipped, or cut, is not answered") func flippedChallenge() throws {
+    @Test("A challenge with any bit flipped, or cut, is not answered") func flippedChallenge() throws {
         let text = enrolling.challenge().text
         for flipped in text.bitFlips() { #expect(silence(flipped) != nil) }
         for count in 0..<text.count {
@@ -128,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("takes no answer with any bit flipped, cut, or longer") func flippedAnswer() throws {
+    @Test("An answer with any bit flipped, cut, or longer is rejected") func flippedAnswer() throws {
         let challenge = enrolling.challenge()
         let answer = try enrolling.answer(challenge.text)
         for flipped in answer.bitFlips() {
@@ -148,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("takes an answer for ten minutes") func late() throws {
+    @Test("A challenge accepts an answer for ten minutes") func late() throws {
         let challenge = enrolling.challenge()
         let answer = try enrolling.answer(challenge.text)
         #expect(challenge.expires == now.advanced(bySeconds: 600))
@@ -157,7 +158,7 @@ import Testing
         #expect(refused("", to: challenge, at: now.advanced(bySeconds: 601)) == .late)
     }
 
-    @Test("never opens as a message, nor a message as a challenge, though keys and form are the same")
+    @Test("A challenge never opens as a message, nor a message as a challenge, although keys and form are the same")
     func messages() throws {
         let identity = enrolling.identities[0]
         let exchange = Exchange(identity: identity, senderKey: enrolling.senderKey)
@@ -169,15 +170,15 @@ import Testing
         let message = exchange.seal(plaintext)
         #expect(message.text.count + 14 == text.count)
         #expect(silence("pushchallenge." + message.text) == .rejected)
-        // The same plaintext under the challenge's info is answered: the info alone makes the difference.
+        // The same plaintext under the challenge's info is answered, so only the info makes the difference.
         let right = SealingContext(
             to: identity.recipient, from: enrolling.senderKey, info: Challenge.info(topic: Enrolling.topic)
         ).seal(plaintext)
         #expect(silence("pushchallenge." + right.text) == nil)
     }
 
-    @Test("in a sealed box, which anybody can make, is not answered") func anonymous() {
-        // As long as a challenge: the box has sixteen bytes less around it.
+    @Test("A challenge in a sealed box, which anyone can create, is not answered") func anonymous() {
+        // As long as a challenge: the box adds sixteen bytes less.
         let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrollment.bytes
         for count in [64, 80] {
             let padded = plaintext + [UInt8](repeating: 0, count: count - 64)
@@ -186,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("that is huge or random is refused in bounded time, and so is an answer") func hostile() {
+    @Test("A huge or random challenge is rejected in bounded time, and so is an answer") func hostile() {
         var random = SeededGenerator()
         let challenge = enrolling.challenge()
         let time = processorTime {
@@ -204,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("is kept between two runs as text, and works as before") func stored() throws {
+    @Test("A challenge can be stored as text between two runs, and works as before") func stored() throws {
         let challenge = enrolling.challenge()
         let text = challenge.storedText
         let read = try PendingChallenge(parsing: text)
@@ -213,14 +214,14 @@ import Testing
         let answer = try enrolling.answer(read.text)
         #expect(refused(answer, to: read) == nil)
         #expect(refused(answer, to: read, at: now.advanced(bySeconds: 601)) == .late)
-        // It says nothing of the answer.
+        // It doesn't reveal the answer.
         let answerBytes = try #require(Base64URL.decode(answer.utf8.dropFirst(11)))
         let bytes = try #require(Base64URL.decode(text.utf8.dropFirst(12)))
         for start in 0...bytes.count - 8 { #expect(!answerBytes.starts(with: bytes[start..<start + 8])) }
         for flipped in text.bitFlips() {
             #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: flipped) }
         }
-        // Of another length, with a checksum that is right.
+        // Of another length, with a valid checksum.
         let body = try #require(ArmouredText.removingChecksum(from: bytes))
         for other in [[], Array(body.dropLast()), body + [0], body + body] {
             let text = "pushpending." + Base64URL.encode(ArmouredText.appendingChecksum(to: other))
@@ -231,7 +232,7 @@ import Testing
         }
     }
 
-    @Test("is described by errors that have a code and a sentence each") func errors() {
+    @Test("Each error about a challenge has its own code and sentence") func errors() {
         #expect(
             ChallengeError.allCases.map(\.rawValue) == [
                 "malformed", "unknown-recipient", "locked", "keys-unavailable", "unknown-sender", "rejected",
@@ -252,11 +253,11 @@ import Testing
     @Suite("After a challenge was made and answered, the process's memory", .serialized) struct ChallengeWipingTests {
         private let enrolling = Enrolling()
 
-        /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
-        /// registers on the stack, with whatever part of a secret is in them.
+        /// Every C function is called once before: the first call goes through the dynamic linker, which saves the registers
+        /// on the stack, including any part of a secret in them.
         init() throws { _ = try enrolling.answer(enrolling.challenge().text) }
 
-        @Test("holds none of the random bytes that it asks for") func random() throws {
+        @Test("Memory has no copy of a challenge's random bytes") func random() throws {
             let scan = MemoryScan()
             let challenge = challenge(from: scan)
             let afterMaking = scan.copyCount()

@@ -5,13 +5,13 @@ import Testing
 @testable import PushCore
 @testable import SealedPush
 
-/// Specification 11.1 and 11.2. What is said of a device's record holds for a sender set too: they share their core.
+/// Specification 11.1 and 11.2. Tests of a device's record also apply to a sender set: they share their core.
 @Suite("A signed record") struct DeviceRecordTests {
     private let enrolling = Enrolling()
 
     private func recipients(_ count: Int) -> [DevicePublicKey] { (0..<count).map { _ in DevicePrivateKey().recipient } }
 
-    @Test("comes back from its text as the same, with 1 to 16 keys in their order", arguments: 1...16)
+    @Test("A record comes back from its text as the same, with 1 to 16 keys in their order", arguments: 1...16)
     func roundTrip(count: Int) throws {
         let recipients = recipients(count)
         let record = try enrolling.record(of: recipients, counter: .max)
@@ -26,7 +26,8 @@ import Testing
         #expect(read.topic == Enrolling.topic)
     }
 
-    @Test("is read as swift-crypto signs it, and is signed as swift-crypto would") func swiftCrypto() throws {
+    @Test("A record that swift-crypto signed is read, and ours are signed as swift-crypto would")
+    func swiftCrypto() throws {
         for type in [1, 2] as [UInt8] {
             let raw = RawRecord(type: type)
             let key = Curve25519.Signing.PrivateKey()
@@ -38,7 +39,7 @@ import Testing
         raw.keys = enrolling.recipients.map(\.bytes)
         let theirs = try Curve25519.Signing.PrivateKey(rawRepresentation: enrolling.enrollmentKey.secretBytes)
         let ours = try enrolling.record().description
-        // swift-crypto's signatures are not the same each time: compared is what is signed.
+        // swift-crypto's signatures differ each time, so the signed bytes are compared.
         let bytes = try #require(Base64URL.decode(ours.utf8.dropFirst(11)))
         let unsigned = raw.unsigned(theirs)
         #expect(Array(bytes[..<unsigned.count]) == unsigned)
@@ -48,7 +49,7 @@ import Testing
         #expect(RawRecord.text(of: bytes.dropLast(4)) == ours)
     }
 
-    @Test("is not made of no key, of more than 16, of one twice, or to end before it begins")
+    @Test("A record needs 1 to 16 distinct keys, and must not end before it begins")
     func refusedSigning() throws {
         let one = recipients(1)
         for count in [0, 17, 255, 256, 1_000] {
@@ -62,7 +63,7 @@ import Testing
         for keeps in [-1, 0, 32, 256] {
             #expect(throws: RecordError.malformed) { try enrolling.record(keeps: keeps) }
         }
-        // Seven hybrid keys are more than 8,192 bytes.
+        // Seven hybrid keys take more than 8,192 bytes.
         let hybrid = (0..<7).map { _ in DevicePrivateKey(.hybrid).recipient }
         #expect(throws: RecordError.malformed) { try enrolling.record(of: hybrid) }
         #expect(try DeviceRecord(parsing: enrolling.record(of: hybrid.dropLast()).description).recipients.count == 6)
@@ -73,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("whose text has any bit flipped is refused") func textFlips() throws {
+    @Test("A record whose text has any bit flipped is rejected") func textFlips() throws {
         let text = try enrolling.record().description
         var tried = 0
         for flipped in text.bitFlips() {
@@ -83,7 +84,7 @@ import Testing
         #expect(tried == text.utf8.count * 8)
     }
 
-    @Test("with any bit flipped is refused though its checksum fits, of one kind and the other")
+    @Test("A record of either type with any bit flipped is rejected although its checksum is valid")
     func byteFlips() throws {
         for type in [1, 2] as [UInt8] {
             let bytes = try RawRecord(type: type).signed()
@@ -96,14 +97,14 @@ import Testing
                 #expect(!codes.contains(nil))
                 if codes.contains(.badSignature) { badSignatures += 1 }
             }
-            // The counter, the signature and half of the signers' points at least.
+            // At least the counter, the signature, and half of the signers' points.
             #expect(badSignatures > 64 * 8 + 64 + 100)
         }
     }
 
-    @Test("that is huge or random is refused in bounded time") func hostile() throws {
+    @Test("A huge or random record is rejected in bounded time") func hostile() throws {
         var random = SeededGenerator()
-        // The length is looked at first: none of these is decoded.
+        // The length is checked first, so none of these is decoded.
         for character in ["A", "-", "é", "\0"] {
             #expect(deviceRefusal("pushrecord." + String(repeating: character, count: 20_000_000)) == .malformed)
         }
@@ -116,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("is described by errors that have a code and a sentence each, and hold nothing of it") func errors() throws {
+    @Test("Each error about a record has its own code and sentence, and contains nothing of it") func errors() throws {
         #expect(Set(RecordError.allCases.map(\.description)).count == 12)
         #expect(
             RecordError.allCases.map(\.rawValue) == [
@@ -151,7 +152,8 @@ import Testing
         }
     }
 
-    @Test("are those built in until a pinned authority's set takes their place, in its order") func following() throws {
+    @Test("Trusted senders are those built in until a pinned authority's set replaces them, in its order")
+    func following() throws {
         let trusted = TrustedSenders([builtIn], authorities: [first.authority])
         let set = try set(1, by: first)
         func believed(_ set: SenderSet?, at now: Timestamp) -> [SenderPublicKey] {
@@ -159,13 +161,13 @@ import Testing
         }
         #expect(believed(nil, at: now) == [builtIn])
         #expect(believed(set, at: now) == set.senders)
-        // A set that nobody may believe is none; an expired one leaves nobody, not the old keys.
+        // A set of an untrusted signer is ignored. After one has expired, no sender is trusted, not even the old keys.
         #expect(believed(try self.set(1, by: second), at: now) == [builtIn])
         #expect(believed(try self.set(1, by: first, topic: "com.example.other"), at: now) == [builtIn])
         #expect(believed(set, at: now.advanced(bySeconds: 101)).isEmpty)
     }
 
-    @Test("take a set of any pinned authority and of no other") func pinned() throws {
+    @Test("A set of any pinned authority is accepted, and of no other") func pinned() throws {
         let both = TrustedSenders([], authorities: [first.authority, second.authority])
         #expect(refusal(try set(1, by: first), by: both) == nil)
         #expect(refusal(try set(1, by: second), by: both) == nil)
@@ -173,7 +175,7 @@ import Testing
         #expect(refusal(try set(1, by: first), by: TrustedSenders([builtIn])) == .foreignSigner)
     }
 
-    @Test("of two authorities can't be rolled back by going from one to the other") func rollback() throws {
+    @Test("Sets of two authorities can't be rolled back by alternating between them") func rollback() throws {
         let both = TrustedSenders([], authorities: [first.authority, second.authority])
         let (old, newer) = (try set(3, by: first), try set(4, by: second))
         #expect(refusal(newer, by: both, known: old) == nil)
@@ -181,7 +183,7 @@ import Testing
         #expect(refusal(try set(4, by: first), by: both, known: newer) == .conflicting)
     }
 
-    @Test("forget the counter of an authority that is no longer pinned") func replacedAuthority() throws {
+    @Test("The counter of an authority that is no longer pinned is forgotten") func replacedAuthority() throws {
         let known = try set(.max, by: first)
         let set = try set(1, by: second)
         #expect(refusal(set, by: TrustedSenders([], authorities: [second.authority]), known: known) == nil)

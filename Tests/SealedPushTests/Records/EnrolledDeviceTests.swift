@@ -20,19 +20,19 @@ import Testing
         -> DevicePublicKey
     { try device.recipient(at: now).recipient }
 
-    @Test("is sealed to once it has answered a challenge, and not before") func proving() throws {
+    @Test("Messages are sealed to a device once it has answered a challenge, and not before") func proving() throws {
         var device = try enrolling.device()
         #expect(device.unproven == enrolling.recipients)
         #expect(throws: RecordError.unproven) { try device.recipient(at: now) }
         try prove(in: &device)
         #expect(device.unproven.isEmpty)
         #expect(try recipient(device) == enrolling.recipients[0])
-        // Once more changes nothing.
+        // Answering again has no effect.
         try prove(in: &device)
         #expect(device.proven == Set(enrolling.recipients))
     }
 
-    @Test("gives its newest proven recipient, and forgets those that leave the record") func rotation() throws {
+    @Test("A device has its newest proven recipient, and forgets those that leave the record") func rotation() throws {
         var device = try enrolling.device()
         try prove(in: &device)
         let old = enrolling.recipients[0]
@@ -47,13 +47,13 @@ import Testing
         try device.accept(try rotated.record(of: [new], counter: 9), at: now)
         #expect(device.proven == [new])
         #expect(try recipient(device) == new)
-        // One that left has to prove itself again when it comes back.
+        // A recipient that left must be proven again when it returns.
         try device.accept(try rotated.record(of: [old], counter: 10), at: now)
         #expect(device.unproven == [old])
         #expect(throws: RecordError.unproven) { try device.recipient(at: now) }
     }
 
-    @Test("stays as it was where a record is refused, or is the one that it has") func refusals() throws {
+    @Test("A device is unchanged if a record is rejected, or is the one it has") func refusals() throws {
         var device = try enrolling.device()
         try prove(in: &device)
         let before = device
@@ -70,14 +70,14 @@ import Testing
         #expect(device == before)
     }
 
-    @Test("is enrolled with a record for the app, in its time, only") func pinning() throws {
+    @Test("A device is enrolled only with a record for the app, in its time") func pinning() throws {
         let record = try enrolling.record()
         #expect(throws: RecordError.otherTopic) { try EnrolledDevice(pinning: record, topic: "a", at: now) }
         let late = record.expires.advanced(bySeconds: 1)
         #expect(throws: RecordError.expired) { try EnrolledDevice(pinning: record, topic: Enrolling.topic, at: late) }
     }
 
-    @Test("is not sealed to once its record has expired, proven or not") func expiry() throws {
+    @Test("Messages are not sealed to a device whose record has expired, proven or not") func expiry() throws {
         var device = try enrolling.device()
         try prove(in: &device)
         let end = device.record.expires
@@ -85,7 +85,7 @@ import Testing
         #expect(throws: RecordError.expired) { try device.recipient(at: end.advanced(bySeconds: 1)) }
     }
 
-    @Test("loads as it was stored, with its record checked against the pin") func loading() throws {
+    @Test("A device loads as it was stored, and its record is checked against the pin") func loading() throws {
         var device = try enrolling.device()
         try prove(in: &device)
         let loaded = try EnrolledDevice(loading: device.enrollment, record: device.record, proven: device.proven)
@@ -93,17 +93,17 @@ import Testing
         #expect(throws: RecordError.foreignSigner) {
             try EnrolledDevice(loading: EnrollmentPrivateKey().enrollment, record: device.record, proven: [])
         }
-        // What is not in the record is proven in vain.
+        // Proofs for keys that aren't in the record are ignored.
         let strange = try EnrolledDevice(
             loading: device.enrollment, record: device.record, proven: [DevicePrivateKey().recipient])
         #expect(strange.proven.isEmpty)
-        // An expired one is taken, and not sealed to.
+        // An expired record is accepted, but messages aren't sealed to it.
         let old = try enrolling.record(created: Timestamp(clamping: 1), expires: Timestamp(clamping: 2))
         let expired = try EnrolledDevice(loading: enrolling.enrollment, record: old, proven: enrolling.recipients)
         #expect(throws: RecordError.expired) { try expired.recipient(at: now) }
     }
 
-    @Test("is proven by no challenge of another enrollment or for a recipient that is not in its record")
+    @Test("A device isn't proven by a challenge of another enrollment, or for a recipient not in its record")
     func otherChallenges() throws {
         var device = try enrolling.device()
         let before = device

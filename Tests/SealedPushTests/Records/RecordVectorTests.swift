@@ -7,14 +7,14 @@ import Testing
 @testable import SealedPush
 
 @Suite("Tests/Vectors/Records") struct RecordVectorTests {
-    @Test("each case ends as its file says") func outcomes() throws {
+    @Test("Each case has the result that its file specifies") func outcomes() throws {
         var counts: [String: Int] = [:]
         for vector in try NamedLines.all(in: "Records") {
             let outcome = try vector.required("outcome")
             counts[outcome, default: 0] += 1
             #expect(try found(vector) == outcome, "\(vector.testDescription)")
         }
-        // Every code but those that need a broken key store, an answer or a server's state.
+        // Every code except those that need a broken key store, an answer, or a server's state.
         #expect(
             Set(counts.keys) == [
                 "accepted", "answered", "malformed", "wrong-checksum", "wrong-type", "bad-signature", "foreign-signer",
@@ -24,7 +24,7 @@ import Testing
         #expect(counts.values.reduce(0, +) == 97)
     }
 
-    @Test("an accepted record is made again from its parts, byte for byte") func signing() throws {
+    @Test("An accepted record is created again from its parts, byte for byte") func signing() throws {
         var caseCount = 0
         for vector in try NamedLines.all(in: "Records") where vector["outcome"] == "accepted" {
             caseCount += 1
@@ -51,7 +51,7 @@ import Testing
         #expect(caseCount == 17)
     }
 
-    @Test("an answered challenge is made again from its random values, byte for byte") func asking() throws {
+    @Test("An answered challenge is created again from its random values, byte for byte") func asking() throws {
         var caseCount = 0
         for vector in try NamedLines.all(in: "Records") where vector["outcome"] == "answered" {
             caseCount += 1
@@ -78,7 +78,7 @@ import Testing
         #expect(caseCount == 4)
     }
 
-    @Test("the specification's worked example A.3 is two of the cases") func workedExample() throws {
+    @Test("The Specification's worked example A.3 consists of two of the cases") func workedExample() throws {
         let specification = try Checkout.text(Checkout.folder.appending(path: "Docs/Specification.md"))
         let example = try #require(specification.components(separatedBy: "### A.3 ").last)
         let characters = example.components(separatedBy: "## Appendix B")[0].filter { !$0.isWhitespace }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("a record that a fuzzer found is refused: its signature's R is neutral, though the equation holds")
+    @Test("A record that a fuzzer found is rejected: its signature's R is neutral, although the equation holds")
     func neutralPoint() throws {
         let file = Checkout.folder.appending(path: "Tests/FuzzRegressions/fuzz-record/signature-with-neutral-r")
         // The first byte is the fuzzer's own.

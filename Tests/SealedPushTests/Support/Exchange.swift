@@ -5,7 +5,7 @@ import TestSupport
 @testable import PushSender
 @testable import SealedPush
 
-/// One device, one sender it trusts, one app; and what is needed to seal from one to the other.
+/// A device, a sender it trusts, and an app, with what is needed to seal from one to the other.
 struct Exchange: Sendable {
     static let topic: Topic = "com.example.app"
     static let now = Timestamp(secondsSince1970: 1_760_000_000)!
@@ -14,7 +14,7 @@ struct Exchange: Sendable {
     var senderKey = SenderPrivateKey()
     var now = Exchange.now
 
-    /// An opener; where `keys` is nil, with the one identity.
+    /// Returns an opener; if `keys` is nil, with the one identity.
     func opener(
         keys: (any KeyStore)? = nil, trusting senders: [SenderPublicKey]? = nil, allowsAnonymous: Bool = false
     ) -> Opener {
@@ -23,7 +23,7 @@ struct Exchange: Sendable {
             trusting: senders ?? [senderKey.sender], allowsAnonymous: allowsAnonymous)
     }
 
-    /// Content that opens, with changes.
+    /// Returns content that opens, with changes.
     func content(_ change: (inout Content) -> Void = { _ in }) -> Content {
         var content = Content(title: "Hello", body: "A message")
         content.id = .random()
@@ -47,19 +47,19 @@ struct Exchange: Sendable {
         Envelope.sealingAnonymously(padded(content.json), to: identity.recipient)
     }
 
-    /// The content and its padding, up to the next 256 bytes.
+    /// Returns the content and its padding, up to the next 256 bytes.
     func padded(_ content: [UInt8]) -> [UInt8] {
         let count = content.count + 1
         return content + [0x80] + [UInt8](repeating: 0, count: (256 - count % 256) % 256)
     }
 }
 
-/// The code with which `envelope` is refused; nil where it opens.
+/// Returns the code with which `envelope` is refused, or nil if it opens.
 func refusal(_ opener: Opener, _ envelope: Envelope, at now: Timestamp = Exchange.now) -> Opener.Refusal? {
     refusal { () throws(Opener.Refusal) in _ = try opener.open(envelope, at: now) }
 }
 
-/// A store with one fixed answer.
+/// A store with a fixed answer.
 struct FixedKeyStore: KeyStore {
     var keys: [DeviceKey] = []
     var error: KeyStoreError?
@@ -71,7 +71,7 @@ struct FixedKeyStore: KeyStore {
 }
 
 extension PrivateKey {
-    /// The key of given bytes: the public interface reads text only.
+    /// Creates a key from given bytes, since the public interface reads only text.
     convenience init(secret: [UInt8]) throws {
         let prefix = Role.kind.secretPrefix(Role.kind.algorithms[0])
         try self.init(parsing: ReferenceBech32.encode(prefix, bytes: secret).uppercased())
@@ -87,7 +87,7 @@ struct SharedHint {
     let identities: [DevicePrivateKey]
     let senders: [SenderPublicKey]
     let ephemeral: [UInt8]
-    /// Nil in an anonymous one.
+    /// nil in an anonymous vector.
     let sender: SenderPrivateKey?
 
     init(_ name: String) throws {
@@ -109,7 +109,7 @@ struct SharedHint {
     }
 }
 
-/// A device with an enrollment key and recipients, the server it enrolls with, and their clock.
+/// A device with an enrollment key and recipients, the server with which it enrolls, and their clock.
 struct Enrolling: Sendable {
     static let topic = Exchange.topic
     static let now = Exchange.now
@@ -144,7 +144,7 @@ struct Enrolling: Sendable {
             to: recipient ?? recipients[0], of: enrollment ?? self.enrollment, topic: topic, from: senderKey, at: now)
     }
 
-    /// The device's answer to a challenge's text.
+    /// Returns the device's answer to a challenge's text.
     func answer(
         _ text: String, enrollment: EnrollmentPublicKey? = nil, topic: Topic = Self.topic, keys: (any KeyStore)? = nil,
         trusting senders: [SenderPublicKey]? = nil

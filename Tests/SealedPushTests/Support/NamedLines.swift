@@ -18,14 +18,14 @@ struct NamedLines: Sendable, CustomTestStringConvertible {
             }
             guard
                 values.updateValue(String(line[colon.upperBound...]), forKey: String(line[..<colon.lowerBound])) == nil
-            else { throw Unusable(description: "\(name): a name twice") }
+            else { throw Unusable(description: "\(name): a duplicate name") }
         }
         self.values = values
     }
 
     init(_ file: URL) throws { try self.init(Checkout.text(file), name: file.lastPathComponent) }
 
-    /// The files of one folder, without those of the folders in it.
+    /// Returns the files of one folder, excluding subfolders.
     static func all(in folder: String) throws -> [NamedLines] {
         let path = folder == "Vectors" ? "Tests/Vectors" : "Tests/Vectors/\(folder)"
         return try Checkout.files(in: path, ending: ".txt")
@@ -34,13 +34,13 @@ struct NamedLines: Sendable, CustomTestStringConvertible {
 
     subscript(_ name: String) -> String? { values[name] }
 
-    /// The value of a name that must be there.
+    /// Returns the value of a required name.
     func required(_ name: String) throws -> String {
         guard let value = values[name] else { throw Unusable(description: "\(testDescription) has no \(name)") }
         return value
     }
 
-    /// The values of name, name2, name3, and so on.
+    /// Returns the values of name, name2, name3, and so on.
     func numbered(_ name: String) -> [String] {
         var found = values[name].map { [$0] } ?? []
         while let next = values["\(name)\(found.count + 1)"] { found.append(next) }
@@ -48,7 +48,7 @@ struct NamedLines: Sendable, CustomTestStringConvertible {
     }
 
     func number(_ name: String) throws -> Int64 {
-        guard let number = Int64(try required(name)) else { throw Unusable(description: "\(name) is no number") }
+        guard let number = Int64(try required(name)) else { throw Unusable(description: "\(name) is not a number") }
         return number
     }
 }

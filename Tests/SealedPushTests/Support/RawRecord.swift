@@ -3,14 +3,14 @@ import Foundation
 
 @testable import SealedPush
 
-/// A record put together by hand and signed by swift-crypto, right or wrong in any part. Specification 11.1, once more.
+/// A hand-built record, signed by swift-crypto, right or wrong in any part. A second implementation of Specification 11.1.
 struct RawRecord {
     var type: UInt8 = 1
     var version: UInt8 = 2
     var counter: UInt64 = 7
     var created = UInt64(Exchange.now.secondsSince1970)
     var expires = UInt64(Exchange.now.secondsSince1970) + 90 * 86_400
-    /// Nil for the usual number of the type.
+    /// nil for the type's usual number.
     var keeps: UInt8?
     var topic = Array("com.example.app".utf8)
     var keys: [[UInt8]] = [Array(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)]
@@ -32,7 +32,7 @@ struct RawRecord {
         Self.text(of: try signed(by: key))
     }
 
-    /// The text with a checksum that fits.
+    /// Returns the text with a valid checksum.
     static func text(of bytes: [UInt8]) -> String {
         let checksum = Array(SHA256.hash(data: bytes).prefix(4))
         return "pushrecord."
@@ -41,17 +41,17 @@ struct RawRecord {
     }
 }
 
-/// The code with which a device's record is refused; nil where it parses.
+/// Returns the code with which a device's record is rejected, or nil if it parses.
 func deviceRefusal(_ text: String) -> RecordError? {
     refusal { () throws(RecordError) in _ = try DeviceRecord(parsing: text) }
 }
 
-/// The code with which a sender set is refused; nil where it parses.
+/// Returns the code with which a sender set is rejected, or nil if it parses.
 func senderSetRefusal(_ text: String) -> RecordError? {
     refusal { () throws(RecordError) in _ = try SenderSet(parsing: text) }
 }
 
-/// What `body` throws; nil where it does not.
+/// Returns the error that `body` throws, or nil.
 func refusal<Failure: Error>(_ body: () throws(Failure) -> Void) -> Failure? {
     do throws(Failure) {
         try body()
@@ -60,7 +60,7 @@ func refusal<Failure: Error>(_ body: () throws(Failure) -> Void) -> Failure? {
 }
 
 extension String {
-    /// The text with each one bit of its UTF-8 flipped.
+    /// Returns the text with each bit of its UTF-8 flipped in turn.
     func bitFlips() -> [String] {
         var bytes = Array(utf8)
         return (0..<bytes.count * 8).map { bit in

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { vectors = try NamedLines.all(in: "Hybrid") }
 
-    @Test("each push ends as its file says") func outcomes() throws {
+    @Test("Each push has the result that its file specifies") func outcomes() throws {
         var counts: [String: Int] = [:]
         for vector in vectors where vector["field"] != nil {
             let created = Timestamp(clamping: 1_700_000_000)
@@ -42,8 +42,8 @@ import Testing
         #expect(counts == ["opened": 7, "malformed": 2, "unknown-recipient": 6, "unknown-sender": 1, "rejected": 8])
     }
 
-    @Test("with a case's own randomness, sealing gives its bytes and every value on the way") func innerValues() throws
-    {
+    @Test("With a case's own randomness, sealing yields its bytes and every intermediate value")
+    func innerValues() throws {
         var caseCount = 0
         for vector in vectors where vector["outcome"] == "opened" {
             caseCount += 1
@@ -74,7 +74,7 @@ import Testing
         #expect(caseCount == 7)
     }
 
-    @Test("records are taken and made again, or malformed: a coefficient too large, or a seventh hybrid key")
+    @Test("Records are accepted and created again, or malformed: an oversized coefficient, or a seventh hybrid key")
     func records() throws {
         let good = vectors.filter { $0["outcome"] == "accepted" }
         let bad = vectors.filter { $0["outcome"] == "malformed" && $0["record"] != nil }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("a challenge is answered") func challenges() throws {
+    @Test("A challenge is answered") func challenges() throws {
         let challenge = try #require(vectors.first { $0["outcome"] == "answered" })
         let identity = try DevicePrivateKey(parsing: try challenge.required("identity"))
         let answer = try Challenge.answer(

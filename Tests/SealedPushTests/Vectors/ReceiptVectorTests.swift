@@ -32,7 +32,7 @@ import Testing
         } catch { return error.rawValue }
     }
 
-    @Test("each case ends as its file says") func outcomes() throws {
+    @Test("Each case has the result that its file specifies") func outcomes() throws {
         var counts: [String: Int] = [:]
         for values in try NamedLines.all(in: "Receipts") {
             let expected = try values.required("outcome")
@@ -43,7 +43,7 @@ import Testing
         #expect(counts.values.reduce(0, +) == 101)
     }
 
-    @Test("a receipt that is taken is made again from its parts, byte for byte, and so is each value on the way")
+    @Test("An accepted receipt is created again from its parts, byte for byte, and so is each intermediate value")
     func parts() throws {
         var caseCount = 0
         for values in try NamedLines.all(in: "Receipts") where values["outcome"] == "taken" {
@@ -81,13 +81,13 @@ import Testing
             return try Program(at: "/usr/bin/python3").run([script] + arguments)
         }
 
-        @Test("another implementation, made from the specification, ends each case the same way", .blocking)
+        @Test("Another implementation, written from the Specification, has the same result for each case", .blocking)
         func elsewhere() throws {
             let result = try python("check-vectors", Checkout.folder.appending(path: "Tests/Vectors/Receipts").path)
             #expect(result.trimmed == "101 vectors, 0 wrong", "\(result.errors)")
         }
 
-        @Test("a receipt of another implementation's device is taken here, and one of ours is taken there", .blocking)
+        @Test("Another implementation's receipt is accepted here, and one of ours is accepted there", .blocking)
         func bothWays() throws {
             let (sender, phone) = (SenderPrivateKey(), DevicePrivateKey().recipient)
             let folder = try TemporaryFolder()

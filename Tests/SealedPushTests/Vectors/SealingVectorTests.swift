@@ -3,8 +3,8 @@ import Testing
 
 @testable import SealedPush
 
-@Suite("The vectors of what a sender takes") struct SealingVectorTests {
-    @Test("are sealed or refused, by the member that is at fault, as each file of Tests/Vectors/Sealing says")
+@Suite("The vectors of a sender's input") struct SealingVectorTests {
+    @Test("Each file in Tests/Vectors/Sealing is sealed or refused because of the member that it specifies")
     func vectors() throws {
         var counts: [String: Int] = [:]
         for vector in try NamedLines.all(in: "Sealing") {
@@ -13,7 +13,7 @@ import Testing
             #expect(member == vector["member"], "\(vector.testDescription)")
             counts[outcome, default: 0] += 1
         }
-        #expect(counts == ["sealed": 16, "refused": 54], "a case was added or lost: set the numbers in this test")
+        #expect(counts == ["sealed": 16, "refused": 54], "a case was added or lost; update the numbers in this test")
     }
 
     private func found(_ vector: NamedLines) throws -> (outcome: String, member: String?) {
@@ -32,7 +32,7 @@ import Testing
                 return ("refused", member)
             case .besideWithdrawal(let member): return ("refused", member)
             case .invalid(let member):
-                // A receiver goes on taking it, with a code of its own for the file.
+                // Receivers still accept it, with a separate code for the file.
                 if member.hasSuffix(".url") { #expect(throws: Never.self) { try Content(opening: bytes) } }
                 return ("refused", member)
             case .notJSON(let fault):

@@ -7,7 +7,7 @@ import Testing
 @testable import SealedPush
 
 @Suite("Tests/Vectors") struct VectorTests {
-    /// The field of a case: given as it is, or within a whole payload. Nil where it is no string.
+    /// The field of a case, either on its own or within a whole payload; nil if it isn't a string.
     private func field(_ vector: NamedLines) throws -> String? {
         if let field = vector["field"] { return field }
         let payload = try JSONSerialization.jsonObject(with: Data(try vector.required("payload").utf8))
@@ -30,7 +30,7 @@ import Testing
         return Result { () throws(Opener.Refusal) in try opener.open(envelope, at: now) }.mapError { OpenError($0) }
     }
 
-    @Test("each case ends as its file says") func outcomes() throws {
+    @Test("Each case has the result that its file specifies") func outcomes() throws {
         let vectors = try NamedLines.all(in: "Vectors")
         var counts: [String: Int] = [:]
         for vector in vectors {
@@ -52,16 +52,16 @@ import Testing
                 #expect(outcome == code.rawValue, "\(vector.testDescription)")
             }
         }
-        // Every code that needs neither ledger nor a broken key store, and enough of each.
+        // Every code that needs neither a ledger nor a broken key store, several times.
         #expect(
             Set(counts.keys) == [
                 "opened", "malformed", "unknown-recipient", "unknown-sender", "anonymous-not-allowed", "rejected",
                 "malformed-content", "topic", "clock", "too-old", "expired",
             ])
-        #expect(vectors.count == Self.caseCount, "a case was added or lost: set the number in this test")
+        #expect(vectors.count == Self.caseCount, "a case was added or lost; update the number in this test")
     }
 
-    @Test("with a case's own ephemeral key, sealing gives its bytes and every value on the way")
+    @Test("With a case's own ephemeral key, sealing yields its bytes and every intermediate value")
     func innerValues() throws {
         var caseCount = 0
         for vector in try NamedLines.all(in: "Vectors") {
@@ -73,7 +73,7 @@ import Testing
             let envelope = try Envelope(parsing: try #require(try field(vector)))
             guard let number = envelope.number?.withUnsafeBytes({ HPKENumber($0) }) else { continue }
             let identities = try vector.numbered("identity").map { try DevicePrivateKey(parsing: $0) }
-            // Several may match: the one that opens it is meant.
+            // Several keys may match; use the one that opens it.
             let opened = try open(vector).get()
             let identity = try #require(identities.first { $0.recipient == opened.recipient })
             let topic = try #require(Topic(parsing: try vector.required("topic")))
@@ -106,11 +106,11 @@ import Testing
         #expect(caseCount > 20)
     }
 
-    @Test("content that a fuzzer found reads, and written reads the same again") func foundContent() throws {
+    @Test("Content that a fuzzer found is read, and reads the same again after writing") func foundContent() throws {
         let files = try Checkout.files(in: "Tests/FuzzRegressions/fuzz-opening", ending: "").map { file in
             (file, try Data(contentsOf: file))
         }
-        // The first byte says which of the target's readers the rest is for.
+        // The first byte selects the target's reader for the rest.
         let contents = files.filter { $0.1.first == 2 }
         #expect(contents.count == 2)
         for (file, bytes) in contents {
