@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: whoever depends on Sealed Push resolves none of this.
+// A separate package, so that packages that depend on Sealed Push resolve none of its dependencies.
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],

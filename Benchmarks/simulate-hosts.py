@@ -1,14 +1,15 @@
-"""Simulates many hosts at one outbox in PostgreSQL: where does the database become the limit? A simulation and no
-measurement: it takes what one push costs from Scripts/special/bench-outbox and Scripts/bench, and reckons what waits for what.
+"""Simulates many hosts that share an outbox in PostgreSQL, to find out when the database becomes the bottleneck.
+
+This isn't a measurement: it computes waiting times from the costs of a push in Scripts/special/bench-outbox and Scripts/bench.
 
 Usage: simulate-hosts.py [--db-cores N] [--db-enqueue MICROSECONDS] [--db-deliver MICROSECONDS] [--host-cores N]
     [--host MICROSECONDS] [--exchange MICROSECONDS] [--round-trip MILLISECONDS] [--seconds N]
 
-Each host keeps up to 4,000 pushes on their way (4 connections of 1,000 streams). It hands in what was answered and
-leases as many new ones, at most 500 in one exchange, one exchange at a time. An exchange waits for a core of the
-database, and takes a fixed time and some for each push; as many pushes are enqueued meanwhile, which takes time of the
-same cores. Each push then takes its time of the host's cores, and a round trip to Apple. Not in it: the database's disk and
-its WAL, locks that wait for each other, vacuum, and hosts that are not alike.
+Each host keeps up to 4,000 pushes in transit (4 connections with 1,000 streams each). It completes answered pushes and
+leases as many new ones, at most 500 per exchange and one exchange at a time. An exchange waits for one of the database's
+cores, and takes a fixed time plus some for each push. Meanwhile, the same number of pushes is enqueued on those cores.
+Each push then takes some time on the host's cores, and a round trip to Apple. The simulation excludes the database's disk
+and WAL, lock contention, vacuum, and differences between hosts.
 """
 
 import argparse
@@ -19,14 +20,14 @@ BATCH = 500
 
 
 class Cores:
-    """Work in the order in which it comes, on so many cores."""
+    """Runs work in order of arrival on a number of cores."""
 
     def __init__(self, count):
         self.free = [0.0] * count
         self.busy = 0.0
 
     def run(self, now, seconds):
-        """When it is done."""
+        """Returns the time at which the work is done."""
         begin = max(now, heapq.heappop(self.free))
         heapq.heappush(self.free, begin + seconds)
         self.busy += seconds
@@ -37,7 +38,7 @@ def simulate(hosts, options):
     database = Cores(options.db_cores)
     machines = [Cores(options.host_cores) for _ in range(hosts)]
     room, answered = [STREAMS] * hosts, [0] * hosts
-    # Hosts do not begin in step.
+    # Hosts start at different times.
     events = [(host * options.exchange / 1e6 / hosts, host, "exchange", 0) for host in range(hosts)]
     resting = [False] * hosts
     heapq.heapify(events)
@@ -59,13 +60,13 @@ def simulate(hosts, options):
             resting[host] = True
         else:
             taken = min(BATCH, room[host])
-            # Somebody enqueues as many meanwhile.
+            # Meanwhile, the same number is enqueued.
             database.run(now, taken * options.db_enqueue / 1e6)
             end = database.run(now, (options.exchange + taken * options.db_deliver) / 1e6)
             waits.append(end - now)
             room[host] -= taken
             answered[host] = 0
-            # In tens, as the cores send them one after the other.
+            # In groups of ten, since the cores send them one after the other.
             for _ in range(0, taken, 10):
                 sent = machines[host].run(end, 10 * options.host / 1e6)
                 heapq.heappush(events, (sent + options.round_trip / 1e3, host, "answer", 10))
@@ -91,7 +92,7 @@ def main():
     parser.add_argument("--round-trip", type=float, default=50)
     parser.add_argument("--seconds", type=float, default=8)
     options = parser.parse_args()
-    print("a simulation: hosts, pushes a second, the database's cores in use, a host's, an exchange (median)")
+    print("simulation: hosts, pushes per second, database CPU use, host CPU use, time of an exchange (median)")
     for hosts in (1, 2, 4, 8, 16, 32, 64):
         rate, database, host, wait = simulate(hosts, options)
         print(f"{hosts:3} {rate:11,.0f}/s {database:5.0%} {host:5.0%} {wait:8.1f} ms")

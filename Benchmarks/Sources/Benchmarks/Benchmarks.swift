@@ -1,7 +1,7 @@
 import Foundation
 import PushSender
 
-/// Times sealing and opening beside raw libsodium, in one run: prints each median, and the ratios that are promised.
+/// Times sealing and opening beside raw libsodium in one run. Prints each median, and the promised ratios.
 @main struct Benchmarks {
     static func main() throws {
         let roundCount = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 60
@@ -52,7 +52,7 @@ import PushSender
             "open / crypto_box_seal_open", stopwatch, "open, no cached state", "crypto_box_seal_open, 256 bytes",
             atMost: 2.3)
         print("")
-        // What libsodium alone would take for the same work; the rest is JSON, base64url, memory and bookkeeping.
+        // The time that libsodium alone would take for the same work; the rest is JSON, base64url, memory, and bookkeeping.
         let encapsulation = stopwatch.median("ML-KEM-768 encapsulation")
         let decapsulation = stopwatch.median("ML-KEM-768 decapsulation, from seed")
         let seen = cipher + 2 * hash + random
@@ -68,7 +68,7 @@ import PushSender
         sum("open, hybrid", stopwatch.median("open, hybrid"), primitives: open + decapsulation)
     }
 
-    /// The median of the ratios round by round: both were timed within milliseconds of each other.
+    /// The median of the ratios per round, in which both are timed within milliseconds of each other.
     private static func ratio(
         _ name: String, _ stopwatch: Stopwatch, _ first: String, _ second: String, atLeast least: Double = 0,
         atMost most: Double = .infinity

@@ -2,7 +2,7 @@ import CRawSodium
 import Crypto
 import Foundation
 
-/// The yardstick: libsodium called as from C, into buffers that are there already; and ML-KEM by swift-crypto.
+/// The yardstick: libsodium called as from C, with preallocated buffers; and ML-KEM from swift-crypto.
 final class RawSodium {
     private var publicKey = [UInt8](repeating: 0, count: 32)
     private var secretKey = [UInt8](repeating: 0, count: 32)
@@ -51,7 +51,7 @@ final class RawSodium {
 
     func encapsulate() { precondition((try? kemKey.encapsulate()) != nil) }
 
-    /// With a key that is made of its seed each time, as a phone keeps only that.
+    /// Derives the key from its seed each time, since a phone keeps only the seed.
     func decapsulate() {
         let key = try? MLKEM768.PrivateKey(seedRepresentation: kemSeed, publicKey: nil)
         precondition((try? key?.decapsulate(kemCiphertext)) != nil)

@@ -11,10 +11,10 @@ final class SealedPushWork {
     private let newRecipients: [DevicePublicKey]
     private var nextRecipient = 0
     private let received: Envelope
-    /// A test's key, of Tests/Vectors/Hybrid/good-plain.txt.
+    /// A test key from Tests/Vectors/Hybrid/good-plain.txt.
     private static let hybridIdentity = "PUSH-PQ-SECRET-KEY-12SRK4G8FG3CJXSN8P4YEGTK78KNDDSGATQ5W82SG2NTN9HJ59THS3Z25S0"
     private let hybridPhone: DevicePublicKey
-    /// Makes a context for each message.
+    /// Creates a context for each message.
     private let forgetful: Sealer
     private let hybridOpener: Opener
     private let receivedHybrid: Envelope
@@ -33,7 +33,7 @@ final class SealedPushWork {
         precondition(contentJSON.count == 256)
         newRecipients = (0..<4_000).map { _ in DevicePrivateKey().recipient }
         guard let payload = try? sealer.seal(content, toUnverified: phone.recipient) else {
-            preconditionFailure("did not seal")
+            preconditionFailure("sealing failed")
         }
         received = payload.envelope
         let identity = try Array(Self.hybridIdentity.utf8).withUnsafeBytes { try DevicePrivateKey(parsing: $0) }
@@ -54,26 +54,26 @@ final class SealedPushWork {
 
     func sealForSeen() { precondition((try? sealer.seal(content, toUnverified: phone.recipient)) != nil) }
 
-    /// Each recipient for the first time.
+    /// Seals to each recipient for the first time.
     func sealForNew() {
-        precondition(nextRecipient < newRecipients.count, "more rounds than recipients were made for")
+        precondition(nextRecipient < newRecipients.count, "there are more rounds than new recipients")
         precondition((try? sealer.seal(content, toUnverified: newRecipients[nextRecipient])) != nil)
         nextRecipient += 1
     }
 
-    /// From the envelope's text, as the extension gets it, to checked content.
+    /// Opens an envelope's text, as the extension receives it, and checks the content.
     func open() { open(received, opener) }
 
     private func open(_ received: Envelope, _ opener: Opener) {
         guard let envelope = try? Envelope(parsing: received.text), (try? opener.open(envelope, at: .now())) != nil
-        else { preconditionFailure("did not open") }
+        else { preconditionFailure("opening failed") }
     }
 
     func writeContent() { precondition(!content.json.isEmpty) }
 
     func readContent() { precondition((try? Content(parsing: contentJSON)) != nil) }
 
-    /// Content whose JSON, with id, topic and sent, has this many bytes.
+    /// Returns content whose JSON, with id, topic, and sent, has this many bytes.
     private static func content(byteCount: Int) -> Content {
         var content = Content(title: "Nina", body: "")
         content.id = .random()

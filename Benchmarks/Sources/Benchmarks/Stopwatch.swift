@@ -1,11 +1,11 @@
 import Foundation
 
-/// Times named pieces of work in turn, round after round, so that a slow moment of the machine hits all of them.
+/// Times named pieces of work in turn, round after round, so that a slow moment of the machine affects all of them.
 struct Stopwatch {
     private var names: [String] = []
     private var microseconds: [String: [Double]] = [:]
 
-    /// Runs `work` `count` times and notes the time of one.
+    /// Runs `work` `count` times and records the average time.
     mutating func time(_ name: String, count: Int, _ work: () -> Void) {
         let start = ContinuousClock.now
         for _ in 0..<count { work() }
@@ -15,7 +15,7 @@ struct Stopwatch {
         microseconds[name, default: []].append(value)
     }
 
-    /// Microseconds, one value a round.
+    /// Returns the times in microseconds, one value per round.
     func rounds(_ name: String) -> [Double] { microseconds[name] ?? [] }
 
     func median(_ name: String) -> Double {

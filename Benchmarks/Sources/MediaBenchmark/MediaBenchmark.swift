@@ -1,8 +1,8 @@
 import CRawSodium
 import Foundation
 
-/// Checks and decrypts one stored file with nothing but libsodium, in the same chunks, and prints the milliseconds: what an
-/// extension is measured against.
+/// Checks and decrypts one stored file with only libsodium, in the same chunks, and prints the microseconds: the baseline
+/// for an extension.
 @main struct MediaBenchmark {
     static func main() throws {
         let arguments = CommandLine.arguments

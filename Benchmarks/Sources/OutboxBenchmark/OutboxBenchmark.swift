@@ -3,12 +3,12 @@ import PushOutbox
 import PushPostgres
 import PushSender
 
-/// An outbox's rates over SQLite and over PostgreSQL, in one run: registering, a message to all devices whose keys are new to
-/// the sealer and once more when they are known, single messages from 16 tasks at once, leasing and settling with 1, 2 and 4
-/// couriers whose transport answers at once, and how long a push waits for a courier that sleeps.
+/// Measures an outbox's rates on SQLite and PostgreSQL in one run: registering devices, a message to all devices before and
+/// after the sealer has seen their keys, single messages from 16 concurrent tasks, and leasing and settling with 1, 2, and 4
+/// couriers whose transport answers immediately. Also measures how long a push waits for an idle courier.
 ///
-/// Usage: outbox-benchmark COUNT [POSTGRES-URL [rounds|held [ROUNDS]]]. In rounds, messages go in and out while the couriers work
-/// on: the rates are to stay what they were; with `held`, a transaction that saw the tables is open all the time.
+/// Usage: outbox-benchmark COUNT [POSTGRES-URL [rounds|held [ROUNDS]]]. In rounds, messages come and go while the couriers
+/// run, and the rates should remain stable; with `held`, a transaction that has seen the tables remains open throughout.
 @main struct OutboxBenchmark {
     static func main() async throws {
         let words = CommandLine.arguments.dropFirst()
@@ -26,7 +26,7 @@ import PushSender
         try await all(Run("SQLite", count) { try Outbox(at: path) })
         if let address { try await all(Run("PostgreSQL", count) { try await Outbox(postgres: address) }, address) }
         let peak = peakMemoryByteCount() / 1_000_000
-        print("highest memory of the process: \(peak) MB   floor: at most 300 MB\(peak > 300 ? ", missed" : "")")
+        print("peak memory of the process: \(peak) MB   floor: at most 300 MB\(peak > 300 ? ", missed" : "")")
     }
 
     private static func all(_ run: Run, _ address: String? = nil) async throws {
@@ -40,7 +40,7 @@ import PushSender
         }
         let full = try await outbox.status().fileByteCount
         try await run.deliver(couriers: 1, of: 2 * run.count)
-        print("  \(run.name): \(empty / run.count) bytes a device, \((full - empty) / run.count / 2) bytes a message")
+        print("  \(run.name): \(empty / run.count) bytes per device, \((full - empty) / run.count / 2) per message")
         for couriers in [2, 4] {
             try await run.enqueueForEveryone(in: outbox)
             try await run.deliver(couriers: couriers, of: run.count)
@@ -51,7 +51,7 @@ import PushSender
         }
         if let address {
             let sleeper = try Sleeper(at: address)
-            try await run.measure("the same, while somebody sleeps who must be woken each time", single) {
+            try await run.measure("the same, with an idle courier that must be woken each time", single) {
                 try await run.enqueueSingle(single)
             }
             sleeper.end()
@@ -61,8 +61,8 @@ import PushSender
         _ = try await run.measure("status", 1) { _ = try await outbox.status() }
     }
 
-    /// Two couriers work all the time. A round is a message to everyone, while the carrier does not answer, and the time until
-    /// all are delivered once it does. Goes on until it is stopped, or so many times.
+    /// Two couriers run all the time. A round is a message to everyone while the transport doesn't answer, then the time
+    /// until all are delivered once it does. Runs `count` rounds, or until stopped.
     private static func rounds(_ run: Run, _ count: Int) async throws {
         let outbox = try await run.open()
         try await run.register(in: outbox)
@@ -83,7 +83,7 @@ import PushSender
 
     static func memoryByteCount() -> Int { kilobytes(of: "VmRSS:") * 1_000 }
 
-    /// The processor time of all PostgreSQL's processes on this machine, also of those that have ended and were waited for.
+    /// Returns the CPU time of all PostgreSQL processes on this machine, including ended ones that were waited for.
     static func serverSeconds() -> Double {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return processes.reduce(0) { sum, process in
@@ -101,11 +101,11 @@ import PushSender
     }
 }
 
-/// One store, with a sealer.
+/// A store and a sealer.
 private struct Run: Sendable {
     let name: String
     let count: Int
-    /// Each has connections of its own.
+    /// Opens the store with a new connection.
     let open: @Sendable () async throws -> Outbox
     private let sealer = Sealer(
         sender: SenderPrivateKey(), topic: "com.example.app", safeDefault: "You have a new message!")
@@ -117,7 +117,7 @@ private struct Run: Sendable {
         self.open = open
     }
 
-    /// Each device has keys of its own; making them is part of the time.
+    /// Registers devices with new keys, whose creation is part of the time.
     func register(in outbox: Outbox) async throws {
         var batch: [RegisteredDevice] = []
         for number in 0..<count {
@@ -142,7 +142,7 @@ private struct Run: Sendable {
             content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey(UUID().uuidString))
     }
 
-    /// Each task has an outbox, and so a connection, of its own.
+    /// Enqueues from tasks that each have their own outbox, and therefore their own connection.
     func enqueueSingle(_ total: Int) async throws {
         let outboxes = try await others(16)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -176,7 +176,7 @@ private struct Run: Sendable {
         return outboxes
     }
 
-    /// From the return of `enqueue` to the transport, of a courier that had nothing to do.
+    /// Measures the time from the return of `enqueue` to the transport, for an idle courier.
     func measureWaking() async throws {
         let (outbox, times) = (try await open(), AsyncStream<ContinuousClock.Instant>.makeStream())
         let courier = Courier(for: try await open(), through: Taker(times.continuation))
@@ -195,7 +195,7 @@ private struct Run: Sendable {
         waits.sort()
         print(
             String(
-                format: "%@: idle, a push waits %.1f ms (median), %.1f ms (the longest of 40)", name,
+                format: "%@: idle, a push waits %.1f ms (median), %.1f ms (maximum of 40)", name,
                 waits[waits.count / 2], waits.last ?? 0))
     }
 
@@ -208,14 +208,14 @@ private struct Run: Sendable {
         let served = OutboxBenchmark.serverSeconds() - server
         print(
             String(
-                format: "%@: %@: %.1f s, %.0f a second, %.1f µs of our cores each, %.1f of the server's; memory %d MB",
+                format: "%@: %@: %.1f s, %.0f per second, CPU µs each: ours %.1f, the server's %.1f; memory %d MB",
                 name, what, seconds, Double(count) / seconds, used * 1e6 / Double(count), served * 1e6 / Double(count),
                 OutboxBenchmark.memoryByteCount() / 1_000_000))
         fflush(nil)
     }
 }
 
-/// A transport that takes everything.
+/// A transport that accepts everything.
 private struct Taker: PushTransport {
     let times: AsyncStream<ContinuousClock.Instant>.Continuation?
     let gate: Gate?
@@ -232,7 +232,7 @@ private struct Taker: PushTransport {
     }
 }
 
-/// Lets nobody pass, or so many at once.
+/// Blocks all deliveries, or lets a number of them pass.
 private actor Gate {
     private var left = 0
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -246,7 +246,7 @@ private actor Gate {
         opener = nil
     }
 
-    /// Returns when they have passed.
+    /// Returns once that many have passed.
     func open(for count: Int) async {
         left = count
         for waiter in waiters { waiter.resume() }
@@ -255,7 +255,7 @@ private actor Gate {
     }
 }
 
-/// A session that holds what a sleeping courier holds, and is told each time, as it never gets up.
+/// A session that holds an idle courier's lock and is notified each time, since it never wakes.
 private struct Sleeper {
     private let process = Process()
     private let input = Pipe()

@@ -10,10 +10,10 @@ struct Load: Sendable {
     }
 
     enum Sealing {
-        /// Payloads are ready.
+        /// Payloads are sealed in advance.
         case before
         case forSeen
-        /// Each push has a recipient of its own.
+        /// Each push has its own recipient.
         case forNew
     }
 
@@ -29,7 +29,7 @@ struct Load: Sendable {
         transport.trust(tokens.map { .apns($0) }, topic: "com.example.app")
     }
 
-    /// As fast as answers come: each of `concurrency` tasks sends one push after the other.
+    /// Sends as fast as answers arrive: each of `concurrency` tasks sends one push after the other.
     func closed(count: Int, concurrency: Int, sealing: Sealing) async throws -> String {
         let recipients =
             sealing == .forNew ? (0..<count).map { _ in DevicePrivateKey().recipient } : devices.map { $0.recipient }
@@ -58,18 +58,18 @@ struct Load: Sendable {
         return String(format: "%.0f %.2f %d", Double(count) / elapsed, cpu / Double(count), refusedCount)
     }
 
-    /// At its own pace, whether answers come or not; times count from when a push was due, not from when it was sent.
+    /// Sends at its own pace, regardless of answers. Times count from when a push was due, not from when it was sent.
     func paced(rate: Int, seconds: Int) async throws -> String {
         let count = rate * seconds
         let start = ContinuousClock.now + .milliseconds(10)
-        // Not a task group: to end one of its tasks takes longer the more there are.
+        // Not a task group, in which ending a task takes longer the more tasks there are.
         let (answers, answer) = AsyncStream.makeStream(of: Double?.self)
         var sentCount = 0
         while sentCount < count {
             let dueCount = min(count, Int((ContinuousClock.now - start) / .seconds(1) * Double(rate)))
             if dueCount > sentCount {
                 let numbers = sentCount..<dueCount
-                // One step to the transport's thread for all that are due.
+                // One switch to the transport's thread for all pushes that are due.
                 Task(executorPreference: transport.taskExecutor) {
                     for number in numbers {
                         Task(executorPreference: transport.taskExecutor) {
@@ -96,7 +96,7 @@ struct Load: Sendable {
             count - sorted.count)
     }
 
-    /// Milliseconds from when a push was due to its answer; nil if it was not accepted.
+    /// Returns the milliseconds from when a push was due to its answer, or nil if it wasn't accepted.
     private func latency(of number: Int, due: ContinuousClock.Instant) async -> Double? {
         let device = devices[number % devices.count]
         guard let payload = try? sealer.seal(content, toUnverified: device.recipient),
@@ -105,9 +105,9 @@ struct Load: Sendable {
         return (ContinuousClock.now - due) / .milliseconds(1)
     }
 
-    /// How many pushes a second are accepted, for all devices but the last; that one's token is bad, or nothing is sent to it.
+    /// Returns the accepted pushes per second for all devices but the last, which has a bad token or gets no pushes.
     func others(seconds: Double, concurrency: Int, besideBadToken: Bool) async throws -> String {
-        // A token of another length is one that the local APNs knows to be no device's.
+        // The local APNs knows that a token of another length doesn't belong to a device.
         guard let badToken = DeviceToken(parsing: "bad0") else { return "" }
         // As if it had worked until now.
         transport.trust([.apns(badToken)], topic: "com.example.app")

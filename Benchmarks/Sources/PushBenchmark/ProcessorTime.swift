@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process has used of the processors.
+/// The CPU time that this process has used.
 enum ProcessorTime {
     static func microseconds() -> Double {
         var usage = rusage()

@@ -6,14 +6,14 @@ import PushSender
 /// Sends pushes over HTTP/2 to a server on this machine, and prints one line of figures.
 ///
 /// Usage: push-benchmark PORT CERTIFICATE KEY TOKENS MODE AMOUNT CONCURRENCY
-/// TOKENS is a file with a device token a line. What MODE measures, and of which AMOUNT:
-///   sealed    sealing and sending AMOUNT pushes to recipients that were seen: pushes/s, CPU µs/push, not accepted
-///   unsealed  the same, sealed before the time is taken
-///   new       the same as sealed, each recipient for the first time
-///   paced     AMOUNT pushes a second for ten seconds: median, 99th percentile and maximum of the time from when each was
-///             due to its answer, in ms; pushes/s; not accepted
-///   good      for three seconds: pushes/s that were accepted; AMOUNT says nothing
-///   bad       the same, beside one task that keeps sending to a token that the server calls bad
+/// TOKENS is a file with one device token per line. MODE is one of these, and AMOUNT depends on it:
+///   sealed    seal and send AMOUNT pushes to known recipients: pushes/s, CPU µs/push, not accepted
+///   unsealed  the same, but sealed before the timing starts
+///   new       the same as sealed, but each recipient is new
+///   paced     AMOUNT pushes per second for ten seconds: median, 99th percentile, and maximum of the time from when each
+///             was due to its answer, in ms; pushes/s; not accepted
+///   good      for three seconds: pushes/s that were accepted; AMOUNT is ignored
+///   bad       the same, beside one task that keeps sending to a token that the server rejects
 @main struct PushBenchmark {
     static func main() async throws {
         let arguments = CommandLine.arguments
@@ -36,7 +36,7 @@ import PushSender
             configuration, logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() })
         let load = Load(transport, tokens: tokens)
 
-        // Contexts are made, the connection is open.
+        // Creates the contexts and opens the connection.
         _ = try await load.closed(count: tokens.count * 20, concurrency: concurrency, sealing: .forSeen)
         switch arguments[5] {
         case "sealed": print(try await load.closed(count: amount, concurrency: concurrency, sealing: .forSeen))
