@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that whoever depends on Sealed Push resolves none of this. What is not public it sees as the
-// tests do, by `@testable`, for which Scripts/fuzz builds. For Linux, since Apple's toolchains come without libFuzzer.
+// A separate package, so that packages that depend on Sealed Push don't resolve its dependencies. It uses internal symbols
+// as tests do, by `@testable`, which Scripts/fuzz enables. For Linux, since Apple's toolchains lack libFuzzer.
 func target(
     _ name: String, _ products: String..., packages: [String: [String]] = [:]
 ) -> Target {

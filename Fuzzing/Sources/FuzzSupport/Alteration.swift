@@ -1,6 +1,6 @@
-/// Bytes that are made into others by what an input says.
+/// Alterations of bytes that an input specifies.
 public enum Alteration {
-    /// One alteration of bytes; perhaps none.
+    /// Returns the bytes with one alteration, or with none.
     public static func ofBytes(_ bytes: [UInt8], _ input: inout Input) -> [UInt8] {
         var bytes = bytes
         let act = input.byte()
@@ -18,7 +18,7 @@ public enum Alteration {
         return bytes
     }
 
-    /// One alteration of lines; `others` gives lines too.
+    /// Returns the lines with one alteration, which may add lines of `others`.
     public static func ofLines(_ bytes: [UInt8], _ others: [UInt8], _ input: inout Input) -> [UInt8] {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
         let act = input.byte()

@@ -1,14 +1,14 @@
 import Foundation
 
-/// base64url as Specification 2.5 has it, on top of Foundation's base64, to compare with the project's own.
+/// base64url as in Specification 2.5, based on Foundation's base64, to compare with the project's own.
 public enum Base64URLRule {
-    /// Nil unless the text is the one way to write some bytes.
+    /// Returns nil unless the text is the only encoding of some bytes.
     public static func decode(_ text: String) -> [UInt8]? {
         guard let bytes = decodeLoosely(text) else { return nil }
         return encode(bytes).utf8.elementsEqual(text.utf8) ? bytes : nil
     }
 
-    /// The same without its strictness: any other character is passed over, and unused bits may be anything.
+    /// A lenient version: it skips any other character, and unused bits may have any value.
     public static func decodeLoosely(_ text: String) -> [UInt8]? {
         var base64 = text.utf8.compactMap { digits[$0] }
         base64 += repeatElement(UInt8(ascii: "="), count: (4 - base64.count % 4) % 4)

@@ -1,15 +1,15 @@
-/// Bech32 (BIP 173), written a second time, without any check: to make key texts, good and bad.
+/// A second implementation of Bech32 (BIP 173), without any check, to create valid and invalid key texts.
 public enum Bech32Rule {
-    /// The text of groups of five bits, with a checksum that fits them and the constant.
+    /// Returns the text of five-bit groups, with a checksum that matches them and the constant.
     public static func text(prefix: String, groups: [UInt8], constant: UInt32 = 1) -> String {
         let all = groups + checksum(prefix, groups, constant)
         return prefix + "1" + String(decoding: all.map { alphabet[Int($0)] }, as: UTF8.self)
     }
 
-    /// The groups of a key's bytes, such as 52 of 32 bytes.
+    /// Returns the groups of a key's bytes, such as 52 for 32 bytes.
     public static func groups(_ bytes: [UInt8]) -> [UInt8] { regroup(bytes, from: 8, to: 5, padding: 4) }
 
-    /// The bytes in a key's groups, such as 32 in 52 groups; the bits after them are left out.
+    /// Returns the bytes in a key's groups, such as 32 in 52 groups, without the bits after them.
     public static func bytes(_ groups: [UInt8]) -> [UInt8] { regroup(groups, from: 5, to: 8, padding: 0) }
 
     private static func regroup(_ groups: [UInt8], from width: Int, to newWidth: Int, padding: Int) -> [UInt8] {
@@ -23,7 +23,7 @@ public enum Bech32Rule {
         }
     }
 
-    /// The bytes of a key's text that is known to be good.
+    /// Returns the bytes of a key's text that is known to be valid.
     public static func bytes(ofKey text: String) -> [UInt8] {
         let data = text.lowercased().utf8.split(separator: UInt8(ascii: "1")).last?.dropLast(6) ?? []
         return bytes(data.map { UInt8(alphabet.firstIndex(of: $0) ?? 0) })

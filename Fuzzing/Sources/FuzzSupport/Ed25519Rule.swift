@@ -1,8 +1,8 @@
 import CRawSodium
 
-/// Which Ed25519 public keys are refused, by another way than the project's own. Source: Specification 8.6.
+/// Which Ed25519 public keys must be rejected, determined differently than in the project. Source: Specification 8.6.
 public enum Ed25519Rule {
-    /// A point P of the main subgroup is 1/8 times 8P; any other point, or another spelling of it, is not.
+    /// Whether a key is safe. A point P of the main subgroup equals 1/8 times 8P; other points and encodings don't.
     public static func isSafe(_ key: [UInt8]) -> Bool {
         var multiple = key
         for _ in 0..<3 {
@@ -13,7 +13,7 @@ public enum Ed25519Rule {
         return crypto_scalarmult_ed25519_noclamp(&product, eighth, multiple) == 0 && product == key
     }
 
-    /// Keys on which an implementation may stumble: of low order, mixed with such a point, or not canonical.
+    /// Edge cases for implementations: keys of low order, mixed with such a point, or not canonical.
     public static let edges: [[UInt8]] = {
         var edges = lowOrder
         for first: UInt8 in [0xec, 0xed, 0xee, 0xff] {
@@ -30,7 +30,7 @@ public enum Ed25519Rule {
     /// L = 2^252 + 27742317777372353535851937790883648493, little endian.
     public static let groupOrder = Hexadecimal.bytes("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
 
-    /// Nil unless both are points.
+    /// Returns nil unless both are points.
     private static func sum(_ one: [UInt8], _ other: [UInt8]) -> [UInt8]? {
         var sum = [UInt8](repeating: 0, count: 32)
         return crypto_core_ed25519_add(&sum, one, other) == 0 ? sum : nil
@@ -45,7 +45,7 @@ public enum Ed25519Rule {
     }()
     private static let base = [0x58] + [UInt8](repeating: 0x66, count: 31)
 
-    /// Of order 1, 2, 4, 8 and 8; the others differ in the sign bit.
+    /// Points of order 1, 2, 4, 8, and 8; the others differ in the sign bit.
     private static let lowOrder = [
         "0100000000000000000000000000000000000000000000000000000000000000",
         "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",

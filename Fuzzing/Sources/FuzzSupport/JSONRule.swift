@@ -1,14 +1,14 @@
-/// The grammar of JSON (RFC 8259), written a second time, to compare with what the project accepts.
+/// A second implementation of JSON's grammar (RFC 8259), to compare with what the project accepts.
 public struct JSONRule {
-    /// One object in UTF-8, with nothing but white space around it, and at most 16 levels deep.
+    /// Whether the text is a single object in UTF-8, surrounded only by white space, and at most 16 levels deep.
     public private(set) var isObject = false
-    /// Half of a pair of surrogates alone (`\ud800`): allowed by the grammar, and no text.
+    /// Whether there is a lone surrogate (`\ud800`), which the grammar allows but isn't text.
     public private(set) var hasLoneSurrogate = false
-    /// One name twice in one object: no I-JSON, so that nothing is promised (Specification 4.5).
+    /// Whether a name is repeated in an object. It isn't I-JSON, so nothing is promised (Specification 4.5).
     public private(set) var hasRepeatedName = false
-    /// A number that no finite Double comes near.
+    /// Whether there is a number too large for a finite Double.
     public private(set) var hasTooLargeNumber = false
-    /// An integer that is no Int64: a sender must not change it (Specification 4.5).
+    /// Whether there is an integer beyond Int64, which a sender must not change (Specification 4.5).
     public private(set) var hasTooLargeInteger = false
 
     private var rest: ArraySlice<UInt8>
@@ -78,7 +78,7 @@ public struct JSONRule {
         return nil
     }
 
-    /// What follows a backslash; U+FFFD for half a pair of surrogates.
+    /// Parses the part after a backslash; returns U+FFFD for a lone surrogate.
     private mutating func escape() -> UnicodeScalar? {
         let letter = rest.popFirst()
         guard letter == UInt8(ascii: "u") else { return letter.flatMap { Self.escapes[$0] } }
@@ -121,7 +121,7 @@ public struct JSONRule {
         return true
     }
 
-    /// At least one.
+    /// Parses at least one digit.
     private mutating func digits() -> Bool {
         let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         rest = rest[digits.endIndex...]

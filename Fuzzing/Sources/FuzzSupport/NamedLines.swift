@@ -10,7 +10,7 @@ public struct NamedLines: Sendable {
         self = lines
     }
 
-    /// The lines of one name of the published keyring.
+    /// Creates the lines of one name in the published keyring.
     public init(published name: String) {
         let file = Self.tests.appending(path: "Keyring/keyring.txt")
         guard let text = try? String(contentsOf: file, encoding: .utf8),
@@ -33,7 +33,7 @@ public struct NamedLines: Sendable {
         self.values = values
     }
 
-    /// Every file of a folder below `Tests`.
+    /// Returns all files of a folder below `Tests`.
     public static func all(in path: String) -> [NamedLines] {
         let folder = tests.appending(path: path)
         let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -42,7 +42,7 @@ public struct NamedLines: Sendable {
 
     public subscript(name: String) -> String? { values[name] }
 
-    /// The value of a line that must be there.
+    /// Returns the value of a required line.
     public func required(_ name: String) -> String {
         guard let value = values[name] else { fatalError("no line \"\(name)\"") }
         return value

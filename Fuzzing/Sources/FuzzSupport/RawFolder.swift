@@ -1,11 +1,11 @@
 import Foundation
 
-/// A folder in memory (on `/dev/shm`) that is laid anew for each input and is gone with the process.
+/// A folder in memory (on `/dev/shm`) that is filled anew for each input and removed when the process ends.
 public struct RawFolder: Sendable {
     public var path: String { url.path }
     public let url: URL
 
-    /// - Parameter name: of the target; folders that processes of the target have left behind are removed.
+    /// - Parameter name: the target's name; folders that its earlier processes left behind are removed.
     public init(target name: String) {
         let root = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
         let prefix = "\(name)."
@@ -18,7 +18,7 @@ public struct RawFolder: Sendable {
         atexit { RawFolder.toRemove.map { try? FileManager.default.removeItem(at: $0) } }
     }
 
-    /// Makes the folder's files these and no others: a path below the folder, and the bytes.
+    /// Replaces the folder's files with these: a path below the folder, and the bytes.
     public func lay(_ files: [String: [UInt8]]) {
         try? FileManager.default.removeItem(at: url)
         do {
@@ -30,12 +30,12 @@ public struct RawFolder: Sendable {
                     at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
                 let isMade = FileManager.default.createFile(
                     atPath: file.path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
-                demand(isMade, "\(path) is not written")
+                demand(isMade, "\(path) wasn't written")
             }
-        } catch { fatalError("the folder is not laid: \(error)") }
+        } catch { fatalError("the folder couldn't be filled: \(error)") }
     }
 
-    /// The bytes of a file; empty without one.
+    /// Returns the bytes of a file, or no bytes if there is no file.
     public func bytes(of name: String) -> [UInt8] {
         (try? Data(contentsOf: url.appending(path: name))).map(Array.init) ?? []
     }

@@ -1,18 +1,18 @@
 import CRawSodium
 
-/// In place of libsodium's random numbers, the same ones for each input: what was found is then found again.
+/// Replaces libsodium's random numbers by the same ones for each input, so that findings are reproducible.
 public enum RepeatableRandom {
     // libFuzzer calls on one thread, one input after another.
     nonisolated(unsafe) private static var state: UInt64 = 0
 
-    /// Begins the numbers anew; to be called first for each input.
+    /// Restarts the numbers; call this first for each input.
     public static func restart() {
-        demand(isInPlace, "libsodium did not take the random numbers")
+        demand(isInPlace, "libsodium didn't accept the random numbers")
         state = 0
     }
 
     private static let isInPlace: Bool = {
-        // libsodium keeps the pointer for good.
+        // libsodium keeps the pointer forever.
         let implementation = UnsafeMutablePointer<randombytes_implementation>.allocate(capacity: 1)
         implementation.initialize(
             to: randombytes_implementation(

@@ -1,11 +1,11 @@
-/// Which public keys are refused, written a second time from Specification 3.3 and 3.8.2, to compare with the project's own.
+/// Which public keys must be rejected: a second implementation of Specification 3.3 and 3.8.2, to check the project's.
 public enum X25519Rule {
     public static func isSafe(_ key: [UInt8]) -> Bool {
         let number = Array(key.reversed())
         return number[0] < 0x80 && number.lexicographicallyPrecedes(prime) && !lowOrder.contains(key)
     }
 
-    /// The same of a device's key. A hybrid one has 768 coefficients of 12 bits and 32 bytes before its X25519 part.
+    /// The same for a device's key. A hybrid key has 768 coefficients of 12 bits and 32 bytes before its X25519 part.
     public static func isSafe(device key: [UInt8]) -> Bool {
         stride(from: 0, to: key.count - 64, by: 3).allSatisfy { place in
             let (low, middle, high) = (Int(key[place]), Int(key[place + 1]), Int(key[place + 2]))
@@ -13,7 +13,7 @@ public enum X25519Rule {
         } && isSafe(Array(key.suffix(32)))
     }
 
-    /// Keys on which an implementation may stumble: of low order, and around 2^255 − 19 and 2^255.
+    /// Edge cases for implementations: keys of low order, and around 2^255 − 19 and 2^255.
     public static let edges: [[UInt8]] = {
         var edges = lowOrder
         for first: UInt8 in [0xeb, 0xed, 0xee, 0xff] {

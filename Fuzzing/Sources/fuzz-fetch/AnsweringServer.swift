@@ -2,7 +2,7 @@ import Foundation
 import FuzzSupport
 import Glibc
 
-/// A web server on this machine that answers whatever it is told to.
+/// A web server on this machine that returns any given answer.
 final class AnsweringServer: @unchecked Sendable {
     let url: URL
     private let listener: Int32
@@ -30,7 +30,7 @@ final class AnsweringServer: @unchecked Sendable {
 
     func answer(with bytes: [UInt8]) { lock.withLock { self.bytes = bytes } }
 
-    /// One connection: the request's head is read, and the answer written.
+    /// Serves one connection: reads the request's head, and writes the answer.
     private func serve() {
         let connection = accept(listener, nil, nil)
         guard connection >= 0 else { return }
@@ -49,7 +49,7 @@ final class AnsweringServer: @unchecked Sendable {
             rest = rest.dropFirst(count)
         }
         shutdown(connection, Int32(SHUT_WR))
-        // Until the other side has read it all: closing before that would cut it.
+        // Wait until the other side has read everything: closing before that would cut it off.
         while read(connection, &piece, piece.count) > 0 {}
     }
 }

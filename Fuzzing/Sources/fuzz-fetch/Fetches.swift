@@ -6,11 +6,11 @@ import FuzzSupport
 @testable import PushSimulator
 @testable import SealedPush
 
-/// What a web server answers when a file is fetched, and where it may send a phone: an answer gives the file or an error, soon
-/// and in little memory, and no bytes but those that were announced; an address that is allowed has for libcurl the host that
-/// was looked at, and that is a public one.
+/// A web server's answers to a file request, and where it may send a phone. An answer yields the file or an error, soon and
+/// with little memory, and no more bytes than announced. libcurl must find the same host in an allowed address as was
+/// checked, and it must be public.
 ///
-/// The input's first byte: an address; an answer; an answer's head, with the file behind it.
+/// The input's first byte selects an address, an answer, or an answer's head followed by the file.
 func fuzzFetch(_ input: inout Input) {
     let choice = input.byte()
     switch choice % 4 {
@@ -20,7 +20,7 @@ func fuzzFetch(_ input: inout Input) {
     }
 }
 
-/// One file, sealed, that all answers are for.
+/// A sealed file, for which all answers are.
 enum RemoteFiles {
     static let content = Array("what was sealed".utf8)
     static let key = AttachmentKey()
@@ -37,7 +37,7 @@ func checkFetching(answer bytes: [UInt8]) {
     let outcome: Result<FetchAnswer, MediaError> = waiting {
         let request = FetchRequest(
             url: file.url, deadline: .now + .seconds(2),
-            mayConnect: { (address) throws(MediaError) in demand(address.isLoopback, "it connects elsewhere") },
+            mayConnect: { (address) throws(MediaError) in demand(address.isLoopback, "it connects to another host") },
             wantsBody: { (answer) throws(MediaError) in try fetching.begin(answer) },
             take: { (bytes) throws(MediaError) in try fetching.take(bytes) })
         do throws(MediaError) {
@@ -48,10 +48,10 @@ func checkFetching(answer bytes: [UInt8]) {
     }
     guard case .success(let answer) = outcome else { return }
     demand(answer.status >= 200, "an answer of status \(answer.status)")
-    if fetching.finish() { demand(fetching.opened == RemoteFiles.content, "another file is whole") }
+    if fetching.finish() { demand(fetching.opened == RemoteFiles.content, "another file is accepted") }
 }
 
-/// Unchecked: one thread at a time has it.
+/// `@unchecked`: only one thread at a time uses it.
 private final class Answered: @unchecked Sendable {
     private let file: RemoteFile
     private var opening: RemoteFileOpening?
@@ -65,17 +65,17 @@ private final class Answered: @unchecked Sendable {
     }
 
     func begin(_ answer: FetchAnswer) throws(MediaError) -> Bool {
-        demand(!isBegun, "two heads of one answer")
+        demand(!isBegun, "an answer has two heads")
         isBegun = true
         try FileDownload.check(answer, of: file)
         return true
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) throws(MediaError) {
-        demand(isBegun, "a body before its head")
+        demand(isBegun, "a body came before its head")
         byteCount += bytes.count
         do throws(AttachmentError) { try opening?.take(bytes) { opened += $0 } } catch { throw .file(error) }
-        demand(byteCount <= file.byteCount, "more than was announced")
+        demand(byteCount <= file.byteCount, "more bytes came than announced")
     }
 
     func finish() -> Bool {
@@ -89,7 +89,7 @@ func checkAddress(_ text: String) {
     guard let url = URL(string: text) else { return }
     guard (try? SessionFetching().check(url, reaching: .internet)) != nil else { return }
     demand(url.scheme?.lowercased() == "https", "the scheme of \(text) is allowed")
-    // libcurl may refuse what the rules allow, and must not go elsewhere.
+    // libcurl may reject what the rules allow, but must not go elsewhere.
     guard let handle = curl_url() else { fatalError("libcurl has no memory") }
     defer { curl_url_cleanup(handle) }
     guard curl_url_set(handle, CURLUPART_URL, url.absoluteString, 0) == CURLUE_OK else { return }
@@ -101,11 +101,11 @@ func checkAddress(_ text: String) {
     if let address = IPAddress(text: host) {
         demand(IPAddress(text: seen) == address && address.isPublic, "\(text) leads to \(host)")
     } else {
-        demand(host == seen && host.contains("."), "\(text) leads to \(host), and \(seen) was looked at")
+        demand(host == seen && host.contains("."), "\(text) leads to \(host), but \(seen) was checked")
     }
 }
 
-/// In small letters, without the brackets of IPv6 and the dot of a full name.
+/// Returns the host in lowercase, without IPv6 brackets and a trailing dot.
 private func bare(_ host: String) -> String {
     var host = host.lowercased()
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }

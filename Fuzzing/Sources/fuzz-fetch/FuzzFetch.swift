@@ -1,6 +1,6 @@
 import FuzzSupport
 
-/// What a web server answers a phone, and what phones post to a server. The input's first byte says which of them.
+/// A web server's answers to a phone, and phones' posts to a server. The input's first byte selects one of them.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     var input = Input(start, count)
     switch input.byte() % 2 {

@@ -4,10 +4,10 @@ import FuzzSupport
 @testable import PushSender
 @testable import SealedPush
 
-/// What devices post: nothing is believed but what was MACed under the device's own key, and that as Specification 16.5
-/// says. And what a message says about receipts: what is read is written as the same.
+/// Devices' posts: only receipts that were MACed under the device's own key are accepted, as Specification 16.5 requires.
+/// And a message's receipt request: after reading and writing, it is the same.
 ///
-/// The input's first byte: any body; fields that are MACed; the same with a bit flipped; an address; a value of content.
+/// The input's first byte selects any body, fields to MAC, the same with a bit flipped, an address, or a content value.
 func fuzzReceipt(_ input: inout Input) {
     switch input.byte() % 5 {
     case 0: refuse(input.bytes)
@@ -30,14 +30,14 @@ private let receiver = ReceiptReceiver(keys: [receiptKey])
 func refuse(_ body: [UInt8]) {
     do {
         _ = try receiver.receive(body, at: now)
-        fatalError("a receipt is believed that nobody made")
+        fatalError("a receipt that no one created is accepted")
     } catch {
         demand((error == .wrongSize) == (body.count != 128), "\(error) of \(body.count) bytes")
         demand([.wrongSize, .unknownVersion, .rejected].contains(error), "\(error), where the MAC can't hold")
     }
 }
 
-/// Specification 16.2 and 16.5, written a second time.
+/// A second implementation of Specification 16.2 and 16.5.
 func receive(_ input: inout Input) {
     let body = made(&input)
     let created = body[33..<41].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -51,7 +51,7 @@ func receive(_ input: inout Input) {
     }
     do {
         let receipt = try receiver.receive(body, at: now)
-        demand(expected == nil, "a receipt is believed that is \(String(describing: expected))")
+        demand(expected == nil, "a receipt is accepted that is \(String(describing: expected))")
         demand(receipt.id.bytes == Array(body[1..<17]) && receipt.number == Array(body[17..<33]), "another's receipt")
         let counts = (0..<25).map { Int(body[46 + 2 * $0]) << 8 | Int(body[47 + 2 * $0]) }
         let sum = receipt.failures.values.reduce(0, +) + receipt.otherFailureCount
@@ -66,7 +66,7 @@ func flip(_ input: inout Input) {
     refuse(body)
 }
 
-/// 96 bytes as a device would write them, but for the times and numbers in them, and the MAC.
+/// Returns 96 bytes as a device would write them, except for the times, numbers, and MAC.
 private func made(_ input: inout Input) -> [UInt8] {
     let choice = input.byte()
     let offset = Int64(truncatingIfNeeded: input.word()) >> Int64(choice % 64)
@@ -82,10 +82,10 @@ private func made(_ input: inout Input) -> [UInt8] {
     return body + mac
 }
 
-/// A device posts with a loader that reads the address in its own way: it must find the same host there.
+/// A device posts with a loader that parses the address in its own way, but must find the same host.
 func checkReceiptAddress(_ text: String) {
     guard let address = ReceiptAddress(parsing: text) else { return }
-    demand(address.description == text && text.utf8.count <= 256, "an address is another")
+    demand(address.description == text && text.utf8.count <= 256, "an address has changed")
     let isLoopback = ReceiptAddress.loopbackHosts.contains(address.host)
     demand(address.isSecure || isLoopback, "receipts go unencrypted to \(address.host)")
     guard let url = URL(string: text) else { return }
@@ -100,7 +100,7 @@ func checkRequest(_ bytes: [UInt8]) {
     guard let members = JSONReader.object(bytes, maximumByteCount: 4_096),
         let request = try? ReceiptRequest(.object(members))
     else { return }
-    demand((try? ReceiptRequest(request.json)) == request, "written and read again it is another")
-    demand(request.key.count == 32 && request.id.bytes.count == 16, "a key or ID of another length")
+    demand((try? ReceiptRequest(request.json)) == request, "the request changes when written and read again")
+    demand(request.key.count == 32 && request.id.bytes.count == 16, "a key or ID has the wrong length")
     checkReceiptAddress(request.address.description)
 }

@@ -10,7 +10,7 @@ import NIOTLS
 @testable import PushSender
 @testable import SealedPush
 
-/// The transport as an app has it, on an event loop and a clock that go when they are told to, with one connection.
+/// The transport as in an app, with one connection, and an event loop and a clock that advance on demand.
 final class Client {
     private let clock = Clock()
     private let loop = EmbeddedEventLoop()
@@ -22,13 +22,13 @@ final class Client {
     private var written = WrittenFrames()
     private var receivedByteCount = 0
 
-    /// - Parameter hasSucceeded: whether a push was accepted before: until then one goes out at a time.
+    /// - Parameter hasSucceeded: whether a push was accepted before; until then, only one is sent at a time.
     init(hasSucceeded: Bool) {
         let clock = clock
         let times = TransportClock(now: { clock.now }, wall: { Timestamp(clamping: clock.seconds) }, chance: { 0.5 })
         dispatcher = Dispatcher(
             Self.configuration, tls: Self.tls, eventLoop: loop, clock: times, observer: Self.observer)
-        // Signed at once: else it would be on another thread.
+        // Signed at once; otherwise, signing would be on another thread.
         dispatcher.tokens = TokenSource(clock: times) { _ in }
         _ = dispatcher.tokens.current(now: clock.now)
         _ = dispatcher.tokens.signed("token")
@@ -89,20 +89,20 @@ final class Client {
         settle()
     }
 
-    /// The peer closes, and all time is over.
+    /// Closes the connection from the peer's side and lets all time limits pass.
     func end() {
         if channel.isActive { channel.close(promise: nil) }
         settle()
         for _ in 0..<2 { advance(milliseconds: 31_000) }
         demand(outcomes.counts.allSatisfy { $0 == 1 }, "pushes have \(outcomes.counts) outcomes")
-        demand(dispatcher.lanes.allSatisfy { $0.connections.isEmpty && $0.waiting.isEmpty }, "something stays behind")
+        demand(dispatcher.lanes.allSatisfy { $0.connections.isEmpty && $0.waiting.isEmpty }, "something is left over")
         dispatcher.closeNow()
         settle()
-        demand(dispatcher.isClosed, "it does not shut down")
+        demand(dispatcher.isClosed, "it doesn't shut down")
     }
 
     private func settle() {
-        // Hardly any connection is opened: there is nobody to connect to, and this loop can't.
+        // Prevents most connection attempts: there is no server, and this loop can't connect.
         lane.backoff.failed(now: clock.now, chance: 0, atLeast: .hours(1))
         loop.run()
         run { while let bytes = try channel.readOutbound(as: ByteBuffer.self) { written.take(bytes) } }
@@ -111,7 +111,7 @@ final class Client {
     }
 
     private func run(_ body: () throws -> Void) {
-        do { try body() } catch is ChannelError {} catch { fatalError("an error nobody takes: \(error)") }
+        do { try body() } catch is ChannelError {} catch { fatalError("an unhandled error: \(error)") }
     }
 
     private static let token = DeviceToken(parsing: String(repeating: "ab", count: 32)).unsafelyUnwrapped
@@ -129,10 +129,10 @@ final class Client {
         Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }, NOOPMetricsHandler.instance)
 }
 
-/// Unchecked: libFuzzer calls on one thread, and everything is done on it.
+/// `@unchecked`: libFuzzer calls on one thread, which does everything.
 private final class Outcomes: @unchecked Sendable { var counts: [Int] = [] }
 
-/// Likewise.
+/// `@unchecked` for the same reason.
 private final class Clock: @unchecked Sendable {
     var milliseconds: Int64 = 1_000_000
     var now: NIODeadline { .uptimeNanoseconds(UInt64(milliseconds) * 1_000_000) }

@@ -1,8 +1,8 @@
 import FuzzSupport
 
-/// What an HTTP/2 server sends to the transport, without TLS, while pushes are open: any bytes, or frames that an input makes,
-/// with time that passes. Each push gets one outcome, at the latest once the connection has ended and its time is over; what
-/// is sent is HTTP/2 within the peer's windows, and not much more than what came; nothing stays behind.
+/// An HTTP/2 server's data to the transport, without TLS, while pushes are open: any bytes, or frames that an input defines,
+/// as time passes. Each push gets one outcome, at the latest once the connection has ended and its time is over. The
+/// transport sends HTTP/2 within the peer's windows, not much more than it receives, and keeps nothing.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzzHTTP2(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     var input = Input(start, count)
     let choice = input.byte()

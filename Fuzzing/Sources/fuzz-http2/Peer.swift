@@ -1,6 +1,6 @@
 import FuzzSupport
 
-/// A peer that does what an input says.
+/// A peer that an input controls.
 struct Peer {
     private let client: Client
 
@@ -16,7 +16,7 @@ struct Peer {
         case 8: client.cancel(Int(input.byte()))
         case 9: goAway(&input)
         case 10: windowUpdate(&input)
-        // What is no whole frame: what follows then belongs to it.
+        // Not a whole frame: the bytes that follow then belong to it.
         default: client.receive(input.take(Int(input.byte())))
         }
     }
@@ -28,7 +28,7 @@ struct Peer {
         client.receive(PeerFrame.bytes(type: type, flags: flags, stream: stream, input.take(Int(input.byte()))))
     }
 
-    /// As APNs answers, in one frame or two.
+    /// Answers as APNs does, in one frame or two.
     private func answer(_ input: inout Input) {
         let stream = Self.stream(&input)
         let status = Self.statuses[Int(input.byte()) % Self.statuses.count]
@@ -57,19 +57,19 @@ struct Peer {
         client.receive(PeerFrame.bytes(type: 8, stream: stream, PeerFrame.bigEndian(Self.size(&input))))
     }
 
-    /// Mostly one of those that are open.
+    /// Returns a stream, usually an open one.
     private static func stream(_ input: inout Input) -> UInt32 {
         let byte = UInt32(input.byte())
         if byte < 0x60 { return byte % 32 == 0 ? 0 : 2 * (byte % 32) - 1 }
         return byte < 0xf0 ? 2 * (byte % 8) + 1 : UInt32(truncatingIfNeeded: input.word())
     }
 
-    /// Of any length, small ones too.
+    /// Returns any length, including small ones.
     private static func size(_ input: inout Input) -> UInt32 {
         UInt32(truncatingIfNeeded: input.word() >> UInt64(32 + input.byte() % 32))
     }
 
-    /// Header blocks: 200, 400 and 404 by the static table, others written out.
+    /// Header blocks: 200, 400, and 404 from the static table, others written out.
     private static let statuses: [[UInt8]] =
         [[0x88], [0x88], [0x8c], [0x8d]] + ["100", "410", "429", "503", "999"].map { [0x08, 0x03] + Array($0.utf8) }
     private static let reasons = [
@@ -78,7 +78,7 @@ struct Peer {
     ]
 }
 
-/// One frame as a server writes it. Source: RFC 9113, 4.1.
+/// Frames as a server writes them. Source: RFC 9113, 4.1.
 enum PeerFrame {
     static func bytes(type: UInt8, flags: UInt8 = 0, stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
         Array(bigEndian(UInt32(payload.count)).dropFirst()) + [type, flags] + bigEndian(stream) + payload

@@ -4,7 +4,7 @@ import NIOHPACK
 
 @testable import PushSender
 
-/// What the transport sends, read as a server would. Source: RFC 9113, 3.4, 4.1, 5.2 and 6.
+/// Parses the transport's output as a server would. Source: RFC 9113, 3.4, 4.1, 5.2, and 6.
 struct WrittenFrames {
     private(set) var byteCount = 0
     private var buffer = ByteBuffer()
@@ -13,12 +13,12 @@ struct WrittenFrames {
     private var expected: [String: [UInt8]] = [:]
     private var bodies: [UInt32: (rest: ArraySlice<UInt8>, isEnded: Bool)] = [:]
     private var lastStream: UInt32 = 0
-    /// What the peer takes on the whole connection; nil once it has sent something that can't be told apart here.
+    /// The window for the whole connection; nil once the peer has sent bytes that can't be parsed here.
     private var window: Int? = 65_535
 
     mutating func expect(_ request: PushRequest) { expected[request.apnsID] = request.body }
 
-    /// Follows the connection's window, as long as the peer sends one whole frame at a time.
+    /// Tracks the connection's window, as long as the peer sends one whole frame at a time.
     mutating func peerSent(_ bytes: [UInt8]) {
         let length = bytes.prefix(3).reduce(0) { $0 << 8 | Int($1) }
         guard let window, bytes.count == 9 + length else {
@@ -40,7 +40,7 @@ struct WrittenFrames {
             guard let head = buffer.readInteger(as: UInt32.self), let flags = buffer.readInteger(as: UInt8.self),
                 let stream = buffer.readInteger(as: UInt32.self), head >> 8 <= 16_384,
                 let payload = buffer.readSlice(length: Int(head >> 8))
-            else { fatalError("no whole frame is sent") }
+            else { fatalError("an incomplete frame is sent") }
             take(type: head & 0xff, flags, stream, payload)
         }
         buffer.clear()
@@ -50,11 +50,11 @@ struct WrittenFrames {
         switch type {
         case 0: data(stream, payload, isLast: flags & 1 != 0)
         case 1: headers(stream, payload)
-        case 3: demand(payload.readableBytes == 4 && bodies[stream] != nil, "a reset of no stream")
-        case 4: demand(stream == 0 && payload.readableBytes.isMultiple(of: 6), "settings that are none")
-        case 6: demand(stream == 0 && payload.readableBytes == 8, "a ping that is none")
-        case 7: demand(stream == 0 && payload.readableBytes == 8, "a GOAWAY that is none")
-        case 8: demand(payload.readableBytes == 4, "a window update that is none")
+        case 3: demand(payload.readableBytes == 4 && bodies[stream] != nil, "a reset without a stream")
+        case 4: demand(stream == 0 && payload.readableBytes.isMultiple(of: 6), "invalid settings")
+        case 6: demand(stream == 0 && payload.readableBytes == 8, "an invalid ping")
+        case 7: demand(stream == 0 && payload.readableBytes == 8, "an invalid GOAWAY")
+        case 8: demand(payload.readableBytes == 4, "an invalid window update")
         default: fatalError("a frame of type \(type) is sent")
         }
     }
@@ -65,7 +65,7 @@ struct WrittenFrames {
         var payload = payload
         guard let headers = try? decoder.decodeHeaders(from: &payload) else { fatalError("headers that can't be read") }
         demand(headers[":method"] == ["POST"] && headers["authorization"] == ["bearer token"], "\(headers)")
-        guard let body = headers["apns-id"].first.flatMap({ expected[$0] }) else { fatalError("headers of no push") }
+        guard let body = headers["apns-id"].first.flatMap({ expected[$0] }) else { fatalError("unknown headers") }
         bodies[stream] = (body[...], false)
     }
 
@@ -73,11 +73,11 @@ struct WrittenFrames {
         guard let body = bodies[stream], !body.isEnded else { fatalError("data on a stream that is not open") }
         demand(body.rest.starts(with: payload.readableBytesView), "the body of another push")
         let rest = body.rest.dropFirst(payload.readableBytes)
-        demand(isLast == rest.isEmpty, "the end of a body is elsewhere")
+        demand(isLast == rest.isEmpty, "the body ends in the wrong place")
         bodies[stream] = (rest, isLast)
         if let window {
             self.window = window - payload.readableBytes
-            demand(window >= payload.readableBytes, "more is sent than the peer takes")
+            demand(window >= payload.readableBytes, "more is sent than the peer's window allows")
         }
     }
 }

@@ -1,11 +1,11 @@
 import FuzzSupport
 import PushKeyring
 
-/// A keyring whose file is anything, and a backup that is: every call answers or throws, and nothing is used or taken
-/// from a sealed one that was altered.
+/// A keyring with any file, and a backup with any bytes. Every call returns or throws, and nothing from an altered sealed
+/// keyring is used.
 ///
-/// The input's first byte: whether the keyring is sealed (bit 0), and whether the rest is alterations of the good file
-/// (bit 1) or the file's very bytes.
+/// The input's first byte selects whether the keyring is sealed (bit 0), and whether the rest is alterations of the good
+/// file (bit 1) or the file's exact bytes.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     var input = Input(start, count)
@@ -34,7 +34,7 @@ private func checkUse(_ good: GoodKeyring, isAltered: Bool) {
     let locked = Keyring(folder: GoodKeyring.url)
     _ = answer { () throws(KeyringError) in try locked.entries() }
     let entries = answer { () throws(KeyringError) in try good.keyring.entries().keys }
-    demand(!isRefused || entries == nil, "an altered keyring is listed though it is unlocked")
+    demand(!isRefused || entries == nil, "an altered keyring is listed although it is unlocked")
     for name in good.entries.keys {
         let sender = answer { () throws(KeyringError) in try good.keyring.senderKey(named: name) }
         let device = answer { () throws(KeyringError) in try good.keyring.deviceKeys(named: name) }
@@ -44,31 +44,31 @@ private func checkUse(_ good: GoodKeyring, isAltered: Bool) {
     }
     let list = answer { () throws(KeyringError) in try good.keyring.trustList() }
     demand(!isRefused || list == nil, "an altered trust list is used")
-    demand(isAltered || list?.words == good.trusted, "the trust list is another")
+    demand(isAltered || list?.words == good.trusted, "the trust list has changed")
     _ = answer { () throws(KeyringError) in try good.keyring.examine(at: GoodKeyring.now) }
     let made = answer { () throws(KeyringError) in try good.keyring.generateSender(named: "other", at: GoodKeyring.now)
     }
     demand(!isRefused || made == nil, "an altered keyring is changed")
     guard made != nil else { return }
-    // What was changed is whole.
+    // The changed keyring is intact.
     demand(answer { () throws(KeyringError) in try good.keyring.senderKey(named: "other") } != nil, "a key is lost")
 }
 
-/// The same bytes as a backup.
+/// Uses the same bytes as a backup.
 private func checkRestoring(_ bytes: [UInt8], _ good: GoodKeyring) {
     guard let key = GoodKeyring.sealed.key else { return }
     GoodKeyring.folder.lay([:])
     let keyring = Keyring(folder: GoodKeyring.url, unlocking: .given(.key(key)))
     let names = answer { () throws(KeyringError) in try keyring.restore(bytes, with: .key(key), at: GoodKeyring.now) }
     let isGood = bytes == GoodKeyring.sealed.files["keyring.txt"]
-    demand((names != nil) == isGood, "what was restored was no backup")
+    demand((names != nil) == isGood, "bytes were restored that aren't a backup")
 }
 
-/// What a call gives; nil if it throws, and its words are no secret.
+/// Returns the result of a call, or nil if it throws; checks that the error reveals no secret.
 private func answer<Answer>(_ call: () throws(KeyringError) -> Answer) -> Answer? {
     do throws(KeyringError) { return try call() } catch {
         let words = error.description
-        demand(!words.isEmpty && !words.contains("SECRET-KEY-1"), "an error with a secret, or without words")
+        demand(!words.isEmpty && !words.contains("SECRET-KEY-1"), "an error contains a secret, or has no text")
         return nil
     }
 }

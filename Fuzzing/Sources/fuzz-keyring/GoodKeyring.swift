@@ -4,15 +4,15 @@ import PushKeyring
 
 @testable import SealedPush
 
-/// A keyring that is as it should be: what each input's folder begins as, in the clear or sealed under a key.
+/// A valid keyring with which each input's folder begins, unsealed or sealed under a key.
 struct GoodKeyring {
     let files: [String: [UInt8]]
     let entries: [KeyName: KeyringEntry]
     let trusted: [String]
-    /// What it is sealed under.
+    /// The key under which it is sealed.
     let key: KeyringKey?
-    /// Keys of `entries` once more. Of which kind an `AnyPublicKey` is stands in its pointer's upper bits, and the leak checker
-    /// takes that for no pointer.
+    /// The keys of `entries` again. An `AnyPublicKey` stores its type in its pointer's upper bits, so the leak checker
+    /// doesn't recognize that as a pointer.
     private let senders: [SenderPublicKey]
     private let authorities: [AuthorityPublicKey]
 
@@ -24,7 +24,7 @@ struct GoodKeyring {
     static let clear = GoodKeyring(under: nil)
     static let sealed = GoodKeyring(under: KeyringKey())
 
-    /// The keyring in the folder, with what opens it.
+    /// The keyring in the folder, with the key that opens it.
     var keyring: Keyring { Keyring(folder: Self.url, unlocking: key.map { .given(.key($0)) }) }
 
     private init(under key: KeyringKey?) {
@@ -38,7 +38,7 @@ struct GoodKeyring {
             senders = keys.compactMap { if case .sender(let key) = $0 { key } else { nil } }
             authorities = keys.compactMap { if case .authority(let key) = $0 { key } else { nil } }
             trusted = try keyring.trustList().words
-        } catch { fatalError("no good keyring: \(error)") }
+        } catch { fatalError("the good keyring can't be created: \(error)") }
         files = ["keyring.txt", "audit.jsonl"].reduce(into: [:]) { $0[$1] = Self.folder.bytes(of: $1) }
     }
 
@@ -61,7 +61,7 @@ struct GoodKeyring {
         try addFriend(keyring, sender: sender, at: start)
     }
 
-    /// Somebody else's device, which proves that it has its key.
+    /// Adds someone else's device, which proves that it has its key.
     private static func addFriend(_ keyring: Keyring, sender: SenderPublicKey, at start: Timestamp) throws {
         let identity = DevicePrivateKey()
         let enrollment = EnrollmentPrivateKey()
@@ -78,7 +78,7 @@ struct GoodKeyring {
 }
 
 extension TrustList {
-    /// What is in the list. As text, since a tagged pointer to a list that is kept looks like a leak.
+    /// The list's contents. As text, since a tagged pointer to a stored list looks like a leak.
     var words: [String] {
         entries.map { entry in
             let trusted =

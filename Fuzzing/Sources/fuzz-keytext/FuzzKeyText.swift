@@ -2,8 +2,8 @@ import FuzzSupport
 import PushKeyring
 import SealedPush
 
-/// Keys as text, and keys' names: what parses prints back to the same text, no text is two kinds of key, no error repeats
-/// any of it. Every second input is not the text itself but is made into one whose checksum fits, since guessing finds none.
+/// Keys as text, and keys' names: parsed text prints as the same text, no text is two types of key, and no error repeats any
+/// of it. Every second input is turned into a text with a valid checksum, since guessing never finds one.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzzKeyText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     var input = Input(start, count)
@@ -14,17 +14,17 @@ import SealedPush
     }
     var groups = input.rest.map { $0 & 31 }
     if choice & 0x80 != 0 {
-        // A strange key, with what else there is laid over it.
+        // An edge-case key, combined with the rest of the input.
         let all = WrittenKey.isSigning(choice) ? Ed25519Rule.edges : X25519Rule.edges
         let edge = Bech32Rule.groups(all[Int(input.byte()) % all.count])
         groups = edge.map { $0 ^ (input.byte() & 31) }
     }
     let key = WrittenKey(choice: choice, groups: groups)
-    demand(check(key.text) == key.kind, "read or refused against Specification 8")
+    demand(check(key.text) == key.kind, "accepted or rejected in violation of Specification 8")
     return 0
 }
 
-/// The kind of key that the text is, if any.
+/// Returns the type of key that the text is, if any.
 private func check(_ bytes: [UInt8]) -> String? {
     var kinds: [String] = []
     if isSecretKey(bytes, DevicePrivateKey.self) { kinds.append("push-secret-key-") }
@@ -48,7 +48,7 @@ private func check(_ bytes: [UInt8]) -> String? {
         checkAnyPublicKey(bytes, text, kind: kinds.first)
         if let name = KeyName(parsing: text) { checkName(name, text) }
     }
-    demand(kinds.count <= 1, "one text is \(kinds)")
+    demand(kinds.count <= 1, "a single text is \(kinds)")
     return kinds.first
 }
 
@@ -63,11 +63,11 @@ private func isSecretKey<Role>(_ bytes: [UInt8], _ kind: PrivateKey<Role>.Type) 
     demand(isKeyAsText, "text and bytes disagree")
     demand(key.withSecretText { $0.elementsEqual(bytes) }, "a secret key prints another text")
     demand(!contains("\(key) \(String(reflecting: key))", bytes), "a secret key shows its secret")
-    demand("\(key)".contains(key.publicKey.description), "a secret key does not show its public half")
+    demand("\(key)".contains(key.publicKey.description), "a secret key doesn't show its public half")
     return true
 }
 
-/// A keyring's key may have white space around it.
+/// Whether the bytes are a keyring's key, which may be surrounded by white space.
 private func isKeyringKey(_ bytes: [UInt8]) -> Bool {
     guard let key = parsed({ () throws(KeyTextError) in try KeyringKey(parsing: bytes) }) else { return false }
     let isSpace = { (byte: UInt8) in " \t\r\n".utf8.contains(byte) }
@@ -84,7 +84,7 @@ private func isPublicKey(_ bytes: [UInt8], _ parse: () throws(KeyTextError) -> s
     return true
 }
 
-/// A keyring keeps three kinds of public key under a name, and no other.
+/// A keyring stores only three types of public key under a name.
 private func checkAnyPublicKey(_ bytes: [UInt8], _ text: String, kind: String?) {
     let key = parsed { () throws(KeyTextError) in try AnyPublicKey(parsing: text) }
     let kinds: [String: AnyPublicKey.Kind] = ["push": .device, "pushsender": .sender, "pushauthority": .authority]
@@ -96,7 +96,7 @@ private func parsed<Key>(_ parse: () throws(KeyTextError) -> Key) -> Key? {
     do {
         return try parse()
     } catch {
-        demand(fixedWords.contains(words(error)), "an error has words of its own, perhaps of the text")
+        demand(fixedWords.contains(words(error)), "an error isn't a fixed text, so it may repeat the input")
         return nil
     }
 }
@@ -106,7 +106,7 @@ private func checkName(_ name: KeyName, _ text: String) {
     demand(!text.contains("/") && text != "." && text != ".." && text.utf8.count <= 64, "a name is a path")
 }
 
-/// All that errors say, whatever the text.
+/// All texts that errors may have, whatever the input.
 private let fixedWords = Set(KeyTextError.allCases.map(words))
 
 private func words(_ error: KeyTextError) -> String { "\(error) \(String(reflecting: error)) \(error.rawValue)" }
@@ -119,16 +119,16 @@ private func lowercased(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 0x20 : byte
 }
 
-/// A text around any groups of five bits, with a checksum that fits.
+/// A text around any five-bit groups, with a valid checksum.
 struct WrittenKey {
     let text: [UInt8]
-    /// The kind of key that it is by Specification 8; nil where it must be refused.
+    /// The type of key according to Specification 8; nil if it must be rejected.
     let kind: String?
 
     init(choice: UInt8, groups: [UInt8]) {
         let kind = Self.kind(choice)
         let isInCapitals = choice & 0x20 != 0
-        // Bech32m, the later form of BIP 350, is refused.
+        // Bech32m, the later form of BIP 350, is rejected.
         let isBech32m = choice & 0x40 != 0
         let lower = Bech32Rule.text(prefix: kind, groups: groups, constant: isBech32m ? 0x2bc8_30a3 : 1)
         text = Array((isInCapitals ? lower.uppercased() : lower).utf8)
@@ -140,11 +140,11 @@ struct WrittenKey {
             case "pushauthority", "pushenrollment": isWhole && Ed25519Rule.isSafe(bytes)
             default: isWhole && isInCapitals && kind.hasSuffix("-key-")
             }
-        // A hybrid key is a device's key, too.
+        // A hybrid key is also a device's key.
         self.kind = isRight ? kind.replacing("-pq", with: "").replacing("pq", with: "") : nil
     }
 
-    /// Whether the kind is a public key of Ed25519.
+    /// Whether the type is an Ed25519 public key.
     static func isSigning(_ choice: UInt8) -> Bool { ["pushauthority", "pushenrollment"].contains(kind(choice)) }
 
     private static func kind(_ choice: UInt8) -> String { kinds[Int(choice >> 1 & 15) % kinds.count] }

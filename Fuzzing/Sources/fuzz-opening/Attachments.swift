@@ -3,10 +3,10 @@ import FuzzSupport
 
 @testable import SealedPush
 
-/// Attachments: an entry that is read keeps the rules of Specification 14.1 and is written and read as the same; a file
-/// opens exactly where it was sealed as 14.2 says, in whatever pieces it comes, and gives what was sealed.
+/// Attachments: an accepted entry follows the rules of Specification 14.1 and is the same after writing and reading. A file
+/// opens exactly if it was sealed as 14.2 requires, in pieces of any size, and yields the sealed bytes.
 ///
-/// The input's first byte: entries of content; a file's bytes; chunks that are sealed; a file that is sealed, and altered.
+/// The input's first byte selects entries of content, a file's bytes, chunks to seal, or a file to seal and alter.
 func fuzzAttachment(_ input: inout Input) {
     switch input.byte() % 4 {
     case 0: checkEntries(input.bytes)
@@ -25,20 +25,20 @@ private func checkEntries(_ bytes: [UInt8]) {
     demand(attachments.count <= 16 && Set(attachments.map(\.id)).count == attachments.count, "\(attachments.count)")
     for attachment in attachments {
         demand((1...64).contains(attachment.id.utf8.count), "an ID of \(attachment.id.utf8.count) bytes")
-        demand((1...50_000_000).contains(attachment.file.contentByteCount ?? 0), "a file that no phone shows")
+        demand((1...50_000_000).contains(attachment.file.contentByteCount ?? 0), "no phone shows the file")
         checkRemote(attachment.file)
         demand(
             (try? Content.Attachment(attachment.json, at: "entry")) == attachment,
-            "written and read again it is another")
+            "an entry changes when written and read again")
     }
     var again = Content(body: "text")
     again.attachments = attachments
-    demand(again.attachments == attachments, "attachments are others when they are set")
+    demand(again.attachments == attachments, "attachments change when they are set")
     if let overflow = content.overflow {
-        demand(overflow.file.key != nil && overflow.file.contentByteCount ?? 0 <= 65_536, "an overflow in the clear")
+        demand(overflow.file.key != nil && overflow.file.contentByteCount ?? 0 <= 65_536, "an overflow is plain")
         checkRemote(overflow.file)
         demand(
-            (try? Overflow(overflow.json, at: "overflow")) == overflow, "written and read again the overflow is another"
+            (try? Overflow(overflow.json, at: "overflow")) == overflow, "the overflow changes when read again"
         )
     }
 }
@@ -53,16 +53,16 @@ private func checkRemote(_ file: RemoteFile) {
 private let key = AttachmentKey()
 private let keyBytes = key.withBytes { Array($0) }
 
-/// What nobody sealed gives nothing, whatever hash was announced.
+/// Bytes that weren't sealed yield nothing, whatever hash was announced.
 func checkFile(_ bytes: [UInt8]) {
     let opened = Opened(bytes, key: key, pieceByteCount: bytes.count % 50 + 1)
-    demand(opened.bytes.isEmpty && !opened.isWhole, "a file opens that nobody sealed")
+    demand(opened.bytes.isEmpty && !opened.isWhole, "a file opens that wasn't sealed")
     let plain = Opened(bytes, key: nil, pieceByteCount: bytes.count % 50 + 1)
-    demand(plain.bytes == bytes && plain.isWhole, "a plain file is another")
+    demand(plain.bytes == bytes && plain.isWhole, "a plain file has changed")
 }
 
-/// Specification 14.2, written a second time: chunks of 65,536 bytes, and one last of 1 byte or more, or of none in an empty
-/// file; the last, and no other, is final.
+/// A second implementation of Specification 14.2: chunks of 65,536 bytes, and a last one with at least 1 byte, or none in an
+/// empty file; only the last is final.
 func checkChunks(_ input: inout Input) {
     var chunks: [(bytes: [UInt8], tag: UInt8)] = []
     for _ in 0...input.byte() % 4 {
@@ -80,8 +80,8 @@ func checkChunks(_ input: inout Input) {
     let sealed = RawStream.seal(chunks, with: keyBytes)
     let opened = Opened(sealed, key: key, pieceByteCount: input.number(below: 65_000) + 1)
     demand(opened.isWhole == isRight, "chunks \(chunks.map { ($0.bytes.count, $0.tag) }) open: \(opened.isWhole)")
-    demand(content.starts(with: opened.bytes), "something else opens than was sealed")
-    demand(!isRight || opened.bytes == content, "not all opens")
+    demand(content.starts(with: opened.bytes), "bytes open that weren't sealed")
+    demand(!isRight || opened.bytes == content, "not everything opens")
 }
 
 func checkSealing(_ input: inout Input) {
@@ -97,15 +97,15 @@ func checkSealing(_ input: inout Input) {
                 try sealing.take(chunk, isLast: end == count) { sealed += $0 }
             }
         }
-    } catch { fatalError("it is not sealed: \(error)") }
-    demand(sealing.finish() == RawHash.blake2b(sealed, byteCount: 32), "the hash is of something else")
-    demand(SealedFileLayout(plaintextByteCount: count).sealedByteCount == sealed.count, "another length than laid out")
+    } catch { fatalError("sealing failed: \(error)") }
+    demand(sealing.finish() == RawHash.blake2b(sealed, byteCount: 32), "the hash is wrong")
+    demand(SealedFileLayout(plaintextByteCount: count).sealedByteCount == sealed.count, "the length is wrong")
     let whole = Opened(sealed, key: key, pieceByteCount: input.number(below: 65_000) + 1)
-    demand(whole.isWhole && whole.bytes == content, "what was sealed does not open")
+    demand(whole.isWhole && whole.bytes == content, "the sealed file doesn't open")
     let hash = RawHash.blake2b(sealed, byteCount: 32)
     sealed[bit / 8 % sealed.count] ^= 1 << (bit % 8)
-    demand(!Opened(sealed, key: key, hash: hash, pieceByteCount: 4_096).isWhole, "a file with another bit is whole")
-    demand(!Opened(sealed, key: key, pieceByteCount: 4_096).isWhole, "a file with another bit and its hash is whole")
+    demand(!Opened(sealed, key: key, hash: hash, pieceByteCount: 4_096).isWhole, "a flipped bit is accepted")
+    demand(!Opened(sealed, key: key, pieceByteCount: 4_096).isWhole, "a flipped bit with its hash is accepted")
 }
 
 /// A file as it arrives.
@@ -113,7 +113,7 @@ private struct Opened {
     private(set) var bytes: [UInt8] = []
     private(set) var isWhole = false
 
-    /// - Parameter hash: the announced one; nil for that of the bytes.
+    /// - Parameter hash: the announced hash; nil for the actual one.
     init(_ file: [UInt8], key: AttachmentKey?, hash: [UInt8]? = nil, pieceByteCount: Int) {
         let remote = RemoteFile(
             url: .init(filePath: "/"), byteCount: file.count, hash: hash ?? RawHash.blake2b(file, byteCount: 32),

@@ -3,11 +3,11 @@ import FuzzSupport
 @testable import PushCharts
 @testable import SealedPush
 
-/// Charts: one that is read keeps the limits of Specification 15, and is written and read as the same; any is laid out within
-/// its picture, in finite numbers, and drawn.
+/// Charts: an accepted chart keeps the limits of Specification 15, and is the same after writing and reading. Any chart is
+/// laid out within its picture, in finite numbers, and drawn.
 ///
-/// The input's first byte: whether the rest is content or what a chart is made of (bit 0), and whether it is drawn, which is
-/// slow (bits 1 to 4: one in 16).
+/// The input's first byte selects whether the rest is content or a chart's values (bit 0), and whether the chart is drawn,
+/// which is slow (bits 1 to 4: one in 16).
 func fuzzChart(_ input: inout Input) {
     let choice = input.byte()
     let chart = choice & 1 == 0 ? read(input.bytes) : made(&input)
@@ -18,23 +18,23 @@ func fuzzChart(_ input: inout Input) {
     guard choice & 0x1e == 0x1e else { return }
     do {
         let picture = try ChartPicture(chart, style: style)
-        demand(picture.png.starts(with: [0x89, 0x50, 0x4e, 0x47]), "a picture that is no PNG")
-    } catch { demand(error as? ChartError == .nothingToDraw, "a chart is not drawn: \(error)") }
+        demand(picture.png.starts(with: [0x89, 0x50, 0x4e, 0x47]), "the picture is not a PNG")
+    } catch { demand(error as? ChartError == .nothingToDraw, "a chart can't be drawn: \(error)") }
 }
 
 private func read(_ bytes: [UInt8]) -> PushChart? {
     guard let members = JSONReader.object(bytes, maximumByteCount: 4_096), let chart = try? PushChart(.object(members))
     else { return nil }
     demand((1...1_024).contains(chart.points.count) && chart.labels.count <= 16, "\(chart.points.count) points")
-    demand(chart.points.allSatisfy { $0?.isFinite ?? true }, "points that are infinite")
-    demand(chart.points.contains { $0 != nil }, "no point at all")
-    demand(chart.labels.allSatisfy { $0.utf8.count <= 48 }, "a label that is too long")
-    demand(max(chart.prefix.utf8.count, chart.suffix.utf8.count) <= 16, "a prefix or suffix that is too long")
-    demand((try? PushChart(chart.json)) == chart, "written and read again it is another")
+    demand(chart.points.allSatisfy { $0?.isFinite ?? true }, "points are infinite")
+    demand(chart.points.contains { $0 != nil }, "there are no points")
+    demand(chart.labels.allSatisfy { $0.utf8.count <= 48 }, "a label is too long")
+    demand(max(chart.prefix.utf8.count, chart.suffix.utf8.count) <= 16, "a prefix or suffix is too long")
+    demand((try? PushChart(chart.json)) == chart, "the chart changes when written and read again")
     return chart
 }
 
-/// As an app could make it, in bounds or not.
+/// Creates a chart as an app could, within limits or not.
 private func made(_ input: inout Input) -> PushChart {
     let kind = PushChart.Kind.allCases[Int(input.byte()) % PushChart.Kind.allCases.count]
     var chart = PushChart(kind, points: [], prefix: input.text(), suffix: input.text(), hasAxes: input.bool())
@@ -67,7 +67,7 @@ func checkLayout(of chart: PushChart, _ style: ChartStyle) {
             demand(stops.count >= 2 && zip(stops, stops.dropFirst()).allSatisfy { $0.y <= $1.y }, "\(stops)")
         case .stroke(let path, _, let width):
             check(path, in: drawing)
-            demand(width.isFinite && width > 0, "a line of the width \(width)")
+            demand(width.isFinite && width > 0, "a line has the width \(width)")
         case .text(let label): check(Path.Point(x: label.x, y: label.baseline), in: drawing)
         }
     }

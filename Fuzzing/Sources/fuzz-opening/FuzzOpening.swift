@@ -1,6 +1,6 @@
 import FuzzSupport
 
-/// What a phone reads of a push. The input's first byte says which reader gets the rest.
+/// The parts of a push that a phone reads. The input's first byte selects the reader for the rest.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     var input = Input(start, count)

@@ -1,7 +1,7 @@
 import FuzzSupport
 import PushSender
 
-/// Content made value by value from an input, as an app could make it: in range or not.
+/// Content built value by value from an input, as an app could create it: in range or not.
 enum MadeContent {
     static func content(_ input: inout Input) -> Content {
         var content = Content(title: optional(&input) { $0.text() }, body: optional(&input) { $0.text() })
@@ -40,7 +40,7 @@ enum MadeContent {
         case 4: .string(input.text())
         case 5: .array(values(&input, depth: depth))
         case 6: .object(Dictionary(values(&input, depth: depth).map { (input.text(), $0) }) { first, _ in first })
-        // Up to 31 levels in one go.
+        // Up to 31 levels at once.
         default: (0..<input.byte() & 31).reduce(JSONValue.null) { value, _ in .array([value]) }
         }
     }

@@ -1,8 +1,8 @@
 import FuzzSupport
 import PushSender
 
-/// Opening: nothing opens but what was sealed, and that opens, or is refused, as Specification 6.4 says. The input is an
-/// envelope, or one whose header is made to fit the keys, or the plaintext of one, or content to seal and a bit to flip.
+/// Opening: only sealed messages open, and they open or are rejected as Specification 6.4 requires. The input is an
+/// envelope, one whose header is made to match the keys, an envelope's plaintext, or content to seal and a bit to flip.
 func fuzzOpening(_ input: inout Input) {
     let choice = input.byte()
     let other = Int(choice >> 3)
@@ -18,7 +18,7 @@ func fuzzOpening(_ input: inout Input) {
     }
 }
 
-/// What nobody sealed does not open, and the reasons say nothing about why; but test vectors are open to all.
+/// Unsealed bytes don't open, and the reasons don't reveal why. The test vectors do open.
 private func openUnsealed(_ bytes: [UInt8]) {
     guard let envelope = try? Envelope(parsing: bytes), !Parties.knownEnvelopes.contains(bytes) else { return }
     checkRefusal(of: envelope)
@@ -27,17 +27,17 @@ private func openUnsealed(_ bytes: [UInt8]) {
 private func checkRefusal(of envelope: Envelope) {
     do {
         _ = try Parties.opener.open(envelope, at: Parties.now)
-        fatalError("an envelope opens that nobody sealed")
+        fatalError("an envelope opens that wasn't sealed")
     } catch {
         let reasons: [Opener.Refusal] = [.unknownRecipient, .unknownSender, .rejected]
-        demand(reasons.contains(error), "\(error), where the tag can't hold")
+        demand(reasons.contains(error), "\(error), but the tag can't be valid")
     }
 }
 
 private func withAuthenticatedHeader(_ bytes: [UInt8], key: Int) -> [UInt8] {
     guard bytes.count > 41 else { return bytes }
     var bytes = bytes
-    // With the top bit gone nearly every `enc` is a safe key.
+    // With the top bit cleared, nearly every `enc` is a safe key.
     bytes[40] &= 0x7f
     bytes.replaceSubrange(0..<9, with: Parties.suiteAndHints(key, enc: bytes[9..<41]))
     return bytes
@@ -48,11 +48,11 @@ private func withAnonymousHeader(_ bytes: [UInt8], key: Int) -> [UInt8] {
     return [2] + Parties.anonymousHint(key, enc: bytes[5..<37]) + bytes[5...]
 }
 
-/// Any plaintext, also one that a sealer would not seal.
+/// Opens any plaintext, even one that a sealer wouldn't seal.
 private func openBox(of plaintext: [UInt8], time: Int) {
     let box = RawSealedBox.seal(plaintext, to: Parties.recipientBytes)
     guard let envelope = try? Envelope(parsing: [2] + Parties.anonymousHint(0, enc: box[..<32]) + box) else {
-        demand(plaintext.isEmpty || plaintext.count > 3_019, "a sealed box is no envelope")
+        demand(plaintext.isEmpty || plaintext.count > 3_019, "a sealed box is not an envelope")
         return
     }
     Verdict(on: Verdict.content(of: plaintext), isAnonymous: true, time: time).check(envelope)
@@ -64,7 +64,7 @@ private func sealParsed(_ input: inout Input, isAnonymous: Bool, time: Int) {
     seal(content, isAnonymous: isAnonymous, time: time, flipping: bit)
 }
 
-/// Content as an app makes it, with values too that no JSON can hold.
+/// Seals content as an app creates it, including values that JSON can't represent.
 private func sealMade(_ input: inout Input, isAnonymous: Bool, time: Int) {
     let bit = input.number(below: 65_536)
     seal(MadeContent.content(&input), isAnonymous: isAnonymous, time: time, flipping: bit)
@@ -72,10 +72,10 @@ private func sealMade(_ input: inout Input, isAnonymous: Bool, time: Int) {
 
 private func seal(_ content: Content, isAnonymous: Bool, time: Int, flipping bit: Int) {
     var content = content
-    // The sealer would take the clock's time, which is another one each time.
+    // The sealer would use the clock's time, which differs each time.
     content.sent = content.sent ?? Parties.now
     let sealer = isAnonymous ? Parties.anonymousSealer : Parties.sealer
-    // The randomness of ML-KEM is not the same each time: what is checked does not depend on it.
+    // ML-KEM's randomness isn't repeatable, but the checks don't depend on it.
     let recipient = !isAnonymous && time >= 16 ? Parties.hybridRecipient : Parties.recipient
     guard let payload = try? sealer.seal(content, toUnverified: recipient) else { return }
     demand(payload.json.count <= 4_096, "a payload of \(payload.json.count) bytes")

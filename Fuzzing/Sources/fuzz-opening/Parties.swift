@@ -3,7 +3,7 @@ import PushSender
 
 @testable import SealedPush
 
-/// Who takes part: the published test keys, and those of the test vectors.
+/// The parties: the published test keys, and those of the test vectors.
 enum Parties {
     static let topic: Topic = "com.example.app"
     static let now = Timestamp(clamping: 1_760_000_003)
@@ -18,7 +18,7 @@ enum Parties {
     static let hybridRecipient = identities[4].recipient
     static let recipientBytes = Bech32Rule.bytes(ofKey: recipient.description)
 
-    /// The suite of one of the identities, and both hints of it and one of the senders.
+    /// Returns the suite of one of the identities, and both hints for it and one of the senders.
     static func suiteAndHints(_ key: Int, enc: ArraySlice<UInt8>) -> [UInt8] {
         let (recipient, sender) = (identities[key % identities.count].recipient, senders[key % senders.count])
         let suite: Envelope.Suite = recipient.isHybrid ? .hybrid : .authenticated
@@ -39,14 +39,14 @@ enum Parties {
                 return DeviceKey(identity, life: life)
             }), trusting: senders, allowsAnonymous: true)
 
-    /// The envelopes of the test vectors, which another program sealed.
+    /// The test vectors' envelopes, which another program sealed.
     static let knownEnvelopes = Set(vectors.compactMap { $0["field"].flatMap(Base64URLRule.decodeLoosely) })
     private static let vectors = NamedLines.all(in: "Vectors") + NamedLines.all(in: "Vectors/Hybrid")
 
     private static let senderKey = required {
         try SenderPrivateKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
     }
-    /// In one of the vectors two of these share a hint, and so do two of the senders.
+    /// In one of the vectors, two of these share a hint, and so do two of the senders.
     private static let sharing = NamedLines("Vectors/good-identities-and-senders-sharing-hint.txt")
     private static let usual = NamedLines("Vectors/good-all-keys.txt")
 

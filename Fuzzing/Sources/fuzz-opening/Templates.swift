@@ -3,10 +3,10 @@ import FuzzSupport
 
 @testable import PushService
 
-/// Templates: a text is filled exactly as Specification 17.2 says, once, and never longer than it may be. And the file of the
-/// app's values, whatever is in it: each value is a text of at most 4,096 bytes.
+/// Templates: a text is filled exactly as Specification 17.2 requires, once, and never exceeds its limit. And the file of
+/// the app's values, whatever it contains: each value is a text of at most 4,096 bytes.
 ///
-/// The input's first byte: a template, and how long it may become; or the file.
+/// The input's first byte selects a template and its limit, or the file.
 func fuzzTemplate(_ input: inout Input) {
     let choice = input.byte()
     if choice & 1 == 0 {
@@ -23,28 +23,28 @@ private func checkFilling(_ text: String, limit: Int) {
         asked.append(name)
         return values[name]
     }
-    demand(asked.allSatisfy(isName), "a name that is none: \(asked)")
+    demand(asked.allSatisfy(isName), "an invalid name: \(asked)")
     demand(filled.map { $0.utf8.count <= limit } ?? true, "a text of \(filled?.utf8.count ?? 0) bytes")
     let pieces = TemplateRule.pieces(of: Array(text.utf8))
     let expected = pieces.map { piece in piece.text ?? values[piece.name ?? ""].map { Array($0.utf8) } ?? piece.inPlace
     }
     let whole = expected.reduce([UInt8]()) { $0 + ($1 ?? []) }
     guard let filled else {
-        demand(expected.contains { $0 == nil }, "a text that can be filled is not")
+        demand(expected.contains { $0 == nil }, "a text that can be filled isn't")
         return
     }
     if whole.count > limit {
-        demand(filled.hasSuffix("…") && whole.starts(with: filled.utf8.dropLast(3)), "it is cut to something else")
+        demand(filled.hasSuffix("…") && whole.starts(with: filled.utf8.dropLast(3)), "it is cut wrong")
     } else {
         demand(!expected.contains { $0 == nil }, "a text that can't be filled is")
-        demand(filled.utf8.elementsEqual(whole), "it is filled with something else")
+        demand(filled.utf8.elementsEqual(whole), "it is filled wrong")
     }
 }
 
 private func checkValues(_ bytes: [UInt8]) {
     folder.lay(["values/values.json": bytes])
     let found = SharedValues(in: folder.url).all()
-    demand(found.values.allSatisfy { $0.utf8.count <= 4_096 }, "a value that is too long")
+    demand(found.values.allSatisfy { $0.utf8.count <= 4_096 }, "a value is too long")
     demand(found.isEmpty || bytes.count <= 65_536, "a file of \(bytes.count) bytes is read")
 }
 
@@ -55,7 +55,7 @@ private let values = [
 ]
 private let folder = RawFolder(target: "sealed-push-fuzz-template")
 
-/// Specification 17.2, written a second time, from the back: at each `}}`, what stands behind the last `{{` before it.
+/// A second implementation of Specification 17.2, from the back: at each `}}`, the text after the last `{{` before it.
 enum TemplateRule {
     struct Piece {
         var text: [UInt8]?
@@ -65,7 +65,7 @@ enum TemplateRule {
 
     static func pieces(of bytes: [UInt8]) -> [Piece] {
         var pieces: [Piece] = []
-        /// Behind the placeholder before, and behind the last `}}` that was looked at.
+        /// The positions after the preceding placeholder, and after the last `}}` that was checked.
         var (kept, seen) = (0, 0)
         while let end = pair("}", in: bytes, from: seen) {
             let openings = (seen..<max(seen, end - 1)).filter { bytes[$0] == 0x7b && bytes[$0 + 1] == 0x7b }

@@ -3,13 +3,13 @@ import PushSender
 
 @testable import SealedPush
 
-/// What must come of opening a message that was sealed rightly, written a second time from Specification 4.3, 6.4 and 21.2.
+/// The required result of opening a correctly sealed message: a second implementation of Specification 4.3, 6.4, and 21.2.
 struct Verdict {
     private let content: Content?
     private let isAnonymous: Bool
     private let now: Timestamp
 
-    /// - Parameter time: which of the moments to open at: the usual one, or one around a limit.
+    /// - Parameter time: selects when to open: at the usual time, or around a limit.
     init(on content: Content?, isAnonymous: Bool, time: Int) {
         self.content = content
         self.isAnonymous = isAnonymous
@@ -20,7 +20,7 @@ struct Verdict {
         now = moments[time % moments.count]
     }
 
-    /// What is left without the padding, where it is content.
+    /// Returns the bytes without padding, if they are content.
     static func content(of plaintext: [UInt8]) -> Content? {
         var rest = plaintext
         while rest.last == 0 { rest.removeLast() }
@@ -38,20 +38,20 @@ struct Verdict {
     }
 
     private func check(_ opened: OpenedContent) {
-        demand((opened.sender == nil) == isAnonymous, "the sender is not who sealed")
+        demand((opened.sender == nil) == isAnonymous, "the sender isn't the one that sealed")
         guard let content, let again = try? Content(opening: content.json) else { return }
         guard isAnonymous else {
-            demand(opened.content.json == again.json, "another content than was sealed")
+            demand(opened.content.json == again.json, "the content isn't the sealed one")
             let (other, sealed) = (opened.content.other, content.other)
-            demand(other.mapValues(\.normalized) == sealed.mapValues(\.normalized), "other values than were sealed")
-            demand(opened.content.data?.normalized == content.data?.normalized, "other data than was sealed")
+            demand(other.mapValues(\.normalized) == sealed.mapValues(\.normalized), "the values aren't the sealed ones")
+            demand(opened.content.data?.normalized == content.data?.normalized, "the data isn't the sealed one")
             return
         }
         demand(opened.content.interruptionLevel != .critical, "an anonymous message is critical")
         demand(opened.content.interruptionLevel != .timeSensitive, "an anonymous message is time-sensitive")
         if case .critical? = opened.content.sound { fatalError("an anonymous message has a critical sound") }
         // The sealer may have cut the body, but never the title.
-        demand(opened.content.alert.title == content.alert.title, "another title")
+        demand(opened.content.alert.title == content.alert.title, "the title has changed")
     }
 
     private var error: Opener.Refusal? {
@@ -68,7 +68,7 @@ struct Verdict {
 }
 
 extension JSONValue {
-    /// The same with whole numbers as integers, as 1.0 comes back as 1 when it was written and read.
+    /// The value with whole numbers as integers, since 1.0 comes back as 1 after writing and reading.
     var normalized: JSONValue {
         switch self {
         case .number(let number): Int64(exactly: number).map(JSONValue.integer) ?? self

@@ -2,11 +2,11 @@ import Foundation
 import FuzzSupport
 import GRDB
 
-/// An outbox whose file holds anything: it opens or not, and each call answers or throws, and ends. What it leases can be
-/// sent: whole, to a token, for a topic.
+/// An outbox with any file: it opens or not, and each call returns or throws, and ends. Leased pushes can be sent: they are
+/// complete, with a token and a topic.
 ///
-/// The input's first byte: whether cells of a good file are changed, bytes of it, or the input is the file (bits 0 and 1),
-/// and whether the tables are declared without types and limits (bit 2), as only another program would.
+/// The input's first byte selects whether cells or bytes of a good file are changed, or the input is the file (bits 0 and
+/// 1), and whether the tables are declared without types and limits (bit 2), as only another program would.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzzOutbox(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     var input = Input(start, count)
@@ -26,7 +26,7 @@ import GRDB
     return 0
 }
 
-/// What a table's declaration does not allow is left undone.
+/// Changes a cell, unless the table's declaration forbids it.
 private func changeCell(in db: Database, _ input: inout Input) throws {
     let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
     let table = one(of: tables, input.byte())
@@ -37,7 +37,7 @@ private func changeCell(in db: Database, _ input: inout Input) throws {
     let rows = input.byte()
     let condition = hasRowID && rows & 0x80 == 0 ? "WHERE rowid % 4 = \(rows % 4)" : ""
     let (value, isText) = value(&input)
-    // As text a blob's bytes are taken as they are, UTF-8 or not.
+    // As text, a blob's bytes are stored unchanged, UTF-8 or not.
     let new = isText ? "CAST(? AS TEXT)" : "?"
     try? db.execute(sql: "UPDATE OR IGNORE \(table) SET \(column) = \(new) \(condition)", arguments: [value])
 }
@@ -55,7 +55,7 @@ private func value(_ input: inout Input) -> (DatabaseValue, isText: Bool) {
     }
 }
 
-/// The name that a byte stands for, whatever others there are: an input means the same when another table is added.
+/// Returns the name that a byte selects, regardless of others: an input's meaning survives the addition of a table.
 private func one(of names: [String], _ byte: UInt8) -> String {
     func distance(_ name: String) -> UInt8 { name.utf8.reduce(0) { $0 &* 167 &+ $1 } &- byte }
     return names.min { distance($0) < distance($1) } ?? ""

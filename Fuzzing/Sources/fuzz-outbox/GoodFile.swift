@@ -5,14 +5,14 @@ import GRDB
 @testable import PushSender
 @testable import SealedPush
 
-/// An outbox's file as it should be, with something in each of its tables.
+/// A valid outbox file, with something in each of its tables.
 enum GoodFile {
     static let now = Timestamp(clamping: 1_760_000_000)
     static let clock = OutboxClock(now: { now.secondsSince1970 * 1_000 }, sleep: { _ in })
     static let names: [DeviceName] = ["phone", "watch", "pad"]
 
     static let strict = made()
-    /// The same, and its tables take any value in any column.
+    /// The same, but its tables accept any value in any column.
     static let loose: [UInt8] = {
         lay(strict)
         write { db in
@@ -24,7 +24,7 @@ enum GoodFile {
         return bytes
     }()
 
-    /// Writes into the file, past the outbox.
+    /// Writes into the file, bypassing the outbox.
     static func write(_ change: (Database) throws -> Void) {
         required {
             let database = try DatabaseQueue(path: path)
@@ -95,7 +95,7 @@ enum GoodFile {
                 _ = try await outbox.store.settle(LeaseExchange(settled: settled))
                 try await outbox.count([receipt, receipt], refused: [.rejected: 3])
                 try await (outbox.store as? SQLiteStore)?.checkpoint()
-            } catch { fatalError("no good outbox: \(error)") }
+            } catch { fatalError("the good outbox can't be created: \(error)") }
         }
         return bytes
     }

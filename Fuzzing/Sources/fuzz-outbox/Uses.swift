@@ -3,7 +3,7 @@ import PushSender
 
 @testable import PushOutbox
 
-/// All that is done with an outbox, one after the other.
+/// Uses an outbox in every way, one after the other.
 func useAll() async {
     guard let outbox = await answer({ () throws(OutboxError) in try Outbox(at: GoodFile.path, clock: GoodFile.clock) })
     else { return }
@@ -15,7 +15,7 @@ func useAll() async {
 
 private func look(at outbox: Outbox) async {
     if let status = await answer({ () throws(OutboxError) in try await outbox.status() }) {
-        demand(status.waitingCount >= 0, "less than nothing waits")
+        demand(status.waitingCount >= 0, "the waiting count is negative")
     }
     _ = await answer { () throws(OutboxError) in try await outbox.deadLetters() }
     _ = await answer { () throws(OutboxError) in try await outbox.deadLetters(reason: "reason", offset: 1) }
@@ -39,9 +39,9 @@ private func lease(from outbox: Outbox) async {
             let taken = await answer { () throws(OutboxError) in try await outbox.store.settle(taking) }
             let leases = taken?.leases ?? []
             for lease in leases {
-                demand(lease.request.body.count <= 4_096 && lease.request.apnsID.utf8.count == 36, "no push is leased")
+                demand(lease.request.body.count <= 4_096 && lease.request.apnsID.utf8.count == 36, "an invalid lease")
                 demand(
-                    (1...64).contains(lease.request.collapseID.utf8.count) && lease.attempts > 0, "no push is leased")
+                    (1...64).contains(lease.request.collapseID.utf8.count) && lease.attempts > 0, "an invalid lease")
             }
             let settled = leases.enumerated().map { ($1, settlements[($0 + round) % settlements.count]) }
             let exchange = LeaseExchange(settled: settled)
@@ -68,12 +68,12 @@ private func change(_ outbox: Outbox) async {
     _ = await answer { () throws(OutboxError) in try await outbox.remove("watch") }
 }
 
-/// Nil where it throws; the error says something.
+/// Returns nil if it throws; checks that the error has a text.
 func answer<Answer>(_ call: () async throws(OutboxError) -> Answer) async -> Answer? {
     do throws(OutboxError) {
         return try await call()
     } catch {
-        demand(!error.description.isEmpty, "an error without words")
+        demand(!error.description.isEmpty, "an error has no text")
         return nil
     }
 }

@@ -1,7 +1,7 @@
 import FuzzSupport
 import SealedPush
 
-/// Whether a record is believed, by whoever pinned whom and knows what: steps 6 to 11 of Specification 11.3.1.
+/// Checks whether a record is accepted for any pinned and known records: steps 6 to 11 of Specification 11.3.1.
 func checkBelief(_ input: inout Input) {
     let isDevice = input.bool()
     let record = MadeRecord(&input, isDevice: isDevice)
@@ -28,7 +28,7 @@ func checkBelief(_ input: inout Input) {
     }
 }
 
-/// The same with a list of authorities: a known set counts only while its authority is in the list.
+/// Checks the same with a list of authorities: a known set counts only while its authority is in the list.
 private func checkTrusted(
     _ set: SenderSet, _ rule: RecordRule, known: SenderSet?, _ knownRule: RecordRule?, pinned: Int, topic: Topic,
     at now: Timestamp
@@ -43,7 +43,7 @@ private func checkTrusted(
             : .foreignSigner
         let error = failure { () throws(RecordError) in try trusted.check(set, topic: topic, replacing: known, at: now)
         }
-        demand(error == due, "a set is believed otherwise by a list of \(pins.count) authorities")
+        demand(error == due, "a list of \(pins.count) authorities judges a set differently")
     }
 }
 
@@ -51,7 +51,7 @@ private func rule(of record: MadeRecord) -> RecordRule {
     required { try RecordRule.read(record.text, type: record.set == nil ? 1 : 2).get() }
 }
 
-/// The usual moment, or one around a limit of the record's.
+/// Returns the usual time, or one around a limit of the record.
 func moment(_ input: inout Input, for record: MadeRecord) -> Timestamp {
     let created = record.device?.created ?? record.set?.created ?? Parties.now
     let expires = record.device?.expires ?? record.set?.expires ?? Parties.now

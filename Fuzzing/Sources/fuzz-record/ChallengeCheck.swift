@@ -2,7 +2,7 @@ import FuzzSupport
 import PushSender
 import SealedPush
 
-/// A challenge to some key, from somebody, about some device; altered or not. Specification 11.5.3.
+/// A challenge to any key, from any sender, about any device; altered or not. Specification 11.5.3.
 func checkChallenge(_ input: inout Input) {
     let who = input.byte()
     let recipient = Int(who & 3)
@@ -18,7 +18,7 @@ func checkChallenge(_ input: inout Input) {
         if !altered.utf8.elementsEqual(bytes) { ChallengeCheck.isNeverAnswered(altered) }
         return
     }
-    // The second recipient is retired and the third a stranger's; the third sender is a stranger.
+    // The second recipient is retired, and the third isn't the device's; the third sender is untrusted.
     let due: ChallengeError? =
         switch (recipient, sender) {
         case (1, _), (2, _): .unknownRecipient
@@ -29,7 +29,7 @@ func checkChallenge(_ input: inout Input) {
     demand(error == due, "\(error?.rawValue ?? "answered"), where \(due?.rawValue ?? "an answer") is due")
 }
 
-/// The text itself, or the envelope in it, is altered.
+/// Alters the text itself, or the envelope in it.
 private func alteredText(_ text: String, isText: Bool, _ input: inout Input) -> String {
     if isText { return String(decoding: Alteration.ofBytes(Array(text.utf8), &input), as: UTF8.self) }
     let prefix = "pushchallenge."
@@ -38,24 +38,24 @@ private func alteredText(_ text: String, isText: Bool, _ input: inout Input) -> 
 }
 
 enum ChallengeCheck {
-    /// Before the input, so that what is kept is the same for each.
+    /// Creates the values before the input, so that lasting allocations are the same for each.
     static func prepare() { _ = (pending, right, device) }
 
-    /// The device's own answer.
+    /// Returns the device's own answer.
     static func answer(_ text: String) throws(ChallengeError) -> String {
         try Challenge.answer(
             text, enrollment: Parties.enrollments[0], topic: Parties.topics[0], keys: Parties.store,
             trusting: Array(Parties.senders[..<2]))
     }
 
-    /// What nobody has sealed is not answered; before the tag holds, the reasons say nothing about why.
+    /// Text that wasn't sealed is not answered; until the tag is valid, the reasons don't reveal why.
     static func isNeverAnswered(_ text: String) {
         let error = failure { () throws(ChallengeError) in _ = try answer(text) }
         let reasons: [ChallengeError] = [.malformed, .unknownRecipient, .unknownSender, .rejected]
-        demand(error.map(reasons.contains) == true, "an altered challenge is answered, or tells more than it may")
+        demand(error.map(reasons.contains) == true, "an altered challenge is answered, or reveals more than allowed")
     }
 
-    /// No text but the right one is an answer. Specification 11.5.6, steps 4 and 5.
+    /// Only the right text is an answer. Specification 11.5.6, steps 4 and 5.
     static func isNeverTheAnswer(_ text: String) {
         guard !text.utf8.elementsEqual(right.utf8) else { return }
         let prefix = "pushanswer."
@@ -63,8 +63,8 @@ enum ChallengeCheck {
         let due = text.utf8.starts(with: prefix.utf8) && bytes?.count == 32 ? ChallengeError.wrongAnswer : .malformed
         var copy = device
         let error = failure { () throws(ChallengeError) in try copy.prove(pending, answer: text, at: Parties.now) }
-        demand(error == due, "a wrong answer is taken, or refused for another reason")
-        demand(copy == device, "a wrong answer changes something")
+        demand(error == due, "a wrong answer is accepted, or rejected for another reason")
+        demand(copy == device, "a wrong answer has an effect")
     }
 
     private static let pending = PendingChallenge(

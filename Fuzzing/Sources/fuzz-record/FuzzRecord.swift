@@ -1,9 +1,9 @@
 import FuzzSupport
 import SealedPush
 
-/// Signed records, the challenge and its answer, against a second statement of Specification 11:
-/// what parses prints back the same; the reason is the one that is due; what was altered after it was signed never
-/// parses; no type stands for the other; no text is an answer but the right one.
+/// Signed records, and the challenge and its answer, against a second implementation of Specification 11. Parsed text prints
+/// as the same, and each error is the right one. Bytes altered after signing never parse, no type replaces the other, and
+/// only the right text is an answer.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzzRecord(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     ChallengeCheck.prepare()
@@ -28,7 +28,7 @@ private func checkAnyText(_ bytes: [UInt8]) {
     ChallengeCheck.isNeverTheAnswer(text)
 }
 
-/// Bytes up to the signature, with a signature that is right. Bit 0: who signs; bit 1: whether the record says so.
+/// Returns bytes up to the signature, with a valid signature. Bit 0: who signs; bit 1: whether the record names that signer.
 private func signed(_ bytes: [UInt8], choice: UInt8) -> [UInt8] {
     var bytes = bytes
     let signer = Int(choice & 1)
@@ -36,21 +36,21 @@ private func signed(_ bytes: [UInt8], choice: UInt8) -> [UInt8] {
     return bytes + RawSigning.sign(RecordRule.message(bytes), with: Parties.signerSeeds[signer])
 }
 
-/// A record that was made rightly, and then altered: its checksum fits, its signature can't.
+/// Alters a valid record: its checksum matches, but its signature can't.
 private func alterRecord(_ input: inout Input) {
     let made = MadeRecord(&input)
-    demand(checkRecord(made.text), "a record that was signed does not parse")
+    demand(checkRecord(made.text), "a signed record doesn't parse")
     let bytes = made.bytes
     let altered = Alteration.ofBytes(bytes, &input)
     guard altered != bytes else { return }
-    demand(!checkRecord(RecordRule.text(of: altered)), "a record parses that was altered after it was signed")
+    demand(!checkRecord(RecordRule.text(of: altered)), "a record parses although it was altered after signing")
 }
 
 private func alterText(_ input: inout Input) {
     let text = MadeRecord(&input).text
     let altered = String(decoding: Alteration.ofBytes(Array(text.utf8), &input), as: UTF8.self)
     guard !altered.utf8.elementsEqual(text.utf8) else { return }
-    demand(!checkRecord(altered), "a text parses that was altered")
+    demand(!checkRecord(altered), "an altered text parses")
 }
 
 /// Whether the text is a record of either type, by the rules and by the project.
@@ -85,7 +85,7 @@ private func check<Record: CustomStringConvertible>(
     case (.failure(let error), .failure(let due)):
         demand(error == due, "\(error.rawValue), where \(due.rawValue) is due")
         return false
-    case (.success, .failure(let due)): fatalError("a record parses where \(due.rawValue) is due")
-    case (.failure(let error), .success): fatalError("a right record is refused: \(error.rawValue)")
+    case (.success, .failure(let due)): fatalError("a record parses, but \(due.rawValue) is expected")
+    case (.failure(let error), .success): fatalError("a valid record is rejected: \(error.rawValue)")
     }
 }

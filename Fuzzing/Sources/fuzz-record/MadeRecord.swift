@@ -1,10 +1,10 @@
 import FuzzSupport
 import SealedPush
 
-/// A record as its owner makes it, of what an input says.
+/// A record as its owner creates it, from an input's values.
 struct MadeRecord {
     let text: String
-    /// For a device record; nil for a sender set.
+    /// The device record; nil for a sender set.
     let device: DeviceRecord?
     let set: SenderSet?
 
@@ -15,11 +15,11 @@ struct MadeRecord {
         self.init(&input, isDevice: kind & 1 == 0)
     }
 
-    /// The bytes that are taken: who and for which app, counter, when, for how long, which keys.
+    /// Consumes the bytes for the signer and app, counter, time, lifetime, and keys.
     init(_ input: inout Input, isDevice: Bool) {
         let who = input.byte()
         let signer = Int(who & 1)
-        // Often the first app; sometimes a counter at its end.
+        // Usually the first app; sometimes a counter at its end.
         let topic = Parties.topics[who & 0x0e == 0x0e ? 1 : 0]
         let counter = who & 0x10 == 0 ? UInt64(input.byte() & 7) : .max - UInt64(input.byte() & 1)
         let created = Parties.now.advanced(bySeconds: (Int64(input.byte()) - 128) * 3_600)
@@ -37,10 +37,10 @@ struct MadeRecord {
                     expires: expires, signedBy: Parties.authorityKeys[signer])
                 (device, set, text) = (nil, made, made.description)
             }
-        } catch { fatalError("a right record is not signed: \(error)") }
+        } catch { fatalError("a valid record can't be signed: \(error)") }
     }
 
-    /// At least one of the keys, in either order.
+    /// Returns at least one of the keys, in either order.
     private static func some<Key>(of keys: [Key], _ choice: UInt8) -> [Key] {
         let chosen = keys.indices.filter { choice >> $0 & 1 == 1 }.map { keys[$0] }
         if chosen.isEmpty { return [keys[0]] }

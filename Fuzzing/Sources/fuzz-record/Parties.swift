@@ -2,7 +2,7 @@ import FuzzSupport
 
 @testable import SealedPush
 
-/// The same each time. The third recipient and sender are strangers; the second recipient is retired, the fourth hybrid.
+/// Fixed parties. The third recipient and sender are strangers, the second recipient is retired, and the fourth is hybrid.
 enum Parties {
     static let identities = (1...4).map {
         key($0 == 4 ? "push-pq-secret-key-" : "push-secret-key-", seed($0), DevicePrivateKey.init(parsing:))
@@ -23,7 +23,7 @@ enum Parties {
     static let topics: [Topic] = ["com.example.app", "com.example.app2"]
     static let now = Timestamp(clamping: 1_760_000_000)
 
-    /// The device's own keys: of the first and the last recipient active ones, of the second a retired one.
+    /// The device's own keys: those of the first and last recipient are active, and that of the second is retired.
     static let store = InMemoryKeyStore(
         [0, 1, 3].map { index in
             var life = KeyLife(created: Timestamp(clamping: Int64(index)))

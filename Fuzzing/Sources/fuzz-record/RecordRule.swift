@@ -1,7 +1,7 @@
 import FuzzSupport
 import SealedPush
 
-/// A signed record, read and checked a second time from Specification 11.1 to 11.3.
+/// A signed record: a second implementation of parsing and checking in Specification 11.1 to 11.3.
 struct RecordRule: Hashable {
     let signer: [UInt8]
     let counter: UInt64
@@ -11,7 +11,7 @@ struct RecordRule: Hashable {
     let keys: [[UInt8]]
     private let bytes: [UInt8]
 
-    /// Steps 1 to 5 of 11.3.1.
+    /// Performs steps 1 to 5 of 11.3.1.
     ///
     /// - Parameter type: 1 or 2.
     static func read(_ text: String, type: UInt8) -> Result<RecordRule, RecordError> {
@@ -26,15 +26,15 @@ struct RecordRule: Hashable {
         return record.isSigned ? .success(record) : .failure(.badSignature)
     }
 
-    /// The text of any bytes, with a checksum that fits.
+    /// Returns the text of any bytes, with a valid checksum.
     static func text(of bytes: [UInt8]) -> String {
         "pushrecord." + Base64URLRule.encode(bytes + RawSigning.sha256(bytes).prefix(4))
     }
 
-    /// What is signed of a record's bytes up to the signature.
+    /// Returns the signed message for a record's bytes up to the signature.
     static func message(_ bytes: some Sequence<UInt8>) -> [UInt8] { Array("sealedpush/v1 record\0".utf8) + bytes }
 
-    /// Nil where the bytes break 11.1.1, 11.1.2 or 8.6.
+    /// Returns nil if the bytes break 11.1.1, 11.1.2, or 8.6.
     private init?(form bytes: [UInt8]) {
         guard bytes.count >= 159, bytes[1] == 2 else { return nil }
         let topicEnd = 60 + Int(bytes[59])
@@ -67,14 +67,14 @@ struct RecordRule: Hashable {
 
     private static let topicCharacters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-".utf8)
 
-    /// 11.2, strictly: S is below L.
+    /// Whether the signature is valid by 11.2, strictly: S is below L.
     private var isSigned: Bool {
         let signature = Array(bytes.suffix(64))
         let isCanonical = signature[32...].reversed().lexicographicallyPrecedes(Ed25519Rule.groupOrder.reversed())
         return isCanonical && RawSigning.isSignature(signature, of: Self.message(bytes.dropLast(64)), by: signer)
     }
 
-    /// Steps 6 to 11 of 11.3.1: nil where the record is to be believed.
+    /// Performs steps 6 to 11 of 11.3.1; returns nil if the record must be accepted.
     func reason(pinned: [UInt8], topic: String, now: Int64, known: RecordRule?) -> RecordError? {
         if signer != pinned { return .foreignSigner }
         if self.topic != Array(topic.utf8) { return .otherTopic }
