@@ -3,9 +3,9 @@ import PushOutbox
 import PushPostgres
 import PushSender
 
-/// Measures an outbox's rates on SQLite and PostgreSQL in one run: registering devices, a message to all devices before and
-/// after the sealer has seen their keys, single messages from 16 concurrent tasks, and leasing and settling with 1, 2, and 4
-/// couriers whose transport answers immediately. Also measures how long a push waits for an idle courier.
+/// Measures an outbox's rates on SQLite and PostgreSQL in one run: registering devices, messages to all devices whose keys
+/// the sealer has or hasn't seen, and single messages from 16 concurrent tasks. Then, leasing and settling with 1, 2, and 4
+/// couriers whose transport answers immediately, and how long a push waits for an idle courier.
 ///
 /// Usage: outbox-benchmark COUNT [POSTGRES-URL [rounds|held [ROUNDS]]]. In rounds, messages come and go while the couriers
 /// run, and the rates should remain stable; with `held`, a transaction that has seen the tables remains open throughout.

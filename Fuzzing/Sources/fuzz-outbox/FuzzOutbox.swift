@@ -6,7 +6,7 @@ import GRDB
 /// complete, with a token and a topic.
 ///
 /// The input's first byte selects whether cells or bytes of a good file are changed, or the input is the file (bits 0 and
-/// 1), and whether the tables are declared without types and limits (bit 2), as only another program would.
+/// 1). It also selects whether the tables are declared without types and limits (bit 2), as only another program would.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzzOutbox(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     var input = Input(start, count)

@@ -1,7 +1,7 @@
 internal import Clibsodium
 
-/// A long-lived secret in its own memory, which has guard pages around it, is locked against swapping if the system allows
-/// it, is read-only once filled, and is wiped on deallocation.
+/// A long-lived secret in its own memory. The memory is surrounded by guard pages, locked against swapping if the system
+/// allows it, read-only once filled, and wiped on deallocation.
 ///
 /// It can't be copied, printed, or interpolated; its bytes are lent only while a closure runs. Any number of threads may
 /// read it at the same time. Each takes about 22 µs and four pages, and a process can hold about 16,000: use ``WipedBytes``

@@ -109,8 +109,8 @@ package enum Argon2id {
         /// Three passes over 64 MiB, about 0.2 s: RFC 9106, section 4, the second recommended option.
         package static let standard = Cost(unchecked: 3, 64 << 20)
 
-        /// Returns nil below libsodium's interactive limits (2 passes over 64 MiB), which make guessing cheap, and above 16
-        /// passes or 1 GiB, with which a damaged file would keep the program busy.
+        /// Returns nil below libsodium's interactive limits (2 passes over 64 MiB), which make guessing cheap. Also nil
+        /// above 16 passes or 1 GiB, since a damaged file would keep the program busy.
         package init?(operations: UInt64, memoryByteCount: Int) {
             guard (2...16).contains(operations), (64 << 20...1 << 30).contains(memoryByteCount) else { return nil }
             self.init(unchecked: operations, memoryByteCount)

@@ -114,9 +114,8 @@ package enum TerminalText {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isUnsafe($0) ? " " : $0 }))
     }
 
-    /// Control characters (C0, DEL, C1), line and paragraph separators, characters that set, isolate, or mark a direction
-    /// (also ALM, LRM, and RLM), annotations, and tag characters, which can hide a whole text. Not ideographic variation
-    /// selectors, since names use them.
+    /// Control characters (C0, DEL, C1), separators of lines and paragraphs, direction characters (including ALM, LRM, and
+    /// RLM), annotations, and tag characters, which can hide a whole text. Excludes ideographs' selectors, which names use.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0...0x1f, 0x7f...0x9f, 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x206f, 0xfeff, 0xfff9...0xfffb,

@@ -38,7 +38,7 @@ enum Seed {
         expand(seed, "sealedpush/v1 device scalar", into: output)
     }
 
-    /// Writes a sender's X25519 scalar. It is bound to no topic, so a sender has one public key for all its apps.
+    /// Writes a sender's X25519 scalar. It isn't bound to a topic, so a sender has one public key for all its apps.
     @Sendable static func expandScalar(_ seed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) {
         expand(seed, "sealedpush/v1 sender scalar", into: output)
     }
