@@ -48,7 +48,7 @@ package enum MLKEM768 {
         package let ciphertext: [UInt8]
     }
 
-    /// Returns the shared secret in 1,088 bytes; about 110 µs. Altered bytes yield another secret, as FIPS 203 requires.
+    /// Returns the secret in a 1,088-byte ciphertext; about 110 µs. Altered bytes yield another secret, as FIPS 203 requires.
     package static func decapsulate(
         _ ciphertext: UnsafeRawBufferPointer, with seed: UnsafeRawBufferPointer
     ) -> WipedBytes {

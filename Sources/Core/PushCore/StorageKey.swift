@@ -3,7 +3,7 @@ internal import Clibsodium
 /// A key that encrypts and authenticates stored files: 32 bytes in guarded memory.
 ///
 /// Each call to `seal` draws 32 random bytes as HKDF's salt (RFC 5869), derives a one-time key, and encrypts with
-/// ChaCha20-Poly1305 (RFC 8439) under nonce 0. No key is used twice, so no key and nonce are. Thread-safe.
+/// ChaCha20-Poly1305 (RFC 8439) under nonce 0. No key is used twice, so no nonce repeats under a key. Thread-safe.
 package struct StorageKey: ~Copyable, Sendable {
     private let secret: GuardedSecret
     private let macKey: GuardedSecret
@@ -110,7 +110,7 @@ package enum Argon2id {
         package static let standard = Cost(unchecked: 3, 64 << 20)
 
         /// Returns nil below libsodium's interactive limits (2 passes over 64 MiB), which make guessing cheap. Also nil
-        /// above 16 passes or 1 GiB, since a damaged file would keep the program busy.
+        /// above 16 passes or 1 GiB, with which a damaged file would keep the program busy.
         package init?(operations: UInt64, memoryByteCount: Int) {
             guard (2...16).contains(operations), (64 << 20...1 << 30).contains(memoryByteCount) else { return nil }
             self.init(unchecked: operations, memoryByteCount)

@@ -67,7 +67,7 @@ package enum DurableFiles {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Writes a file, atomically and durably replacing an existing one: readers see the whole old file or the whole new one.
+    /// Atomically and durably writes a file, replacing any existing one: readers see the whole old file or the whole new one.
     /// It has its mode from the first byte on.
     package static func replace(_ file: URL, with bytes: [UInt8], mode: UInt16) throws(Failure) {
         let folder = file.deletingLastPathComponent()

@@ -40,8 +40,8 @@ extension Envelope {
         }
 
         enum Method: Sendable {
-            /// Proves who sealed, by HPKE. Both ends create a context, whose numbers allow many messages to be sealed under
-            /// it. `isSafe` returns whether bytes of the right length are a safe encapsulated key.
+            /// Proves who sealed, by HPKE. Both ends derive a context, under whose numbers many messages are sealed.
+            /// `isSafe` returns whether bytes of the right length are a safe encapsulated key.
             case authenticated(
                 isSafe: @Sendable (UnsafeRawBufferPointer) -> Bool,
                 sending: @Sendable (DevicePublicKey, SenderPrivateKey, EnvelopeInfo) -> HPKEContext,

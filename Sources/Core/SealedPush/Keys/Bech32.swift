@@ -68,7 +68,7 @@ package enum Bech32 {
 
     /// Returns the bytes that `text` encodes, if it has this form.
     ///
-    /// - Parameter others: other forms that are allowed here. Text longer than all of them is rejected right away.
+    /// - Parameter others: other forms that are allowed here. Text longer than 90 characters and all of them is rejected.
     package static func decode(
         _ text: UnsafeRawBufferPointer, as form: Form, among others: [Form] = []
     ) throws(KeyTextError) -> WipedBytes {

@@ -90,7 +90,7 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
 
 /// The times in the life of a key, and of the record that names it, in seconds. Source: Specification 13.4.
 package enum RotationRules {
-    /// How long after its retirement a key still opens newly `sent` messages: two hours.
+    /// How long after a key's retirement messages may be `sent` that it still opens: two hours.
     package static let grace: Int64 = 2 * 3_600
     /// The number of days for which a retired secret is kept by default; it is erased a day later.
     package static let keeps = 30
