@@ -15,14 +15,16 @@ import UserNotifications
 @testable import PushService
 @testable import app_example
 
-@Suite("The example app's own code, where the system calls nobody back and nothing answers", .blocking, .serialized)
+@Suite(
+    "The example app's own code, with a system that never calls back and a server that never answers", .blocking,
+    .serialized)
 struct AppExampleTests {
-    /// What the app keeps, for one process after another.
+    /// The app's stored data, shared by successive processes.
     private final class Item: SavedItem {
         private let data = Locked<Data?>(nil)
         let isLocked = Locked(false)
 
-        /// What iOS says of an item that it hides, others report in both ways.
+        /// Whether reading a hidden item throws, as on iOS. Other systems report it in either way.
         let saysSo = Locked(true)
 
         func read() throws -> Data? {
@@ -44,7 +46,7 @@ struct AppExampleTests {
         return app
     }
 
-    @Test("the daily task ends and enrolls with what is kept, although no callback with a token ever comes")
+    @Test("the daily task ends and enrolls with the stored token, although no callback with a token ever arrives")
     func refreshes() async throws {
         try await RunningServer.with { server in
             let item = Item()
@@ -55,7 +57,7 @@ struct AppExampleTests {
             await first.took(token: Data([1, 2]))
             #expect(try await server.outbox.devices(of: "alice").count == 1)
 
-            // A launch in the background: the system has nothing to say.
+            // A background launch: the system provides no token.
             try await server.outbox.remove(server.outbox.devices(of: "alice")[0].name)
             let second = await Pushes(app, server: server.url, saved: SavedStore(item))
             await second.refresh()
@@ -66,7 +68,7 @@ struct AppExampleTests {
         }
     }
 
-    @Test("logging out works without a network, and the server hears of it later") func logsOut() async throws {
+    @Test("logging out works without a network, and the server is notified later") func logsOut() async throws {
         try await RunningServer.with { server in
             let item = Item()
             let app = app(try server.phone("phone"))
@@ -79,7 +81,7 @@ struct AppExampleTests {
             #expect(await SavedStore(item).value.session == nil)
             #expect(try await server.outbox.devices(of: "alice").count == 1)
 
-            // Before the server has heard of it, the phone is nobody else's.
+            // Until the server is notified, no other account can take the phone.
             await away.logIn(Account(session: try server.login("bob")))
             #expect(try await server.outbox.devices(of: "bob").isEmpty)
 
@@ -87,7 +89,7 @@ struct AppExampleTests {
             await later.refresh()
             #expect(try await server.outbox.devices(of: "alice").isEmpty)
             #expect(try await server.outbox.devices(of: "bob").count == 1)
-            // Who logs in while another is leaves for that one first.
+            // A login during another account's session first leaves that account.
             await later.logIn(Account(session: try server.login("carol")))
             #expect(try await server.outbox.devices(of: "bob").isEmpty)
             #expect(try await server.outbox.devices(of: "carol").count == 1)
@@ -112,7 +114,7 @@ struct AppExampleTests {
         }
     }
 
-    /// A keychain that doesn't answer.
+    /// A keychain that doesn't respond.
     private struct HangingItems: SecretItems {
         let gate: DispatchSemaphore
         let asked: DispatchSemaphore
@@ -143,7 +145,7 @@ struct AppExampleTests {
         let pushes = Pushes(app, server: URL(string: "https://127.0.0.1:1"), saved: SavedStore(Item()))
         await pushes.logIn(Account(session: "x"))
         let enrolling = Task { await pushes.took(token: Data([1, 2])) }
-        // If a call of the keychain were made here, the actor would wait for itself.
+        // If a keychain call ran on this actor, the actor would wait for itself.
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "asked").async {
                 items.asked.wait()
@@ -157,7 +159,7 @@ struct AppExampleTests {
         center.removeAllDeliveredNotifications()
     }
 
-    @Test("a push is shown while the app is open; a notification that the app has put back, in the list alone")
+    @Test("a push is shown while the app is open; a notification that the app added itself appears only in the list")
     func presents() {
         let all: UNNotificationPresentationOptions = [.banner, .list, .sound, .badge]
         let cases: [(UNNotificationTrigger?, UNNotificationPresentationOptions)] = [
@@ -174,7 +176,7 @@ struct AppExampleTests {
         }
     }
 
-    @Test("what came before the first unlock takes the safe default's place, with what its sender wrote")
+    @Test("a push received before the first unlock replaces the safe default later, with its sender's data")
     @MainActor func unlocks() async throws {
         let (folder, phone, sender) = (try TemporaryFolder(), DevicePrivateKey(), SenderPrivateKey())
         let keys = InMemorySecretItems([StoredKey.item(phone, life: KeyLife(created: .now(), confirmed: .now()))])
@@ -203,7 +205,7 @@ struct AppExampleTests {
         #expect(pushes.thread == "lunch")
         center.removeAllDeliveredNotifications()
 
-        // A tap takes it out of the list, so it is opened from there.
+        // A tap removes it from the list, so it is opened from the tap itself.
         let tapping = Pushes(app, server: nil, saved: SavedStore(Item()))
         await tapping.tapped(
             UNNotification(request: UNNotificationRequest(identifier: "one", content: locked, trigger: nil), date: .now)

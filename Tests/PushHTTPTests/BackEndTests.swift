@@ -14,7 +14,8 @@ import Testing
     private static let withdrawal: [String: [String: String]] = ["withdraw": ["thread": "nina"]]
     private static let content: [String: [String: String]] = ["alert": ["title": "Nina", "body": "Lunch at one?"]]
 
-    @Test("shows its own token: none other opens its paths, and it opens no phone's") func tokens() async throws {
+    @Test("a back end's paths accept only its own token, and phones' paths don't accept it") func tokens() async throws
+    {
         let old = String(repeating: "o", count: 40)
         try await RunningServer.with(tokens: "\(RunningServer.token)\n\(old)\n") { server in
             let login = try server.login("alice")
@@ -29,7 +30,7 @@ import Testing
                 #expect(answer.head.lowercased().contains("www-authenticate: bearer"))
             }
             let path = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
-            // The end, when it was issued, the name of the account, and the MAC.
+            // The end, the issue time, the account's name, and the MAC.
             let altered = (1...4).map { place in
                 var parts = login.split(separator: ".").map { String($0) }
                 parts[place] = (parts[place].hasPrefix("9") ? "8" : "9") + parts[place].dropFirst()
@@ -45,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "at the phones' door no path of the back end exists, whatever token is shown, and at the back end's no phone's")
+        "the phones' listener has no back-end paths and the back end's has no phone paths, whatever the token")
     func doors() async throws {
         try await RunningServer.with { server in
             let login = try server.login("alice")
@@ -60,7 +61,7 @@ import Testing
                 }
             }
             for token in [login, RunningServer.token] {
-                // To be posted here.
+                // This path exists here for POST.
                 #expect(try server.send("GET", "/v1/receipts", token: token, at: server.phonesPort).status == 405)
                 #expect(try server.send("GET", "/v1/sender-set", token: token, at: server.port).status == 404)
                 let path = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
@@ -69,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("at a socket without tokens, whatever a proxy passes on is refused") func proxied() async throws {
+    @Test("at a socket without tokens, requests forwarded by a proxy are refused") func proxied() async throws {
         let folder = try TemporaryFolder()
         let sender = SenderPrivateKey()
         let path = folder.appending("back-end.sock").path
@@ -93,10 +94,12 @@ import Testing
         }
     }
 
-    @Test("a login ends when it should, and tokens are replaced without a restart") func ends() async throws {
+    @Test("a login expires on time, and tokens are replaced without a restart") func ends() async throws {
         try await RunningServer.with { server in
             let short = try server.login("alice", seconds: 1)
-            try await eventually("its end") { try server.send("GET", "/v1/sender-set", token: short).status == 401 }
+            try await eventually("the login expires") {
+                try server.send("GET", "/v1/sender-set", token: short).status == 401
+            }
             let new = String(repeating: "n", count: 32)
             server.server?.use(senderSet: nil)
             server.server?.use(tokens: try BearerTokens(parsing: Array(new.utf8)))
@@ -109,8 +112,7 @@ import Testing
         }
     }
 
-    @Test("a login, and the state of a challenge, count at the service of that app and name alone") func bound() throws
-    {
+    @Test("a login and a challenge's state are valid only at the service with that app and name") func bound() throws {
         let (sender, user) = (SenderPrivateKey(), UserName(parsing: "42")!)
         func keys(_ topic: Topic, _ service: String?) -> SenderKeys {
             SenderKeys(
@@ -127,7 +129,7 @@ import Testing
             #expect(other.login(parsing: login, at: .now()) == nil)
             #expect(other.challenges.open(state, for: "phone") == nil)
         }
-        // No part reaches into the next.
+        // The parts are delimited: none can extend into the next.
         let texts = AuthenticatedTexts(of: sender, for: "test", of: "a.b", service: "s")
         for (text, name) in [("ext", "namet"), ("nametext", ""), ("", "nametext")] {
             let mac = texts.seal("text", for: "name").dropFirst(4)
@@ -135,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("ends a user's logins, and erases a user", arguments: RunningServer.Store.allCases)
+    @Test("a back end ends a user's logins, and erases a user", arguments: RunningServer.Store.allCases)
     func users(over store: RunningServer.Store) async throws {
         try await RunningServer.asProgram(over: store) { server in
             let (alice, bob) = (try server.login("alice"), try server.login("bob"))
@@ -172,7 +174,8 @@ import Testing
         }
     }
 
-    @Test("a phone without a login leaves by its enrollment key's word, which counts once") func leaving() async throws
+    @Test("a phone without a login leaves with its enrollment key's signature, which counts once") func leaving()
+        async throws
     {
         try await RunningServer.with { server in
             let key = EnrollmentPrivateKey()
@@ -208,14 +211,14 @@ import Testing
             #expect(try await server.outbox.devices(of: "alice").count == 1)
             #expect(try leave(leaving.description).status == 204)
             #expect(try await server.outbox.status().deviceCount == 0)
-            // A record of before can't be told from one of after where nothing is known; a newer one stays.
+            // Without a known device, an older record can't be told from a newer one; a newer record stays.
             #expect(try enroll(9, as: "alice") == 200)
             #expect(try leave(leaving.description).status == 204)
             #expect(try await server.outbox.devices(of: "alice").count == 1)
         }
     }
 
-    @Test("an account that asks too often waits, and others don't") func rates() async throws {
+    @Test("an account over its rate limit waits, and others don't") func rates() async throws {
         var limits = ServerLimits()
         limits.accountBurst = 3
         let start = ContinuousClock.now
@@ -230,7 +233,9 @@ import Testing
         }
     }
 
-    @Test("messages: each wrong one is told from the others, and none is half done") func messages() async throws {
+    @Test("each malformed message is refused with its own code, and none is partly enqueued") func messages()
+        async throws
+    {
         try await RunningServer.with { server in
             #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
             let wrong: [([String: Any], Int, String)] = [
@@ -268,7 +273,8 @@ import Testing
         }
     }
 
-    @Test("what would be taken and never tried is refused, and a key in the header is the key") func neverTried()
+    @Test("a message that would never be sent is refused, and the Idempotency-Key header counts as the key")
+    func neverTried()
         async throws
     {
         try await RunningServer.with { server in
@@ -287,7 +293,7 @@ import Testing
                 }
             }
             #expect(try await server.outbox.status().waitingCount == 0)
-            // One try, and members that a typed client writes where it has nothing to say.
+            // One try, and the empty members that a typed client writes.
             let nothing: [String: Any] = [
                 "user": "alice", "content": ["alert": alert], "expiration": 0, "device": NSNull(), "all": false,
                 "key": NSNull(), "priority": NSNull(), "unverified": NSNull(),
@@ -308,7 +314,7 @@ import Testing
         }
     }
 
-    @Test("a test goes to a user's devices or to one device, and to nobody else") func tests() async throws {
+    @Test("a test goes only to a user's devices or to one device") func tests() async throws {
         try await RunningServer.with { server in
             #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
             let name = try #require(try await server.outbox.devices(of: "alice").first?.name.description)
@@ -324,7 +330,7 @@ import Testing
         }
     }
 
-    @Test("a member of the content that looks misspelled is warned of, and the message goes") func misspelled()
+    @Test("a content member that looks misspelled causes a warning, and the message is still sent") func misspelled()
         async throws
     {
         try await RunningServer.with { server in
@@ -341,7 +347,7 @@ import Testing
         }
     }
 
-    @Test("a query is read as forms write it; what is not known in it, or broken, is refused") func queries()
+    @Test("a query is parsed as form data; unknown or malformed parameters are refused") func queries()
         async throws
     {
         try await RunningServer.with { server in
@@ -360,7 +366,7 @@ import Testing
         }
     }
 
-    @Test("a batch: a line each in and out, in its order; one that is wrong costs itself alone")
+    @Test("a batch has one line in and out per message, in order; an invalid line affects only itself")
     func batch() async throws {
         try await RunningServer.with { server in
             #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
@@ -388,17 +394,17 @@ import Testing
             let many = try server.batch("/v1/seal", sealing + ["{}"])
             #expect(many.status == 413 && many.code == "too-many-lines")
             #expect(sealed.lines.map { $0["line"] as? Int } == Array(1...1_000))
-            // Blank ones count, so that a body of nothing else is not looked through.
+            // Blank lines count, so that a body of blank lines isn't parsed without limit.
             #expect(try server.batch("/v1/seal", Array(repeating: "", count: 1_001)).body.isEmpty)
             #expect(try server.batch("/v1/seal", Array(repeating: " ", count: 1_001)).code == "too-many-lines")
         }
     }
 
-    @Test("what only looks like a key that was read before is none") func lookalike() async throws {
+    @Test("text that only looks like a known key is refused") func lookalike() async throws {
         try await RunningServer.with { server in
             var key = ""
             repeat { key = DevicePrivateKey().recipient.description.uppercased() } while !key.contains("K")
-            // The sign for kelvin is another scalar, and to Swift the same character.
+            // The Kelvin sign is another scalar, but the same character to Swift.
             let lines = [key, key, key.replacing("K", with: "\u{212A}")].map {
                 RunningServer.json(["recipient": $0, "unverified": true, "content": Self.content])
             }
@@ -408,7 +414,7 @@ import Testing
         }
     }
 
-    @Test("seals for a device, for a record of another's database, and for a bare key where that is said")
+    @Test("a service seals for a device, for a record from another database, and for a bare key if explicitly allowed")
     func seals() async throws {
         try await RunningServer.with { server in
             let update = try await server.update(server.phone("phone"), as: "alice")
@@ -433,7 +439,7 @@ import Testing
                 #expect(background?["apns-push-type"] == "background" && background?["apns-priority"] == "5")
                 let payload = try #require(answer.json["payload"] as? String)
                 #expect(payload.utf8.count == answer.json["payloadBytes"] as? Int && !payload.contains("Lunch"))
-                // What just fits no longer does where some of it is to stay free.
+                // A message that just fits no longer does if some bytes are reserved.
                 let full = try server.post("/v1/seal", target.merging(["content": long]) { $1 })
                 #expect(full.status == 200 && full.json["payloadBytes"] as? Int ?? 0 > 4_000)
                 let less = try server.post("/v1/seal", target.merging(["content": long, "reserve": 200]) { $1 })
@@ -448,7 +454,9 @@ import Testing
         }
     }
 
-    @Test("lists devices page by page, removes one, and shows the outbox and the receipts") func lists() async throws {
+    @Test("a back end lists devices page by page, removes one, and reads the outbox and the receipts") func lists()
+        async throws
+    {
         try await RunningServer.with { server in
             for index in 0..<5 {
                 let phone = try server.phone("phone \(index)")
@@ -471,7 +479,7 @@ import Testing
         }
     }
 
-    @Test("Docs/openapi.yaml has each path and method that there is, and no other") func described() async throws {
+    @Test("Docs/openapi.yaml lists exactly the paths and methods that exist") func described() async throws {
         let text = try Checkout.text(Checkout.folder.appending(path: "Docs/openapi.yaml"))
         let paths = try #require(text.split(separator: "\ncomponents:").first).split(separator: "\n  /").dropFirst()
         let routes = try Checkout.text(Checkout.folder.appending(path: "Sources/Server/PushHTTP/PushServer.swift"))
@@ -488,7 +496,7 @@ import Testing
                 let described = Set(part.matches(of: /\n    (get|put|post|delete|patch):/).map { $0.1.uppercased() })
                 for method in all {
                     let isPhones = path.hasPrefix("/v1/phones") || path == "/v1/sender-set"
-                    // The one path that both doors have.
+                    // The one path that both listeners have.
                     let isReceipt = path == "/v1/receipts" && method == "POST"
                     let door = isReceipt || path == "/v1/leavings" ? server.phonesPort : nil
                     let token = isPhones ? login : RunningServer.token
@@ -500,10 +508,10 @@ import Testing
         }
     }
 
-    @Test("Docs/Codes.md has each code that there is and no other, and an answer's type is the code's place there")
+    @Test("Docs/Codes.md lists exactly the codes that exist, and a response's type is the code's anchor there")
     func codes() async throws {
         let page = try Checkout.text(Checkout.folder.appending(path: "Docs/Codes.md"))
-        // The rest are what a device finds in a challenge.
+        // The other errors are those that a device finds in a challenge.
         let challenge: [ChallengeError] = [.malformed, .foreignEnrollment, .notInRecord, .late, .wrongAnswer]
         var codes = Set((RecordError.allCases.map(\.rawValue) + ReceiptError.allCases.map(\.rawValue)))
         codes.formUnion(challenge.map(\.rawValue))

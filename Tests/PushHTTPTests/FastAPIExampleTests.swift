@@ -6,9 +6,9 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Examples/FastAPI with a real PostgreSQL and a local APNs, and the app's own client. The drill kills it.
+/// Tests Examples/FastAPI with a real PostgreSQL, a local APNs, and the app's own client. The drill kills it.
 @Suite("Examples/FastAPI", .blocking) struct FastAPIExampleTests {
-    @Test("the app's client enrolls, rotates, comes back from a backup, and leaves") func phone() async throws {
+    @Test("the app's client enrolls, rotates, recovers from a restored backup, and leaves") func phone() async throws {
         let server = try await Example()
         defer { server.stop() }
         let phone = try server.phone("phone")
@@ -19,7 +19,7 @@ import Testing
         #expect(await server.update(phone, as: "alice").isRegistered)
         #expect(try await server.rows("SELECT jsonb_array_length(state -> 'proven') FROM device") == [["2"]])
 
-        // What a refused record brings with it: the newest record goes out, and the token is taken (EnrollmentHTTP 3.2, 3.5).
+        // A refused record still has effects: the newest record is returned, and the token is stored (EnrollmentHTTP 3.2, 3.5).
         let path = "/v1/phones/\(old.enrollment)"
         let replayed = try server.send("PUT", path, Self.registration(old, token: "abcd", "sandbox"))
         #expect(replayed.status == 409 && replayed.type == "application/problem+json")
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "what PostgreSQL or Apple can't take is refused, and a push that gets no answer holds up nobody and is given up"
+        "values that PostgreSQL or Apple can't take are refused, and an unanswered push delays no other and is dropped"
     )
     func wrong() async throws {
         let server = try await Example()
@@ -70,7 +70,7 @@ import Testing
         for text in [#"a\u0000b"#, #"a\ud800b"#, ""] { #expect(try post(text) == 422, "\(text)") }
         #expect(try post("x", to: #"a\u0000b"#) == 422)
 
-        // What aioapns can't send, at its first and at its last attempt.
+        // Pushes that aioapns can't send, at their first and at their last attempt.
         #expect(try post("x", to: "nobody") == 201)
         try await server.rows(
             """
@@ -89,7 +89,7 @@ import Testing
     }
 }
 
-/// The example as its README runs it.
+/// The example, run as its README describes.
 private struct Example {
     let folder: TemporaryFolder
     private let database: PostgresServer.Database
@@ -160,7 +160,7 @@ private struct Example {
         PushServerClient(url: URL(string: "http://127.0.0.1:\(port)")!) { "Bearer \(user)" }
     }
 
-    /// As often as it takes to reach it: how long that is, the machine decides.
+    /// Repeats until the service is reached; how long that takes depends on the machine.
     func update(_ phone: OwnDevice, as user: String) async -> PushRegistration {
         while true {
             let token = [UInt8](repeating: 1, count: 32)
@@ -172,7 +172,7 @@ private struct Example {
         }
     }
 
-    /// As alice, with curl.
+    /// Sends a request as alice, with curl.
     func send(_ method: String, _ path: String, _ body: String) throws -> (
         status: Int, type: String, json: [String: Any]
     ) {

@@ -6,7 +6,9 @@ import Testing
 @testable import PushHTTP
 
 @Suite("Hostile callers", .blocking) struct HostileTests {
-    @Test("whatever is wrong with a request, it is refused, and others are answered") func malformed() async throws {
+    @Test("malformed requests of every kind are refused, and other callers are still answered") func malformed()
+        async throws
+    {
         try await RunningServer.with { server in
             let huge = String(repeating: "x", count: 40_000)
             let requests: [(String, ClosedRange<Int>)] = [
@@ -25,7 +27,7 @@ import Testing
                 let status = await client.status()
                 #expect(status.map(statuses.contains) ?? true, "\(request.prefix(40)): \(String(describing: status))")
             }
-            // A body that is no chunk, and one that is cut off: the caller's fault, and not the service's.
+            // An invalid chunk and a truncated body are the caller's fault, not the service's.
             let head = RunningServer.head(
                 "POST", "/v1/messages", "content-type: application/json", "transfer-encoding: chunked")
             let chunked = try RawClient(port: server.port)
@@ -41,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("a caller who says nothing is cut off after a while, and keeps nobody from being answered meanwhile")
+    @Test("a silent caller is disconnected after a while, and other callers are answered in the meantime")
     func silent() async throws {
         for isPhones in [false, true] {
             var limits = ServerLimits.unhurried
@@ -49,7 +51,7 @@ import Testing
             try await RunningServer.with(limits: limits) { server in
                 let port = isPhones ? server.phonesPort : server.port
                 let idle = try (1...200).map { _ in try RawClient(port: port) }
-                // A head that never ends is none.
+                // An unfinished head counts as silence.
                 idle[0].write("GET /healthz HTTP/1.1\r\nhost: ")
                 #expect(try server.send("GET", "/healthz", at: port).status == 200)
                 for client in idle { #expect(await client.rest().isEmpty) }
@@ -57,16 +59,16 @@ import Testing
         }
     }
 
-    @Test("strangers' silent connections at the phones' door shut out neither the back end nor other phones")
+    @Test("silent connections at the phones' listener shut out neither the back end nor other phones")
     func crowded() async throws {
         var limits = ServerLimits.unhurried
         limits.connectionCount = 8
         try await RunningServer.with(limits: limits) { server in
             let silent = try (1...20).map { _ in try RawClient(port: server.phonesPort) }
             #expect(try server.send("GET", "/healthz").status == 200)
-            // The oldest made room.
+            // The oldest connections were closed to make room.
             #expect(await silent[0].rest().isEmpty)
-            // Those in the middle of a request keep their place, and a further one finds none.
+            // Connections in the middle of a request are kept, and a further one is refused.
             var asking: [RawClient] = []
             for _ in 1...8 {
                 let client = try RawClient(port: server.phonesPort)
@@ -82,7 +84,7 @@ import Testing
             }
             #expect(try await ask() == nil)
             #expect(try server.send("GET", "/healthz").status == 200)
-            // One that has its answer is idle, and makes room.
+            // A connection whose response was sent is idle, and makes room.
             asking[0].write(String(repeating: "x", count: 128))
             #expect(await asking[0].status() == 400)
             while try await ask() != 200 { try Task.checkCancellation() }
@@ -109,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("each wrong kind of request, some slow, beside idle connections: good callers are answered, memory stays")
+    @Test("beside idle connections and bad requests of every kind, good callers are answered and memory stays bounded")
     func manyKinds() throws {
         let script = Checkout.folder.appending(path: "Tests/Clients/hostile-callers.py").path
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
@@ -122,7 +124,7 @@ import Testing
         #expect(figures["wrong"] as? Int == 0)
     }
 
-    @Test("what is no token, or no longer one of two, is none") func tokens() throws {
+    @Test("invalid tokens, and tokens that were replaced, are refused") func tokens() throws {
         for text in ["", "short", String(repeating: "t", count: 31), String(repeating: "t ", count: 20), "\n\n"] {
             #expect(throws: TokenError.self) { try BearerTokens(parsing: Array(text.utf8)) }
         }

@@ -12,7 +12,7 @@ import Testing
 @testable import PushHTTP
 
 @Suite("The server's limits", .blocking) struct LimitTests {
-    @Test("accounts for which the rate limiter has no room share one bucket, until others are as good as new")
+    @Test("accounts that don't fit in the rate limiter share one bucket until other buckets are full again")
     func strangers() {
         let now = Locked(ContinuousClock.now)
         let rates = RateLimiter(burst: 2, maximumCount: 3, clock: { now.withLock { $0 } })
@@ -24,7 +24,7 @@ import Testing
         #expect((1...2).map { _ in rates.take("a") } == [true, false])
     }
 
-    @Test("a rate may have another interval") func intervals() {
+    @Test("a rate limit can have another interval") func intervals() {
         let now = Locked(ContinuousClock.now)
         let rates = RateLimiter(burst: 5, every: .seconds(720), clock: { now.withLock { $0 } })
         #expect((1...6).map { _ in rates.take("a") } == [true, true, true, true, true, false])
@@ -34,7 +34,7 @@ import Testing
         #expect((1...2).map { _ in rates.take("a") } == [true, false])
     }
 
-    @Test("a semaphore lets the task in that has waited longest") func places() async throws {
+    @Test("a semaphore admits the task that has waited longest") func places() async throws {
         let places = Semaphore(2)
         for _ in 1...2 { await places.enter() }
         let order = Locked<[Int]>([])
@@ -46,12 +46,12 @@ import Testing
                     order.withLock { $0.append(number) }
                     places.leave()
                 })
-            try await eventually("\(number) to wait") { places.waitingCount == number }
+            try await eventually("\(number) tasks wait") { places.waitingCount == number }
         }
         places.leave()
         for task in waiting { await task.value }
         #expect(order.withLock { $0 } == [1, 2, 3, 4, 5])
-        // Both that there were are there again.
+        // Both places are free again.
         places.leave()
         let entered = Locked(0)
         for _ in 1...3 {
@@ -60,12 +60,12 @@ import Testing
                 entered.withLock { $0 += 1 }
             }
         }
-        try await eventually("two to have a place") { entered.withLock { $0 } == 2 && places.waitingCount == 1 }
+        try await eventually("two tasks have a place") { entered.withLock { $0 } == 2 && places.waitingCount == 1 }
         places.leave()
-        try await eventually("the third to have one") { entered.withLock { $0 } == 3 }
+        try await eventually("the third task has a place") { entered.withLock { $0 } == 3 }
     }
 
-    @Test("an answer is made once for all who ask meanwhile and for a second after, also where it fails")
+    @Test("an answer is computed once for all concurrent callers and kept for a second, even if it fails")
     func kept() async throws {
         let now = Locked(ContinuousClock.now)
         let clock: @Sendable () -> ContinuousClock.Instant = { now.withLock { $0 } }
@@ -80,7 +80,7 @@ import Testing
             }
         }
         let asking = (1...20).map { _ in Task { try await answer.value(true) } }
-        try await eventually("all to wait") { answer.waitingCount == 20 }
+        try await eventually("all callers wait") { answer.waitingCount == 20 }
         gate.leave()
         for task in asking { #expect(try await task.value == 1) }
         #expect(answer.waitingCount == 0)
@@ -102,7 +102,7 @@ import Testing
         #expect(try await failing.value(true))
     }
 
-    @Test("figures are counted once a second at most, whoever asks") func figures() async throws {
+    @Test("metrics are counted at most once a second, however many callers there are") func figures() async throws {
         let folder = try TemporaryFolder()
         let outbox = try Outbox(at: folder.appending("outbox.db").path)
         let now = Locked(ContinuousClock.now)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("of batches so many are worked on at once, and the body of one that waits is not read before")
+    @Test("a limited number of batches is processed at once, and the body of a waiting batch isn't read")
     func batches() async throws {
         var limits = ServerLimits.unhurried
         limits.batchCount = 1
@@ -145,9 +145,9 @@ import Testing
             for (client, path) in zip(clients, ["seal", "messages", "seal"]) {
                 client.write(Self.batchHead("/v1/\(path)", line))
             }
-            // No body has come, so one has the place, and the others have not begun.
-            try await eventually("two to wait") { batches.waitingCount == 2 }
-            // What is no batch waits for none.
+            // No body has arrived, so one batch has the place, and the others have not begun.
+            try await eventually("two batches wait") { batches.waitingCount == 2 }
+            // A single message doesn't wait for a place.
             #expect(try server.send("POST", "/v1/seal", line).status == 200)
             for client in clients { client.write(line) }
             for client in clients { #expect(await client.status() == 200) }
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test("an account has so many devices and no more: those that are there go on, and one that leaves makes room")
+    @Test("an account has a device limit: existing devices keep working, and one that leaves makes room")
     func devices() async throws {
         var limits = ServerLimits()
         limits.deviceCount = 2
@@ -174,7 +174,7 @@ import Testing
             try await server.client("alice").unregister(phones[0])
             #expect(try await server.update(phones[2], as: "alice", token: 2).isRegistered)
 
-            // All at once, they are counted one by one.
+            // Even if they arrive at once, they are counted one by one.
             let login = try server.login("carol")
             let crowd = try (0..<8).map { try server.phone("carol's \($0)") }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -187,14 +187,14 @@ import Testing
         }
     }
 
-    /// What comes before a batch's body.
+    /// Returns the head of a batch request.
     private static func batchHead(_ path: String, _ body: String) -> String {
         RunningServer.head("POST", path, "content-type: application/x-ndjson", "content-length: \(body.utf8.count)")
     }
 
-    // MARK: Those who wait for too long
+    // MARK: Waiting too long
 
-    @Test("a task that gives up is not let in by the semaphore, and those behind it keep their order")
+    @Test("a semaphore doesn't admit a task that gave up, and the tasks behind it keep their order")
     func impatient() async throws {
         let places = Semaphore(1)
         await places.enter()
@@ -208,7 +208,7 @@ import Testing
                     order.withLock { $0.append(hasPlace ? number : -number) }
                     if hasPlace { places.leave() }
                 })
-            try await eventually("\(number) to wait") {
+            try await eventually("\(number) tasks wait") {
                 let hasGivenUp = order.withLock { $0 == [-2] }
                 return places.waitingCount == (hasGivenUp ? number - 1 : number)
             }
@@ -218,12 +218,12 @@ import Testing
         places.leave()
         for task in tasks { await task.value }
         #expect(order.withLock { $0 } == [-2, 1, 3, 4])
-        // Where there is a place at once, nobody's patience matters.
+        // If there is a place at once, the patience doesn't matter.
         #expect(await places.enter(within: .zero))
         places.leave()
     }
 
-    @Test("a batch that has waited for too long is told to come again, well before its connection is cut off")
+    @Test("a batch that has waited too long is told to retry, well before its connection is closed")
     func batch() async throws {
         #expect(ServerLimits().batchPatience * 2 < ServerLimits().requestTime)
         var limits = ServerLimits.unhurried
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test("of an account one request is worked on at a time, so that it takes one place and leaves others theirs")
+    @Test("one request of an account is processed at a time, so that it takes one place and leaves room for others")
     func turns() async throws {
         var limits = ServerLimits.unhurried
         limits.admittedCount = 2
@@ -261,11 +261,11 @@ import Testing
             var heldCount = 2
             defer { for _ in 0..<heldCount { admission.semaphore.leave() } }
             var clients = try (1...5).map { _ in try ask(alice) }
-            try await eventually("alice's to wait") {
+            try await eventually("alice's requests wait") {
                 admission.accounts.waitingCount == 4 && admission.semaphore.waitingCount == 1
             }
             clients.append(try ask(bob))
-            try await eventually("bob's to wait for a place") { admission.semaphore.waitingCount == 2 }
+            try await eventually("bob's request waits for a place") { admission.semaphore.waitingCount == 2 }
             for _ in 1...2 { admission.semaphore.leave() }
             heldCount = 0
             for client in clients { #expect(await client.status() == 204) }

@@ -14,7 +14,7 @@ import Testing
     private let phone = DevicePrivateKey()
     private let enrollmentKey = EnrollmentPrivateKey()
 
-    /// Found nowhere but in texts of a message.
+    /// A word that occurs only in a message's texts.
     private static let marker = "kumquat"
 
     private func lines() throws -> [[UInt8]] {
@@ -39,7 +39,7 @@ import Testing
         return try orders.map { Array(try JSONSerialization.data(withJSONObject: $0)) }
     }
 
-    /// Parts that change what a line means.
+    /// Fragments that change the meaning of a line.
     private static let parts: [String] = [
         "{", "}", "[", "]", ",", ":", "\"", "\\", "\\u0000", "\\ud800", "null", "true", "-0", "1e999", "1E400",
         "9223372036854775808", "-9223372036854775809", "0.1e-7", "\u{0}", "\u{FEFF}", "\u{202E}", "\u{E0041}", "\n",
@@ -56,7 +56,7 @@ import Testing
             let end = min(line.count, at + Int.random(in: 0...12, using: &random))
             switch Int.random(in: 0..<9, using: &random) {
             case 0 where at < line.count: line[at] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-            // Most of these are letters of a text, and leave a good line.
+            // Most of these are letters of a text, and leave a valid line.
             case 7..., 0:
                 line.replaceSubrange(
                     at..<min(line.count, at + 1), with: [UInt8.random(in: 0x30...0x7a, using: &random)])
@@ -90,12 +90,14 @@ import Testing
         let members = try #require(try JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any])
         let envelope = try Envelope(parsing: try #require(members[Envelope.fieldName] as? String))
         do throws(Opener.Refusal) { _ = try opener.open(envelope, at: .now()) } catch {
-            // It was sealed as it was asked for: an end that is past, a moment that is not there yet.
+            // The order was sealed as requested, with an expiration in the past.
             #expect(error == .expired, "\(String(decoding: line, as: UTF8.self)): \(error)")
         }
     }
 
-    @Test("that are cut, altered and put together are sealed, or a fault of the caller's; no answer repeats a message")
+    @Test(
+        "orders that are cut, altered, and recombined are sealed or refused as the caller's fault; no answer repeats a message"
+    )
     func altered() throws {
         var random = SeededGenerator()
         let good = try lines()
@@ -112,11 +114,11 @@ import Testing
             let isSealed = batch.answer(line, 1, to: &writer)
             counts[isSealed, default: 0] += 1
             try check(writer.bytes, isSealed, line, opener)
-            // What is kept for a service is read by the same rules.
+            // Orders for a service are parsed by the same rules.
             do { _ = try MessageOrder(try Request.members(line)) } catch { #expect(Problem(error).status.code < 500) }
         }
         #expect(counts[true, default: 0] > 100 && counts[false, default: 0] > 1_000, "\(counts)")
-        // As editors of Windows write a file's first line.
+        // With a byte order mark, as Windows editors write it.
         var writer = JSONWriter()
         #expect(batch.answer([0xef, 0xbb, 0xbf] + good[0], 1, to: &writer))
         #expect(!batch.answer(Array(good[0].dropLast()), 2, to: &writer))

@@ -7,8 +7,8 @@ import Testing
 
 @testable import PushHTTP
 
-@Suite("HTTP as others speak it", .blocking) struct OtherClientsTests {
-    /// A request's first line and its own fields; the answer's status, and what its head says.
+@Suite("HTTP as spoken by other clients", .blocking) struct OtherClientsTests {
+    /// A request's first line and its own fields, the response's status, and text in its head.
     private static let requests: [(line: String, fields: [String], status: Int, words: String)] = [
         ("HEAD /healthz", [], 200, "content-length: 20\r\n"), ("HEAD /readyz", [], 200, "content-length: 18\r\n"),
         ("HEAD /v1/devices", [], 200, "content-type: application/json\r\n"), ("HEAD /nowhere", [], 404, ""),
@@ -31,7 +31,8 @@ import Testing
         ),
     ]
 
-    @Test("HEAD is where GET is; other methods and encodings are refused with what there is") func heads() async throws
+    @Test("HEAD works wherever GET does; other methods and encodings are refused with the supported ones") func heads()
+        async throws
     {
         try await RunningServer.with { server in
             for (line, fields, status, words) in Self.requests {
@@ -45,16 +46,16 @@ import Testing
                 let answer = try #require(await client.head())
                 #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(line): \(answer)")
                 #expect(answer.lowercased().contains(words.lowercased()) || words.isEmpty, "\(line): \(answer)")
-                // An answer to HEAD has no body, so what follows is the next answer; then the connection ends.
+                // A response to HEAD has no body, so the next response follows; then the connection is closed.
                 if line.hasPrefix("HEAD") { #expect(await client.status() == 200) }
                 #expect(await client.rest().hasSuffix(#"{"status":"running"}"#))
             }
         }
     }
 
-    @Test("HTTP/1.0 gets its answer and the connection's end; who expects 100-continue is told to go on")
+    @Test("HTTP/1.0 gets its response and is closed; a client that expects 100-continue is told to continue")
     func versions() async throws {
-        // So long that nothing else ends a connection.
+        // Long enough that nothing else closes a connection.
         try await RunningServer.with(limits: .unhurried) { server in
             for fields in ["", "Connection: keep-alive\r\n", "Expect: 100-continue\r\n"] {
                 let old = try RawClient(port: server.port)
@@ -73,7 +74,8 @@ import Testing
         }
     }
 
-    @Test("curl, wget, Python's http.client and Node's fetch get what they ask for") func programs() async throws {
+    @Test("curl, wget, Python's http.client, and Node's fetch get the expected responses") func programs() async throws
+    {
         try await RunningServer.asProgram(over: .sqlite) { server in
             let (url, token) = ("http://127.0.0.1:\(server.port)", "Authorization: Bearer \(RunningServer.token)")
             let batch = try server.folder.write("{}\n\n{}\n", to: "batch")
@@ -139,7 +141,7 @@ import Testing
         console.log(said.join(' '))
         """
 
-    @Test("under a name that is not this machine's, nothing is told without a token where this machine alone can ask")
+    @Test("a local listener without a token refuses requests under a host name that is not this machine's")
     func rebound() async throws {
         try await RunningServer.with { server in
             let metrics = try MetricsServer(
@@ -161,7 +163,7 @@ import Testing
                     }
                 }
                 #expect(try status(server.port, "/readyz", "rebound.example") == "421")
-                // What comes through a proxy has the proxy's name.
+                // A request through a proxy has the proxy's name.
                 #expect(try status(server.phonesPort, "/healthz", "push.example.com") == "200")
             }
         }

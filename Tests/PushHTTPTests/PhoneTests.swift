@@ -12,7 +12,7 @@ import Testing
 
 @Suite("A phone and its server", .blocking)
 struct PhoneTests {
-    @Test("one call takes the sender set, enrolls, and proves the key; the next finds nothing to do")
+    @Test("one call fetches the sender set, enrolls, and proves the key; the next call has nothing to do")
     func enrolls() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
@@ -39,7 +39,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("a new key is proven beside the old one, and a token that has changed is taken") func rotates() async throws {
+    @Test("a new key is proven beside the old one, and a changed token is stored") func rotates() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
             let first = try await server.update(phone, as: "alice")
@@ -52,14 +52,14 @@ struct PhoneTests {
         }
     }
 
-    @Test("a phone that is put back learns the counter that the server knows, and counts higher")
+    @Test("a phone restored from a backup learns the server's counter, and uses a higher one")
     func restored() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
             _ = try await server.update(phone, as: "alice")
             let (place, backup) = (server.folder.appending("phone"), server.folder.appending("backup"))
             try FileManager.default.copyItem(at: place, to: backup)
-            // Far ahead of the clock, so that the time alone does not tell a higher counter.
+            // Far ahead of the clock, so that the time alone doesn't give a higher counter.
             for _ in 1...3 { _ = try phone.revoke() }
             let ahead = try phone.revoke(at: .now().advanced(bySeconds: 3_600))
             #expect(try await server.update(phone, as: "alice").isRegistered)
@@ -72,7 +72,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("an old record is refused with the newest, and the token that came with it is good all the same")
+    @Test("an old record is refused with the newest one, and the token that came with it is still stored")
     func replayed() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
@@ -93,7 +93,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("two phones of one account, and one phone after another in one login, have each their own place")
+    @Test("two phones of one account each have their own registration")
     func several() async throws {
         try await RunningServer.with { server in
             let phones = try ["one", "two"].map { try server.phone($0) }
@@ -106,7 +106,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("another app's account over the same outbox can't remove a phone, though it knows the enrollment key")
+    @Test("another app's account on the same outbox can't remove a phone, even if it knows the enrollment key")
     func otherApp() async throws {
         try await RunningServer.with { server in
             #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
@@ -120,7 +120,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("an app that logs out leaves; another account's login takes the phone then, and not before")
+    @Test("an app that logs out leaves; only then can another account's login take the phone")
     func unregisters() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
@@ -135,7 +135,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("an app that logged out without a network leaves later, without a login, and no later registration suffers")
+    @Test("an app that logged out offline leaves later, without a login, and later registrations still work")
     func leavesLater() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
@@ -156,8 +156,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("a registration that is under way at the logout enrolls nothing after it") func logoutMeanwhile() async throws
-    {
+    @Test("a registration in progress at logout enrolls nothing afterward") func logoutMeanwhile() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
             #expect(try await server.update(phone, as: "alice").isRegistered)
@@ -169,9 +168,9 @@ struct PhoneTests {
                 return "Bearer \(login)"
             }
             async let registering = slow.register(phone, token: [1], environment: .production, at: .now())
-            try await eventually("the login is asked for") { asked.withLock { $0 } }
+            try await eventually("the login is requested") { asked.withLock { $0 } }
             async let leaving: Void = own.unregister(phone)
-            // Without turns it would be through by now, or soon.
+            // Without turns, it would be done by now, or soon.
             try await Task.sleep(for: .seconds(1))
             release.withLock { $0 = true }
             _ = await registering
@@ -180,7 +179,9 @@ struct PhoneTests {
         }
     }
 
-    @Test("a phone's test push arrives: five in an hour, and none before a key is proven") func tests() async throws {
+    @Test("a phone's test push arrives; there are five an hour, and none before a key is proven") func tests()
+        async throws
+    {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
             let client = try server.client("alice")
@@ -189,7 +190,7 @@ struct PhoneTests {
             for _ in 1...5 { try await client.sendTest(to: phone) }
             let refused = PushServerError.refused(status: 429, code: "too-many-requests")
             await #expect(throws: refused) { try await client.sendTest(to: phone) }
-            // Another account's login tests nothing of this one.
+            // Another account's login can't send tests to this one.
             await #expect(throws: PushServerError.refused(status: 404, code: "unknown-device")) {
                 try await server.client("bob").sendTest(to: phone)
             }
@@ -198,7 +199,7 @@ struct PhoneTests {
     }
 
     @Test(
-        "what was sent to an account and is still held opens for nobody once it was logged out, with or without a network"
+        "pushes for an account that are still held can't be opened after logout, with or without a network"
     )
     func heldPushes() async throws {
         try await RunningServer.with { server in
@@ -238,7 +239,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("whoever hands in another's record proves nothing, keeps nobody out, and can't pass its challenge on")
+    @Test("submitting another user's record proves nothing, shuts no one out, and can't relay its challenge")
     func othersRecord() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
@@ -250,7 +251,8 @@ struct PhoneTests {
             let mallory = try server.send("PUT", path, RunningServer.json(body), token: server.login("mallory"))
             #expect(mallory.status == 200)
             let challenge = try #require((mallory.json["challenges"] as? [[String: String]])?.first)
-            // Alice's phone would not answer a challenge from elsewhere; if it did, the answer counts in Mallory's login alone.
+            // Alice's phone wouldn't answer a challenge from elsewhere. If it did, the answer would be valid only in
+            // Mallory's login.
             _ = try phone.accept(
                 senderSet: RunningServer.set(server.sender, server.authority, 1, at: .now()).description, at: .now())
             let answer = try phone.answer(challenge: #require(challenge["challenge"]))
@@ -264,7 +266,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("no step that fails keeps another from being taken") func independent() async throws {
+    @Test("a failing step doesn't prevent the other steps") func independent() async throws {
         let stranger = AuthorityPrivateKey()
         let set = { (now: Timestamp) in try RunningServer.set(SenderPrivateKey(), stranger, 5, at: now) }
         try await RunningServer.with(senderSet: set) { server in
@@ -272,7 +274,7 @@ struct PhoneTests {
             let phone = try server.phone("one", senders: [server.sender.sender.description])
             let update = try await server.update(phone, as: "alice")
             #expect(update.problems.map(\.step) == [.senderSet] && update.isRegistered)
-            // And here nobody is believed: the challenge stays without an answer, and the token is there all the same.
+            // This phone trusts no sender: the challenge stays unanswered, but the token is stored.
             let other = try await server.update(server.phone("two"), as: "bob")
             #expect(other.problems.map(\.step) == [.senderSet, .challenge] && !other.isRegistered)
             #expect(other.problems.last?.error == .challenge(.unknownSender))
@@ -281,7 +283,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("without a server, a login or TLS the keys are looked after all the same, and the answer says what is wrong")
+    @Test("without a server, a login, or TLS, the keys are still maintained, and the result says what is wrong")
     func unreachable() async throws {
         var phone: OwnDevice?
         var url: URL?
@@ -306,7 +308,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("whoever has waited too long for a turn is told to come again, and nothing was done")
+    @Test("a caller that has waited too long for its turn is told to retry, and nothing was done")
     func turns() async throws {
         var limits = ServerLimits()
         limits.admissionPatience = .seconds(-1)
@@ -323,14 +325,14 @@ struct PhoneTests {
     }
 
     @Test(
-        "many phones at once, two of each account, enroll and rotate while old records and others' answers come",
+        "many phones, two per account, enroll and rotate at once amid old records and others' answers",
         arguments: RunningServer.Store.allCases)
     func crowd(store: RunningServer.Store) async throws {
         let count = Thoroughness.count(12, thorough: 1_000)
         try await RunningServer.asProgram(over: store) { server in
             let phones = try (0..<count).map { try server.phone("phone \($0)") }
             let logins = try (0..<count / 2).map { try server.login("user \($0)") }
-            // One account asks only so often.
+            // The rate limit applies to each account.
             let strangers = try (0...count / 20).map { try server.login("stranger \($0)") }
             let update = { @Sendable (index: Int) async throws -> PushRegistration in
                 let token = withUnsafeBytes(of: index.bigEndian) { Array($0) }
@@ -341,7 +343,8 @@ struct PhoneTests {
                 let old = try phone.enroll()
                 let path = "/v1/phones/\(old.enrollment)"
                 let body = RunningServer.json(["record": old.description, "token": "abcd", "environment": "production"])
-                // A stranger is faster with this phone's record than the phone; what he is asked counts in no other login.
+                // A stranger submits this phone's record before the phone does. The challenge isn't valid in any other
+                // login.
                 let taken = try await server.insist("PUT", path, body, token: strangers[index / 20])
                 #expect(try await update(index).isRegistered)
                 let asked = try #require((taken.json["challenges"] as? [[String: String]])?.first)
@@ -349,7 +352,7 @@ struct PhoneTests {
                 let foreign = RunningServer.json(["answer": answer, "state": asked["state"] ?? ""])
                 let refused = try await server.insist("POST", path + "/answers", foreign, token: logins[index / 2])
                 #expect(refused.code == "unknown-challenge")
-                // The app is in two minds: one call rotates, the other hands over what was there.
+                // Two calls of the app collide: one rotates, and the other submits the previous state.
                 async let other = update(index)
                 _ = try phone.rotate()
                 _ = try await other

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PushHTTP
 
-@Suite("Receipts at the phones' door", .blocking) struct ReceiptTests {
+@Suite("Receipts at the phones' listener", .blocking) struct ReceiptTests {
     private func post(_ client: RawClient, _ body: [UInt8], more: String = "") async -> Int? {
         client.write("POST /v1/receipts HTTP/1.1\r\nhost: a\r\ncontent-length: \(body.count)\r\n\(more)\r\n", body)
         return await client.status()
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("what is not a receipt of this sender's devices is refused with its reason, and counted")
+    @Test("a receipt that isn't from this sender's devices is refused with its reason, and counted")
     func refused() async throws {
         try await RunningServer.with { server in
             let devices = ReceivedReceipts(server.sender)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("a device may send only so many receipts a day, and others go on") func tooMany() async throws {
+    @Test("a device has a daily limit of receipts, and other devices are unaffected") func tooMany() async throws {
         try await RunningServer.with { server in
             let devices = ReceivedReceipts(server.sender)
             let many = try (0..<ReceiptDevice.maximumPerDay).map { _ in try devices.receipt("a", at: .now()) }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("when the outbox can't be written, phones are told to come again") func unavailable() async throws {
+    @Test("if the outbox can't be written, phones are told to retry") func unavailable() async throws {
         let folder = try TemporaryFolder()
         let outbox = try Outbox(at: folder.appending("held.db").path, clock: .system, busyLimit: 0.05)
         let sender = SenderPrivateKey()
@@ -88,11 +88,11 @@ import Testing
         let receipt = try ReceivedReceipts(sender).receipt("a", at: .now())
         #expect(await routes.counted(.success(receipt)) == nil)
         holder.kill()
-        try await eventually("it is taken") { await routes.counted(.success(receipt)) != nil }
+        try await eventually("the receipt is counted") { await routes.counted(.success(receipt)) != nil }
         #expect(try await outbox.receipts().total.shownCount == 1)
     }
 
-    @Test("while the outbox does not answer, a probe is told so before it gives up") func unready() async throws {
+    @Test("if the outbox does not respond, a probe gets an answer before it times out") func unready() async throws {
         try await RunningServer.with { server in
             let ready = server.folder.appending("ready").path
             let holder = try Program(at: "/usr/bin/python3").start(
@@ -100,7 +100,7 @@ import Testing
             defer { holder.kill() }
             try await eventually("the file is held") { FileManager.default.fileExists(atPath: ready) }
             let answer = try server.send("GET", "/readyz", token: nil)
-            #expect(answer.status == 503 && answer.body.contains("the outbox does not answer"), "\(answer.body)")
+            #expect(answer.status == 503 && answer.body.contains("the outbox does not respond"), "\(answer.body)")
         }
     }
 

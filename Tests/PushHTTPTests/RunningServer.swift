@@ -12,22 +12,23 @@ import Testing
 
 @testable import PushHTTP
 
-/// A server in this process or another, its outbox, its sender and authority, and what phones and a back end need to reach it.
+/// A server in this process or another, with its outbox, sender, and authority, and everything that phones and a back end
+/// need to reach it.
 struct RunningServer: Sendable {
     static let topic: Topic = "com.example.app"
     static let token = String(repeating: "t", count: 32)
 
     let outbox: Outbox
-    /// The back end's.
+    /// The back end's port.
     let port: Int
     let phonesPort: Int
     let folder: TemporaryFolder
     let sender: SenderPrivateKey
     let authority: AuthorityPrivateKey
-    /// Nil where it is another process.
+    /// The server, or `nil` if it runs in another process.
     let server: PushServer?
 
-    /// What its outbox stands over.
+    /// The store of its outbox.
     enum Store: CaseIterable {
         case sqlite
         case postgres
@@ -56,9 +57,9 @@ struct RunningServer: Sendable {
         }
     }
 
-    /// Runs a server from when it listens until `body` ends.
+    /// Runs a server, calls `body` once it listens, and stops it afterward.
     ///
-    /// - Parameter run: calls its argument with the server's ports when it listens.
+    /// - Parameter run: Calls its argument with the server's ports once it listens.
     static func serving<Ports: Sendable>(
         stop: () async -> Void, _ run: @escaping @Sendable (@escaping @Sendable (Ports) -> Void) async throws -> Void,
         during body: (Ports) async throws -> Void
@@ -77,7 +78,7 @@ struct RunningServer: Sendable {
         try result.get()
     }
 
-    /// The program, as it ships.
+    /// Runs the program as it ships.
     static func asProgram(over store: Store, _ body: (RunningServer) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let database = store == .postgres ? try await PostgresServer.shared.value.database() : nil
@@ -138,7 +139,7 @@ struct RunningServer: Sendable {
 
     var url: URL { URL(string: "http://127.0.0.1:\(phonesPort)")! }
 
-    /// A phone that trusts the authority alone, so that nothing works without the sender set.
+    /// Returns a phone that trusts only the authority, so that nothing works without the sender set.
     func phone(_ name: String, senders: [String] = []) throws -> OwnDevice {
         let standard = StandardConfiguration(
             topic: Self.topic.description, senders: senders, authorities: [authority.authority.description],
@@ -149,18 +150,18 @@ struct RunningServer: Sendable {
         return app
     }
 
-    /// What the phone's app has of its own server, inside the login.
+    /// Returns the app's client for its own server, inside the login.
     func client(_ user: String) throws -> PushServerClient {
         let login = try login(user)
         return PushServerClient(url: url) { "Bearer \(login)" }
     }
 
-    /// What the app shows for its account.
+    /// Returns the login that the app presents for its account.
     func login(_ user: String, seconds: Int = 600, token: String = token) throws -> String {
         try post("/v1/logins", ["user": user, "seconds": seconds], token: token).json["token"] as? String ?? ""
     }
 
-    /// As at one launch after another, until the server was reached: how long that takes, the machine decides.
+    /// Registers as at successive launches, until the server is reached; how long that takes depends on the machine.
     func update(_ phone: OwnDevice, as user: String, token: UInt8 = 1) async throws -> PushRegistration {
         try await update(phone, with: login(user), token: [UInt8](repeating: token, count: 32))
     }
@@ -169,7 +170,7 @@ struct RunningServer: Sendable {
         let client = PushServerClient(url: url) { "Bearer \(login)" }
         var pause = 0.5
         while true {
-            // Whoever is cancelled reaches nothing, and would ask for ever.
+            // A canceled task can't reach the server, and would retry forever.
             try Task.checkCancellation()
             let update = await client.register(phone, token: token, environment: .production, at: .now())
             let isBusy = update.problems.contains {
@@ -179,7 +180,7 @@ struct RunningServer: Sendable {
                 ].contains($0.error)
             }
             guard isBusy else { return update }
-            // Those who were not reached, or are to wait, don't all come again at once, as phones don't.
+            // Phones that weren't reached or have to wait don't all retry at once.
             try await Task.sleep(for: .seconds(.random(in: 0...pause)))
             pause = min(2 * pause, 60)
         }
@@ -215,13 +216,13 @@ struct RunningServer: Sendable {
         String(decoding: (try? JSONSerialization.data(withJSONObject: object)) ?? Data(), as: UTF8.self)
     }
 
-    /// What ``RawClient`` writes before a body, if there is one.
+    /// Returns what ``RawClient`` writes before a body, if there is one.
     static func head(_ method: String, _ path: String, token: String = token, _ fields: String...) -> String {
         let lines = ["\(method) \(path) HTTP/1.1", "host: a", "authorization: Bearer \(token)"] + fields
         return lines.joined(separator: "\r\n") + "\r\n\r\n"
     }
 
-    /// The same as ``send(_:_:_:type:token:at:)``, as often as the service is too busy.
+    /// Like ``send(_:_:_:type:token:at:)``, but retries while the service is too busy.
     func insist(_ method: String, _ path: String, _ body: String, token: String) async throws -> Answer {
         while true {
             let answer = try send(method, path, body, token: token)
@@ -230,7 +231,7 @@ struct RunningServer: Sendable {
         }
     }
 
-    /// - Parameter door: the port; else the one where the path is.
+    /// - Parameter door: The port; by default, that of the listener with the path.
     func send(
         _ method: String, _ path: String, _ body: String = "", type: String = "application/json",
         token: String? = token, at door: Int? = nil, header: String? = nil
@@ -250,7 +251,7 @@ struct RunningServer: Sendable {
 }
 
 extension ServerLimits {
-    /// Long enough for whatever a test waits for.
+    /// Long enough for anything that a test waits for.
     static var unhurried: ServerLimits {
         var limits = ServerLimits()
         (limits.batchPatience, limits.admissionPatience) = (.seconds(600), .seconds(600))

@@ -17,7 +17,8 @@ import Testing
     }
 
     @Test(
-        "without one nothing is sealed or kept, and no login counts; with another all goes on, and old logins are over")
+        "without a sender, nothing is sealed or stored and logins are invalid; a new sender works, and old logins stay invalid"
+    )
     func withdrawn() async throws {
         try await RunningServer.with { server in
             let running = try #require(server.server)
@@ -48,7 +49,7 @@ import Testing
             let ready = try server.send("GET", "/readyz", token: nil)
             #expect(ready.status == 503 && ready.code == "no-sender")
             #expect(try server.send("GET", "/healthz", token: nil).status == 200)
-            // It is known not to be there, which says more.
+            // It is known to be missing, which is more specific.
             running.doubtSender()
             #expect(try server.send("GET", "/readyz", token: nil).code == "no-sender")
 
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("one whose keys could not be looked at goes on, and the server is not ready until they are")
+    @Test("a sender whose keys could not be reread stays in use, and the server isn't ready until they can be")
     func doubtful() async throws {
         try await RunningServer.with { server in
             let running = try #require(server.server)

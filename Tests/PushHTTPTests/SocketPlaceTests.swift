@@ -4,8 +4,8 @@ import Testing
 
 @testable import PushHTTP
 
-@Suite("A socket's place") struct SocketPlaceTests {
-    @Test("A socket's place is one service's at a time, and free again when that is gone without a word")
+@Suite("A socket's path") struct SocketPlaceTests {
+    @Test("a socket's path belongs to one service at a time, and is free again after that service dies")
     func places() throws {
         let folder = try TemporaryFolder()
         let path = folder.appending("s").path

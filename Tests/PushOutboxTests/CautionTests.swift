@@ -12,7 +12,7 @@ import Testing
     init() async throws { fixture = try await Fixture() }
 
     @Test(
-        "token after token refused ends the run, and the rest are neither disabled nor dead",
+        "refusals of one token after another end the run, and the rest are neither disabled nor dead letters",
         arguments: [
             "BadDeviceToken", "DeviceTokenNotForTopic", "TopicDisallowed",
         ])
@@ -34,7 +34,7 @@ import Testing
         #expect(try await fixture.deliver(until: .empty).acceptedCount == 20)
     }
 
-    @Test("addresses that never took a push end nothing where another one did before") func strangersRefused()
+    @Test("unproven addresses don't end the run once another address has accepted a push") func strangersRefused()
         async throws
     {
         try await fixture.addDevices(0..<20)
@@ -49,14 +49,14 @@ import Testing
         #expect(report.acceptedCount == 1 && report.dead == ["BadDeviceToken": 19])
     }
 
-    @Test("a token counts as proven once APNs has taken a push for it, until it changes or is refused")
+    @Test("a token is proven once APNs has accepted a push for it, until it changes or is refused")
     func proven() async throws {
         try await fixture.addDevice("phone")
         let transport = ScriptedTransport()
         for _ in 0..<3 { try await fixture.enqueue(to: .device("phone")) }
         try await fixture.deliver(transport, until: .empty)
         #expect(transport.delivered.all.map(\.isProven) == [false, true, true])
-        // The same token registered once more is still proven; another is not.
+        // Registering the same token again keeps it proven; another token is unproven.
         let old = Fixture.address("phone")
         for (token, isProven) in [(old, true), (Fixture.address("new"), false), (Fixture.address("new"), true)] {
             try await fixture.outbox.setAddress(token, of: "phone", at: fixture.now)
@@ -71,16 +71,18 @@ import Testing
         #expect(transport.delivered.all.last?.isProven == false)
     }
 
-    @Test("a new token is sent to at once, whatever the old one was put off for") func newTokenHurries() async throws {
+    @Test("a push to a new token is sent at once, whatever deferred it for the old one") func newTokenHurries()
+        async throws
+    {
         try await fixture.addPhone()
         try await fixture.deliver(ScriptedTransport(refusing: 503, "ServiceUnavailable"))
         let transport = ScriptedTransport()
-        #expect(try await fixture.deliver(transport).attemptCount == 0, "put off for 15 minutes")
+        #expect(try await fixture.deliver(transport).attemptCount == 0, "deferred for 15 minutes")
         try await fixture.outbox.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
         #expect(try await fixture.deliver(transport).acceptedCount == 1)
     }
 
-    @Test("while the file can't be written, answers are kept and noted as soon as it can", .inFile)
+    @Test("while the file can't be written, outcomes are kept and recorded as soon as it can", .inFile)
     func lockedFile() async throws {
         try await fixture.addDevice("phone")
         let outbox = try Outbox(at: fixture.path, clock: .system, busyLimit: 0.02)

@@ -7,7 +7,7 @@ import Testing
 @testable import PushOutbox
 @testable import PushSender
 
-@Suite("An outbox file that is damaged, or that somebody has changed") struct CellTests {
+@Suite("A damaged or tampered outbox file") struct CellTests {
     private let fixture: Fixture
     private let folder: TemporaryFolder
 
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "a value of another type, or far too large, gives an error or the truth, and no trap",
+        "a value of another type, or far too large, gives an error or correct data, and never traps",
         arguments: [DatabaseValue.null, "text".databaseValue, Int64.max.databaseValue])
     func spoiled(value: DatabaseValue) async throws {
         try await fill()
@@ -27,13 +27,13 @@ import Testing
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + suffix) }
             try good.write(to: URL(filePath: copy))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy)
-            // The number of a row can be nothing but a number.
+            // A row ID can only be a number.
             try change(copy) { try? $0.execute(sql: "UPDATE OR IGNORE \(table) SET \(column) = ?", arguments: [value]) }
             try await useAll(copy, "\(table).\(column)")
         }
     }
 
-    @Test("damage in any page gives an error or the truth, and no trap", arguments: 0..<24)
+    @Test("damage in any page gives an error or correct data, and never traps", arguments: 0..<24)
     func damaged(part: Int) async throws {
         try await fixture.addDevices(0..<40)
         try await fixture.enqueue(String(repeating: "Hello", count: 100), to: .everyone)
@@ -47,7 +47,7 @@ import Testing
         try await useAll(copy, "page \(start / 4_096)")
     }
 
-    @Test("a push whose row somebody has spoiled costs itself, and the others are sent") func rows() async throws {
+    @Test("a push with a tampered row is rejected, and the others are sent") func rows() async throws {
         for number in 0..<6 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue(to: .everyone)
         try change(fixture.path) { db in
@@ -65,7 +65,7 @@ import Testing
         #expect(try await outbox.status().deadLetters == ["malformed": 2])
     }
 
-    /// Something in each table.
+    /// Puts data in each table.
     private func fill() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue(to: .everyone, key: "key")
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// As another program may: the tables take any value in any column.
+    /// Changes the file as another program may: any column takes any value.
     private func change(_ path: String, _ body: (Database) throws -> Void) throws {
         let loosening = try DatabaseQueue(path: path)
         try loosening.writeWithoutTransaction { db in
@@ -105,7 +105,7 @@ import Testing
         try queue.close()
     }
 
-    /// All that is done with an outbox; what can't be done gives an error that says so.
+    /// Runs every operation on an outbox; a failing one must throw a suitable error.
     private func useAll(_ path: String, _ damage: String) async throws {
         do {
             let outbox = try Outbox(at: path, clock: fixture.time.clock)

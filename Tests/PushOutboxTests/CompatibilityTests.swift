@@ -12,21 +12,23 @@ import Testing
 @testable import PushService
 @testable import SealedPush
 
-/// Files that each version has left in Tests/Compatibility. Every later one reads them: Docs/Compatibility.md.
+/// Tests the files of each version in Tests/Compatibility, which every later version must read: Docs/Compatibility.md.
 ///
-/// To add those of a new version, run this suite once with its name in `SEALED_PUSH_MAKE_COMPATIBILITY`.
-@Suite("The files of earlier versions", .serialized, .blocking) struct CompatibilityTests {
+/// To add the files of a new version, run this suite once with its name in `SEALED_PUSH_MAKE_COMPATIBILITY`.
+@Suite("Files of earlier versions", .serialized, .blocking) struct CompatibilityTests {
     private static let newVersion = ProcessInfo.processInfo.environment["SEALED_PUSH_MAKE_COMPATIBILITY"]
 
-    @Test("are made once, by their version", .enabled(if: newVersion != nil)) func make() async throws {
+    @Test("the files of a version are created once, by that version", .enabled(if: newVersion != nil)) func make()
+        async throws
+    {
         let folder = CompatibilityFiles.root.appending(path: try #require(Self.newVersion))
         try #require(!FileManager.default.fileExists(atPath: folder.path), "it is never overwritten")
         try await CompatibilityFiles(folder).make()
     }
 
-    @Test("are there") func areThere() { #expect(CompatibilityFiles.versions.first == "1.0") }
+    @Test("files of earlier versions exist") func areThere() { #expect(CompatibilityFiles.versions.first == "1.0") }
 
-    /// A copy for its owner alone: a clone of the repository has other file modes.
+    /// Makes a copy that only its owner can access, because a clone of the repository has other file modes.
     private func files(_ version: String, _ body: (CompatibilityFiles) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let copy = folder.appending(version)
@@ -40,7 +42,8 @@ import Testing
         try await body(CompatibilityFiles(copy))
     }
 
-    @Test("a keyring, the same sealed, and its backup", arguments: CompatibilityFiles.versions) func keyrings(
+    @Test("a keyring, the same keyring sealed, and its backup can be read", arguments: CompatibilityFiles.versions)
+    func keyrings(
         _ version: String
     )
         async throws
@@ -69,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "a phone's keychain, ledger, markers and log: it opens payloads of every kind, and no message twice",
+        "a phone's keychain, ledger, markers, and log can be read: it opens payloads of every type, and no message twice",
         arguments: CompatibilityFiles.versions)
     func phone(_ version: String) async throws {
         try await files(version) { files in
@@ -77,7 +80,7 @@ import Testing
             #expect(names.count >= 9, "\(names)")
             try files.renewOrigin()
             for name in names.sorted() {
-                // Of those, one was opened before, as another notification.
+                // One of them was opened before, as another notification.
                 let opened = await files.open(name, as: "later")
                 switch name {
                 case "opened": #expect(throws: OpenError.replayed) { try opened.get() }
@@ -92,7 +95,7 @@ import Testing
             #expect(full.chart != nil && full.person != nil && full.attachments.count == 1 && full.isTemplate)
             let app = try files.app(.hybrid)
             let known = try DeviceRecord(parsing: try files.texts["record"] ?? "")
-            // The phone has this one already.
+            // The phone already has this one.
             #expect(
                 try app.accept(senderSet: #require(files.senderSet).description, at: CompatibilityFiles.now).counter > 0
             )
@@ -104,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "records, a sender set, a leaving, a challenge with its answer, and receipts",
+        "records, a sender set, a leaving, a challenge with its answer, and receipts can be read",
         arguments: CompatibilityFiles.versions)
     func texts(_ version: String) async throws {
         try await files(version) { files in
@@ -129,14 +132,18 @@ import Testing
         }
     }
 
-    @Test("an outbox in a file", arguments: CompatibilityFiles.versions) func file(_ version: String) async throws {
+    @Test("an outbox in a file can be read", arguments: CompatibilityFiles.versions) func file(_ version: String)
+        async throws
+    {
         try await files(version) { files in
             let outbox = try Outbox(at: files["outbox.sqlite"].path, clock: files.clock, key: files.outboxKey)
             try await files.expectWhole(outbox)
         }
     }
 
-    @Test("an outbox in PostgreSQL", arguments: CompatibilityFiles.versions) func database(_ version: String)
+    @Test("an outbox in PostgreSQL can be read", arguments: CompatibilityFiles.versions) func database(
+        _ version: String
+    )
         async throws
     {
         try await files(version) { files in
@@ -150,7 +157,7 @@ import Testing
     }
 }
 
-/// What a version's folder holds, and how it was made.
+/// The contents of a version's folder, and how they were created.
 struct CompatibilityFiles {
     static let root = Checkout.folder.appending(path: "Tests/Compatibility")
     static let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []).sorted()
@@ -158,7 +165,7 @@ struct CompatibilityFiles {
     let folder: URL
     let keyring: Keyring
     static let topic: Topic = "com.example.app"
-    /// When everything was made; files are read at this moment, too, whenever that is.
+    /// The time at which everything was created; files are always read at this time, too.
     static let now = Timestamp(clamping: 1_795_000_000)
     private static let start = now.advanced(bySeconds: -7_200)
 
@@ -176,7 +183,7 @@ struct CompatibilityFiles {
         get throws { try OutboxKey(parsing: Array(Data(contentsOf: self["outbox.key"]))) }
     }
 
-    /// Stands still, but for who sleeps.
+    /// A clock that stands still, except for tasks that sleep.
     var clock: OutboxClock {
         OutboxClock(now: { Self.now.secondsSince1970 * 1_000 }, sleep: { _ in await Task.yield() })
     }
@@ -204,7 +211,7 @@ struct CompatibilityFiles {
         return OwnDevice(configuration, environment: configuration.environment)
     }
 
-    /// As the app opens one, with the ledger.
+    /// Opens a payload as the app does, with the ledger.
     func open(_ name: String, as identifier: String) async -> Result<OpenedContent, OpenError> {
         do {
             let field = try envelope(name).text
@@ -224,7 +231,7 @@ struct CompatibilityFiles {
         }
     }
 
-    /// The ledger's file of origin, of which its text holds the inode.
+    /// Renews the ledger's file of origin, whose text contains the inode.
     func renewOrigin() throws {
         let ledger = self["Phone/SealedPush/ledger"]
         let names = try FileManager.default.contentsOfDirectory(atPath: ledger.path)
@@ -233,7 +240,7 @@ struct CompatibilityFiles {
         try Data(text.utf8).write(to: ledger.appending(path: "origin.text"))
     }
 
-    /// Texts by name, a line each.
+    /// Texts by name, one per line.
     var texts: [String: String] {
         get throws {
             let lines = try Checkout.text(self["texts.txt"]).split(separator: "\n")
@@ -245,7 +252,7 @@ struct CompatibilityFiles {
         }
     }
 
-    // MARK: Making them
+    // MARK: Creating the files
 
     func make() async throws {
         try FileManager.default.createDirectory(at: self["Payloads"], withIntermediateDirectories: true)
@@ -354,7 +361,7 @@ struct CompatibilityFiles {
         try Data(texts.map { "\($0.0) \($0.1)\n" }.joined().utf8).write(to: self["texts.txt"])
     }
 
-    /// Of a copy of the phone, as it revokes its keys.
+    /// Returns the leaving of a copy of the phone that revokes its keys.
     private func leaving() throws -> Leaving {
         let copy = try TemporaryFolder()
         let files = CompatibilityFiles(copy.url)
@@ -404,7 +411,7 @@ struct CompatibilityFiles {
         var status = try await outbox.status()
         #expect(status.waitingCount == 2 && status.deadLetters == ["BadDeviceToken": 1])
         #expect(try await outbox.receipts(days: 30).total.failures == ["expired": 1])
-        // A key that was used is known.
+        // A used key is still known.
         #expect(try await enqueue("first", outbox).alreadyEnqueuedCount == 2)
         try await enqueue("third", outbox)
         try await outbox.retryNow()

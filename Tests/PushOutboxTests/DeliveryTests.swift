@@ -11,7 +11,7 @@ import Testing
 
     init() async throws { fixture = try await Fixture() }
 
-    @Test("delivers what was enqueued, and it opens on the device") func delivers() async throws {
+    @Test("a courier delivers an enqueued push, and it opens on the device") func delivers() async throws {
         let phone = DevicePrivateKey()
         try await fixture.addDevice("phone", identity: phone)
         let report = try await fixture.enqueue("Lunch at one?", to: .device("phone"))
@@ -27,7 +27,8 @@ import Testing
         #expect(status.outcomes == ["accepted": 1])
     }
 
-    @Test("delivers a withdrawal in a background push at Apple's priority for it, whatever is asked for")
+    @Test(
+        "a withdrawal is delivered in a background push with Apple's priority for it, whatever priority was requested")
     func background() async throws {
         let phone = DevicePrivateKey()
         try await fixture.addDevice("phone", identity: phone)
@@ -45,7 +46,7 @@ import Testing
         #expect(PushRequest(payload, to: Fixture.address("phone"), priority: .immediate).priority == .considerate)
     }
 
-    @Test("sends the same bytes under the same identifiers again after lost answers and refusals, after Apple's delay")
+    @Test("after lost answers and refusals, the same bytes and identifiers are sent again, after Apple's delay")
     func retries() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue(to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 86_400))
@@ -75,7 +76,7 @@ import Testing
         #expect(times.all[3] - start < 600_000)
     }
 
-    @Test("sends to a device in the order of enqueueing, one at a time, and never lets one device wait for another")
+    @Test("a device gets its pushes in order, one at a time, and devices never wait for one another")
     func order() async throws {
         for name in ["a", "b"] { try await fixture.addDevice(name) }
         for number in 0..<10 {
@@ -87,12 +88,13 @@ import Testing
         }
         let report = try await fixture.deliver(transport)
         #expect(report.acceptedCount == 10)
-        // Of the stuck device, only the first was ever sent.
+        // Only the stuck device's first push was ever sent.
         #expect(Set(transport.delivered.all.filter { $0.address == stuck }).count == 1)
         #expect(try await fixture.outbox.status().waitingCount == 10)
     }
 
-    @Test("notes what ends last as well: what is taken meanwhile has numbers of its own") func manyAtOnce() async throws
+    @Test("a push that ends last is recorded as well: later leases have their own numbers") func manyAtOnce()
+        async throws
     {
         for name in ["slow", "quick"] { try await fixture.addDevice(name) }
         try await fixture.enqueue(to: .device("slow"))
@@ -109,7 +111,7 @@ import Testing
         #expect(transport.delivered.all.count == 6)
     }
 
-    @Test("drops a device after 410, with what waits for it, unless the app has registered the token since")
+    @Test("after a 410, a device is dropped with its waiting pushes, unless the app has registered the token since")
     func gone() async throws {
         try await fixture.addPhone(waiting: 3)
         let registered = fixture.now
@@ -120,7 +122,7 @@ import Testing
         #expect(
             try await fixture.outbox.device("phone")?.address
                 == .active(Fixture.address("phone"), registered: registered))
-        // In the same second it may have been registered before or after.
+        // In the same second, it may have been registered before or after.
         try await fixture.enqueue("again", to: .device("phone"))
         let sameSecond = ScriptedTransport(refusing: 410, "Unregistered", timestamp: registered, times: 1)
         #expect(try await fixture.deliver(sameSecond, until: .empty).acceptedCount == 1)
@@ -134,7 +136,7 @@ import Testing
     }
 
     @Test(
-        "leaves a new token alone when APNs refuses the old one, or says that it is gone",
+        "a new token stays if APNs refuses the old one or reports that it is gone",
         arguments: [(400, "BadDeviceToken"), (410, "Unregistered")])
     func newToken(status: Int, reason: String) async throws {
         try await fixture.addPhone()
@@ -147,12 +149,12 @@ import Testing
         }
         #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
         guard case .active(new, _) = try await fixture.outbox.device("phone")?.address else {
-            Issue.record("the new token was not left alone")
+            Issue.record("the new token was removed or disabled")
             return
         }
     }
 
-    @Test("sends what was put off as soon as an operator says so") func putOff() async throws {
+    @Test("deferred pushes are sent as soon as an operator requests it") func putOff() async throws {
         try await fixture.addPhone()
         try await fixture.deliver(ScriptedTransport(refusing: 503, "ServiceUnavailable"))
         #expect(try await fixture.deliver().acceptedCount == 0)
@@ -161,7 +163,7 @@ import Testing
         #expect(try await fixture.deliver().acceptedCount == 1)
     }
 
-    @Test("disables a refused token and keeps what waited, sealed, until an operator retries")
+    @Test("a refused token is disabled, and its waiting pushes stay sealed until an operator retries")
     func disabled() async throws {
         try await fixture.addPhone(waiting: 3)
         try await fixture.deliver(ScriptedTransport(refusing: 400, "BadDeviceToken"))
@@ -180,7 +182,7 @@ import Testing
         #expect(status.deadLetters.isEmpty)
     }
 
-    @Test("makes a dead letter of a push that can't be delivered as it is, and goes on with the next")
+    @Test("an undeliverable push becomes a dead letter, and the next one is sent")
     func deadLetter() async throws {
         try await fixture.addPhone(waiting: 2)
         let first = Collected<String>()
@@ -194,7 +196,7 @@ import Testing
         #expect(try await fixture.outbox.purge(.deadLetters(reason: "PayloadTooLarge")) == 1)
     }
 
-    @Test("a courier tells how long what was taken had waited") func waits() async throws {
+    @Test("a courier reports how long accepted pushes had waited") func waits() async throws {
         try await fixture.addPhone()
         fixture.time.advance(by: .seconds(600))
         let waits = try await fixture.deliver().waits
@@ -203,7 +205,7 @@ import Testing
         #expect(bounds == [900, 3_600, 21_600, 86_400].map { .seconds($0) })
     }
 
-    @Test("drops what is stale, and keeps nothing beyond 30 days") func stale() async throws {
+    @Test("stale pushes are dropped, and none is kept beyond 30 days") func stale() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("soon", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 60))
         try await fixture.enqueue("late", to: .device("phone"))
@@ -224,7 +226,7 @@ import Testing
         #expect(try await fixture.outbox.status().nextDue == nil)
     }
 
-    @Test("prefers the immediate lane, and does not starve the other") func lanes() async throws {
+    @Test("the immediate lane is preferred, and the other one doesn't starve") func lanes() async throws {
         for number in 0..<64 { try await fixture.addDevice("i\(number)", user: "immediate") }
         for number in 0..<8 { try await fixture.addDevice("c\(number)", user: "considerate") }
         try await fixture.enqueue(to: .user("considerate"), priority: .considerate)
@@ -239,14 +241,14 @@ import Testing
         }
     }
 
-    @Test("when cancelled, waits for what is on its way and takes nothing more") func cancelled() async throws {
+    @Test("a canceled courier waits for pushes in transit and takes no more") func cancelled() async throws {
         try await fixture.addDevices(0..<20)
         try await fixture.enqueue(to: .everyone)
         let started = AsyncStream<Void>.makeStream()
         let isCancelled = Locked(false)
         let transport = ScriptedTransport { _, _ in
             started.continuation.yield()
-            try? await eventually("the courier is cancelled") { isCancelled.withLock { $0 } }
+            try? await eventually("the courier is canceled") { isCancelled.withLock { $0 } }
             return Task.isCancelled ? .apns(0, "cut off") : .accepted
         }
         let outbox = try await fixture.reopened(nil)
@@ -262,7 +264,7 @@ import Testing
         #expect(status.queues.leased == 0)
     }
 
-    @Test("several at once deliver everything, and nothing twice") func several() async throws {
+    @Test("several couriers at once deliver every push, and none twice") func several() async throws {
         try await fixture.addDevices(0..<100)
         for _ in 0..<5 { try await fixture.enqueue(to: .everyone) }
         let transport = ScriptedTransport()
@@ -281,12 +283,12 @@ import Testing
         #expect(Set(transport.delivered.all.map(\.apnsID)).count == 500)
     }
 
-    @Test("notes every answer, in whatever order they come: nothing is sent again")
+    @Test("every answer is recorded, in whatever order they arrive, so that no push is sent again")
     func answersOutOfOrder() async throws {
         try await fixture.addDevices(0..<60)
         for _ in 0..<5 { try await fixture.enqueue(to: .everyone) }
         let transport = ScriptedTransport { _, _ in
-            // By chance: some are on their way while many others come and go.
+            // At random: some are in transit while many others start and end.
             for _ in 0..<Int.random(in: 0...400) { await Task.yield() }
             return .accepted
         }

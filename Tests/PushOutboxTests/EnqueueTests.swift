@@ -11,7 +11,7 @@ import Testing
 
     init() async throws { fixture = try await Fixture() }
 
-    @Test("twice with one key enqueues once, for a device, a user and everyone") func once() async throws {
+    @Test("enqueueing twice with one key enqueues once, for a device, a user, and everyone") func once() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
         for (audience, count) in [(Audience.device("d0"), 1), (.user("anna"), 3), (.everyone, 3)] {
             let key = "key \(count) \(audience)"
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("other content under a used key is refused; to a sender with another key it may be the same")
+    @Test("other content under a used key is refused, unless the sender key differs")
     func otherContent() async throws {
         for number in 0..<2 { try await fixture.addDevice("d\(number)") }
         for audience in [Audience.device("d0"), .user("anna"), .everyone] {
@@ -53,7 +53,7 @@ import Testing
         #expect(try await fixture.outbox.status().waitingCount == 5)
     }
 
-    @Test("many at once with one key enqueue once") func atOnce() async throws {
+    @Test("many concurrent calls with one key enqueue once") func atOnce() async throws {
         for number in 0..<5 { try await fixture.addDevice("d\(number)") }
         let fixture = fixture
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -65,7 +65,7 @@ import Testing
         #expect(try await fixture.outbox.status().waitingCount == 5)
     }
 
-    @Test("a key is forgotten after 30 days") func forgotten() async throws {
+    @Test("a key is deleted after 30 days") func forgotten() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue(to: .everyone, key: "k")
         fixture.time.advance(by: .seconds(30 * 86_400 + 1))
@@ -82,7 +82,7 @@ import Testing
         #expect(try await fixture.enqueue("short", to: .everyone, key: "k").enqueuedCount == 3)
     }
 
-    @Test("content that fits every device but a hybrid one skips it for everyone, and is refused for it alone")
+    @Test("content that fits every device but a hybrid one skips it in a broadcast, and is refused if sent to it alone")
     func tooLargeForHybrid() async throws {
         try await fixture.addDevice("classical")
         try await fixture.addDevice("hybrid", identity: DevicePrivateKey(.hybrid))
@@ -99,7 +99,7 @@ import Testing
         #expect(try await fixture.enqueue("short", to: .everyone).enqueuedCount == 2)
     }
 
-    @Test("a sender that requires hybrid keys leaves the other devices out, and names the first hundred")
+    @Test("a sender that requires hybrid keys skips the other devices, and names the first hundred")
     func notHybrid() async throws {
         try await fixture.addDevices(0..<120)
         try await fixture.addDevice("hybrid", identity: DevicePrivateKey(.hybrid))
@@ -116,7 +116,7 @@ import Testing
         #expect(transport.delivered.all.map(\.address) == [Fixture.address("hybrid"), Fixture.address("hybrid")])
     }
 
-    @Test("a push ends before the device erases its key; one that would be of use longer is refused") func keeps()
+    @Test("a push expires before the device erases its key; one that would expire later is refused") func keeps()
         async throws
     {
         let enrollments = [EnrollmentPrivateKey(), EnrollmentPrivateKey()]
@@ -156,7 +156,7 @@ import Testing
                 content, to: .everyone, from: fixture.sealer, expiration: expiration)
             #expect((report.enqueuedCount, report.skipped) == (1, [.expiresTooLate: 1]))
         }
-        // What Apple has not taken in three days is dropped here, too.
+        // A push that Apple hasn't accepted in three days is dropped here, too.
         try await fixture.deliver(transport)
         try await fixture.outbox.enqueue(content, to: .device("keeps3"), from: fixture.sealer)
         fixture.time.advance(by: .seconds(3 * 86_400 + 1))
@@ -164,7 +164,7 @@ import Testing
         #expect(try await fixture.outbox.status().waitingCount == 0)
     }
 
-    @Test("everyone is everyone, over batches, and reports its progress; devices of other apps get nothing")
+    @Test("a broadcast reaches every device in batches and reports its progress; devices of other apps get no push")
     func everyone() async throws {
         try await fixture.addDevices(0..<2_300)
         let other = Sealer(sender: fixture.sender, topic: "com.example.other", safeDefault: "New")
@@ -184,13 +184,15 @@ import Testing
         #expect(skipped.skipped == [.otherTopic: 1])
     }
 
-    @Test("what somebody has begun and not stored is done by others, and is his no more") func begun() async throws {
+    @Test("a range that one caller has begun but not stored is done by others, and can't be stored twice") func begun()
+        async throws
+    {
         try await fixture.addDevices(0..<1_500)
         let store = fixture.outbox.store
         let order = self.order(under: "k")
         let (first, second) = (try await store.candidates(for: order), try await store.candidates(for: order))
         #expect((first.candidates.count, second.candidates.count) == (1_000, 500))
-        // No third is there: one of the two, again.
+        // There is no third range: it is one of the two again.
         let third = try await store.candidates(for: order)
         #expect(
             [first, second].contains { $0.range?.start == third.range?.start && $0.range?.last == third.range?.last })
@@ -207,14 +209,14 @@ import Testing
         #expect(try await fixture.outbox.status().waitingCount == 1_500)
     }
 
-    @Test("in a store that forgets what it is told it ends with an error", .inFile) func forgetful() async throws {
+    @Test("in a store that loses writes, enqueueing ends with an error", .inFile) func forgetful() async throws {
         try await fixture.addDevice("phone")
         try await fixture.execute("CREATE TRIGGER forget BEFORE DELETE ON ranges BEGIN SELECT RAISE(IGNORE); END")
         await #expect(throws: OutboxError.damaged) { try await fixture.enqueue(to: .everyone, key: "k") }
         #expect(try await fixture.outbox.status().waitingCount == 0)
     }
 
-    @Test("a device that changes while it is sealed for gets what is sealed for it as it is then")
+    @Test("a device that changes during sealing gets a push sealed for its new state")
     func changed() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
         let (store, order) = (fixture.outbox.store, self.order(under: "k"))
@@ -243,7 +245,7 @@ import Testing
             sealedBy: SealedBy(fixture.sealer), outboxKey: nil)
     }
 
-    @Test("nobody is an error that says so") func nobody() async throws {
+    @Test("an audience without devices gives a suitable error") func nobody() async throws {
         await #expect(throws: OutboxError.unknownDevice) { try await fixture.enqueue(to: .device("d")) }
         await #expect(throws: OutboxError.unknownUser) { try await fixture.enqueue(to: .user("anna")) }
         let report = try await fixture.enqueue(to: .everyone)

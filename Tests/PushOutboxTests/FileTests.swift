@@ -15,7 +15,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("is readable by its owner only, log included") func permissions() async throws {
+    @Test("the outbox file and its log are readable only by their owner") func permissions() async throws {
         let fixture = try await Fixture()
         try await fixture.addDevice("phone")
         let files = try Checkout.allFiles(in: fixture.folder.url)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("syncs its log at each commit") func durable() async throws {
+    @Test("the outbox syncs its log at each commit") func durable() async throws {
         let fixture = try await Fixture()
         let store = try #require(fixture.outbox.store as? SQLiteStore)
         let level = try await store.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
@@ -34,7 +34,7 @@ import Testing
         #expect(try await store.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
     }
 
-    @Test("can be made by many at once") func madeAtOnce() async throws {
+    @Test("many processes can create the outbox at once") func madeAtOnce() async throws {
         let path = path
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { _ = try await Outbox(at: path, clock: .system, busyLimit: 600).status() } }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("another program's database is refused and not touched") func foreign() throws {
+    @Test("another program's database is refused and not changed") func foreign() throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { try $0.execute(sql: "CREATE TABLE theirs(id); INSERT INTO theirs VALUES (1)") }
         try queue.close()
@@ -51,7 +51,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: path)) == before)
     }
 
-    @Test("a file that is no database is refused and not touched") func noDatabase() throws {
+    @Test("a file that is not a database is refused and not changed") func noDatabase() throws {
         let text = String(repeating: "This is a letter to my aunt. ", count: 200)
         try folder.write(text, to: "outbox.db")
         #expect(throws: OutboxError.damaged) { try Outbox(at: path) }
@@ -66,14 +66,14 @@ import Testing
         #expect(throws: OutboxError.otherSchema) { try Outbox(at: path) }
     }
 
-    @Test("a folder that is not there, and a folder in the file's place, are said to be so") func noFolder() throws {
+    @Test("a missing folder, and a folder in the file's place, give suitable errors") func noFolder() throws {
         #expect(throws: OutboxError.cannotOpen("No such file or directory")) {
             try Outbox(at: folder.appending("none/outbox.db").path)
         }
         #expect(throws: OutboxError.cannotOpen("Is a directory")) { try Outbox(at: folder.path) }
     }
 
-    @Test("only a path is taken for a file: no address, however it is spelt, and no name of SQLite's own") func paths()
+    @Test("only a path is accepted as a file: no URL in any spelling, and no special name of SQLite's") func paths()
         throws
     {
         for text in ["outbox.db", "./a:b@c=d", "/srv/push@2/o.db", "../o.db", "our outbox.db"] {
@@ -94,11 +94,12 @@ import Testing
     }
 
     @Test(
-        "a file that others may write, a link and what is no file are refused; one that others may read is closed to them"
+        "a file that others can write, a link, and anything but a regular file are refused; others' read access is removed"
     ) func exposed() throws {
         _ = try Outbox(at: path)
         chmod(path, 0o666)
-        #expect(throws: OutboxError.exposed("others may write \(path): `chmod 600` it")) { try Outbox(at: path) }
+        let problem = OutboxError.exposed("other users can write to \(path); run `chmod 600`")
+        #expect(throws: problem) { try Outbox(at: path) }
         chmod(path, 0o644)
         _ = try Outbox(at: path)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -108,7 +109,7 @@ import Testing
         #expect(throws: OutboxError.cannotOpen("it is a symbolic link")) { try Outbox(at: link) }
         let pipe = folder.appending("pipe").path
         mkfifo(pipe, 0o600)
-        #expect(throws: OutboxError.cannotOpen("it is no file")) { try Outbox(at: pipe) }
+        #expect(throws: OutboxError.cannotOpen("it is not a regular file")) { try Outbox(at: pipe) }
     }
 
     @Test("a read-only file system gives an error that says so", .enabled(if: canMount)) func readOnly() async throws {
@@ -117,7 +118,7 @@ import Testing
         #expect(result.errors.contains("can't be written to"), "\(result.errors)")
     }
 
-    @Test("a full disk and a place that is read-only are told apart by what SQLite says of its own index, too")
+    @Test("a full disk and a read-only place are distinguished, even by SQLite's errors about its own index")
     func codes() {
         for (code, expected) in [
             (.SQLITE_FULL, .diskFull), (.SQLITE_IOERR_SHMSIZE, .diskFull), (.SQLITE_READONLY, .readOnly),
@@ -128,7 +129,7 @@ import Testing
 
     @Test("a full disk gives an error that says so, and loses nothing", .enabled(if: canMount))
     func full() async throws {
-        // Fills the disk by enqueueing, delivers with the disk still full, makes room, delivers the rest.
+        // Fills the disk by enqueueing, delivers while the disk is still full, makes room, and delivers the rest.
         let result = try onOwnDisk(
             """
             "$2" enqueue "$1/outbox.db" "$3" "$4" 0 100000 1 2>&1 | grep -o "disk is full" | head -1
@@ -143,7 +144,7 @@ import Testing
         #expect(Set(sent.map { $0.prefix(36) }).count >= acknowledged)
     }
 
-    /// Runs a script with a small disk of its own: $1 its folder, $2 the worker, $3 a sender's key, $4 and $5 files.
+    /// Runs a script with its own small disk: $1 is its folder, $2 the worker, $3 a sender's key, and $4 and $5 are files.
     private func onOwnDisk(_ script: String) throws -> Program.Result {
         let worker = Program("outbox-worker").executable.path
         let disk = folder.appending("disk").path
@@ -158,7 +159,7 @@ import Testing
     }
 
     private static let canMount: Bool = {
-        // On a thread of its own: this is asked before the trait holds that lets a test wait for processes.
+        // On a separate thread, because this runs before the trait that lets a test wait for processes.
         let isDone = DispatchSemaphore(value: 0)
         let status = Locked<Int32?>(nil)
         Thread {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PushOutbox
 
-/// An attacker who can write the database, and has not the outbox's key.
+/// Tests an attacker who can write the database but doesn't have the outbox's key.
 @Suite("Rows that can't be forged", .overStores) struct ForgeryTests {
     private let key = OutboxKey()
     private static let other = "'ffffffff-ffff-4fff-8fff-ffffffffffff'"
@@ -25,7 +25,7 @@ import Testing
         try await Fixture.$key.withValue(key) { try await fixture.reopened() }
     }
 
-    /// What is said of a column in the other database's words.
+    /// Returns a statement about a column in the other database's dialect.
     private func words(_ sql: String) -> String {
         guard StoreKind.current == .postgres else { return sql }
         return sql.replacingOccurrences(of: " user =", with: " user_name =")
@@ -33,8 +33,8 @@ import Testing
             .replacingOccurrences(of: "is_verified = 1", with: "is_verified = true")
     }
 
-    /// The oldest of the first device's two.
-    @Test("an entry that is altered in any column is not sent as it was altered; the others go on")
+    /// Changes the older of the first device's two entries.
+    @Test("an entry that was altered in any column is not sent in that form; the others are sent")
     func entries() async throws {
         let first = "(SELECT MIN(id) FROM entries)"
         let alterations = [
@@ -54,7 +54,7 @@ import Testing
             #expect(report.dead == (isHarmless ? [:] : ["forged": 1]), "\(alteration) over \(StoreKind.current)")
             #expect(report.acceptedCount == (alteration.hasPrefix("enqueued") ? 4 : 3), "\(alteration)")
             let status = try await fixture.outbox.status()
-            // What looked stale lies there until the purge.
+            // An entry that looked stale stays there until the purge.
             #expect(status.deadLetters.filter { $0.key != "expired" } == report.dead, "\(alteration)")
             #expect(status.waitingCount == 0, "\(alteration)")
         }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("nothing is sealed to a device that was altered in any column, and its name is told; the others get theirs")
+    @Test("a device that was altered in any column gets no push and is named; the others get theirs")
     func pins() async throws {
         let stranger = "x'\(Hex.encode(DevicePrivateKey().recipient.bytes))'"
         for alteration in [
@@ -92,12 +92,12 @@ import Testing
             #expect(report.skipped == [.forged: 1], "\(alteration) over \(StoreKind.current)")
             #expect(report.enqueuedCount == 1, "\(alteration)")
         }
-        // What is registered is read from where it is changed, too: no registration makes it good.
+        // A changed registration is also detected when it is updated: registering can't make it valid.
         let fixture = try await fixture()
         try await fixture.execute(words("UPDATE devices SET recipient = \(stranger), user = 'berta' WHERE name = 'd0'"))
         #expect(try await fixture.outbox.forgedDevices().map(\.description) == ["d0"])
         await #expect(throws: OutboxError.forged("d0")) { try await fixture.outbox.device("d0") }
-        // By a column that a send to many reads, and the device's record does not give.
+        // A column that a broadcast reads, and that doesn't match the device's record.
         try await fixture.execute("UPDATE devices SET valid_until = 4000000000 WHERE name = 'd1'")
         #expect(try await fixture.outbox.forgedDevices().map(\.description) == ["d0", "d1"])
         try await fixture.execute("UPDATE devices SET valid_until = \(Int64.max) WHERE name = 'd1'")
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "an enrollment or its record that was altered is believed by nobody",
+        "an altered enrollment or record is rejected",
         arguments: ["enrollment", "record", "proven", "code"])
     func enrollments(column: String) async throws {
         let fixture = try await fixture()
@@ -130,14 +130,14 @@ import Testing
         let value = column == "proven" ? "'\(records[0].recipients[0])'" : other
         try await fixture.execute(
             "UPDATE enrollments SET \(column) = \(value) WHERE device = (SELECT id FROM devices WHERE name = 'phone')")
-        // A record of another enrollment is no device at all.
+        // A record of another enrollment isn't a valid device.
         let error = await #expect(throws: OutboxError.self) {
             try await fixture.outbox.accept(records[0], of: "phone", at: fixture.now)
         }
         #expect(error == .forged("phone") || error == .damaged)
     }
 
-    @Test("an outbox with a key is used with that key alone, also for delivering") func keys() async throws {
+    @Test("an outbox with a key can be used only with that key, even for delivering") func keys() async throws {
         let fixture = try await fixture()
         try await fixture.enqueue(to: .everyone)
         let another = OutboxKey()
@@ -148,7 +148,7 @@ import Testing
                 try await outbox.setAddress(Fixture.address("new"), of: "d0", at: fixture.now)
             }
             await #expect(throws: CourierError.outbox(expected)) { try await fixture.deliver(from: outbox) }
-            // Whatever a list of them is registered in next would vouch for them.
+            // A list of unchecked devices would look verified wherever it is registered next.
             await #expect(throws: expected) { try await outbox.devices() }
             await #expect(throws: expected) { try await outbox.devices(of: "anna") }
             await #expect(throws: expected) { try await outbox.device("d0") }
@@ -156,7 +156,7 @@ import Testing
         #expect(try await fixture.deliver().acceptedCount == 2)
     }
 
-    @Test("an outbox that has rows gets no key, and one whose mark is gone or changed is used by nobody")
+    @Test("an outbox with rows can't be given a key, and one whose mark is missing or changed can't be used")
     func marks() async throws {
         let unkeyed = try await Fixture()
         try await unkeyed.addDevice("d0")
@@ -186,14 +186,14 @@ import Testing
         }
     }
 
-    @Test("a text that is no key is refused") func texts() {
+    @Test("text that is not a key is refused") func texts() {
         for text in ["", "sealed-push-outbox-key", "sealed-push-outbox-key AAAA", "pushoutbox 00"] {
             #expect(throws: OutboxError.keyText) { try OutboxKey(parsing: Array(text.utf8)) }
         }
     }
 
-    /// Made with Python's hashlib from the definition in Docs/Decisions/0040.
-    @Test("codes are what another implementation makes of the same rows") func knownAnswers() throws {
+    /// Computed with Python's hashlib from the definition in Docs/Decisions/0040.
+    @Test("codes match those that another implementation computes for the same rows") func knownAnswers() throws {
         let text = "sealed-push-outbox-key \(Base64URL.encode([UInt8](0..<32)))\n"
         let key = try OutboxKey(parsing: Array(text.utf8))
         let entry = EntryRow(

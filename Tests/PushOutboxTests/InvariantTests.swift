@@ -6,10 +6,10 @@ import Testing
 
 @testable import PushOutbox
 
-/// Random sequences of everything that can happen, against a plain model of what must hold.
-@Suite("Whatever happens", .overStores) struct InvariantTests {
+/// Runs random sequences of every possible event against a plain model of the invariants.
+@Suite("Invariants under random events", .overStores) struct InvariantTests {
     @Test(
-        "no push is lost, order holds per device, no two leases hold one device, identifiers stay",
+        "no push is lost, each device's order holds, no two leases hold one device, and identifiers stay the same",
         arguments: 0..<Thoroughness.count(6, thorough: 12))
     func sequences(round: Int) async throws {
         var generator = SeededGenerator(for: "sequences, round \(round)")
@@ -20,17 +20,17 @@ import Testing
     }
 }
 
-/// One outbox, two couriers' hands, and the model.
+/// An outbox, two couriers' actions, and the model.
 private final class Sequence {
     private let fixture: Fixture
     private let deviceCount: Int
     private var outbox: Outbox
     private var number: Int64 = 1
-    /// What was enqueued and has not ended, by device, oldest first: how many of them there are.
+    /// The number of entries that were enqueued and haven't ended, by device.
     private var waiting: [Int]
-    /// Leases that somebody holds, or held when it died.
+    /// Leases that a courier holds, or held when it died.
     private var held: [Lease] = []
-    /// When each ends, in milliseconds.
+    /// The time at which each lease ends, in milliseconds.
     private var ends: [Int64: Int64] = [:]
     /// The request of each entry when it was first leased.
     private var first: [Int64: PushRequest] = [:]
@@ -54,7 +54,7 @@ private final class Sequence {
         case 6..<11: try await lease(Int.random(in: 1...4, using: &generator))
         case 11..<16: try await settle(using: &generator)
         case 16: outbox = try await fixture.reopened()
-        // A holder dies: it forgets what it held, and nobody is told.
+        // A holder dies: its leases are forgotten without notice.
         case 17: held.removeAll()
         case 18: fixture.time.advance(by: .milliseconds(Int.random(in: 0...90_000, using: &generator)))
         default: fixture.time.advance(by: .milliseconds(Int.random(in: -30_000...30_000, using: &generator)))
@@ -63,7 +63,7 @@ private final class Sequence {
         #expect(status.waitingCount + status.deadLetters.values.reduce(0, +) == waiting.reduce(0, +))
     }
 
-    /// Everything that still waits can be delivered, in the end.
+    /// Every waiting entry can eventually be delivered.
     func finish() async throws {
         held.removeAll()
         _ = try await outbox.retry()

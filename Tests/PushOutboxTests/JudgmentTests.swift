@@ -4,15 +4,15 @@ import Testing
 
 @testable import PushOutbox
 
-/// Each answer of Apple's table, and each failure of a transport, at the first attempt and at later ones.
-@Suite("What an answer means") struct JudgmentTests {
+/// Tests each answer in Apple's table and each failure of a transport, at the first attempt and at later ones.
+@Suite("The meaning of an answer") struct JudgmentTests {
     private let delays = RetryDelays()
 
     private func judge(_ status: Int, _ reason: String?, timestamp: Timestamp? = nil, attempts: Int = 1) -> Judgment {
         Judgment(.apns(status, reason, timestamp: timestamp), attempts: attempts, delays: delays)
     }
 
-    /// The delay without the tenth that chance adds.
+    /// Checks the delay without the random tenth.
     private func expectLater(_ judgment: Judgment, _ seconds: Double, pause: Duration? = nil) {
         guard case .later(let delay) = judgment.settlement else {
             Issue.record("\(judgment)")
@@ -22,7 +22,7 @@ import Testing
         #expect(judgment.pause == pause && judgment.stop == nil)
     }
 
-    @Test("a report counts what the service put off, and not what this host cancelled") func cancelled() {
+    @Test("a report counts pushes that the service deferred, and not those that this host canceled") func cancelled() {
         var report = CourierReport()
         for error in [PushTransportError.cancelled, .timedOut] {
             let judgment = Judgment(error, attempts: 1, delays: delays)
@@ -31,7 +31,7 @@ import Testing
         #expect(report.retries == ["timed-out": 1])
     }
 
-    @Test("a wait is as long as what it is about asks for, and doubles to its limit") func waits() {
+    @Test("a delay depends on its cause, and doubles up to its limit") func waits() {
         for (attempts, factor) in [(1, 1.0), (2, 2), (3, 4), (5, 16), (6, 16), (40, 16)] {
             for (status, reason) in [(500, "InternalServerError"), (503, "ServiceUnavailable"), (502, nil)] {
                 expectLater(judge(status, reason, attempts: attempts), 900 * factor)
@@ -48,7 +48,7 @@ import Testing
         expectLater(judge(429, "TooManyProviderTokenUpdates"), 1_200, pause: .seconds(1_200))
     }
 
-    @Test("without an answer, a push waits a second, and each time twice as long, up to five minutes")
+    @Test("without an answer, a push waits a second, and twice as long each time, up to five minutes")
     func withoutAnswer() {
         for error in [PushTransportError.timedOut, .connectionLost("reset"), .unreachable("no route")] {
             for attempts in 1...40 {
@@ -58,21 +58,22 @@ import Testing
         }
     }
 
-    @Test("no wait is longer than a day, whatever a service asks for", arguments: [23, 24, 1 << 40])
+    @Test("no delay is longer than a day, whatever a service asks for", arguments: [23, 24, 1 << 40])
     func longest(hours: Int64) {
         let outcome = PushOutcome.later(.exactly(.seconds(hours * 3_600)), PushReason("slow down"))
         let judgment = Judgment(outcome, attempts: 1, delays: delays)
         #expect(judgment.settlement == .later(.seconds(23 * 3_600)))
     }
 
-    @Test("a pause lasts up to its end, and is over once the clock was set back before its start") func pauses() {
+    @Test("a pause lasts until its end, and is over if the clock is set back before its start") func pauses() {
         let pause = Courier.Pause(start: 100, end: 200)
         #expect([99, 100, 199, 200].map(pause.covers) == [false, true, true, false])
     }
 
-    /// A push is taken (`t`), gone (`g`), or refused for what may concern all, at a proven address (`R`) or not (`r`).
+    /// A push is accepted (`t`), gone (`g`), or refused for a possibly general reason, at a proven address (`R`) or not
+    /// (`r`).
     @Test(
-        "so many refusals in a row that may concern all end the run: of proven addresses alone, once a push was taken",
+        "consecutive refusals that may concern all pushes end the run; once a push was accepted, only proven addresses count",
         arguments: [
             ("rrr", false, 3), ("RRR", false, 3), ("rrgr", false, 4), ("rrtrrr", false, nil), ("RRtRRR", false, 6),
             ("rrrrr", true, nil), ("RRR", true, 3), ("RrRrR", true, 5), ("RRtRRtRR", true, nil),
@@ -92,16 +93,18 @@ import Testing
         #expect(ends.firstIndex { $0 != nil } == end.map { $0 - 1 })
     }
 
-    @Test("what failed together does not come back together") func chance() {
+    @Test("pushes that failed together aren't retried together") func chance() {
         let delays = (1...40).map { _ in "\(judge(500, nil).settlement)" }
         #expect(Set(delays).count > 30)
     }
 
-    @Test("a token is gone only by 410 with its time; refused by what is said of it") func tokens() throws {
+    @Test("a token is gone only after a 410 with its time, and refused only for a reason about the token") func tokens()
+        throws
+    {
         let since = Timestamp.now()
         guard case .addressGone("Unregistered", since, _) = judge(410, "Unregistered", timestamp: since).settlement
         else {
-            Issue.record("it is not gone")
+            Issue.record("the address is not gone")
             return
         }
         for timestamp in [nil, since] {
@@ -114,7 +117,8 @@ import Testing
     }
 
     @Test(
-        "a mistake in a push costs that push; one in the provider's keys stops the run; an unknown one is tried thrice")
+        "a mistake in a push affects only that push, one in the provider's keys stops the run, and an unknown one has three tries"
+    )
     func others() {
         #expect(judge(413, "PayloadTooLarge") == Judgment(.dead(reason: "PayloadTooLarge")))
         #expect(
@@ -139,7 +143,7 @@ import Testing
         #expect(judge(418, "Teapot", attempts: 3) == Judgment(.dead(reason: "Teapot")))
     }
 
-    @Test("a transport that ends, or says that the clock is wrong, stops the run; one that is busy is asked soon again")
+    @Test("a transport that ends or reports a wrong clock stops the run; a busy one is retried soon")
     func failures() {
         func judge(_ error: PushTransportError) -> Judgment { Judgment(error, attempts: 9, delays: delays) }
         #expect(judge(.shuttingDown) == Judgment(.returned, stop: .transportShutDown))

@@ -7,7 +7,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Real processes that are really killed; what they leave behind must be whole.
+/// Kills real processes; the state that they leave behind must be intact.
 @Suite("Killed at any point", .serialized, .blocking, .overStores) struct KillTests {
     private static let worker = Program("outbox-worker")
     private static let deviceCount = 7
@@ -25,7 +25,9 @@ import Testing
         for path in [acknowledged, log] { #expect(FileManager.default.createFile(atPath: path, contents: nil)) }
     }
 
-    @Test("at random moments: what was acknowledged is sent, in order, under one identifier, and enqueued once")
+    @Test(
+        "after kills at random moments, acknowledged pushes are sent in order, under one identifier, and are enqueued once"
+    )
     func random() async throws {
         var generator = SeededGenerator()
         let given = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) }
@@ -34,7 +36,7 @@ import Testing
             let first = try acknowledgedNumbers().last ?? 0
             let sending = try Self.worker.start(enqueueing(from: first))
             let working = try Self.worker.start(["work", fixture.place, log, "5", "stopped"])
-            // Every third time while they start, else after a few messages.
+            // Every third time while they start; otherwise, after a few messages.
             let awaited = round % 3 == 0 ? 0 : Int.random(in: 1...5, using: &generator)
             try waitForAcknowledgements(awaited, beyond: first, of: sending)
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...30, using: &generator)))
@@ -48,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "at each system call that writes, syncs or locks",
+        "kills at each system call that writes, syncs, or locks lose and duplicate nothing",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")),
         arguments: ["pwrite64", "fdatasync", "fcntl", "write", "sendto", "recvfrom"])
     func exact(call: String) async throws {
@@ -57,30 +59,31 @@ import Testing
         let strace = Program(at: "/usr/bin/strace")
         var killCount = 0
         var random = SeededGenerator()
-        // The first few, at which something is always killed, and some of those at which messages were acknowledged before.
+        // The first few, at which a process is always killed, and some of those at which messages were acknowledged before.
         for occurrence in Array(1...6) + Thoroughness.sample(isOfNetworks ? 3 : 6, of: Array(7...60), using: &random) {
             let inject = [
                 "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                 "inject=\(call):signal=KILL:when=\(occurrence)",
             ]
             let first = try acknowledgedNumbers().last.map { $0 + 1 } ?? 0
-            // New messages each time, so that each run has something to write, up to its end.
+            // New messages each time, so that each run has work until its end.
             let sending = try strace.run(
                 inject + [Self.worker.executable.path] + enqueueing(from: first, to: first + 3))
             let working = try strace.run(
                 inject + [Self.worker.executable.path, "work", fixture.place, log, "0", "empty"])
             killCount += [sending, working].filter { $0.status != 0 }.count
-            // Both ran to their ends: there are no more such calls to be killed at.
+            // Both ran to their ends: there are no more such calls to kill at.
             if sending.status == 0 && working.status == 0 { break }
         }
         print("\(call): killed \(killCount) times")
-        // strace counts the calls of each thread by itself: how far that goes depends on who of them writes.
+        // strace counts the calls of each thread separately, so the result depends on which thread writes.
         #expect(killCount >= 2)
         try finish(minimum: 1)
     }
 
     @Test(
-        "while sealing for everyone, a call goes on where it stopped, and each device gets it once", arguments: [0, 2])
+        "if a broadcast is killed while sealing, another call continues it, and each device gets it once",
+        arguments: [0, 2])
     func everyone(staying count: Int) async throws {
         var generator = SeededGenerator()
         try await fixture.addDevices(Self.deviceCount..<2_500)
@@ -101,7 +104,7 @@ import Testing
         try await eachGotOne(of: 2_500)
     }
 
-    /// Delivers what waits, and looks at whom it went to.
+    /// Delivers the waiting pushes, and checks their recipients.
     private func eachGotOne(of count: Int) async throws {
         #expect(try await fixture.outbox.status().waitingCount == count)
         let working = try Self.worker.run(["work", fixture.place, log, "0", "empty"])
@@ -122,7 +125,7 @@ import Testing
         ["enqueue", fixture.place, key, acknowledged, "\(first)", "\(end)", "\(Self.deviceCount)"]
     }
 
-    /// Delivers the rest undisturbed, and looks at everything that was ever sent.
+    /// Delivers the rest undisturbed, and checks every push that was ever sent.
     private func finish(minimum: Int) throws {
         let working = try Self.worker.run(["work", fixture.place, log, "0", "empty"])
         #expect(working.status == 0, "\(working.errors)")
@@ -137,17 +140,17 @@ import Testing
             let device = number % Self.deviceCount
             #expect(push.token == Fixture.address("d\(device)").hexadecimal)
             if let earlier = sent[number] {
-                // The same bytes under the same identifiers: the device shows one.
+                // The same bytes under the same identifiers: the device shows only one.
                 #expect(push == earlier)
             } else {
-                #expect(number > newest[device], "sent behind a later one of its device")
+                #expect(number > newest[device], "sent after a later push to its device")
             }
             newest[device] = max(newest[device], number)
             sent[number] = push
         }
         let missing = acknowledged.subtracting(sent.keys).sorted()
         #expect(missing.isEmpty)
-        // Besides, at most what was stored when its acknowledgement was cut off.
+        // In addition, at most the pushes that were stored when their acknowledgement was cut off.
         #expect(Set(sent.values.map(\.apnsID)).count == sent.count)
     }
 

@@ -14,7 +14,7 @@ import Testing
         try await fixture.outbox.take(number, count: count)
     }
 
-    /// The only one that is to be had.
+    /// Takes a lease, and requires that exactly one is available.
     private func takeOne(_ number: Int64) async throws -> Lease {
         let leases = try await take(number)
         return try #require(leases.first)
@@ -24,7 +24,8 @@ import Testing
         _ = try await fixture.outbox.settle([(lease, settlement)], taking: nil)
     }
 
-    @Test("until its end nobody else gets the device; from then on somebody does, and it counts as an attempt")
+    @Test(
+        "until a lease ends, no one else gets the device; then another courier can take it, which counts as an attempt")
     func ends() async throws {
         try await fixture.addPhone()
         #expect(try await takeOne(1).attempts == 1)
@@ -35,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "whoever has lost it leaves the device's place to the new holder, whatever became of the push",
+        "a holder that lost its lease leaves the device's place to the new one, whatever the push's outcome",
         arguments: [
             Settlement.later(.zero), .returned, .accepted, .dead(reason: "PayloadTooLarge"),
         ])
@@ -51,7 +52,7 @@ import Testing
         #expect(try await takeOne(4).number == 4)
     }
 
-    @Test("it is held for longer by its holder, and by nobody who has lost it") func extended() async throws {
+    @Test("a lease is extended by its holder, but not by a holder that lost it") func extended() async throws {
         try await fixture.addPhone()
         let first = try await takeOne(1)
         _ = try await fixture.outbox.settle([], extending: [first], by: .seconds(120), taking: nil)
@@ -64,7 +65,7 @@ import Testing
         #expect(try await take(4).count == 1)
     }
 
-    @Test("what was given back counts as no attempt, what failed does, and the next entry begins anew")
+    @Test("a returned push doesn't count as an attempt, a failed one does, and the next entry starts anew")
     func attempts() async throws {
         try await fixture.addDevice("phone")
         let soon = fixture.now.advanced(bySeconds: 30)
@@ -78,10 +79,10 @@ import Testing
         #expect(third.attempts == 2)
         try await settle(third, .later(.seconds(60)))
         fixture.time.advance(by: .seconds(60))
-        #expect(try await takeOne(5).attempts == 1, "the first is past its time, and the second was never tried")
+        #expect(try await takeOne(5).attempts == 1, "the first has expired, and the second was never tried")
     }
 
-    @Test("an entry is sent up to its time and not at it") func stale() async throws {
+    @Test("an entry is sent until its expiration, but not at it") func stale() async throws {
         try await fixture.addDevice("phone")
         let expiration = fixture.now.advanced(bySeconds: 30)
         try await fixture.enqueue(to: .device("phone"), expiration: expiration)
@@ -93,7 +94,7 @@ import Testing
         #expect(try await fixture.outbox.status().outcomes == ["expired": 1])
     }
 
-    @Test("what is put off further than anything ever is was put off before the clock was set back, and is due")
+    @Test("an entry deferred further than any delay was deferred before the clock was set back, and is due")
     func setBack() async throws {
         try await fixture.addPhone()
         try await settle(takeOne(1), .later(.seconds(3_600)))
@@ -103,7 +104,7 @@ import Testing
         #expect(try await take(3).count == 1)
     }
 
-    @Test("while one is held, neither a new token nor a purge lets another be taken")
+    @Test("while a push is leased, neither a new token nor a purge lets another one be taken")
     func heldAgainstOthers() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue(to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 10))
@@ -118,7 +119,7 @@ import Testing
         #expect(try await take(4).count == 1)
     }
 
-    @Test("a device stays in the immediate lane while something immediate waits for it") func lane() async throws {
+    @Test("a device stays in the immediate lane while an immediate push waits for it") func lane() async throws {
         for name in ["first", "second"] { try await fixture.addDevice(name) }
         try await fixture.enqueue(to: .device("first"))
         try await fixture.enqueue(to: .device("first"), priority: .considerate)
@@ -127,7 +128,7 @@ import Testing
         #expect(try await takeOne(1).request.address == Fixture.address("first"))
     }
 
-    @Test("an entry that somebody has put into the file, and that no sealer makes, costs itself alone")
+    @Test("a tampered entry that no sealer makes is rejected, and the others are sent")
     func strangeEntries() async throws {
         let changes = [
             "apns_id = 'short'", "apns_id = upper(apns_id)", "apns_id = substr(apns_id, 1, 35) || '\n'",
@@ -148,7 +149,7 @@ import Testing
 
     // PostgreSQL refuses such a row.
     @Test(
-        "when it was enqueued, as somebody has written it, is of no weight", .inFile, arguments: [Int64.min, -1, .max])
+        "a tampered enqueueing time has no effect", .inFile, arguments: [Int64.min, -1, .max])
     func strangeTimes(_ time: Int64) async throws {
         try await fixture.addPhone()
         try await fixture.execute("UPDATE entries SET enqueued = \(time)")
@@ -156,7 +157,7 @@ import Testing
         #expect(report.acceptedCount == 1)
     }
 
-    @Test("a queue that is due before all time, as somebody has written it, is due") func beforeAllTime() async throws {
+    @Test("a queue with a tampered, extremely early due time is due") func beforeAllTime() async throws {
         try await fixture.addPhone()
         try await fixture.execute("UPDATE queues SET due = -9223372036854775807")
         let time = try #require(try await fixture.outbox.store.timeUntilDue(by: .apns()))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("What became of a message", .overStores) struct MessageReportTests {
+@Suite("Message reports", .overStores) struct MessageReportTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }
@@ -14,7 +14,7 @@ import Testing
         try #require(try await fixture.outbox.report(on: sent.id))
     }
 
-    @Test("is told by device, at each end that a push can have") func byDevice() async throws {
+    @Test("a report lists the outcome by device, for every outcome that a push can have") func byDevice() async throws {
         for number in 0..<4 { try await fixture.addDevice("d\(number)") }
         let sent = try await fixture.enqueue(to: .user("anna"), key: "k")
         let other = try await fixture.enqueue(to: .device("d0"))
@@ -32,7 +32,7 @@ import Testing
         let expected = ["accepted", "dead:PayloadTooLarge", "dead:DeviceTokenNotForTopic", "dropped:Unregistered"]
         #expect(ended.outcomes == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
         #expect(Set(ended.devices?.values.map { $0 } ?? []) == Set(expected))
-        // What is sent again waits again; the same request again is the same message.
+        // A retried push waits again; the same request again is the same message.
         #expect(try await fixture.outbox.retry() == 2)
         #expect(try await report(sent).outcomes == ["accepted": 1, "dropped:Unregistered": 1, "waiting": 2])
         #expect(try await report(fixture.enqueue(to: .user("anna"), key: "k")).enqueuedCount == 4)
@@ -47,7 +47,7 @@ import Testing
         #expect(try await report(sent).outcomes["waiting"] == nil)
     }
 
-    @Test("is a count for everyone, also where two calls have enqueued it") func everyone() async throws {
+    @Test("a broadcast's report has only counts, even if two calls have enqueued it") func everyone() async throws {
         try await fixture.addDevices(0..<1_100)
         let order = EnqueueOrder(
             content: Content(body: "Hello"), topic: Fixture.topic, audience: .everyone, priority: .immediate,
@@ -64,7 +64,9 @@ import Testing
         #expect(told.outcomes == ["accepted": 1_099, "discarded": 1])
     }
 
-    @Test("is forgotten after 30 days, and unknown where nobody got it") func forgotten() async throws {
+    @Test("a report is deleted after 30 days, and a message without recipients is unknown") func forgotten()
+        async throws
+    {
         try await fixture.addDevice("phone")
         let sent = try await fixture.enqueue(to: .user("anna"), expiration: fixture.now.advanced(bySeconds: 60))
         fixture.time.advance(by: .seconds(3_600))

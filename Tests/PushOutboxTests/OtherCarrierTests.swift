@@ -8,8 +8,8 @@ import Testing
 
 @testable import PushOutbox
 
-/// A service that is not Apple's, as somebody would add it: sealed payloads are posted to a URL each, and the answers have
-/// reasons of their own. Nothing but this type knows them.
+/// A service other than Apple's, as an integrator would add it: each sealed payload is posted to a URL, and the answers
+/// have their own reasons. Only this type knows them.
 struct PostOffice: PushTransport {
     static let carrier = Carrier("post-office")!
 
@@ -24,7 +24,7 @@ struct PostOffice: PushTransport {
         do {
             (body, response) = try await URLSession.shared.data(for: post)
         } catch { throw .unreachable("the post office is closed") }
-        guard let answer = response as? HTTPURLResponse else { throw .unreachable("it is no post office") }
+        guard let answer = response as? HTTPURLResponse else { throw .unreachable("it is not a post office") }
         return outcome(answer, String(decoding: body, as: UTF8.self))
     }
 
@@ -42,7 +42,7 @@ struct PostOffice: PushTransport {
     }
 }
 
-@Suite("A carrier that is not Apple", .overStores) struct OtherCarrierTests {
+@Suite("A carrier other than Apple", .overStores) struct OtherCarrierTests {
     private let fixture: Fixture
     private let server: PostServer
 
@@ -66,7 +66,7 @@ struct PostOffice: PushTransport {
         """
     }
 
-    @Test("its outcomes are acted on under its own reasons; another carrier's devices are left alone")
+    @Test("a carrier's outcomes are handled under its own reasons; another carrier's devices are not affected")
     func outcomes() async throws {
         let phone = DevicePrivateKey()
         try await addBox("taken", identity: phone)
@@ -105,7 +105,7 @@ struct PostOffice: PushTransport {
 
         #expect(try await fixture.outbox.device("gone")?.address == .none(PostOffice.carrier, reason: "moved away"))
         guard case .disabled(_, _, "no such box") = try await fixture.outbox.device("unknown")?.address else {
-            Issue.record("it is not disabled")
+            Issue.record("the address is not disabled")
             return
         }
         let status = try await fixture.outbox.status()
@@ -113,7 +113,9 @@ struct PostOffice: PushTransport {
         #expect(try await fixture.deliver(until: .empty).acceptedCount == 1)
     }
 
-    @Test("a reason that it stops for is told in its own words, and nothing is lost") func stopped() async throws {
+    @Test("a reason that stops the run is reported in the carrier's own words, and no push is lost") func stopped()
+        async throws
+    {
         for name in ["a", "b"] { try await addBox(name) }
         server.behave(.replies { _ in Self.answer(402, "unpaid") })
         try await fixture.enqueue(to: .everyone)
@@ -126,7 +128,7 @@ struct PostOffice: PushTransport {
         #expect(try await deliver().acceptedCount == 2)
     }
 
-    @Test("what waits goes to the new carrier when a device changes it, and an outbox knows it once it is closed")
+    @Test("waiting pushes go to the new carrier when a device changes it, and a reopened outbox knows the carrier")
     func changing() async throws {
         try await fixture.addPhone()
         let url = "http://127.0.0.1:\(server.port)/box"

@@ -14,7 +14,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// What somebody may have put beside the file.
+    /// Objects that another user may have put next to the file.
     enum Plant: String, CaseIterable, Sendable {
         case link, pipe, folder, writable, foreign
 
@@ -35,21 +35,21 @@ import Testing
     }
 
     @Test(
-        "what lies beside the file and is not its owner's alone is refused before anything is opened",
+        "a companion file that others could have created is refused before any file is opened",
         arguments: ["-wal", "-shm", "-journal"], Plant.allCases)
     func companions(suffix: String, plant: Plant) throws {
-        if plant == .foreign, geteuid() != 0 { return print("Not tested: only root makes files of other users.") }
+        if plant == .foreign, geteuid() != 0 { return print("Not tested: only root can create files of other users.") }
         _ = try Outbox(at: path)
         let before = try Data(contentsOf: URL(filePath: path))
         try plant.put(at: path + suffix, in: folder)
         Self.expectExposed(path, naming: path + suffix)
         #expect(try Data(contentsOf: URL(filePath: path)) == before)
-        // Also where the file itself is still to be made.
+        // Also if the file itself doesn't exist yet.
         try FileManager.default.removeItem(atPath: path)
         Self.expectExposed(path, naming: path + suffix)
     }
 
-    @Test("a folder where others may make files is refused, with the sticky bit or without it")
+    @Test("a folder where others can create files is refused, with or without the sticky bit")
     func sharedFolder() throws {
         let own = folder.appending("own").path
         mkdir(own, 0o700)
@@ -64,14 +64,14 @@ import Testing
         }
     }
 
-    @Test("so is one that others could put another folder in the place of") func sharedFolderAbove() throws {
+    @Test("a folder that others could replace is refused") func sharedFolderAbove() throws {
         let above = folder.appending("above").path
         mkdir(above, 0o700)
         mkdir(above + "/own", 0o700)
         let path = above + "/own/outbox.db"
         chmod(above, 0o777)
         Self.expectExposed(path, naming: above)
-        // There, a link to a folder of one's own is as good as the folder.
+        // There, a link to the caller's own folder is equivalent to the folder.
         chmod(above, 0o1777)
         #expect(throws: Never.self) { try Outbox(at: path) }
         symlink(above + "/own", folder.appending("link").path)
@@ -88,7 +88,7 @@ import Testing
     private static func expectExposed(_ path: String, naming place: String) {
         do throws(OutboxError) {
             _ = try Outbox(at: path)
-            Issue.record("it was opened")
+            Issue.record("the outbox was opened")
         } catch {
             guard case .exposed(let words) = error else {
                 Issue.record("\(error)")
@@ -99,8 +99,8 @@ import Testing
     }
 
     @Test(
-        "another user's log beside the file does not make that user's devices the outbox's",
-        .enabled(if: hasTwoUsers, "It takes two users: run it as root, with setpriv(1)."))
+        "another user's log next to the file doesn't add that user's devices to the outbox",
+        .enabled(if: hasTwoUsers, "This needs two users: run it as root, with setpriv(1)."))
     func plantedLog() async throws {
         let shared = folder.appending("shared").path
         let path = shared + "/outbox.db"
@@ -108,13 +108,13 @@ import Testing
         mkdir(shared, 0o755)
         chown(shared, 1_500, 1_500)
         try expect(0, of: ["register", path, "d0"])
-        // Closed in good order: then there is no log.
+        // Closed cleanly, so that there is no log.
         let queue = try DatabaseQueue(path: path)
         _ = try await queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM devices") }
         try queue.close()
         #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
 
-        // Everything that is in an outbox of the other user's, as frames that SQLite would replay.
+        // The whole outbox of the other user, as frames that SQLite would replay.
         let theirs = try await Fixture()
         try await theirs.addDevice("d0", user: "theirs")
         try FileManager.default.copyItem(atPath: theirs.path + "-wal", toPath: path + "-wal")
@@ -123,7 +123,7 @@ import Testing
 
         chmod(shared, 0o1777)
         let log = ["work", path, shared + "/log", "0", "empty"]
-        let words = "not safe from other users"
+        let words = "not protected from other users"
         #expect(try expect(nil, of: log).errors.contains(words))
         chmod(shared, 0o755)
         #expect(try expect(nil, of: log).errors.contains(words))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushOutbox
 
-/// What somebody has sent who may enqueue, or write the database.
+/// Tests payloads from an attacker who can enqueue, or write the database.
 @Suite("The form of a payload") struct PayloadFormTests {
     private static let alerts: [WireAlert] = [
         "You have a new message!", "\"\\\u{8}\t\n\u{c}\r\u{0}\u{1f}\u{7f}/ü𝄞\u{2028}",
@@ -19,7 +19,7 @@ import Testing
         try! WireAlert(text: String(repeating: "x", count: 1_000)),
     ]
 
-    @Test("whatever a sealer writes is sent, and PostgreSQL stores it") func sealed() async throws {
+    @Test("every payload that a sealer writes is sent, and PostgreSQL stores it") func sealed() async throws {
         let database = try await Self.database()
         let recipient = DevicePrivateKey().recipient
         for alert in Self.alerts {
@@ -50,7 +50,8 @@ import Testing
         #expect(try await Self.isStored(Array(other.utf8), in: database) == "t")
     }
 
-    @Test("a background push goes out at the one priority that Apple allows, whatever its row says") func priority()
+    @Test("a background push is sent with the only priority that Apple allows, whatever its row specifies")
+    func priority()
         throws
     {
         let payload = try Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "d")
@@ -69,7 +70,7 @@ import Testing
     private static let background = good.replacing(
         "\"alert\":\"Grüße\",\"mutable-content\"", with: "\"content-available\"")
 
-    /// What is not sealed, or wakes no extension.
+    /// Payloads that aren't sealed, or that don't wake the extension.
     private static let clear: [String] = [
         #"{"aps":{"alert":"Your bank: call 555-0100"}}"#, "", "{}", good + "\n", " " + good, "\u{feff}" + good,
         good.replacing(",\"mutable-content\":1", with: ""),
@@ -94,14 +95,16 @@ import Testing
         good.replacing("Grüße", with: #"\u0008"#), good.replacing("Grüße", with: "\""),
     ]
 
-    @Test("nothing else is sent, nor stored by PostgreSQL", arguments: clear) func refused(text: String) async throws {
+    @Test("other payloads are neither sent nor stored by PostgreSQL", arguments: clear) func refused(text: String)
+        async throws
+    {
         let payload = Array(text.utf8)
         #expect(!PayloadForm.matches(payload))
         let database = try await Self.database()
         #expect(try await Self.isStored(payload, in: database) == "f")
     }
 
-    @Test("PostgreSQL stores each beginning that an envelope of a known suite can have, and no other") func beginnings()
+    @Test("PostgreSQL stores exactly the beginnings that an envelope of a known suite can have") func beginnings()
         async throws
     {
         let database = try await Self.database()
@@ -127,7 +130,7 @@ import Testing
     }
 
     @Test(
-        "what somebody has put into the database in the clear becomes a dead letter, and the others go on", .overStores)
+        "a clear-text payload in the database becomes a dead letter, and the others are sent", .overStores)
     func delivered() async throws {
         let fixture = try await Fixture()
         for name in ["d0", "d1"] { try await fixture.addDevice(name) }

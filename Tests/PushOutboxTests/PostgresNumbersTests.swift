@@ -8,7 +8,7 @@ import Testing
 @testable import PushPostgres
 @testable import PushSender
 
-/// What numbers may stand in the tables, and what becomes of them while clocks disagree.
+/// Tests which numbers the tables accept, and how they are handled while clocks disagree.
 @Suite("Numbers in PostgreSQL") struct PostgresNumbersTests {
     private let fixture: Fixture
     private var database: PostgresServer.Database { fixture.database! }
@@ -16,7 +16,7 @@ import Testing
     init() async throws { fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() } }
 
     @Test(
-        "whoever delivers, and the owner, can write no time or lane that is none",
+        "neither the delivering role nor the owner can write an invalid time or lane",
         arguments: [
             ("deliver", "UPDATE entries SET enqueued = \(Int64.min)"), ("deliver", "UPDATE entries SET enqueued = -1"),
             ("deliver", "UPDATE entries SET enqueued = 253402300800000"),
@@ -42,7 +42,7 @@ import Testing
         guard case .server(code: "23514", _) = error else { throw error }
     }
 
-    @Test("counts that are what no count can be are summed up, shown and purged", arguments: [Int64.max, .min])
+    @Test("impossible counts can be summed, shown, and purged", arguments: [Int64.max, .min])
     func sums(value: Int64) async throws {
         let today = fixture.time.now / Tally.millisecondsPerDay
         let message = MessageID.random()
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "a device's revision that somebody has made as high or low as can be holds up nobody",
+        "a device's tampered, extreme revision blocks no caller",
         arguments: [Int64.max, .min, 1 << 62])
     func revisions(value: Int64) async throws {
         try await fixture.addDevice("phone")
@@ -82,7 +82,7 @@ import Testing
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
     }
 
-    @Test("attempts that somebody has made as few or many as can be hold up nobody", arguments: [Int64.max, .min])
+    @Test("a tampered, extreme number of attempts blocks no caller", arguments: [Int64.max, .min])
     func attempts(value: Int64) async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .everyone)
@@ -92,7 +92,7 @@ import Testing
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
     }
 
-    @Test("a device's receipts that somebody has made as many as can be are counted on") func receipts() async throws {
+    @Test("a device's receipts are still counted after their number was tampered with") func receipts() async throws {
         let id = ReceiptID(Array(repeating: 1, count: 16))
         let text = String(repeating: "01", count: 16)
         try await database.run(
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(
-        "while the database's clock and the host's disagree, what looks stale is kept, and nothing is purged",
+        "while the database's and the host's clocks disagree, stale-looking pushes are kept, and none is purged",
         arguments: [(-600_000, true), (600_000, true), (0, false), (-200_000, false)] as [(Int64, Bool)])
     func clocks(difference: Int64, isKept: Bool) async throws {
         let clock = OutboxClock(
@@ -128,12 +128,12 @@ import Testing
         #expect(try await outbox.purge(.stale) == (isKept ? 0 : 2))
         #expect(try await outbox.status().waitingCount == (isKept ? 2 : 0))
         #expect(try await outbox.status().deadLetters == (isKept ? ["expired": 2] : [:]))
-        // Asked for all, it throws all away.
+        // A purge of everything still deletes all of it.
         _ = try await outbox.purge(.everything)
         #expect(try await outbox.status().waitingCount == 0)
     }
 
-    @Test("what is past its time for many devices is buried by one statement") func buriedAtOnce() async throws {
+    @Test("stale pushes of many devices are buried by one statement") func buriedAtOnce() async throws {
         try await fixture.addDevices(0..<3)
         try await fixture.enqueue("Hello", to: .everyone)
         try await database.run(

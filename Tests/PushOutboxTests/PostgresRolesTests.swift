@@ -9,7 +9,7 @@ import Testing
 @testable import PushOutbox
 @testable import PushPostgres
 
-/// An attacker who has a role of the outbox's, and PostgreSQL's own means.
+/// Tests an attacker who has one of the outbox's roles, and PostgreSQL's own means.
 @Suite("The roles in PostgreSQL") struct PostgresRolesTests {
     private let fixture: Fixture
     private var database: PostgresServer.Database { fixture.database! }
@@ -18,7 +18,7 @@ import Testing
 
     // MARK: The owner's rights
 
-    /// Types and tables by names that functions use, in the session's own schema. Nobody may come to them as the owner.
+    /// Types and tables with names that functions use, in the session's own schema. The owner must never run them.
     private static let lures = """
         CREATE FUNCTION pg_temp.reached() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
             IF current_user NOT LIKE 'sealed_push_%' THEN
@@ -34,7 +34,7 @@ import Testing
         CREATE TEMPORARY TABLE entries(id pg_temp.int8)
         """
 
-    /// What each role may call, and what it answers.
+    /// The calls that each role may make, and their results.
     private static func calls(_ recipient: String) -> [(role: String, call: String, answer: String?)] {
         let key = "\\x\(String(repeating: "0a", count: 32))"
         return [
@@ -64,19 +64,20 @@ import Testing
     private static let sender = SenderPrivateKey().sender
     private static let body = "convert_to('\(Fixture.sealedText)', 'UTF8')"
 
-    @Test("no function takes a type or a table of the caller's own, and runs it as the owner")
+    @Test("no function uses the caller's own types or tables and runs them as the owner")
     func temporaryNames() async throws {
         try await fixture.addDevice("phone")
         let recipient = try await fixture.recipient("phone")
         for (role, call, answer) in Self.calls(recipient) {
-            // Left open, the connection ends, and with it what is temporary: a function is made ready once in a session.
+            // Left open, the transaction ends with the connection, which removes temporary objects: functions are planned
+            // once per session.
             let rows = try await database.run("BEGIN; SET ROLE sealed_push_\(role); \(Self.lures); SELECT \(call)")
             #expect(rows.first?.first == answer, "\(call)")
         }
         #expect(try await fixture.number("SELECT count(*) FROM entries") == 0)
     }
 
-    @Test("each function says where names are looked for, the session's own last, or has looked already")
+    @Test("each function sets its search path with the session's schema last, or resolved its names at creation")
     func searchPaths() async throws {
         let others = try await database.run(
             """
@@ -91,7 +92,7 @@ import Testing
         #expect(path.first?.first == "pg_catalog, pg_temp")
     }
 
-    @Test("no role of ours has more rights than are written down", arguments: ["enqueue", "deliver", "register"])
+    @Test("each of our roles has only the documented privileges", arguments: ["enqueue", "deliver", "register"])
     func grants(role: String) async throws {
         let writable = try await database.run(
             """
@@ -125,9 +126,9 @@ import Testing
         #expect(callable == (["milliseconds", "wake"] + more[role, default: []]).sorted())
     }
 
-    // MARK: What a delivering host does
+    // MARK: Delivering hosts
 
-    @Test("a host that only delivers turns generations one by one, and none in a snapshot that may be old")
+    @Test("a host that only delivers turns generations one by one, and never in a possibly stale snapshot")
     func turning() async throws {
         let current = "SELECT current FROM generations"
         let before = try #require(try await fixture.number(current))
@@ -144,9 +145,9 @@ import Testing
         #expect(try await fixture.number(current) == before + 1)
     }
 
-    // MARK: What an enqueuing host does
+    // MARK: Enqueuing hosts
 
-    @Test("a host that only enqueues puts a device into the better lane, and shares a message for everyone")
+    @Test("a host that only enqueues moves a device to the higher-priority lane, and shares a broadcast")
     func enqueuing() async throws {
         let outbox = try await self.outbox(of: "enqueue")
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
@@ -170,7 +171,7 @@ import Testing
     }
 
     @Test(
-        "sealed_push.store stores nothing of what is not a push",
+        "sealed_push.store stores no invalid push",
         arguments: [
             (1, "'k'"), (3, "0"), (4, "-1"), (4, "253402300800000"), (5, "7"), (6, "'nobody'"), (6, "'pushsender1'"),
             (6, "'\(PostgresRolesTests.sender)q'"), (6, "upper('\(PostgresRolesTests.sender)')"), (6, "NULL"),
@@ -194,7 +195,7 @@ import Testing
         ]
         values[place - 1] = value
         let call = "SET ROLE sealed_push_enqueue; SELECT sealed_push.store(\(values.joined(separator: ", ")))"
-        // A range that nobody has begun, and a device that has changed, are answered.
+        // An unknown range and a changed device are reported by the result.
         if [3, 8].contains(place) {
             #expect(try await database.run(call).first?.first == "f")
         } else {
@@ -206,7 +207,7 @@ import Testing
         }
     }
 
-    @Test("a device that is named twice, or that has changed, is stored nothing for") func doubled() async throws {
+    @Test("no push is stored for a device that is named twice or has changed") func doubled() async throws {
         try await fixture.addDevice("phone")
         for (ids, revisions) in [("id, id", "revision, revision"), ("id", "revision + 1"), ("id + 1", "revision")] {
             let count = ids.split(separator: ",").count
@@ -223,7 +224,7 @@ import Testing
     }
 
     @Test(
-        "a host that only enqueues dates nothing a day off, and keeps nothing longer than others",
+        "a host that only enqueues can't shift a time by more than a day, or keep pushes longer than others",
         arguments: [0, 253_402_300_799_999])
     func dates(time: Int64) async throws {
         try await fixture.addDevice("phone")
@@ -258,7 +259,7 @@ import Testing
         try await Outbox(postgres: address(of: role), clock: fixture.time.clock)
     }
 
-    /// For a login that has this role alone.
+    /// Returns the address for a login with only this role.
     private func address(of role: String) async throws -> String {
         let name = "\(role)_alone_\(database.name)"
         try await database.run(

@@ -10,7 +10,7 @@ import Testing
 @testable import PushOutbox
 @testable import PushPostgres
 
-/// What is PostgreSQL's alone: other hosts, other languages, roles, and a server that goes away.
+/// Tests behavior specific to PostgreSQL: other hosts, other languages, roles, and server outages.
 @Suite("The outbox in PostgreSQL") struct PostgresTests {
     private let fixture: Fixture
     private var database: PostgresServer.Database { fixture.database! }
@@ -19,7 +19,7 @@ import Testing
 
     // MARK: Opening
 
-    @Test("is made once, however many start at once") func madeAtOnce() async throws {
+    @Test("the schema is created once, however many processes start at once") func madeAtOnce() async throws {
         try await database.run("DROP SCHEMA sealed_push CASCADE")
         let address = database.address
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -29,7 +29,7 @@ import Testing
         #expect(try await fixture.number("SELECT count(*) FROM meta") == 1)
     }
 
-    @Test("no column can be looked up in two indices: statistics of an empty table would choose the wrong one")
+    @Test("no column can be looked up in two indexes, because statistics of an empty table would choose the wrong one")
     func indices() async throws {
         let pairs = try await database.run(
             """
@@ -44,7 +44,7 @@ import Testing
         #expect(count == 2)
     }
 
-    @Test("refuses another version's tables, and another program's") func otherSchemas() async throws {
+    @Test("another version's tables and another program's tables are refused") func otherSchemas() async throws {
         let address = database.address
         try await database.run("UPDATE meta SET version = 99")
         await #expect(throws: OutboxError.otherSchema) { try await Outbox(postgres: address) }
@@ -54,7 +54,7 @@ import Testing
         _ = try await Outbox(postgres: address)
     }
 
-    @Test("takes no password in its address, and no address that is none") func addresses() async throws {
+    @Test("an address with a password, or an invalid address, is refused") func addresses() async throws {
         for text in [
             "postgres://me:secret@localhost/db", "postgresql:///db?password=secret",
             "postgresql:///db?sslpassword=secret",
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("says at once what no waiting mends: a database that is not there, a host that is none")
+    @Test("permanent failures are reported at once, such as a missing database or an invalid host")
     func lasting() async throws {
         for (address, text) in [
             (database.server.address(of: "nobody-made-this"), "does not exist"),
@@ -88,7 +88,8 @@ import Testing
         }
     }
 
-    @Test("a server that is away for two seconds is told of once, with the reason") func absence() async throws {
+    @Test("a server that is unavailable for two seconds is reported once, with the reason") func absence() async throws
+    {
         let told = Locked<[String]>([])
         let folder = try TemporaryFolder()
         await #expect(throws: OutboxError.self) {
@@ -102,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "beyond this machine, the server's certificate is checked by a CA file that is named, or something else is written out"
+        "for other machines, the server's certificate is checked with a named CA file, unless sslmode is explicit"
     )
     func encryption() throws {
         let file = "sslrootcert=/etc/ssl/certs/ca-certificates.crt"
@@ -122,12 +123,12 @@ import Testing
         }
         do {
             let parameters = try PostgresAddress(parsing: "postgres://me@db.example.com/db").parameters
-            #expect(parameters.contains { $0 == ("sslrootcert", "system") }, "libpq 16 knows the system's")
+            #expect(parameters.contains { $0 == ("sslrootcert", "system") }, "libpq 16 supports the system's CA file")
         } catch { #expect(error.description.contains("\(file)")) }
     }
 
     @Test(
-        "a pooler in transaction mode is named, and one in session mode serves", .blocking,
+        "a pooler in transaction mode is reported, and one in session mode works", .blocking,
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/pgbouncer")),
         arguments: ["transaction", "session"])
     func pooler(_ mode: String) async throws {
@@ -161,7 +162,7 @@ import Testing
 
     // MARK: Other transactions
 
-    @Test("a courier passes over a device to which somebody is enqueueing, and notes the rest; then it goes on")
+    @Test("a courier skips a device that is being enqueued to and records the other outcomes; then it continues")
     func heldByOthers() async throws {
         for name in ["held", "free"] { try await fixture.addDevice(name) }
         try await fixture.enqueue("one", to: .device("held"))
@@ -172,7 +173,7 @@ import Testing
             LeaseExchange(settled: [(lease, .accepted)], order: order(2)))
         #expect(answer.unsettled.map(\.lease.number) == [1])
         #expect(answer.leases.map(\.request.address) == [Fixture.address("free")])
-        // The entry is gone all the same.
+        // The entry is still gone.
         #expect(try await fixture.outbox.status().waitingCount == 1)
         try await other.end("COMMIT")
         let again = try await fixture.outbox.store.settle(
@@ -181,7 +182,7 @@ import Testing
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
     }
 
-    @Test("a courier whose answers can't be noted at once hands them in again, and everything is delivered once")
+    @Test("a courier whose outcomes can't be recorded at once submits them again, and every push is delivered once")
     func courierBesideOthers() async throws {
         for number in 0..<10 { try await fixture.addDevice("d\(number)") }
         for _ in 0..<3 { try await fixture.enqueue("Hello", to: .everyone) }
@@ -190,13 +191,13 @@ import Testing
         let outbox = try await fixture.reopened(nil)
         let courier = Courier(for: outbox, through: transport, limits: CourierLimits(pollInterval: .milliseconds(5)))
         let run = Task { try await courier.run(until: .empty) }
-        try await eventually("those that are free are delivered") { transport.delivered.all.count == 15 }
+        try await eventually("the pushes of free devices are delivered") { transport.delivered.all.count == 15 }
         try await other.end("ROLLBACK")
         #expect(try await run.value.acceptedCount == 30)
         #expect(Set(transport.delivered.all.map { $0.apnsID }).count == 30)
     }
 
-    @Test("a courier whose statement takes too long tries it again, and everything is delivered once")
+    @Test("a courier retries a statement that takes too long, and every push is delivered once")
     func tooLong() async throws {
         for number in 0..<5 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue("Hello", to: .everyone)
@@ -206,7 +207,7 @@ import Testing
         let courier = Courier(for: outbox, through: transport, limits: CourierLimits(pollInterval: .milliseconds(5)))
         let run = Task { try await courier.run(until: .empty) }
         for _ in 0..<3 {
-            // As the server does when the time of a statement or of a lock is up.
+            // As the server does after a statement timeout or lock timeout.
             try await eventually("the courier waits, and is cut off") {
                 try await fixture.number("SELECT count(pg_cancel_backend(pid)) FROM \(Self.waiting)") ?? 0 > 0
             }
@@ -216,7 +217,7 @@ import Testing
         #expect(transport.delivered.all.count == 5)
     }
 
-    @Test("what is enqueued while the last push of a device is settled is not left behind")
+    @Test("a push that is enqueued while a device's last push is settled is not left behind")
     func settledMeanwhile() async throws {
         try await fixture.addDevice("phone")
         var number: Int64 = 1
@@ -235,7 +236,7 @@ import Testing
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
     }
 
-    @Test("status tells which host has how many on their way") func hosts() async throws {
+    @Test("status shows the number of pushes in transit by host") func hosts() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue("Hello", to: .everyone)
         #expect(try await take(1).count == 3)
@@ -244,7 +245,7 @@ import Testing
         #expect(hosts == ["other": 1, PostgresStore.hostName: 2])
     }
 
-    @Test("generations turn beside all others' work: a device never has two rows, and each push is delivered once")
+    @Test("generations turn during other work: a device never has two rows, and each push is delivered once")
     func generations() async throws {
         var recipients: [String] = []
         for number in 0..<3 {
@@ -276,7 +277,7 @@ import Testing
             for (number, recipient) in calls.enumerated() {
                 group.addTask {
                     for round in 0..<20 {
-                        // One at a time, and a transaction that lasts: a generation or two turn meanwhile.
+                        // One at a time, in transactions that last: a generation or two turn in the meantime.
                         let call = Self.call(device: "d\(number)", recipient: recipient)
                         try await database.run("BEGIN; \(call); SELECT pg_sleep(\(round % 4 == 0 ? 0.03 : 0)); COMMIT")
                     }
@@ -296,7 +297,7 @@ import Testing
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
     }
 
-    @Test("no generation turns while somebody is under way who may still make rows of the last but one")
+    @Test("no generation turns while an open transaction may still insert rows of the one before the last")
     func heldGeneration() async throws {
         let store = try #require(fixture.outbox.store as? PostgresStore)
         let other = try await holding("SELECT sealed_push.generation()")
@@ -306,11 +307,11 @@ import Testing
         #expect(try await store.turn())
     }
 
-    @Test("a sleeping courier is woken by whoever enqueues, through the library or in SQL", arguments: [true, false])
+    @Test("a sleeping courier is woken by enqueueing, through the library or in SQL", arguments: [true, false])
     func woken(inSQL: Bool) async throws {
         try await fixture.addDevice("phone")
         let transport = ScriptedTransport()
-        // It would look by itself in an hour.
+        // Otherwise, it would poll after an hour.
         let courier = Courier(
             for: try await fixture.reopened(nil), through: transport,
             limits: CourierLimits(pollInterval: .seconds(3_600)))
@@ -334,7 +335,7 @@ import Testing
 
     // MARK: A server that goes away
 
-    @Test("connections that are cut at random cost nothing: all is delivered, in order, and enqueued once")
+    @Test("randomly cut connections have no effect: every push is delivered, in order, and enqueued once")
     func cut() async throws {
         for number in 0..<5 { try await fixture.addDevice("d\(number)") }
         let outbox = try await fixture.reopened(nil)
@@ -374,7 +375,7 @@ import Testing
         #expect(try await outbox.status().outcomes == ["accepted": expected])
     }
 
-    @Test("a server that is stopped at once, again and again, loses nothing and doubles nothing")
+    @Test("a server that is stopped abruptly, again and again, loses and duplicates no push")
     func stopped() async throws {
         let server = try await PostgresServer()
         let database = try await server.database()
@@ -400,7 +401,7 @@ import Testing
         await courier.stop()
         _ = try await run.value
         #expect(try await outbox.status().outcomes == ["accepted": 5 * count])
-        // In order, for each device: the first time that each came.
+        // In order for each device, by each push's first arrival.
         for number in 0..<5 {
             var seen: Set<String> = []
             let sent = transport.delivered.all.filter { $0.address == Fixture.address("d\(number)") }
@@ -409,14 +410,15 @@ import Testing
         }
     }
 
-    @Test("what was cut off while it waited for a synchronous standby is stored only once that has it")
+    @Test(
+        "an enqueue that was cut off while waiting for a synchronous standby is confirmed only once the standby has it")
     func standby() async throws {
         let server = try await PostgresServer()
         let database = try await server.database()
         let outbox = try await Outbox(postgres: database.address, patience: .seconds(300))
         try await outbox.register(try await fixture.addDevice("d"))
         let settings = server.folder.appending("data/postgresql.auto.conf")
-        // A standby that does not come.
+        // A standby that never connects.
         try await configure(database, settings, "synchronous_standby_names = 'none'")
         let (sealer, isStored) = (fixture.sealer, Locked(false))
         let enqueuing = Task {
@@ -438,7 +440,7 @@ import Testing
         try await enqueuing.value
         #expect(try await outbox.status().waitingCount == 1)
 
-        // Whoever asks again, under a key that is done with, may be told so for the first time.
+        // A caller that asks again under a finished key may be getting its first answer.
         @Sendable func enqueue() async throws -> Int {
             try await outbox.enqueue(
                 Content(body: "Hello"), to: .device("d"), from: sealer, includingUnverified: true,
@@ -472,7 +474,7 @@ import Testing
             _ = try await database.run("SELECT pg_reload_conf()")
             return try await database.run("SHOW synchronous_standby_names").first?.first == value
         }
-        // The process that decides who waits has read it, too.
+        // The process that decides which commits wait has read it, too.
         try await database.run("CHECKPOINT")
     }
 
@@ -486,7 +488,7 @@ import Testing
         "SELECT sealed_push.enqueue('\(device)', '\(recipient)', '\(payload)', E'\(id)', E'\(collapse)', \(priority), sender => \(sender)\(more))"
     }
 
-    @Test("sealed_push.enqueue: what is rolled back never was; what commits is delivered as it was given")
+    @Test("sealed_push.enqueue: a rollback leaves no trace, and a commit is delivered as specified")
     func transactions() async throws {
         try await fixture.addDevice("phone")
         let recipient = try await fixture.recipient("phone")
@@ -509,7 +511,7 @@ import Testing
         #expect(transport.delivered.all.count == 1)
     }
 
-    @Test("sealed_push.enqueue: refuses a snapshot that may be old", arguments: ["REPEATABLE READ", "SERIALIZABLE"])
+    @Test("sealed_push.enqueue: a possibly stale snapshot is refused", arguments: ["REPEATABLE READ", "SERIALIZABLE"])
     func isolation(level: String) async throws {
         try await fixture.addDevice("phone")
         let call = Self.call(recipient: try await fixture.recipient("phone"))
@@ -520,7 +522,7 @@ import Testing
         #expect(try await fixture.number("SELECT count(*) FROM entries") == 0)
     }
 
-    @Test("sealed_push.enqueue: with the code that a library gives it is delivered, with another it is not")
+    @Test("sealed_push.enqueue: a push with the library's code is delivered, and one with another code isn't")
     func codes() async throws {
         let key = OutboxKey()
         let fixture = try await Fixture.$key.withValue(key) {
@@ -544,7 +546,8 @@ import Testing
         }
     }
 
-    @Test("sealed_push.enqueue: two at once with one key are one; a rolled back one leaves it to the other")
+    @Test(
+        "sealed_push.enqueue: two concurrent calls with one key enqueue once; after a rollback, the other one enqueues")
     func keysAtOnce() async throws {
         try await fixture.addDevice("phone")
         let recipient = try await fixture.recipient("phone")
@@ -561,7 +564,8 @@ import Testing
     }
 
     @Test(
-        "sealed_push.store: of two at once for a device that nothing waits for, one waits, and the device has one turn")
+        "sealed_push.store: of two concurrent calls for a device without a queue, one waits, and the device gets one queue"
+    )
     func storesAtOnce() async throws {
         try await fixture.addDevice("phone")
         let store = """
@@ -576,7 +580,7 @@ import Testing
             defer { isOver.withLock { $0 = true } }
             return try await database.run(store).first?.first ?? ""
         }
-        try await eventually("the second waits, as it should, or is over") {
+        try await eventually("the second waits, as it should, or is done") {
             if isOver.withLock({ $0 }) { return true }
             return try await fixture.number(Self.waitingCount) == 1
         }
@@ -586,7 +590,7 @@ import Testing
         #expect(try await fixture.outbox.status().waitingCount == 2)
     }
 
-    @Test("sealed_push.enqueue: says what is wrong with a device, and refuses what is not a push")
+    @Test("sealed_push.enqueue: problems with a device are reported, and an invalid push is refused")
     func refusals() async throws {
         try await fixture.addDevice("phone")
         let recipient = try await fixture.recipient("phone")
@@ -641,7 +645,7 @@ import Testing
     // MARK: Roles
 
     @Test(
-        "whoever enqueues reads nothing that waits and takes none of it; whoever delivers enqueues nothing; no one changes pins"
+        "enqueueing roles can't read or take waiting pushes, delivering roles can't enqueue, and neither can change pins"
     ) func roles() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
@@ -695,11 +699,11 @@ import Testing
         }
     }
 
-    @Test("each role can do all that it is for, with a key and without", arguments: [false, true])
+    @Test("each role can do everything that it is for, with and without a key", arguments: [false, true])
     func rolesAtWork(isProtected: Bool) async throws {
         let whole =
             isProtected ? OutboxKey() : nil
-        // The owner marks it: no role may.
+        // The owner sets the mark: no role may.
         if let whole { _ = try await Outbox(postgres: database.address, key: whole).register([]) }
         let roles = try await ["enqueue", "deliver", "register"].asyncMap { role in
             let name = "\(role)_\(database.name)"
@@ -747,12 +751,12 @@ import Testing
         try await fixture.outbox.settle([], taking: order(number))
     }
 
-    /// How many wait for a lock in this database.
+    /// The number of sessions that wait for a lock in this database.
     private static let waitingCount = "SELECT count(*) FROM \(waiting)"
     private static let waiting =
         "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
-    /// A transaction of somebody else, which stays open.
+    /// Another client's transaction, which stays open.
     private func holding(_ statement: String) async throws -> Holder {
         let connection = try await PostgresConnection.open(PostgresAddress(parsing: database.address))
         let holder = Holder(connection: connection)

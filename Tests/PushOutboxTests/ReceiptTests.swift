@@ -13,7 +13,8 @@ import Testing
 
     init() async throws { fixture = try await Fixture() }
 
-    @Test("are counted once each, with what failed before them, by reason and device") func counted() async throws {
+    @Test("each receipt is counted once, with the failures before it, by reason and device") func counted() async throws
+    {
         let now = fixture.now
         let first = try devices.receipt("a", failures: [.unknownRecipient: 3, .rejected: 1], at: now)
         #expect(try await fixture.outbox.count(first) == .counted)
@@ -36,22 +37,23 @@ import Testing
         #expect(try await fixture.outbox.receipts(of: ReceiptID([UInt8](repeating: 0, count: 16))) == nil)
     }
 
-    @Test("of one device with another's number leave the other's to be counted") func claimedNumber() async throws {
+    @Test("a receipt of one device with another's number doesn't keep the other's from being counted")
+    func claimedNumber() async throws {
         let message = MessageID.random()
         let alices = try devices.receipt("alice", failures: [.rejected: 1], message: message, at: fixture.now)
-        // A device MACs what it likes under its own name.
+        // A device can MAC anything under its own name.
         let mallorys = try ReceiptReceiver(keys: [devices.key]).receive(
             devices.bytes("mallory", of: alices), at: fixture.now)
         #expect(mallorys.number == alices.number && mallorys.id != alices.id)
         #expect(try await fixture.outbox.count(mallorys) == .counted)
         #expect(try await fixture.outbox.count(alices) == .counted)
-        // Made anew with other counts, it is still the same.
+        // A new receipt for the same message with other counts is still the same receipt.
         let again = try devices.receipt("alice", failures: [.expired: 2], message: message, at: fixture.now)
         #expect(try await fixture.outbox.count([mallorys, alices, again]).allSatisfy { $0 == .repeated })
         #expect(try await fixture.outbox.receipts(of: alices.id)?.failedCount == 1)
     }
 
-    @Test("tell of 1,000 failures of one device in a day, whatever it says, and of how many devices had each reason")
+    @Test("receipts count at most 1,000 failures of a device per day, and how many devices had each reason")
     func boundedFailures() async throws {
         let most = ReceiptDevice.maximumFailuresPerDay
         let now = fixture.now
@@ -77,7 +79,9 @@ import Testing
         #expect(try await fixture.outbox.receipts(days: 60).failingDevices.isEmpty)
     }
 
-    @Test("stand under the day on which they came, beside what APNs took then") func days() async throws {
+    @Test("receipts are counted on the day of their arrival, beside the pushes that APNs accepted then") func days()
+        async throws
+    {
         try await fixture.addDevice("phone")
         for day in 0..<3 {
             try await fixture.enqueue("\(day)", to: .everyone)
@@ -97,12 +101,12 @@ import Testing
         #expect(try await fixture.outbox.receipts(days: 2).total.shownCount == 5)
     }
 
-    @Test("are forgotten, numbers once nobody would believe them, days and devices after 60 days")
+    @Test("receipts are deleted: numbers once their copies would be rejected, days and devices after 60 days")
     func purged() async throws {
         let start = fixture.now
         let receipt = try devices.receipt("a", at: start)
         try await fixture.outbox.count(receipt)
-        // As long as a copy would be believed, it is known.
+        // It is known as long as a copy would be accepted.
         fixture.time.advance(by: .seconds(7 * 86_400))
         try await fixture.outbox.purge(.stale)
         let receiver = ReceiptReceiver(keys: [devices.key])
@@ -118,7 +122,7 @@ import Testing
         #expect(try await fixture.outbox.receipts(of: receipt.id) == nil)
     }
 
-    @Test("of one device are 1,000 a day: its key does not fill the disk, and keeps no other from being counted")
+    @Test("a device has 1,000 receipts a day, so that its key can't fill the disk, and others are still counted")
     func tooMany() async throws {
         let now = fixture.now
         let most = ReceiptDevice.maximumPerDay
@@ -126,21 +130,21 @@ import Testing
         let outcomes = try await fixture.outbox.count(many)
         #expect(outcomes.prefix(most).allSatisfy { $0 == .counted })
         #expect(outcomes.suffix(50).allSatisfy { $0 == .tooMany })
-        // What was counted is known all the same, and so it is to a server that was started anew.
+        // A counted receipt is still known, even to a restarted server.
         let again = try await fixture.reopened().count([many[0], many[most], devices.receipt("b", at: now)])
         #expect(again == [.repeated, .tooMany, .counted])
         var report = try await fixture.outbox.receipts()
         #expect(report.total.shownCount == most + 1)
         #expect(report.total.failures == ["locked": most])
         #expect(report.total.refusals == ["too-many": 51])
-        // They may come again on another day.
+        // They may be sent again on another day.
         fixture.time.advance(by: .seconds(86_400))
         #expect(try await fixture.outbox.count(many[most]) == .counted)
         report = try await fixture.outbox.receipts()
         #expect(report.total.shownCount == most + 2)
     }
 
-    @Test("of many devices at once lose no count") func crowd() async throws {
+    @Test("receipts of many devices at once lose no count") func crowd() async throws {
         let (outbox, other, now) = (fixture.outbox, try await fixture.reopened(), fixture.now)
         let receipts = try (0..<200).map { try devices.receipt("\($0 % 7)", failures: [.locked: 1], at: now) }
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -19,7 +19,7 @@ import Testing
         try fixture.record(of: recipients ?? [identity.recipient], counter: counter, signedBy: other ?? enrollmentKey)
     }
 
-    /// What is pinned of a record, by default of the device's own.
+    /// Pins a record's enrollment key; by default, the device's own record.
     private func pinned(_ record: DeviceRecord? = nil) throws -> DeviceKeys {
         .enrolled(try EnrolledDevice(pinning: record ?? self.record(), topic: Fixture.topic, at: fixture.now))
     }
@@ -52,7 +52,9 @@ import Testing
         try await fixture.outbox.prove(challenge, answer: answer, of: "phone", at: fixture.now)
     }
 
-    @Test("tells when the first record ends that holds, and how many end within 30 days") func expiry() async throws {
+    @Test("status reports when the first valid record expires, and how many expire within 30 days") func expiry()
+        async throws
+    {
         try await enroll()
         try await fixture.addDevice("unverified")
         let end = fixture.now.advanced(bySeconds: 90 * 86_400)
@@ -64,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("names that look the same and have other bytes are two users, two devices and two audiences")
+    @Test("names that look the same but have other bytes are two users, two devices, and two audiences")
     func spellings() async throws {
         let (composed, decomposed) = (UserName(parsing: "Zo\u{eb}")!, UserName(parsing: "Zoe\u{308}")!)
         #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
@@ -79,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("gives back what was registered") func roundTrip() async throws {
+    @Test("the registry returns devices as they were registered") func roundTrip() async throws {
         let device = try await fixture.addDevice("tablet", environment: .sandbox)
         #expect(try await fixture.outbox.device("tablet") == device)
         try await enroll()
@@ -92,14 +94,14 @@ import Testing
         #expect(try await fixture.outbox.devices(after: "phone").map(\.name) == ["tablet"])
     }
 
-    @Test("sends to an enrolled device once it has proven its key, and as long as its record holds")
+    @Test("an enrolled device gets pushes once it has proven its key, as long as its record is valid")
     func enrollment() async throws {
         try await enroll()
         #expect(try await fixture.enqueue(to: .device("phone")).skipped == [.unproven: 1])
         try await prove(identity.recipient, by: [identity])
         #expect(try await fixture.enqueue(to: .device("phone")).enqueuedCount == 1)
 
-        // A rotated key is sealed to once it is proven, too; until then the old one.
+        // A rotated key is used once it is proven, too; until then, the old one is used.
         let next = DevicePrivateKey()
         let newer = try record(of: [next.recipient, identity.recipient], counter: 2)
         try await fixture.outbox.accept(newer, of: "phone", at: fixture.now)
@@ -123,7 +125,7 @@ import Testing
             at: fixture.now)
     }
 
-    @Test("a phone's launch takes its token even if its record is refused, and keeps what it has proven")
+    @Test("a phone's launch stores its token even if its record is refused, and keeps its proven keys")
     func launches() async throws {
         #expect(try await launch(try record(counter: 5), token: "aa11").device.proven.isEmpty)
         try await prove(identity.recipient, by: [identity])
@@ -152,7 +154,7 @@ import Testing
         #expect(try await fixture.outbox.devices(of: "anna").map(\.name) == ["phone"])
     }
 
-    @Test("refuses a record that is older, and answers that are wrong") func refusals() async throws {
+    @Test("older records and wrong answers are refused") func refusals() async throws {
         try await enroll()
         try await fixture.outbox.accept(try record(counter: 5), of: "phone", at: fixture.now)
         await #expect(throws: OutboxError.record(.rolledBack)) {
@@ -173,14 +175,14 @@ import Testing
         }
     }
 
-    @Test("sends to a device that nobody vouches for only where the caller says so") func unverified() async throws {
+    @Test("an unverified device gets pushes only if the caller includes such devices") func unverified() async throws {
         try await fixture.addDevice("phone")
         let report = try await fixture.outbox.enqueue(Content(body: "Hello"), to: .everyone, from: fixture.sealer)
         #expect(report.skipped == [.unverified: 1])
         #expect(report.enqueuedCount == 0)
     }
 
-    @Test("a token belongs to one device: its earlier holder has it no more, nor what waited there")
+    @Test("a token belongs to one device: its earlier holder loses it and its waiting pushes")
     func movedToken() async throws {
         let token = Fixture.address("shared")
         try await fixture.addDevice("old", user: "anna", address: token)
@@ -192,7 +194,8 @@ import Testing
         #expect(try await fixture.deliver(until: .empty).attemptCount == 0)
     }
 
-    @Test("what waits for a user is not shown to the next one on the same device") func otherUser() async throws {
+    @Test("pushes that wait for a user are not shown to the next user on the same device") func otherUser() async throws
+    {
         try await fixture.addDevice("phone", user: "anna")
         try await fixture.enqueue("for anna", to: .user("anna"))
         try await fixture.addDevice("phone", user: "berta", movingFrom: "anna")
@@ -200,7 +203,7 @@ import Testing
         await #expect(throws: OutboxError.unknownUser) { try await fixture.enqueue("x", to: .user("anna")) }
     }
 
-    @Test("a device of another user is taken over only by who says from whom; else nothing changes")
+    @Test("another user's device is taken over only if the previous user is named; otherwise, nothing changes")
     func anothersDevice() async throws {
         try await fixture.addDevice("phone", user: "anna", identity: identity)
         try await fixture.enqueue("for anna", to: .user("anna"))
@@ -210,7 +213,7 @@ import Testing
                 try await fixture.addDevice("phone", user: "mallory", movingFrom: previous)
             }
         }
-        // In a batch, none is registered.
+        // In a batch, no device is registered.
         let others = ["tablet", "phone"].map { device(Self.unverified, named: $0, of: "mallory", token: "bb22") }
         await #expect(throws: OutboxError.otherUser("phone")) { try await fixture.outbox.register(others) }
         #expect(try await fixture.outbox.devices().map(\.name) == ["phone"])
@@ -220,11 +223,11 @@ import Testing
         #expect(try transport.delivered.all.map { try fixture.body(of: $0, for: identity) } == ["for anna"])
         let changes = try await fixture.outbox.register(others, movingFrom: ["phone": "anna"])
         #expect(changes.map(\.isNew) == [true, false])
-        // Said once more, as when the answer to the app was lost, it does no harm.
+        // Repeating it, as after a lost response, does no harm.
         #expect(try await fixture.outbox.register(others, movingFrom: ["phone": "anna"]).allSatisfy { !$0.isNew })
     }
 
-    @Test("a pinned enrollment key is replaced by no other, and by none; another user's device comes with its own")
+    @Test("a pinned enrollment key is never replaced or removed; a device that changes users brings its own key")
     func otherPins() async throws {
         try await enroll()
         let before = try await fixture.outbox.device("phone")
@@ -237,7 +240,7 @@ import Testing
             }
         }
         #expect(try await fixture.outbox.device("phone") == before)
-        // The same key, with a newer token, is no change.
+        // The same key with a newer token is not a change.
         try await enroll(token: "bb22")
         try await fixture.outbox.register(device(other, of: "berta"), movingFrom: "anna")
         try await fixture.outbox.remove("phone")
@@ -245,8 +248,8 @@ import Testing
         #expect(try await fixture.outbox.devices(of: "anna").count == 1)
     }
 
-    /// A record is public: who hands it in first has shown nothing.
-    @Test("an enrollment key belongs to whose device has answered a challenge, whoever was first to hand in its record")
+    /// A record is public, so being first to submit it proves nothing.
+    @Test("an enrollment key belongs to the device that answered a challenge, whoever submitted its record first")
     func anothersRecord() async throws {
         try await fixture.outbox.register(device(pinned(), named: "mallorys-phone", of: "mallory", token: "bb22"))
         try await enroll()
@@ -254,7 +257,7 @@ import Testing
         try await prove(identity.recipient, by: [identity])
         #expect(try await fixture.outbox.devices().map(\.name) == ["phone"])
         let before = try await fixture.outbox.device("phone")
-        // She comes again; and with the proof that she has read in a copy of the database, and the phone's token.
+        // She tries again, also with the proof from a copy of the database, and with the phone's token.
         for (keys, token) in [(try pinned(), "bb22"), (try proven(), "aa11")] {
             await #expect(throws: OutboxError.enrolledElsewhere("mallorys-phone")) {
                 try await fixture.outbox.register(device(keys, named: "mallorys-phone", of: "mallory", token: token))
@@ -264,7 +267,7 @@ import Testing
         #expect(try await fixture.outbox.device("phone") == before)
     }
 
-    @Test("what waited for a device that is forgotten, as it had only pinned the key, is counted")
+    @Test("discarded pushes are counted if a device that had only pinned the key is removed")
     func discardedWithPin() async throws {
         try await enroll()
         try await prove(identity.recipient, by: [identity])
@@ -275,7 +278,7 @@ import Testing
         #expect(try await fixture.outbox.devices().map(\.name) == ["new-phone"])
     }
 
-    @Test("an enrollment key may stand under two names of one user, and moves with the phone")
+    @Test("a user can have an enrollment key under two names, and it moves with the phone")
     func ownRecord() async throws {
         try await enroll()
         try await prove(identity.recipient, by: [identity])
@@ -285,7 +288,7 @@ import Testing
         #expect(try await fixture.outbox.devices(of: "berta").map(\.name) == ["phone"])
     }
 
-    @Test("what waits for a device whose token is taken away is kept as dead letters") func noToken() async throws {
+    @Test("pushes for a device whose token is removed are kept as dead letters") func noToken() async throws {
         var device = try await fixture.addPhone(waiting: 2)
         device.address = .none(.apns(), reason: nil)
         try await fixture.outbox.register(device)
@@ -299,7 +302,7 @@ import Testing
         #expect(try await fixture.deliver(until: .empty).acceptedCount == 2)
     }
 
-    @Test("what waits for a device that is registered with a refused token is not sent to it, and kept as dead letters")
+    @Test("pushes for a device that is registered with a refused token are not sent, and kept as dead letters")
     func refusedToken() async throws {
         var device = try await fixture.addPhone()
         device.address = .disabled(Fixture.address("phone"), registered: fixture.now, reason: "BadDeviceToken")
@@ -312,7 +315,7 @@ import Testing
         #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
     }
 
-    @Test("a removed device is gone, with what waited") func removed() async throws {
+    @Test("a removed device is gone, along with its waiting pushes") func removed() async throws {
         try await fixture.addPhone(waiting: 2)
         #expect(try await fixture.outbox.remove("phone") == 2)
         await #expect(throws: OutboxError.unknownDevice) { try await fixture.outbox.remove("phone") }
@@ -320,7 +323,7 @@ import Testing
         #expect(try await fixture.outbox.status().nextDue == nil)
     }
 
-    @Test("names have something to see and no control characters") func names() {
+    @Test("names have a visible character and no control characters") func names() {
         for text in ["", " ", "a\u{0}b", "a\nb", String(repeating: "x", count: 129), "\u{1b}[2J"] {
             #expect(DeviceName(parsing: text) == nil)
             #expect(UserName(parsing: text) == nil)
@@ -328,7 +331,7 @@ import Testing
         #expect(DeviceName(parsing: String(repeating: "x", count: 128)) != nil)
     }
 
-    @Test("a device whose row somebody has spoiled costs itself alone: lists go on without it, and it can be removed")
+    @Test("a tampered device row affects only that device: listings skip it, and it can be removed")
     func spoiled() async throws {
         for name in ["anna", "ben", "cleo", "dora"] { try await fixture.addDevice(name) }
         try await fixture.execute("UPDATE devices SET topic = '', recipient = NULL WHERE name IN ('anna', 'cleo')")

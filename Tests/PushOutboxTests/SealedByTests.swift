@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("By whose key what waits was sealed", .overStores) struct SealedByTests {
+@Suite("Purging by sender key", .overStores) struct SealedByTests {
     private let fixture: Fixture
     private let other = SenderPrivateKey()
 
@@ -18,7 +18,8 @@ import Testing
         }
     }
 
-    @Test("is told, of what waits and of dead letters, through a retry, too") func told() async throws {
+    @Test("the sender keys of waiting pushes and dead letters are counted, even after a retry") func told() async throws
+    {
         try await fixture.addDevice("phone")
         try await enqueue(by: fixture.sealer, 1)
         try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
@@ -34,7 +35,7 @@ import Testing
         #expect(status.deadLettersBySender.isEmpty)
     }
 
-    @Test("decides what is thrown away after a theft, and nothing else is") func purged() async throws {
+    @Test("a purge after a theft deletes exactly the pushes of the stolen key") func purged() async throws {
         try await fixture.addDevice("phone")
         let others = Sealer(sender: other, topic: Fixture.topic, safeDefault: "You have a new message!")
         try await enqueue(by: others, 1)
@@ -49,7 +50,7 @@ import Testing
         #expect(try await fixture.deliver(until: .empty).acceptedCount == 2)
     }
 
-    @Test("is read as it is shown") func text() throws {
+    @Test("a sender key is parsed from its description") func text() throws {
         for sealedBy in [SealedBy.sender(other.sender), .anonymous] {
             #expect(SealedBy(parsing: sealedBy.description) == sealedBy)
         }

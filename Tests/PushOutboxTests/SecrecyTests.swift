@@ -7,9 +7,9 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("What is on the disk")
+@Suite("Secrecy on disk")
 struct SecrecyTests {
-    @Test("holds nothing of a message, byte for byte: not in the file, its log, or the log's index")
+    @Test("neither the file, its log, nor the log's index contains any byte of a message")
     func nothing() async throws {
         let fixture = try await Fixture()
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
@@ -30,14 +30,14 @@ struct SecrecyTests {
             "secret-bell", key,
         ]
         try search(fixture, for: secrets)
-        // Half of them become dead letters, the rest is delivered; and the log goes into the file.
+        // Half of them become dead letters and the rest is delivered; then the log is written into the file.
         try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
         try search(fixture, for: secrets)
         try await fixture.outbox.checkpoint()
         try search(fixture, for: secrets)
     }
 
-    @Test("holds nothing of the sender's key") func key() async throws {
+    @Test("the files contain no part of the sender's key") func key() async throws {
         let fixture = try await Fixture()
         try await fixture.addDevice("phone")
         try await fixture.enqueue(to: .everyone)
@@ -54,22 +54,22 @@ struct SecrecyTests {
             byteCount += bytes.count
             for secret in secrets {
                 for form in Self.forms(of: secret) {
-                    #expect(bytes.range(of: form) == nil, "\(secret) stands in \(file.lastPathComponent)")
+                    #expect(bytes.range(of: form) == nil, "\(secret) is in \(file.lastPathComponent)")
                 }
             }
         }
-        // The search itself works: what is public is found.
+        // The search itself works: it finds public text.
         let isFound = try files.contains { try Data(contentsOf: $0).range(of: Data("com.example.app".utf8)) != nil }
         #expect(isFound)
         #expect(byteCount > 4_096)
     }
 
-    /// As it is, in the encodings that a library might choose, and in small letters.
+    /// The text as it is, in the encodings that a library might choose, and in lowercase.
     private static func forms(of secret: String) -> [Data] {
         let utf8 = Data(secret.utf8)
         var wide = Data()
         for unit in secret.utf16 { wide.append(contentsOf: [UInt8(unit & 0xff), UInt8(unit >> 8)]) }
-        // Three alignments of base64, without the characters that hang over.
+        // Three alignments of base64, without the characters at the edges.
         let base64 = (0..<3).map { shift -> Data in
             let text = (Data(repeating: 0, count: shift) + utf8).base64EncodedString()
             return Data(text.dropFirst(shift == 0 ? 0 : 4).dropLast(4).utf8)

@@ -16,14 +16,14 @@ import Testing
         try await fixture.enqueue(to: .everyone)
     }
 
-    /// Whether another courier would get something now.
+    /// Whether another courier could take a lease now.
     private static func isFree(_ outbox: Outbox) async -> Bool { (try? await outbox.take(7))?.isEmpty == false }
 
-    @Test("a machine that stood still sends nothing under a lease that has ended meanwhile", arguments: 1...12)
+    @Test("a machine that was suspended sends no push under a lease that has ended in the meantime", arguments: 1...12)
     func stoodStill(look: Int) async throws {
         try await addDevices(1)
         let (time, other) = (fixture.time, fixture.outbox)
-        // It stands still, for exactly as long as a lease lasts, when the courier looks at the clock for the nth time.
+        // It is suspended, for exactly as long as a lease lasts, when the courier reads the clock for the nth time.
         let looks = Locked(0)
         let clock = OutboxClock(
             now: {
@@ -36,7 +36,7 @@ import Testing
             }, sleep: time.clock.sleep)
         let outbox = try await fixture.reopened(clock)
         let transport = ScriptedTransport { _, _ in
-            // A push that is out already can't be called back.
+            // A push that is already in transit can't be recalled.
             let isOut = looks.withLock { $0 } < look
             let isFree = await Self.isFree(other)
             #expect(!isFree || isOut && looks.withLock { $0 } >= look, "another may send it, too")
@@ -46,7 +46,7 @@ import Testing
         #expect(try await fixture.outbox.status().waitingCount == 0)
     }
 
-    @Test("a push stays its courier's for as long as the answer is out, however long that is")
+    @Test("a push stays with its courier as long as the answer is outstanding, however long that is")
     func longAnswer() async throws {
         try await addDevices(3)
         let (time, other) = (fixture.time, fixture.outbox)
@@ -62,7 +62,7 @@ import Testing
         #expect(report.acceptedCount == 3 && report.attemptCount == 3)
     }
 
-    @Test("too many new provider tokens: nothing is sent for twenty minutes, whatever fails meanwhile")
+    @Test("after too many new provider tokens, no push is sent for twenty minutes, whatever else fails")
     func longestPauseWins() async throws {
         try await addDevices(60)
         let time = fixture.time
@@ -79,9 +79,9 @@ import Testing
                 accepted.add(time.now)
                 return .accepted
             }
-            // Fails after the refusal has been noted.
+            // Fails after the refusal has been recorded.
             let courier = state.withLock { $0.courier }
-            try? await eventually("the refusal") { await courier?.report.retries.isEmpty == false }
+            try? await eventually("the refusal is recorded") { await courier?.report.retries.isEmpty == false }
             return .failure(.unreachable("no route"))
         }
         let courier = Courier(for: fixture.outbox, through: transport, limits: Fixture.limits(inFlight: 60))
@@ -91,11 +91,11 @@ import Testing
         #expect(accepted.all.allSatisfy { $0 >= start + 1_080_000 }, "\(accepted.all.map { $0 - start })")
     }
 
-    @Test("fifty failures in a row pause everything for a moment; with one success between them they do not")
+    @Test("fifty consecutive failures pause everything for a moment, unless there is a success among them")
     func failingPauses() async throws {
         let times = try await timesWhileFailing(successAt: nil)
         #expect(times[50] - times[49] >= 900)
-        // The courier may oversleep on a busy machine, and the time go on by that; with a pause it does so each time.
+        // On a busy machine, the courier may oversleep, and the time advances; with a pause, this happens each time.
         var isPaused = true
         for _ in 0..<50 where isPaused {
             let times = try await timesWhileFailing(successAt: 40)
@@ -104,7 +104,7 @@ import Testing
         #expect(!isPaused)
     }
 
-    /// When each of 120 devices was sent to, of which the first hundred don't answer, or all but one.
+    /// Returns when each of 120 devices was sent to. The first hundred don't answer, or all of those but one.
     private func timesWhileFailing(successAt success: Int?) async throws -> [Int64] {
         let fixture = try await Fixture()
         try await fixture.addDevices(0..<120)
@@ -120,7 +120,7 @@ import Testing
         return times.all
     }
 
-    @Test("what does not end in time is cut off and given back, and the run ends") func drains() async throws {
+    @Test("a push that doesn't end in time is cut off and returned, and the run ends") func drains() async throws {
         try await addDevices(1)
         let (hasBegun, isCutOff) = (Locked(false), Locked(false))
         let (time, start) = (fixture.time, fixture.time.now)
@@ -132,7 +132,7 @@ import Testing
         }
         let courier = Courier(for: fixture.outbox, through: transport, limits: Fixture.limits())
         let run = Task { try await courier.run() }
-        try await eventually("the push is on its way") { hasBegun.withLock { $0 } }
+        try await eventually("the push is in transit") { hasBegun.withLock { $0 } }
         await courier.stop()
         _ = try await run.value
         #expect(time.now - start < 300_000)
@@ -140,10 +140,10 @@ import Testing
         let queues = try await fixture.outbox.status().queues
         #expect(queues.due == 1 && queues.leased == 0)
         try await Task.sleep(for: .milliseconds(20))
-        #expect(await courier.report.acceptedCount == 0, "it was given back, and is another's by now")
+        #expect(await courier.report.acceptedCount == 0, "it was returned, and may belong to another courier by now")
     }
 
-    @Test("a clock that runs ahead throws nothing away before APNs has taken a push")
+    @Test("with a clock that is ahead, no push is deleted before APNs has accepted one")
     func purgesOnceProven() async throws {
         try await addDevices(1)
         try await fixture.addDevice("other", user: "ben", environment: .sandbox)
@@ -158,10 +158,10 @@ import Testing
         try await fixture.enqueue(to: .device("d0"))
         try await fixture.enqueue(to: .device("d0"))
         try await fixture.deliver(until: .empty)
-        try await eventually("the purge") { try await outbox.status().waitingCount == 0 }
+        try await eventually("the purge has run") { try await outbox.status().waitingCount == 0 }
     }
 
-    @Test("what is past its time by the clock can be had back until APNs has taken a push, and holds nobody up")
+    @Test("stale-looking pushes can be recovered until APNs has accepted a push, and block no other pushes")
     func keptUntilProven() async throws {
         try await fixture.addDevices(0..<2)
         let soon = fixture.now.advanced(bySeconds: 60)
@@ -174,16 +174,16 @@ import Testing
         fixture.time.advance(by: .seconds(-40 * 86_400))
         #expect(try await fixture.outbox.retry() == 2)
         #expect(try await fixture.deliver(until: .empty).acceptedCount == 2)
-        // It is right: what follows is sent, and then the old one goes for good.
+        // The clock is right: the next push is sent, and then the old one is deleted permanently.
         try await fixture.enqueue("Old", to: .device("d0"), expiration: soon)
         fixture.time.advance(by: .seconds(120))
         try await fixture.enqueue("New", to: .device("d0"))
         #expect(try await fixture.deliver(until: .empty).acceptedCount == 1)
         let outbox = fixture.outbox
-        try await eventually("the purge") { try await outbox.status().deadLetters.isEmpty }
+        try await eventually("the purge has run") { try await outbox.status().deadLetters.isEmpty }
     }
 
-    @Test("a token that has changed while a push was on its way is not proven by it") func provenToken() async throws {
+    @Test("a token that changed while a push was in transit is not proven by it") func provenToken() async throws {
         try await addDevices(1)
         let fixture = fixture
         let new = Fixture.address("new")

@@ -7,7 +7,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Examples/Transaction, in both of its languages.
+/// Tests Examples/Transaction in both of its languages.
 @Suite("A message and its pushes in one transaction", .blocking) struct TransactionExampleTests {
     enum Language: CaseIterable { case python, swift }
 
@@ -27,11 +27,11 @@ import Testing
         }
     }
 
-    @Test("committed, it is delivered once; rolled back, it never was", arguments: Language.allCases)
+    @Test("a committed message is delivered once; a rolled back one leaves no trace", arguments: Language.allCases)
     func example(language: Language) async throws {
         let outbox = try await Fixture.$key.withValue(key) { try await fixture.reopened(nil) }
         try await enroll("phone", in: outbox)
-        // At the very end of the transaction, when all is written.
+        // At the very end of the transaction, when everything has been written.
         try await database.run(
             """
             SET search_path = public;

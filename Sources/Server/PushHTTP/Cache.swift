@@ -1,9 +1,10 @@
 internal import PushCore
 internal import SealedPush
 
-/// Answers that cost much: each is made once for all who ask meanwhile, and kept for a second. Safe from many threads.
+/// Caches expensive answers: each is computed once for all concurrent callers and kept for a second. Safe from many
+/// threads.
 ///
-/// A failure is kept as long, since it may have cost as much.
+/// A failure is kept equally long, since it may have cost as much.
 final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let make: @Sendable (Question) async throws -> Answer
@@ -17,7 +18,7 @@ final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
 
     private struct Kept {
         let task: Task<Answer, any Error>
-        /// Nil while it is made.
+        /// The time at which it expires, or `nil` while it is computed.
         var end: ContinuousClock.Instant?
 
         func isGood(at now: ContinuousClock.Instant) -> Bool { end.map { now < $0 } ?? true }
@@ -62,11 +63,12 @@ final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
     }
 }
 
-/// Public keys and records by their text: to parse and check one takes longer than to seal for it. Safe from many threads.
+/// A cache of public keys and records by their text: parsing and checking one takes longer than sealing for it.
+/// Thread-safe.
 ///
-/// The same text always means the same. At 4,096 texts it begins anew.
+/// The same text always has the same value. The cache is cleared when it reaches 4,096 texts.
 final class ParsedTexts: Sendable {
-    /// By the text's bytes: a string also equals others that look the same.
+    /// Keyed by the text's bytes: a string also equals others that look the same.
     private let values = Locked<[[UInt8]: any Sendable]>([:])
 
     func value<Value: Sendable>(_ text: String, _ parse: (String) throws -> Value) rethrows -> Value {

@@ -5,8 +5,9 @@ internal import PushCore
 
 /// The connections of one listener, up to a limit.
 ///
-/// When there are too many, the one that has been idle longest makes room for the new one. So a stranger who holds connections
-/// keeps nobody out. There is no limit for one address: behind a proxy, all phones have the same. Safe from many threads.
+/// When there are too many, the connection that has been idle longest is closed for the new one, so that a client that only
+/// holds connections can't keep others out. There is no limit per address: behind a proxy, all phones share one. Safe from
+/// many threads.
 final class ConnectionCount: Sendable {
     private let maximumCount: Int
     private let state = Locked(State())
@@ -28,7 +29,7 @@ final class ConnectionCount: Sendable {
         self.maximumCount = min(maximumCount, max(1, (Descriptors.limit - 64) / 2))
     }
 
-    /// Counts a connection until it is closed; returns false if it must be closed at once.
+    /// Counts a connection until it is closed. Returns false if it must be closed at once.
     func open(_ channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
         let (isOpen, ousted) = state.withLock { state -> (Bool, (any Channel)?) in
@@ -58,10 +59,10 @@ final class ConnectionCount: Sendable {
     func isIdle(_ channel: any Channel) { if channel.isActive { state.withLock { $0.append(channel) } } }
 }
 
-/// Closes a connection that takes too long over its first request, over any request or its answer, or sends more than any
-/// request has.
+/// Closes a connection that takes too long for its first request, or for any request or its response, or that sends more
+/// than the maximum for a request.
 ///
-/// Between two requests, Hummingbird's own limit for idle connections holds.
+/// Between two requests, Hummingbird's own limit for idle connections applies.
 final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -74,7 +75,7 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
     private var writing: Scheduled<Void>?
     private var byteCount = 0
     private var hasRequest = false
-    /// Requests whose answers are not written.
+    /// The number of requests whose responses aren't written yet.
     private var openCount = 0
 
     init(_ count: ConnectionCount, firstHeadTime: Duration, requestTime: Duration, maximumByteCount: Int) {
@@ -154,8 +155,8 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// What a request's version asks of the connection, and Hummingbird does not know: after an answer to HTTP/1.0 it is closed, and who
-/// expects `100-continue` is told to go on with the body.
+/// Implements what a request's HTTP version requires of the connection and Hummingbird doesn't support. After a response to
+/// HTTP/1.0, it is closed. A client that expects `100-continue` is told to send the body.
 ///
 /// Source: RFC 9110, 10.1.1; RFC 9112, 9.3.
 private final class OlderRequests: ChannelInboundHandler, RemovableChannelHandler {

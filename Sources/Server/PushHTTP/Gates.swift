@@ -5,15 +5,15 @@ internal import PushOutbox
 package import PushSender
 package import SealedPush
 
-/// One or two secrets of which a caller must show one: two, while callers change from the old to the new.
+/// One or two secrets, one of which a caller must present: two while callers change from the old to the new.
 ///
-/// Their hashes alone are kept, and compared in constant time, each of them.
+/// Only their hashes are kept, and each is compared in constant time.
 package struct BearerTokens: Sendable {
     private let digests: [[UInt8]]
 
-    /// Reads one token a line; blanks around it do not count, nor do lines that are empty or begin with `#`.
+    /// Parses one token per line. White space around it is ignored, as are lines that are empty or begin with `#`.
     ///
-    /// - Throws: ``TokenError`` unless there are one or two, of 32 to 256 visible ASCII characters each.
+    /// - Throws: ``TokenError`` unless there are one or two tokens, of 32 to 256 visible ASCII characters each.
     package init(parsing text: [UInt8]) throws(TokenError) {
         let lines = text.split { $0 == 0x0a || $0 == 0x0d }.map { $0.split { $0 == 0x20 || $0 == 0x09 } }
             .filter { $0.first.map { $0.first != UInt8(ascii: "#") } ?? false }
@@ -25,7 +25,7 @@ package struct BearerTokens: Sendable {
         digests = tokens.map { Self.digest(Array($0)) }
     }
 
-    /// - Parameter header: the value of `Authorization`.
+    /// - Parameter header: The value of `Authorization`.
     func accept(_ header: String?) -> Bool {
         guard let token = Self.token(in: header) else { return false }
         let given = Self.digest(Array(token.utf8))
@@ -41,21 +41,21 @@ package struct BearerTokens: Sendable {
     private static func digest(_ token: [UInt8]) -> [UInt8] { BLAKE2b.hash(token, byteCount: 32) }
 }
 
-/// Why a file holds no tokens.
+/// The reason why a file contains no valid tokens.
 package enum TokenError: Error, CustomStringConvertible {
     case count
     case form
 
     package var description: String {
         switch self {
-        case .count: "one token, or two while callers change from one to the other, each on a line of its own"
-        case .form: "a token has 32 to 256 visible ASCII characters, such as `openssl rand -hex 32` prints"
+        case .count: "expected one token, or two while callers change from one to the other, each on its own line"
+        case .form: "a token must have 32 to 256 visible ASCII characters, such as the output of `openssl rand -hex 32`"
         }
     }
 }
 
-/// Texts that only a process with the sender's key can make or change: a MAC behind each binds it to its purpose, to the app and
-/// the service that it is for, and to a name. One sender may serve several apps, whose users' names are not the same people's.
+/// Texts that only a process with the sender's key can create or change. A MAC binds each text to its purpose, its app, its
+/// service, and a name. One sender may serve several apps whose user names belong to different people.
 final class AuthenticatedTexts: Sendable {
     private let key: GuardedSecret
 
@@ -65,7 +65,7 @@ final class AuthenticatedTexts: Sendable {
 
     func seal(_ text: String, for name: String = "") -> String { "\(text).\(Base64URL.encode(mac(text, name)))" }
 
-    /// Returns the text, or nil unless ``seal(_:for:)`` has made it for this name.
+    /// Returns the text, or `nil` unless ``seal(_:for:)`` made it for this name.
     func open(_ sealed: some StringProtocol, for name: String = "") -> String? {
         guard sealed.utf8.count <= 4_096, let dot = sealed.lastIndex(of: "."),
             let mac = Base64URL.decode(sealed[sealed.index(after: dot)...].utf8)
@@ -84,7 +84,7 @@ final class AuthenticatedTexts: Sendable {
     }
 }
 
-/// Lets a back end in that shows its token; at a socket, which this user alone can open, it may need none.
+/// Admits a back end that presents its token. At a socket that only this user can open, no token may be needed.
 struct BackEndGate: RouterMiddleware {
     let state: @Sendable () -> ServerState
 
@@ -95,11 +95,11 @@ struct BackEndGate: RouterMiddleware {
                     "Send the header Authorization: Bearer TOKEN; phones' tokens are not the back end's.")
             }
         } else if request.headers.contains(where: { Self.isOfProxy($0.name.canonicalName) }) {
-            // Whoever reaches the proxy would be the back end.
+            // Anyone who can reach the proxy would be treated as the back end.
             throw Problem(
                 .forbidden, "behind-a-proxy",
-                "a proxy passes requests on to this socket, which is for the back end alone",
-                hint: "Give phones a listener of their own, or the back end a token.")
+                "a proxy forwards requests to this socket, which is only for the back end",
+                hint: "Give phones their own listener, or give the back end a token.")
         }
         var context = context
         context.query = try request.query(Self.parameters[context.endpointPath ?? ""] ?? [])
@@ -113,8 +113,8 @@ struct BackEndGate: RouterMiddleware {
     }
 }
 
-/// Refuses what was asked under a name that is not this machine's, at an address that only this machine reaches: a page in a browser
-/// here may have had its own name point to it, and would read what needs no token.
+/// Refuses requests to a local address whose Host isn't this machine's name. A page in a local browser may have pointed its
+/// own name at this machine, and would otherwise read everything that needs no token.
 struct HostGate: RouterMiddleware {
     let place: ServerPlace
 
@@ -123,20 +123,20 @@ struct HostGate: RouterMiddleware {
             let host = authority.replacing(/:[0-9]+$/, with: "").filter { $0 != "[" && $0 != "]" }
             guard ServerPlace.localHosts.contains(host.lowercased()) else {
                 throw Problem(
-                    .misdirectedRequest, "other-host", "the header Host has a name that is not this machine's",
-                    hint: "Ask 127.0.0.1, [::1] or localhost.")
+                    .misdirectedRequest, "other-host", "the Host header doesn't name this machine",
+                    hint: "Use 127.0.0.1, [::1], or localhost.")
             }
         }
         return try await next(request, context)
     }
 }
 
-/// Lets a phone in that shows a login, when it is its turn.
+/// Admits a phone that presents a login, when it is its turn.
 ///
-/// Each account has a rate, and one request at a time, so that it takes one place and not all of them: a phone that has lost an
-/// answer asks again, and while an account's devices are counted, none is added. A request that has waited for too long is not
-/// begun, and its phone is told to come again: a crowd is served as fast as the outbox allows, and no work is done for callers
-/// who have left.
+/// Each account has a rate limit and one request at a time, so it takes one place and not all of them. A phone that missed
+/// a response asks again, and no device is added while an account's devices are counted. A request that has waited too long
+/// isn't started, and the phone is told to come back later. So a crowd is served as fast as the outbox allows, and no work
+/// is done for callers who have left.
 struct PhoneGate: RouterMiddleware {
     private let outbox: Outbox
     private let state: @Sendable () -> ServerState
@@ -155,7 +155,7 @@ struct PhoneGate: RouterMiddleware {
 
     func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
         let arrival = ContinuousClock.now
-        // Without the sender's key nobody can tell whose login it is.
+        // Without the sender's key, the login can't be verified.
         let keys = try state().sender()
         let token = BearerTokens.token(in: request.headers[.authorization])
         guard let login = token.flatMap({ keys.login(parsing: $0, at: .now()) }) else { throw Self.noLogin }
@@ -177,29 +177,29 @@ struct PhoneGate: RouterMiddleware {
         }
     }
 
-    /// Carries out a request that has waited since then, when it is its turn.
+    /// Runs a request that has waited since its arrival, when it is its turn.
     func admit(since arrival: ContinuousClock.Instant, _ body: () async throws -> Response) async throws -> Response {
         let patience = patience - (ContinuousClock.now - arrival)
         guard patience >= .zero, await semaphore.enter(within: patience)
-        else { throw Problem.unavailable("too many ask at once") }
+        else { throw Problem.unavailable("too many requests at once") }
         defer { semaphore.leave() }
         return try await body()
     }
 
     private static let noLogin = Problem.unauthorized(
-        "Ask your back end for a new login: it gets one from POST /v1/logins.")
+        "Ask your back end for a new login; it gets one from POST /v1/logins.")
 }
 
-/// The keys and tokens of a server, which may be replaced while it runs.
+/// The keys and tokens of a server, which can be replaced while it runs.
 package struct ServerState: Sendable {
-    /// Nil while there is no key to seal with.
+    /// The sender's keys, or `nil` while there is no key to seal with.
     var keys: SenderKeys?
     var senderSet: SenderSet?
     var tokens: BearerTokens?
 
     /// - Parameters:
-    ///   - senderSet: what phones are to believe; nil if the app has no authority.
-    ///   - tokens: for the back end; nil only if nobody else can reach its listener.
+    ///   - senderSet: The sender set that phones trust, or `nil` if the app has no authority.
+    ///   - tokens: The back end's tokens; `nil` only if no one else can reach its listener.
     package init(keys: SenderKeys, senderSet: SenderSet?, tokens: BearerTokens?) {
         self.keys = keys
         self.senderSet = senderSet
@@ -213,19 +213,19 @@ package struct ServerState: Sendable {
     }
 }
 
-/// A sender's key, and what follows from it.
+/// A sender's key, and the objects derived from it.
 package struct SenderKeys: Sendable {
     let sender: SenderPrivateKey
     let sealer: Sealer
     let receipts: ReceiptReceiver
     let logins: AuthenticatedTexts
-    /// Challenges on their way to phones and back: what the server must know to take the answer, bound to the device.
+    /// Challenges in transit to phones and back: the data that the server needs to check the answer, bound to the device.
     let challenges: AuthenticatedTexts
 
     /// - Parameters:
-    ///   - sender: who asks phones to prove their keys; the sealer's own.
-    ///   - receipts: takes the receipts for what this sender's keys have sealed, also those of the last week.
-    ///   - service: what tells this service from others with the same sender and topic; the topic unless it is said.
+    ///   - sender: The sender that asks phones to prove their keys; the same as the sealer's.
+    ///   - receipts: Receives receipts for pushes that this sender's keys have sealed, including those of the last week.
+    ///   - service: Distinguishes this service from others with the same sender and topic; defaults to the topic.
     package init(sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver, service: String? = nil) {
         self.sender = sender
         self.sealer = sealer
@@ -235,17 +235,18 @@ package struct SenderKeys: Sendable {
         challenges = AuthenticatedTexts(of: sender, for: "sealedpush/v1 challenge states", of: topic, service: service)
     }
 
-    /// Returns what an app shows for its account: a back end asks for one inside the account's login, and hands it to
-    /// the app.
+    /// Returns the login that an app presents for its account. The back end requests one inside the account's login and
+    /// passes it to the app.
     ///
-    /// Made and checked by every process of the service that has the sender's key; worth nothing elsewhere, nor after its end.
+    /// Every process of the service with the sender's key can create and check it. It is invalid elsewhere and after its
+    /// end.
     ///
-    /// - Parameter issued: now, in milliseconds since 1970.
+    /// - Parameter issued: The current time in milliseconds since 1970.
     func login(of user: UserName, until end: Timestamp, issued: Int64) -> String {
         logins.seal("pushlogin.\(end.secondsSince1970).\(issued).\(Base64URL.encode(Array(user.description.utf8)))")
     }
 
-    /// Returns whose login it is and when it was issued, or nil unless it is one of this service that has not ended.
+    /// Returns the login's user and issue time, or `nil` unless it is a login for this service that hasn't expired.
     func login(parsing login: some StringProtocol, at now: Timestamp) -> (user: UserName, issued: Int64)? {
         let parts = logins.open(login)?.split(separator: ".") ?? []
         guard parts.count == 4, let end = Int64(parts[1]), now.secondsSince1970 <= end, let issued = Int64(parts[2]),

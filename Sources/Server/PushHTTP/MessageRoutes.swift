@@ -6,23 +6,23 @@ package import PushOutbox
 package import PushSender
 package import SealedPush
 
-/// What a back end sends: messages to be kept and delivered, or to be sealed for it to deliver. One in a request, or up to
-/// 1,000, a line each, of which each gets an answer of its own.
+/// The requests of a back end: messages to store and deliver, or to seal for its own delivery. A request has one message,
+/// or up to 1,000, one per line, and each line gets its own answer.
 struct MessageRoutes: Sendable {
     let outbox: Outbox
-    /// Lets batches of both kinds in, as each takes memory of its own.
+    /// Limits batches of both types, since each uses memory of its own.
     let batches: Semaphore
     /// How long a batch waits for its place.
     let patience: Duration
     let state: @Sendable () -> ServerState
     let known = ParsedTexts()
 
-    /// Durable when it is answered.
+    /// Stores a message, durable once the response arrives.
     func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
         let key = try request.idempotencyKey()
-        // In their order, so that of two messages for one device the first goes first.
+        // In order, so that of two messages for one device, the first is sent first.
         return try await answer(request, context, status: .accepted, isParallel: false) { members, line, writer in
-            // Of each message anew: a key that is revoked seals no further line of a batch. A message for everyone that has
+            // Read again for each message, so that a revoked key seals no further lines of a batch. A broadcast that has
             // begun is finished with it.
             let sealer = try state().sender().sealer
             let order = try MessageOrder(members, header: key)
@@ -36,10 +36,10 @@ struct MessageRoutes: Sendable {
         }
     }
 
-    /// What became of a message.
+    /// Returns the outcomes of a message.
     func report(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard let id = context.part("message").flatMap({ MessageID(parsing: $0.lowercased()) })
-        else { throw Problem.malformed("the path has no message's ID, as an answer to POST /v1/messages has one") }
+        else { throw Problem.malformed("no message ID in the path; expected the `id` that POST /v1/messages returned") }
         guard let report = try await outbox.report(on: id) else {
             throw Problem(.notFound, "unknown-message", "no message was enqueued under this ID in the last 30 days")
         }
@@ -52,7 +52,7 @@ struct MessageRoutes: Sendable {
         return .json(.object(members))
     }
 
-    /// Nothing is kept.
+    /// Seals a message, and stores nothing.
     func seal(_ request: Request, _ context: ServerContext) async throws -> Response {
         try await answer(request, context, status: .ok, isParallel: true) { members, line, writer in
             let sealer = try state().sender().sealer
@@ -72,9 +72,9 @@ struct MessageRoutes: Sendable {
         }
     }
 
-    // MARK: One, or many
+    // MARK: Single messages and batches
 
-    /// Writes the answer to one message; throws before it writes.
+    /// Writes the answer to one message. If it throws, nothing was written.
     private typealias Work =
         @Sendable (_ message: consuming JSONMembers, _ line: AnswerLine?, _ answer: inout JSONWriter) async throws ->
         Void
@@ -85,13 +85,14 @@ struct MessageRoutes: Sendable {
     ) async throws -> Response {
         guard request.mediaType == Self.linesType else {
             guard request.mediaType == "application/json" else {
-                throw Request.wrongType("application/json, or \(Self.linesType) for up to 1000 messages, a line each")
+                throw Request.wrongType("application/json, or \(Self.linesType) for up to 1000 messages, one per line")
             }
             var answer = JSONWriter(reservingByteCount: 5_120)
             try await work(try await request.members(), nil, &answer)
             return .json(answer.bytes, status: status)
         }
-        // Before its body is read: until then the connection holds back what it is sent. Its deadline runs meanwhile.
+        // Entered before the body is read: until then, the connection applies back pressure. The request's deadline runs in
+        // the meantime.
         guard await batches.enter(within: patience) else { throw Problem.unavailable("too many batches at once") }
         defer { batches.leave() }
         let body = try await request.wholeBody(upTo: ServerLimits.batchByteCount)
@@ -103,9 +104,10 @@ struct MessageRoutes: Sendable {
     /// A line of a batch that is not blank, and its number among all lines, from 1.
     private typealias Line = (number: Int, bytes: ByteBufferView)
 
-    /// A line for each line, in their order. Few at a time: what a core has just written is copied from its cache.
+    /// Answers the lines in order. Only a few are processed at a time, so that their answers are still in a core's cache
+    /// when copied.
     ///
-    /// - Parameter parallelCount: how many parts are worked on at once, 32 lines each.
+    /// - Parameter parallelCount: The number of parts processed at once, 32 lines each.
     private static func answers(
         to lines: [Line], _ parallelCount: Int, _ status: Int, _ context: ServerContext, _ work: @escaping Work
     ) async -> ByteBuffer {
@@ -144,10 +146,10 @@ struct MessageRoutes: Sendable {
         return answers.bytes
     }
 
-    /// Enough for most.
+    /// Large enough for most answers.
     private static let answerByteCount = 1_536
 
-    /// Without those that are blank, which count as lines.
+    /// Splits a body into lines. Blank lines are omitted, but count as lines.
     private static func lines(of body: ByteBufferView) throws(Problem) -> [Line] {
         var lines: [Line] = []
         var (rest, number) = (body, 0)
@@ -170,25 +172,25 @@ struct MessageRoutes: Sendable {
 }
 
 extension Request {
-    /// The header `Idempotency-Key`, as it stands or in quotation marks; nil if there is none.
+    /// The `Idempotency-Key` header, with or without quotation marks; nil if there is none.
     fileprivate func idempotencyKey() throws(Problem) -> IdempotencyKey? {
         guard let name = HTTPField.Name("Idempotency-Key"), var text = headers[name] else { return nil }
         if text.count > 2, text.hasPrefix("\""), text.hasSuffix("\"") { text = String(text.dropFirst().dropLast()) }
         guard headers[values: name].count == 1, let key = IdempotencyKey(text)
-        else { throw .malformed("the header Idempotency-Key is not what it must be: one, of \(IdempotencyKey.rule)") }
+        else { throw .malformed("the header Idempotency-Key is invalid; expected one of \(IdempotencyKey.rule)") }
         guard mediaType != MessageRoutes.linesType
         else { throw .malformed("the header Idempotency-Key is for one message; in a batch, each line has a \"key\"") }
         return key
     }
 }
 
-/// Where an answer stands in a batch's, and its status.
+/// The number of an answer's line in a batch, and its status.
 typealias AnswerLine = (number: Int, status: Int)
 
-/// What a back end looks at: devices, the outbox, receipts. Public names only.
+/// A back end's lists and counts: devices, the outbox, receipts. Contains public names only.
 struct ListRoutes: Sendable {
     let outbox: Outbox
-    /// Counting takes long in a large outbox, and takes time from the messages.
+    /// Counting is slow in a large outbox and delays messages.
     private let counts: Cache<Count, JSONValue>
 
     private enum Count: Hashable {
@@ -206,16 +208,16 @@ struct ListRoutes: Sendable {
         }
     }
 
-    /// One user's, or all of them page by page.
+    /// Returns one user's devices, or all devices page by page.
     func devices(_ request: Request, _ context: ServerContext) async throws -> Response {
         let query = context.query
         let limit = try Self.number(query["limit"], "limit", 1...1_000) ?? 100
         let after = query["after"].flatMap(DeviceName.init(parsing:))
         guard after != nil || query["after"] == nil
-        else { throw Problem.malformed("`after` is not the name of a device") }
+        else { throw Problem.malformed("`after` is not a valid device name") }
         if let text = query["user"] {
             guard let user = UserName(parsing: text)
-            else { throw Problem.malformed("`user` is not a valid name: 1 to 128 bytes of visible text") }
+            else { throw Problem.malformed("`user` is not a valid name; expected 1 to 128 bytes of visible text") }
             return .json(["devices": .array(try await outbox.devices(of: user).map(\.json))])
         }
         let devices = try await outbox.devices(after: after, limit: limit)
@@ -242,12 +244,12 @@ struct ListRoutes: Sendable {
     private static func number(_ text: String?, _ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text else { return nil }
         guard let number = Int(text), range.contains(number)
-        else { throw .malformed("\(name) is \(range.lowerBound) to \(range.upperBound)") }
+        else { throw .malformed("`\(name)` must be \(range.lowerBound) to \(range.upperBound)") }
         return number
     }
 }
 
-// MARK: - As JSON, here and where the command prints it
+// MARK: - JSON for responses and the command's output
 
 extension RegisteredDevice {
     var json: JSONValue {
@@ -274,7 +276,7 @@ extension RegisteredDevice {
         return .object(members)
     }
 
-    /// What is sealed to, if anything is proven.
+    /// The key that messages are sealed to, if one is proven.
     package var recipient: DevicePublicKey? {
         switch keys {
         case .unverified(let recipient): recipient
@@ -304,7 +306,7 @@ extension EnqueueReport {
 }
 
 extension OutboxStatus {
-    /// All counts, by name; the senders apart, whose names a keyring has.
+    /// All counts by name. The senders are separate, because their names are in a keyring.
     package var json: [String: JSONValue] {
         [
             "devices": .count(deviceCount), "reachableDevices": .count(reachableDeviceCount),
@@ -346,7 +348,7 @@ extension JSONValue {
     package static func count(_ count: Int) -> JSONValue { .integer(Int64(count)) }
     package static func counts(_ counts: [String: Int]) -> JSONValue { .object(counts.mapValues { .count($0) }) }
 
-    /// Nil if there is nothing to warn of.
+    /// Returns `nil` if there are no warnings.
     static func warnings(_ suspects: [String]) -> JSONValue? {
         suspects.isEmpty ? nil : .array(suspects.map { .string(Content.warning(of: $0)) })
     }

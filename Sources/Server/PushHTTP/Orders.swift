@@ -3,7 +3,7 @@ internal import PushOutbox
 package import PushSender
 internal import SealedPush
 
-/// One message to be kept and delivered.
+/// One message to be stored and delivered.
 struct MessageOrder: Sendable {
     let content: Content
     let audience: Audience
@@ -11,10 +11,10 @@ struct MessageOrder: Sendable {
     let expiration: Timestamp?
     let includesUnverified: Bool
     let key: IdempotencyKey?
-    /// Members of the content whose names nobody knows, and that look misspelled.
+    /// The content's members with unknown names that look misspelled.
     let suspects: [String]
 
-    /// - Parameter header: the header `Idempotency-Key`, which means the same as the member `key`.
+    /// - Parameter header: The `Idempotency-Key` header, which is equivalent to the member `key`.
     init(_ members: consuming JSONMembers, header: IdempotencyKey? = nil) throws {
         var reader = OrderReader(members)
         let user = try reader.optional("user", "1 to 128 bytes of visible text") {
@@ -25,16 +25,16 @@ struct MessageOrder: Sendable {
         case (let user?, nil, false): audience = .user(user)
         case (nil, let device?, false): audience = .device(device)
         case (nil, nil, true): audience = .everyone
-        default: throw Problem.malformed("a message is for a user, a device or all: say one of the three")
+        default: throw Problem.malformed("a message needs exactly one of `user`, `device`, and `all`")
         }
         let member = try reader.optional("key", IdempotencyKey.rule) { $0.string.flatMap { IdempotencyKey($0) } }
         guard member == nil || header == nil || member == header
-        else { throw Problem.malformed("\"key\" and the header Idempotency-Key are not the same") }
+        else { throw Problem.malformed("\"key\" and the header Idempotency-Key differ") }
         key = member ?? header
         includesUnverified = try reader.flag("unverified")
         (priority, expiration) = try reader.delivery()
         (content, suspects) = try reader.content()
-        try reader.end("user, device, all, content, key, priority, expiration and unverified")
+        try reader.end("user, device, all, content, key, priority, expiration, and unverified")
     }
 }
 
@@ -42,7 +42,7 @@ struct MessageOrder: Sendable {
 struct SealOrder: Sendable {
     let content: Content
     let target: Target
-    /// Nil where nothing was said.
+    /// The reserve, or `nil` if it wasn't given.
     let reserve: Int?
     let priority: PushPriority
     let expiration: Timestamp?
@@ -51,14 +51,14 @@ struct SealOrder: Sendable {
 
     enum Target: Sendable {
         case device(DeviceName)
-        /// Of a database that is the only store.
+        /// A device from a back end's own database.
         case enrolled(EnrolledDevice)
         case recipient(KnownRecipient)
     }
 
     /// - Parameters:
-    ///   - known: what was read in earlier orders.
-    ///   - isUnverifiedAllowed: whether that was said for all of them.
+    ///   - known: The texts parsed in earlier orders.
+    ///   - isUnverifiedAllowed: Whether unverified keys are allowed for all orders.
     init(_ members: consuming JSONMembers, known: ParsedTexts, isUnverifiedAllowed: Bool = false) throws {
         var reader = OrderReader(members)
         includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
@@ -69,14 +69,14 @@ struct SealOrder: Sendable {
         (priority, expiration) = try reader.delivery()
         (content, suspects) = try reader.content()
         try reader.end(
-            "device, recipient, record, enrollment, proven, content, reserve, priority, expiration and unverified")
+            "device, recipient, record, enrollment, proven, content, reserve, priority, expiration, and unverified")
     }
 
-    /// Writes `Sealed` of Docs/openapi.yaml, its members in the order of their names; throws before it writes.
+    /// Writes `Sealed` of Docs/openapi.yaml, with its members sorted by name. If it throws, nothing was written.
     ///
     /// - Parameters:
-    ///   - target: where the order names a device, what is known of it.
-    ///   - line: nil unless it is one of many.
+    ///   - target: The device's keys, if the order names a device.
+    ///   - line: The line in a batch, or `nil` for a single message.
     func seal(
         by sealer: Sealer, for target: Target? = nil, reserve: Int = 0, to writer: inout JSONWriter, line: AnswerLine?
     ) throws {
@@ -85,7 +85,7 @@ struct SealOrder: Sendable {
         switch target ?? self.target {
         case .device:
             throw Problem.malformed(
-                "only a service knows devices by name", hint: "Give the record with its enrollment and proven keys.")
+                "only a service can find devices by name", hint: "Give the record with its enrollment and proven keys.")
         case .enrolled(let enrolled):
             guard enrolled.record.topic == sealer.topic else { throw RecordError.otherTopic }
             let verified = try enrolled.recipient(at: .now())
@@ -117,12 +117,12 @@ struct SealOrder: Sendable {
     }
 
     static let unverified = Problem(
-        .conflict, "unverified", "nobody vouches for this key",
-        hint: "Hand over the device's record with its enrollment and proven keys, or say \"unverified\": true.")
+        .conflict, "unverified", "this key is unverified",
+        hint: "Give the device's record with its enrollment and proven keys, or set \"unverified\": true.")
 }
 
-/// An order's members, one by one. One that nobody has asked for is an error, because it may be misspelled; one that is null
-/// is not there.
+/// Reads an order's members one by one. A member that no caller has read is an error, because it may be misspelled. A null
+/// member counts as absent.
 private struct OrderReader {
     private var rest: JSONMembers
 
@@ -132,7 +132,7 @@ private struct OrderReader {
         _ name: String, _ rule: @autoclosure () -> String, _ read: (JSONValue) -> Value?
     ) throws(Problem) -> Value? {
         guard let member = rest.take(name)?.json, member != .null else { return nil }
-        guard let value = read(member) else { throw .malformed("\"\(name)\" is not what it must be: \(rule())") }
+        guard let value = read(member) else { throw .malformed("\"\(name)\" is invalid; expected \(rule())") }
         return value
     }
 
@@ -147,7 +147,7 @@ private struct OrderReader {
         case (nil, nil, let enrolled?): return .enrolled(enrolled)
         default:
             throw Problem.malformed(
-                "a message is sealed for a device, for a recipient, or for a record with its enrollment and proven: say one"
+                "a message needs exactly one of `device`, `recipient`, and `record` with its `enrollment` and `proven`"
             )
         }
     }
@@ -160,7 +160,7 @@ private struct OrderReader {
 
     mutating func content() throws -> (Content, suspects: [String]) {
         guard let members = rest.take("content")?.members
-        else { throw Problem.malformed("there is no \"content\", which is an object with an \"alert\" in it") }
+        else { throw Problem.malformed("there is no \"content\"; expected an object with an \"alert\"") }
         let content = try Content(members: members)
         guard !content.isExpired(at: .now()) else { throw Problem.past("content.expires") }
         return (content, Content.suspectMembers(in: members))
@@ -173,7 +173,7 @@ private struct OrderReader {
         let expiration = try optional("expiration", "whole seconds since 1970") {
             $0.integer.flatMap(Timestamp.init(secondsSince1970:))
         }
-        // Zero is Apple's word for one try.
+        // Zero is Apple's value for "try once".
         if let expiration, expiration.secondsSince1970 != 0, expiration < .now() { throw .past("expiration") }
         return (priority ?? .immediate, expiration)
     }
@@ -190,19 +190,19 @@ private struct OrderReader {
         }
         guard record != nil || enrollment != nil || proven != nil else { return nil }
         guard let record, let enrollment, let proven
-        else { throw Problem.malformed("`record`, `enrollment` and `proven` must be given together") }
+        else { throw Problem.malformed("`record`, `enrollment`, and `proven` must be provided together") }
         return try EnrolledDevice(
             loading: enrollment, record: known.value(record) { try DeviceRecord(parsing: $0) }, proven: proven)
     }
 
-    /// What is left is not repeated: it may be anything.
+    /// The remaining members aren't quoted, because they could contain anything.
     func end(_ known: String) throws(Problem) {
         guard !rest.isEmpty else { return }
-        throw .malformed("there is a member that this request does not have; it has \(known)")
+        throw .malformed("the request has an unknown member; the known ones are \(known)")
     }
 }
 
-/// Many messages to be sealed, without a service: a line each in and out, as `/v1/seal` takes and answers them.
+/// Seals many messages without a service, one line each in and out, in the format of `/v1/seal`.
 package struct SealBatch: Sendable {
     private let sealer: Sealer
     private let reserve: Int
@@ -210,17 +210,17 @@ package struct SealBatch: Sendable {
     private let known = ParsedTexts()
 
     /// - Parameters:
-    ///   - reserve: where a line does not say: 0 to ``Sealer/maximumReserve``.
-    ///   - isUnverifiedAllowed: whether keys count that nobody vouches for, whatever a line says.
+    ///   - reserve: The default for lines without a reserve: 0 to ``Sealer/maximumReserve``.
+    ///   - isUnverifiedAllowed: Whether unverified keys are allowed on every line.
     package init(from sealer: Sealer, reserve: Int, isUnverifiedAllowed: Bool) {
         self.sealer = sealer
         self.reserve = reserve
         self.isUnverifiedAllowed = isUnverifiedAllowed
     }
 
-    /// Writes the answer to a line, in a line of its own; false where it was not sealed.
+    /// Writes the answer to a line, in a line of its own. Returns false if the line wasn't sealed.
     ///
-    /// - Parameter number: the line's, from 1.
+    /// - Parameter number: The line's number, from 1.
     package func answer(_ line: [UInt8], _ number: Int, to answers: inout JSONWriter) -> Bool {
         defer { answers.endLine() }
         do {

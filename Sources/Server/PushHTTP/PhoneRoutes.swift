@@ -6,35 +6,35 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// What apps ask for inside the login of an account: to enroll their device, to prove its keys, and to leave.
+/// The requests of apps inside an account's login: enrolling their device, proving its keys, and leaving.
 ///
-/// A device is known by its enrollment key, and each account has devices of its own: whose login it is comes from the token,
-/// never from the body. Nothing is kept between a challenge and its answer but what the phone brings back under a MAC, so
-/// any process that has the sender's key takes the answer. ``PhoneGate`` carries out one request of an account at a time.
-/// Source: Docs/EnrollmentHTTP.md.
+/// A device is identified by its enrollment key, and each account has its own devices. The account comes from the token,
+/// never from the body. Between a challenge and its answer, the only state is what the phone returns under a MAC, so any
+/// process with the sender's key can take the answer. ``PhoneGate`` handles one request of an account at a time. Source:
+/// Docs/EnrollmentHTTP.md.
 struct PhoneRoutes: Sendable {
     let outbox: Outbox
-    /// Of one account at most.
+    /// The maximum number of devices of one account.
     let deviceCount: Int
     let gate: PhoneGate
     let tests: RateLimiter
     let state: @Sendable () -> ServerState
 
-    /// For a back end, inside the account's login: what the app shows here.
+    /// Returns a login for the app to present here. The back end requests it inside the account's login.
     func logIn(_ request: Request, _ context: ServerContext) async throws -> Response {
         let members = try await request.members().dictionary.filter { $0.value != .null }
         guard let user = members["user"]?.string.flatMap(UserName.init(parsing:)),
             members.count == (members["seconds"] == nil ? 1 : 2)
-        else { throw Problem.malformed("a login has a user, of 1 to 128 bytes of visible text, and may have seconds") }
+        else { throw Problem.malformed("a login needs `user`, 1 to 128 bytes of visible text, and takes `seconds`") }
         let seconds = members["seconds"].map(\.integer) ?? 600
         guard let seconds, (1...Outbox.loginLifetime).contains(seconds)
-        else { throw Problem.malformed("seconds is 1 to \(Outbox.loginLifetime), which is an hour") }
+        else { throw Problem.malformed("`seconds` must be 1 to \(Outbox.loginLifetime), which is an hour") }
         let end = Timestamp.now().advanced(bySeconds: seconds)
         let token = try state().sender().login(of: user, until: end, issued: OutboxClock.system.now())
         return .json(["token": .string(token), "expires": .integer(end.secondsSince1970)])
     }
 
-    /// Of an account whose phone was stolen, say: none that was handed out until now counts.
+    /// Invalidates all logins of an account issued until now, for example after its phone was stolen.
     func endLogins(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try user(context)
         return try await gate.accounts.run(user) {
@@ -43,7 +43,7 @@ struct PhoneRoutes: Sendable {
         }
     }
 
-    /// Of a person who wants to be forgotten.
+    /// Erases the data of a user who wants to be forgotten.
     func erase(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, keys) = (try user(context), try state().sender())
         // Waits for the account's request in progress.
@@ -56,7 +56,7 @@ struct PhoneRoutes: Sendable {
 
     private func user(_ context: ServerContext) throws(Problem) -> UserName {
         guard let user = context.part("user").flatMap(UserName.init(parsing:))
-        else { throw .malformed("the path has no valid name of a user") }
+        else { throw .malformed("the path has no valid user name") }
         return user
     }
 
@@ -64,7 +64,7 @@ struct PhoneRoutes: Sendable {
         let (user, enrollment) = try caller(context)
         let order = try Registration(try await request.members().dictionary)
         guard order.record.enrollment == enrollment
-        else { throw Problem.malformed("the record is signed by another key than the path names") }
+        else { throw Problem.malformed("the record is not signed by the key in the path") }
         let keys = try state().sender()
         guard order.record.topic == keys.sealer.topic else { throw RecordError.otherTopic }
         let name = try name(of: enrollment, user)
@@ -91,13 +91,13 @@ struct PhoneRoutes: Sendable {
         let (user, enrollment) = try caller(context)
         let members = try await request.members().dictionary.filter { $0.value != .null }
         guard let answer = members["answer"]?.string, let text = members["state"]?.string, members.count == 2
-        else { throw Problem.malformed("an answer has two members, answer and state, both text") }
+        else { throw Problem.malformed("an answer must have two members, `answer` and `state`, both strings") }
         let name = try name(of: enrollment, user)
         let stored = try state().sender().challenges.open(text, for: name.description)
         guard let challenge = stored.flatMap({ try? PendingChallenge(parsing: $0) }) else {
             throw Problem(
-                .conflict, "unknown-challenge", "this service has not asked this, or not lately",
-                hint: "Hand over the record again: the answer has a new challenge.")
+                .conflict, "unknown-challenge", "this service did not issue this challenge, or not recently",
+                hint: "Submit the record again; the response has a new challenge.")
         }
         try await outbox.prove(challenge, answer: answer, of: name, at: .now())
         return Response(status: .noContent)
@@ -112,13 +112,13 @@ struct PhoneRoutes: Sendable {
         return Response(status: .noContent)
     }
 
-    /// Without a login: the enrollment key has signed that it leaves.
+    /// Needs no login, because the enrollment key has signed that it leaves.
     func leave(_ request: Request, _ context: ServerContext) async throws -> Response {
         let arrival = ContinuousClock.now
-        // Anyone may ask, so no long body is read.
+        // Anyone may send this, so no long body is read.
         let members = try await request.members(upTo: 1_024).dictionary
         guard let text = members["leaving"]?.string, members.count == 1
-        else { throw Problem.malformed("leaving has one member, leaving, which is text") }
+        else { throw Problem.malformed("the request must have exactly one member, `leaving`, a string") }
         let leaving = try Leaving(parsing: text, topic: state().sender().sealer.topic)
         return try await gate.admit(since: arrival) {
             try await outbox.leave(leaving)
@@ -126,23 +126,23 @@ struct PhoneRoutes: Sendable {
         }
     }
 
-    /// Sends a fixed text to this device, so that a person sees that it works.
+    /// Sends a fixed text to this device, so that its user sees that it works.
     func test(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
         guard tests.take(user) else {
             throw Problem(
-                .tooManyRequests, "too-many-requests", "an account may have five tests an hour", retryAfter: 720)
+                .tooManyRequests, "too-many-requests", "an account may send five tests an hour", retryAfter: 720)
         }
         return try await sendTest(to: .device(name(of: enrollment, user)))
     }
 
-    /// The same for a back end, to a user or a device.
+    /// Sends the same text for a back end, to a user or a device.
     func testAll(_ request: Request, _ context: ServerContext) async throws -> Response {
         let members = try await request.members().dictionary.filter { $0.value != .null }
         let user = members["user"]?.string.flatMap(UserName.init(parsing:))
         let device = members["device"]?.string.flatMap(DeviceName.init(parsing:))
         guard members.count == 1, let audience = user.map(Audience.user) ?? device.map(Audience.device)
-        else { throw Problem.malformed("a test has one member, user or device") }
+        else { throw Problem.malformed("a test must have exactly one member, `user` or `device`") }
         return try await sendTest(to: audience)
     }
 
@@ -166,8 +166,9 @@ struct PhoneRoutes: Sendable {
         return (user, enrollment)
     }
 
-    /// One for each app, account and enrollment key: so nobody takes a device's name by handing in its record first, and an
-    /// account of another app in the same outbox can't remove it. It begins with a letter, so that no command takes it for an option.
+    /// The name is unique for each app, account, and enrollment key. So submitting a record first doesn't claim a device's
+    /// name, and an account of another app in the same outbox can't remove it. It begins with a letter, so that no command
+    /// takes it for an option.
     private func name(of enrollment: EnrollmentPublicKey, _ user: UserName) throws(Problem) -> DeviceName {
         let account = "\(try state().sender().sealer.topic)\0\(user)"
         let bytes = Array("sealedpush/v1 device\0".utf8) + enrollment.bytes + Array(account.utf8)
@@ -178,7 +179,7 @@ struct PhoneRoutes: Sendable {
     }
 }
 
-/// What a phone hands over.
+/// The data that a phone submits to register.
 private struct Registration {
     let record: DeviceRecord
     let address: Address
@@ -188,7 +189,7 @@ private struct Registration {
             let environment = members["environment"]?.string.flatMap(PushEnvironment.init(rawValue:))
         else {
             throw Problem.malformed(
-                "a registration has three members: record, token, and environment, which is production or sandbox")
+                "a registration must have three members: `record`, `token`, and `environment` (production or sandbox)")
         }
         guard let token = DeviceToken(parsing: token)
         else { throw Problem.malformed("the token must have 2 to 200 hexadecimal digits, and an even number of them") }
@@ -197,9 +198,9 @@ private struct Registration {
     }
 }
 
-/// Takes receipts from phones and counts them, as many in one transaction as have come while the last one was written.
+/// Receives receipts from phones and counts them. Each transaction takes all that arrived while the last one was written.
 ///
-/// A receipt needs no login: it has a MAC. Neither addresses nor bodies are kept. Source: Specification 16.6.
+/// A receipt needs no login because it has a MAC. Neither addresses nor bodies are kept. Source: Specification 16.6.
 final class ReceiptRoutes: Sendable {
     private let outbox: Outbox
     private let keys: @Sendable () -> ServerState
@@ -209,7 +210,7 @@ final class ReceiptRoutes: Sendable {
     private struct State {
         var count = 0
         var waiting: [(number: Int, receipt: Result<ShownReceipt, ReceiptError>)] = []
-        /// Of those that were written and have not been told yet; nil if it was refused or could not be written.
+        /// The outcomes that were written but not yet returned; `nil` if a receipt was refused or could not be written.
         var outcomes: [Int: ReceiptOutcome?] = [:]
         var purged: Timestamp?
     }
@@ -219,14 +220,14 @@ final class ReceiptRoutes: Sendable {
         self.keys = keys
     }
 
-    /// A receipt that is believed is durable once the response arrives.
+    /// A valid receipt is durable once the response arrives.
     func take(_ request: Request, _ context: ServerContext) async throws -> Response {
         let body = Array(try await request.wholeBody(upTo: ReceiptReceiver.maximumByteCount).readableBytesView)
         let receiver = try keys().sender().receipts
         let receipt = Result { () throws(ReceiptError) in try receiver.receive(body, at: .now()) }
         let outcome = await counted(receipt)
         if case .failure(let error) = receipt {
-            throw Problem(.badRequest, error.rawValue, "this is not a receipt that is believed here")
+            throw Problem(.badRequest, error.rawValue, "the receipt is not valid here")
         }
         guard let outcome else { throw Problem.unavailable("the outbox can't be written", retryAfter: 60) }
         guard outcome != .tooMany else {
@@ -237,7 +238,7 @@ final class ReceiptRoutes: Sendable {
         return Response(status: .noContent)
     }
 
-    /// Returns nil if the receipt was refused or could not be written.
+    /// Returns `nil` if the receipt was refused or could not be written.
     func counted(_ receipt: Result<ShownReceipt, ReceiptError>) async -> ReceiptOutcome? {
         let number = state.withLock { state in
             state.count += 1
@@ -246,7 +247,7 @@ final class ReceiptRoutes: Sendable {
         }
         await turn.enter()
         defer { turn.leave() }
-        // Whoever came before may have written this one, too.
+        // An earlier caller may have written this one, too.
         if state.withLock({ $0.outcomes[number] == nil }) { await write() }
         return state.withLock { $0.outcomes.removeValue(forKey: number) } ?? nil
     }
@@ -273,7 +274,7 @@ final class ReceiptRoutes: Sendable {
         await purge()
     }
 
-    /// Once an hour, as a courier does: there may be none.
+    /// Runs once an hour, as a courier does, because there may be no courier.
     private func purge() async {
         let now = Timestamp.now()
         let isDue = state.withLock { state in

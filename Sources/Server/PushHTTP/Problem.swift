@@ -4,18 +4,18 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// Why a request was not carried out, as RFC 9457 has it: a status, a stable code, a sentence, and what to do. Never holds
-/// anything of a message.
+/// The reason why a request failed, as in RFC 9457: a status, a stable code, a sentence, and a hint. Never contains
+/// anything from a message.
 struct Problem: Error {
     let status: HTTPResponse.Status
     let code: String
     let detail: String
     var hint: String?
-    /// Members beside those.
+    /// Additional members.
     var more: [String: JSONValue] = [:]
-    /// Header fields beside those of each problem.
+    /// Additional header fields.
     let fields: HTTPFields
-    /// In seconds.
+    /// The value of `Retry-After`, in seconds.
     let retryAfter: Int?
 
     init(
@@ -34,52 +34,52 @@ struct Problem: Error {
         Problem(.badRequest, "malformed", detail, hint: hint)
     }
 
-    /// - Parameter allowed: the methods that the path has, as `Allow` names them.
+    /// - Parameter allowed: The methods of the path, as in `Allow`.
     static func wrongMethod(_ allowed: String) -> Problem {
         Problem(
             .methodNotAllowed, "wrong-method", "this path does not have this method", hint: "It has \(allowed).",
             fields: [.allow: allowed])
     }
 
-    static let unknownMethod = Problem(.notImplemented, "unknown-method", "no path here has this method")
+    static let unknownMethod = Problem(.notImplemented, "unknown-method", "no path supports this method")
 
     static let encoded = Problem(
-        .unsupportedMediaType, "encoded", "the request's body is compressed, or encoded otherwise",
-        hint: "Send it as it is, without Content-Encoding.", fields: [.acceptEncoding: "identity"])
+        .unsupportedMediaType, "encoded", "the request's body is compressed or otherwise encoded",
+        hint: "Send it unencoded, without Content-Encoding.", fields: [.acceptEncoding: "identity"])
 
-    /// It would be taken, and never tried.
+    /// It would be accepted but never sent.
     static func past(_ name: String) -> Problem {
         Problem(
             .unprocessableContent, "past", "\"\(name)\" is in the past",
-            hint: "Give \(Content.momentRule); or leave it out.")
+            hint: "Use \(Content.momentRule), or leave it out.")
     }
 
-    static let tooLarge = Problem(.contentTooLarge, "body-too-large", "the message, or the whole body, is too large")
+    static let tooLarge = Problem(.contentTooLarge, "body-too-large", "the message or the whole body is too large")
 
     static func unauthorized(_ hint: String) -> Problem {
-        Problem(.unauthorized, "unauthorized", "the request shows no token that is valid here", hint: hint)
+        Problem(.unauthorized, "unauthorized", "the request has no valid token", hint: hint)
     }
 
     static func unavailable(_ detail: String, retryAfter: Int = 10) -> Problem {
         Problem(
             .serviceUnavailable, "unavailable", detail,
-            hint: "Nothing was done. Ask again after the time in Retry-After.", retryAfter: retryAfter)
+            hint: "Nothing was done. Try again after the time in Retry-After.", retryAfter: retryAfter)
     }
 
     static let noSender = Problem(
-        .serviceUnavailable, "no-sender", "the sender's keys are revoked or gone, and there is no other",
-        hint: "Nothing was done. Ask again when the service's operator has put another key in place.", retryAfter: 60)
+        .serviceUnavailable, "no-sender", "the sender's keys are revoked or missing, and there is no other sender",
+        hint: "Nothing was done. Try again after the service's operator has installed another key.", retryAfter: 60)
 
     static let doubtfulSender = Problem(
-        .serviceUnavailable, "keys-unread", "the sender's keys could not be read again, and may be revoked meanwhile",
-        hint: "Requests are answered as before. The service's log says what is the matter.", retryAfter: 10)
+        .serviceUnavailable, "keys-unread", "the sender's keys could not be reread, and may have been revoked",
+        hint: "Requests are still answered. See the service's log for the cause.", retryAfter: 10)
 
     /// - Parameters:
-    ///   - requestID: what the operator's log calls the request; nil for a line of a batch.
-    ///   - line: the line's number.
+    ///   - requestID: The request's ID in the operator's log; `nil` for a line of a batch.
+    ///   - line: The line's number.
     func json(requestID: String? = nil, line: Int? = nil) -> JSONValue {
         var members: [String: JSONValue] = [
-            // From the repository's root; what is called what there stays so.
+            // Relative to the repository's root; the anchors are stable.
             "type": .string("/Docs/Codes.md#\(code)"), "title": .string(status.reasonPhrase),
             "status": .integer(Int64(status.code)), "code": .string(code), "detail": .string(detail),
         ]
@@ -98,7 +98,7 @@ struct Problem: Error {
     }
 }
 
-// MARK: - What the libraries say
+// MARK: - Errors of the libraries
 
 extension Problem {
     init(_ error: any Error) {
@@ -112,7 +112,7 @@ extension Problem {
         case let error as HTTPError:
             self =
                 error.status == .notFound
-                ? Problem(.notFound, "no-such-path", "there is nothing under this path")
+                ? Problem(.notFound, "no-such-path", "there is nothing at this path")
                 : Problem(error.status, "refused", "the request was refused")
         default: self = .unavailable("the request failed")
         }
@@ -124,12 +124,12 @@ extension Problem {
         case .unknownUser: self.init(.notFound, "unknown-user", error.description)
         case .otherUser, .enrolledElsewhere, .otherEnrollment:
             self.init(
-                .conflict, "enrolled-elsewhere", "another account has this device, and has proven a key of it",
-                hint: "Let the app unregister there, or remove that device.")
+                .conflict, "enrolled-elsewhere", "another account has this device and has proven one of its keys",
+                hint: "Unregister it there, or remove that device.")
         case .tooManyDevices:
             self.init(
                 .conflict, "too-many-devices", error.description,
-                hint: "Let one leave that is no longer used; the back end can remove it, too.")
+                hint: "Unregister a device that is no longer used; the back end can remove it, too.")
         case .notEnrolled: self.init(.conflict, "not-enrolled", error.description)
         case .record(let error): self.init(error)
         case .challenge(let error): self.init(error)
@@ -137,8 +137,8 @@ extension Problem {
         case .keyUsedForOthers:
             self.init(
                 .conflict, "key-used", error.description,
-                hint: "Give each message a key of its own, and repeat it as it was.")
-        case .busy, .unreachable: self = .unavailable("the outbox is busy, or away")
+                hint: "Give each message its own key, and repeat a message unchanged.")
+        case .busy, .unreachable: self = .unavailable("the outbox is busy or unreachable")
         case .diskFull: self = .unavailable("the disk is full")
         case .damaged, .foreign, .otherSchema, .cannotOpen, .exposed, .readOnly, .database, .connection, .notPermitted,
             .server, .keyText, .keyNeeded, .otherKey, .forged:
@@ -165,17 +165,17 @@ extension Problem {
         case .tooLarge(let over):
             self.init(
                 .unprocessableContent, "too-large", error.description,
-                hint: "Shorten the text, or move what is long into an attachment.")
+                hint: "Shorten the text, or move long parts into an attachment.")
             more = ["bytesOver": .integer(Int64(over))]
         case .content(let error): self.init(error)
         case .otherTopic: self.init(.unprocessableContent, "other-topic", error.description)
         case .anonymousWithdrawal: self.init(.unprocessableContent, "invalid-content", error.description)
         case .anonymousToHybrid: self.init(.unprocessableContent, "unsupported", error.description)
-        case .notHybrid: self.init(.conflict, "not-hybrid", error.description, hint: "Let its app make hybrid keys.")
+        case .notHybrid: self.init(.conflict, "not-hybrid", error.description, hint: "Let its app create hybrid keys.")
         case .expiresTooLate(let days):
             self.init(
                 .unprocessableContent, "expires-too-late", error.description,
-                hint: "Let the content expire within \(days) days, or leave that out.")
+                hint: "Let the content expire within \(days) days, or leave the time out.")
         }
     }
 }

@@ -1,14 +1,15 @@
 package import CoreMetrics
 internal import PushCore
 
-/// What a program counts, as Prometheus reads it: counters, which never fall while the program runs, gauges, and histograms of
-/// seconds. Labels are public names; none comes from a message, a path or a caller.
+/// A program's metrics in Prometheus' format: counters, which never fall while the program runs, gauges, and histograms of
+/// seconds. Labels are public names; none comes from a message, a path, or a caller.
 ///
 /// Safe from many threads. Source: "Exposition formats", version 0.0.4, prometheus.io.
 package final class PrometheusMetrics: MetricsFactory, Sendable {
-    /// By name and labels.
+    /// The cells by name and labels.
     private let cells = Locked<[String: Cell]>([:])
-    /// Why the program is not ready, though its outbox is. It lies here because each place that shows figures shows this, too.
+    /// The reason why the program isn't ready even though its outbox is. Stored here because every listener with metrics
+    /// reports it.
     let obstacle = Locked<Problem?>(nil)
 
     package init() {}
@@ -34,13 +35,13 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
         return cells.withLock { cells in
             if let cell = cells[key] { return cell }
             let cell = Cell(name, labels, kind)
-            // Whatever goes wrong with labels, memory does not grow without end.
+            // If labels get out of hand, memory doesn't grow without limit.
             if cells.count < Self.maximumCount { cells[key] = cell }
             return cell
         }
     }
 
-    /// All of it, and what is counted elsewhere: at most some 100 KB.
+    /// Returns all metrics, including those counted elsewhere: at most about 100 KB.
     func text(_ others: [MetricSample] = []) -> String {
         let own = cells.withLock { $0.sorted { $0.key < $1.key } }.flatMap { $0.value.samples }
         var text = ""
@@ -55,7 +56,7 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
         return text
     }
 
-    /// `{outcome="accepted"}`, or nothing.
+    /// Returns `{outcome="accepted"}`, or an empty string.
     private static func text(of labels: [(String, String)]) -> String {
         guard !labels.isEmpty else { return "" }
         let escapes: [Unicode.Scalar: String] = ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]
@@ -67,35 +68,35 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
 
     private static let maximumCount = 2_000
 
-    /// What each is, also the transport's; Operations 5 has what to do.
+    /// The metrics' descriptions, including the transport's. For what to do about them, see Operations 5.
     private static let help = [
-        "push_certificate_expiry_seconds": "When the first of the service's certificates ends, in seconds since 1970.",
+        "push_certificate_expiry_seconds": "The earliest expiry of the service's certificates, in seconds since 1970.",
         "push_connections": "Connections to APNs.",
-        "push_deliveries_in_flight": "Pushes on their way.",
-        "push_deliveries_total": "What this process's courier did with pushes, by outcome and reason.",
-        "push_delivery_paused": "1 while the delivery pauses; the log says why.",
-        "push_delivery_wait_seconds": "How long what was taken had waited since it was enqueued.",
+        "push_deliveries_in_flight": "Pushes in transit.",
+        "push_deliveries_total": "Outcomes of this process's deliveries, by outcome and reason.",
+        "push_delivery_paused": "1 while delivery is paused; see the log for the reason.",
+        "push_delivery_wait_seconds": "How long accepted pushes had waited since they were enqueued.",
         "push_outbox_bytes": "The size of the outbox.",
         "push_outbox_devices": "Registered devices.",
-        "push_outbox_queues": "Devices for which something waits, by what it waits for.",
+        "push_outbox_queues": "Devices with waiting pushes, by state.",
         "push_outbox_reachable_devices": "Devices whose token was not refused.",
-        "push_outbox_refused": "Refused pushes that are kept, by reason.",
-        "push_outbox_waiting": "Pushes that wait.",
-        "push_outbox_waiting_older_than": "Pushes that have waited for longer, by seconds.",
-        "push_records_expiring": "Reachable devices whose record ends within 30 days.",
-        "push_records_expiry_seconds": "When the first record of a reachable device ends, in seconds since 1970.",
+        "push_outbox_refused": "Dead letters, by reason.",
+        "push_outbox_waiting": "Waiting pushes.",
+        "push_outbox_waiting_older_than": "Pushes that have waited longer than this, in seconds.",
+        "push_records_expiring": "Reachable devices whose record expires within 30 days.",
+        "push_records_expiry_seconds": "When the first record of a reachable device expires, in seconds since 1970.",
         "push_request_duration_seconds": "How long APNs took to answer.",
         "push_requests_total": "Requests to APNs, by outcome.",
-        "push_sender_set_expiry_seconds": "When the sender set ends, in seconds since 1970.",
-        "push_server_request_duration_seconds": "How long the service took to answer, by route.",
-        "push_server_requests_total": "What the service was asked, by route, method and status.",
-        "push_streams": "Requests that wait for APNs' answer.",
-        "push_token_renewals_total": "Provider tokens that were signed, by outcome.",
-        "push_waiting": "Pushes that wait for a stream to APNs.",
+        "push_sender_set_expiry_seconds": "When the sender set expires, in seconds since 1970.",
+        "push_server_request_duration_seconds": "How long the service took to respond, by route.",
+        "push_server_requests_total": "Requests to the service, by route, method, and status.",
+        "push_streams": "Requests waiting for APNs to answer.",
+        "push_token_renewals_total": "Provider token signings, by outcome.",
+        "push_waiting": "Pushes waiting for a stream to APNs.",
     ]
 }
 
-/// What a number does as time goes on.
+/// How a metric changes over time.
 enum MetricKind: String, Sendable {
     /// It never falls while the program runs.
     case counter
@@ -103,13 +104,13 @@ enum MetricKind: String, Sendable {
     case histogram
 }
 
-/// A number, or one of those that make a histogram.
+/// A number, or one of the values of a histogram.
 struct MetricSample: Sendable {
     let name: String
     let kind: MetricKind
     let labels: [(String, String)]
     let value: Double
-    /// Of a histogram: `_bucket`, `_sum` or `_count`.
+    /// For a histogram: `_bucket`, `_sum`, or `_count`.
     let suffix: String
 
     init(_ name: String, _ kind: MetricKind, _ value: Double, labels: [(String, String)] = [], suffix: String = "") {
@@ -125,8 +126,8 @@ struct MetricSample: Sendable {
     }
 
     /// - Parameters:
-    ///   - counts: how many values were at most as large as each of the bounds.
-    ///   - count: how many there were in all.
+    ///   - counts: The number of values that are at most as large as each bound.
+    ///   - count: The number of all values.
     static func histogram(
         _ name: String, labels: [(String, String)] = [], bounds: [Double], counts: [Int], count: Int, sum: Double
     ) -> [MetricSample] {
@@ -141,7 +142,7 @@ struct MetricSample: Sendable {
     static func number(_ value: Double) -> String { Int64(exactly: value).map { String($0) } ?? String(value) }
 }
 
-/// One number, or one histogram.
+/// One number or one histogram.
 private final class Cell: CounterHandler, RecorderHandler, TimerHandler, Sendable {
     private let name: String
     private let labels: [(String, String)]
@@ -161,7 +162,7 @@ private final class Cell: CounterHandler, RecorderHandler, TimerHandler, Sendabl
     }
 
     func increment(by amount: Int64) { state.withLock { $0.value += Double(max(0, amount)) } }
-    /// A counter does not fall.
+    /// A no-op, because a counter never falls.
     func reset() {}
     func record(_ value: Int64) { record(Double(value)) }
     func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1_000_000_000) }
@@ -186,6 +187,6 @@ private final class Cell: CounterHandler, RecorderHandler, TimerHandler, Sendabl
             name, labels: labels, bounds: Self.bounds, counts: state.buckets, count: state.count, sum: state.value)
     }
 
-    /// In seconds.
+    /// The histogram's upper bounds in seconds.
     private static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 }

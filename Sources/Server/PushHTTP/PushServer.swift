@@ -8,14 +8,14 @@ package import PushOutbox
 internal import PushSender
 package import SealedPush
 
-/// Where a server listens.
+/// The place where a server listens.
 package enum ServerPlace: Hashable, Sendable {
-    /// A socket in a folder of this machine, which only this user can open.
+    /// A socket in a local folder, which only this user can open.
     case socket(String)
-    /// An address and a port; 0 for any that is free.
+    /// An address and a port; 0 for any free port.
     case address(String, port: Int)
 
-    /// Whether it can be reached from this machine alone.
+    /// Whether it can be reached only from this machine.
     package var isLocal: Bool {
         switch self {
         case .socket: true
@@ -30,10 +30,10 @@ package enum ServerPlace: Hashable, Sendable {
 package struct ServerCertificate: Sendable {
     let chain: [NIOSSLCertificateSource]
     let key: NIOSSLPrivateKeySource
-    /// When the first of the chain ends, in seconds since 1970.
+    /// The earliest expiration in the chain, in seconds since 1970.
     let expiry: Int64?
 
-    /// - Throws: `badCertificate` if they can't be read, or do not belong together.
+    /// - Throws: `badCertificate` if they can't be read or don't match.
     package init(chain: [UInt8], key: [UInt8]) throws(ServingError) {
         do {
             let certificates = try NIOSSLCertificate.fromPEMBytes(chain)
@@ -45,7 +45,7 @@ package struct ServerCertificate: Sendable {
         } catch { throw .badCertificate }
     }
 
-    /// - Parameter current: the certificate for a new connection, which may be another one later.
+    /// - Parameter current: Returns the certificate for a new connection, which may be replaced later.
     func configuration(_ current: @escaping @Sendable () -> ServerCertificate?) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
         configuration.minimumTLSVersion = .tlsv12
@@ -62,47 +62,47 @@ package struct ServerCertificate: Sendable {
 }
 
 package enum ServingError: Error, Equatable, CustomStringConvertible {
-    /// Beyond this machine, nothing is said without TLS.
+    /// Traffic to other machines requires TLS.
     case needsTLS
-    /// Every user of a machine reaches its ports.
+    /// Every user of a machine can reach its ports.
     case needsTokens
     case badCertificate
-    /// The system's words.
+    /// The system's error message.
     case notBound(String)
 
     package var description: String {
         switch self {
-        case .needsTLS: "what is reached from other machines needs a certificate"
+        case .needsTLS: "an address that other machines can reach needs a certificate"
         case .needsTokens:
-            "every user of this machine reaches its ports, so the back end needs a token; a socket needs none"
-        case .badCertificate: "the certificate or its key can't be read, or they do not belong together"
+            "every user of this machine can reach its ports, so the back end needs a token; a socket needs none"
+        case .badCertificate: "the certificate or its key can't be read, or they don't match"
         case .notBound(let words): "can't listen there: \(words)"
         }
     }
 }
 
-/// One service with two doors, over HTTP/1.1: for a back end in any language, which sends messages and sees what became of them,
-/// and for phones, which enroll and hand in receipts.
+/// One service with two listeners over HTTP/1.1. A back end in any language sends messages and sees their outcomes at one.
+/// Phones enroll and submit receipts at the other.
 ///
-/// Who may ask what follows from the listener alone. Phones' paths: EnrollmentHTTP. All paths: Docs/openapi.yaml. Why it is built on
-/// Hummingbird: Docs/Decisions/0039-one-service.md.
+/// The listener alone determines which requests are allowed. Phones' paths: EnrollmentHTTP. All paths: Docs/openapi.yaml.
+/// Why it is built on Hummingbird: Docs/Decisions/0039-one-service.md.
 package final class PushServer: Sendable {
-    /// Lets batches in.
+    /// Limits concurrent batches.
     let batches: Semaphore
-    /// Lets phones' requests in.
+    /// Admits phones' requests.
     let phoneGate: PhoneGate
     private let state: Locked<ServerState>
     private let certificate: Locked<ServerCertificate?>
     private let metrics: PrometheusMetrics
     private let service: RunningService
 
-    /// Takes the sockets' places.
+    /// Claims the sockets' paths.
     ///
     /// - Parameters:
-    ///   - place: where the back end asks.
-    ///   - phones: where phones ask; nil if there is no way in for them.
-    ///   - certificate: for each address that other machines reach.
-    /// - Throws: `needsTLS`, `needsTokens`, `badCertificate`; `notBound` if a socket's place can't be taken.
+    ///   - place: The back end's listener.
+    ///   - phones: The phones' listener, or `nil` if there is none.
+    ///   - certificate: The certificate for every address that other machines can reach.
+    /// - Throws: `needsTLS`, `needsTokens`, `badCertificate`; `notBound` if a socket's path can't be claimed.
     package init(
         at place: ServerPlace, phones: ServerPlace? = nil, certificate: ServerCertificate? = nil, outbox: Outbox,
         state: ServerState, metrics: PrometheusMetrics = PrometheusMetrics(), limits: ServerLimits = ServerLimits(),
@@ -132,7 +132,7 @@ package final class PushServer: Sendable {
         recordExpiry()
     }
 
-    /// When the sender set and the certificate end, as figures.
+    /// Records the expiration of the sender set and the certificate as metrics.
     private func recordExpiry() {
         let ends = [
             "sender_set": state.withLock { $0.senderSet?.expires.secondsSince1970 },
@@ -143,7 +143,7 @@ package final class PushServer: Sendable {
         }
     }
 
-    /// Uses another sender's keys from the next message on, also of those in a batch.
+    /// Uses another sender's keys from the next message on, including messages in a batch.
     package func use(keys: SenderKeys) {
         state.withLock { $0.keys = keys }
         metrics.obstacle.withLock { $0 = nil }
@@ -152,7 +152,7 @@ package final class PushServer: Sendable {
     /// Uses other tokens from the next request on.
     package func use(tokens: BearerTokens?) { state.withLock { $0.tokens = tokens } }
 
-    /// Hands out another sender set.
+    /// Distributes another sender set.
     package func use(senderSet: SenderSet?) {
         state.withLock { $0.senderSet = senderSet }
         recordExpiry()
@@ -164,9 +164,9 @@ package final class PushServer: Sendable {
         recordExpiry()
     }
 
-    /// Seals nothing more, and knows no login, until there is another sender: its keys are revoked, or gone.
+    /// Stops sealing and invalidates every login until there is another sender, because its keys are revoked or missing.
     ///
-    /// Logins and challenges end with them: whoever has stolen the key can make both.
+    /// Logins and challenges end with the keys: an attacker who has stolen the key can make both.
     package func withdrawSender() {
         state.withLock { $0.keys = nil }
         metrics.obstacle.withLock { $0 = Problem.noSender }
@@ -175,12 +175,12 @@ package final class PushServer: Sendable {
     /// Whether there is a key to seal with.
     package var isSealing: Bool { state.withLock { $0.keys != nil } }
 
-    /// Continues as before, and is not ready: its sender's keys could not be read, and may have been revoked.
+    /// Continues as before, but isn't ready: its sender's keys could not be read and may have been revoked.
     package func doubtSender() { metrics.obstacle.withLock { $0 = $0 ?? Problem.doubtfulSender } }
 
-    /// Serves until ``stop()``; requests that have begun are answered first.
+    /// Serves until ``stop()``; requests in progress are answered first.
     ///
-    /// - Parameter onRunning: called when it listens, with the back end's port and the phones', if they have one.
+    /// - Parameter onRunning: Called once it listens, with the back end's port and the phones' port, if any.
     /// - Throws: `notBound`.
     package func run(
         onRunning: @escaping @Sendable (_ port: Int?, _ phonesPort: Int?) -> Void = { _, _ in }
@@ -188,11 +188,11 @@ package final class PushServer: Sendable {
         try await service.run { ports in onRunning(ports[0], ports.count > 1 ? ports[1] : nil) }
     }
 
-    /// Takes no more requests; ``run(onRunning:)`` returns when the last one is answered.
+    /// Accepts no more requests; ``run(onRunning:)`` returns when the last one is answered.
     package func stop() async { await service.stop() }
 }
 
-/// All paths, by door.
+/// All paths, by listener.
 struct ServerRoutes: Sendable {
     let outbox: Outbox
     let metrics: PrometheusMetrics
@@ -240,14 +240,14 @@ struct ServerRoutes: Sendable {
 }
 
 extension Router<ServerContext> {
-    /// What each listener has: requests are counted, errors are answered as problems, and `/healthz` says that it runs.
+    /// Creates the basis of each listener: it counts requests, turns errors into problems, and answers `/healthz`.
     convenience init(reportingTo metrics: PrometheusMetrics) {
         self.init(context: ServerContext.self, options: .autoGenerateHeadEndpoints)
         add(middleware: Reporting(metrics: metrics))
         get("/healthz") { _, _ in Response.json(["status": "running"]) }
     }
 
-    /// To be called when all routes are there: answers 405, with `Allow`, where a path is there and has another method.
+    /// Answers 405, with `Allow`, if a path exists but not with this method. Call this after adding all routes.
     func refusingOtherMethods() -> Self {
         for (path, routes) in Dictionary(grouping: routes, by: { $0.path.description }) {
             var own = Set(routes.map { $0.method.rawValue })
@@ -263,15 +263,15 @@ extension Router<ServerContext> {
         return self
     }
 
-    /// Those that a path may be asked by.
+    /// The methods that a path may be requested with.
     static var methods: [String] {
         ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "QUERY"]
     }
 
-    /// `/readyz`: whether the outbox can be written to, and the sender be used. It needs no token, so it writes once a second
-    /// at most.
+    /// Adds `/readyz`, which tells whether the outbox can be written and the sender used. It needs no token, so it writes
+    /// at most once a second.
     ///
-    /// - Returns: what else needs no token.
+    /// - Returns: The group for other paths that need no token.
     @discardableResult func addReadiness(
         of outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits, at place: ServerPlace
     ) -> RouterGroup<ServerContext> {
@@ -279,7 +279,7 @@ extension Router<ServerContext> {
         let group = group().add(middleware: HostGate(place: place))
         group.get("/readyz") { _, _ in
             if let obstacle = metrics.obstacle.withLock({ $0 }) { throw obstacle }
-            // Probes give up sooner than a database call does.
+            // Probes time out sooner than a database call does.
             let (answers, answer) = AsyncThrowingStream<Void, any Error>.makeStream()
             Task { do { answer.yield(try await isWritable.value(true)) } catch { answer.finish(throwing: error) } }
             Task {
@@ -287,7 +287,7 @@ extension Router<ServerContext> {
                 answer.finish()
             }
             for try await _ in answers { return Response.json(["status": "ready"]) }
-            throw Problem.unavailable("the outbox does not answer")
+            throw Problem.unavailable("the outbox does not respond")
         }
         return group
     }

@@ -9,32 +9,32 @@ internal import PushCore
 internal import PushOutbox
 internal import SealedPush
 
-/// What a request carries on its way to its route.
+/// A request's context on its path to its route.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// Whose login it is; nil for the back end.
+    /// The login's user, or `nil` for the back end.
     var user: UserName?
     /// The query's parameters, by name.
     var query: [String: String] = [:]
 
-    /// What the log and the caller know the request by.
+    /// The request's ID in the log and in the response.
     let requestID: String
 
     init(source: Source) {
         coreContext = .init(source: source)
-        // Where a log keeps no metadata, its logger has none.
+        // A logger whose log keeps no metadata doesn't have the ID.
         requestID = source.logger[metadataKey: "hb.request.id"]?.description ?? RequestID().description
     }
 
-    /// A part of the path, as it was meant.
+    /// Returns a part of the path, decoded.
     func part(_ name: String) -> String? { parameters.get(name)?.removingPercentEncoding }
 }
 
-/// What a middleware passes a request on to.
+/// The next handler of a middleware.
 typealias Next = (Request, ServerContext) async throws -> Response
 
-/// The outermost: turns errors into problems, gives each answer its ID, counts and logs. What is logged is a method, the
-/// route's pattern and the status; nothing of a path, a body or a caller.
+/// The outermost middleware: turns errors into problems, gives each response its ID, counts, and logs. Logs only the
+/// method, the route's pattern, and the status; nothing from a path, a body, or a caller.
 struct Reporting: RouterMiddleware {
     let metrics: any MetricsFactory
 
@@ -42,7 +42,7 @@ struct Reporting: RouterMiddleware {
         let start = ContinuousClock.now
         var response: Response
         do { response = try await next(request, context) } catch let error as HTTPParserError {
-            // Hummingbird answers 400 and closes.
+            // Hummingbird answers 400 and closes the connection.
             throw error
         } catch {
             let isKnown = Router.methods.contains(request.method.rawValue)
@@ -54,7 +54,7 @@ struct Reporting: RouterMiddleware {
         response.headers[.cacheControl] = "no-store"
         if request.method == .head { response = response.createHeadResponse() }
         let labels = [
-            // A caller may make up methods; a metric has few.
+            // A caller may make up methods, but a metric must have few labels.
             ("route", context.endpointPath ?? "none"),
             ("method", context.endpointPath == nil ? "other" : request.method.rawValue),
             ("status", String(response.status.code)),
@@ -67,13 +67,13 @@ struct Reporting: RouterMiddleware {
         return response
     }
 
-    /// A request, or a line of a batch, that failed here and not by the caller's fault.
+    /// Logs a request, or a line of a batch, that failed here through no fault of the caller.
     static func log(_ error: any Error, _ problem: Problem, _ context: ServerContext) {
         guard problem.status.code >= 500 else { return }
         context.logger.error("\(context.requestID): \(problem.detail): \(kind(of: error))")
     }
 
-    /// An error's own words may hold a name, so its case alone is told; an outbox's are public.
+    /// An error's description may contain a name, so only its type is logged; the outbox's errors are public.
     private static func kind(of error: any Error) -> String {
         (error as? OutboxError)?.description ?? String(describing: type(of: error))
     }
@@ -94,13 +94,13 @@ extension Response {
 }
 
 extension Request {
-    /// The members of the body's one object.
+    /// Returns the members of the body's JSON object.
     func members(upTo limit: Int = ServerLimits.bodyByteCount) async throws -> JSONMembers {
         guard mediaType == "application/json" else { throw Self.wrongType("application/json") }
         return try Self.members(try await wholeBody(upTo: limit).readableBytesView)
     }
 
-    /// The query's parameters, none of which may be unknown or come twice. A `+` is a space, as in what a form sends.
+    /// Returns the query's parameters. Unknown and repeated ones are refused. A `+` is a space, as in form data.
     func query(_ known: [String]) throws(Problem) -> [String: String] {
         var query: [String: String] = [:]
         for part in (uri.query ?? "").split(separator: "&") {
@@ -108,12 +108,12 @@ extension Request {
                 $0.replacing("+", with: " ").removingPercentEncoding
             }
             guard let name = pair[0], let value = pair.count > 1 ? pair[1] : ""
-            else { throw .malformed("the query is not percent-encoded as it must be") }
+            else { throw .malformed("the query is not correctly percent-encoded") }
             guard known.contains(name), query.updateValue(value, forKey: name) == nil else {
                 throw .malformed(
                     known.isEmpty
                         ? "this path takes no query"
-                        : "the query has once each, at most: \(known.joined(separator: ", "))")
+                        : "the query may have, at most once each: \(known.joined(separator: ", "))")
             }
         }
         return query
@@ -126,11 +126,11 @@ extension Request {
         }
     }
 
-    /// The members of one object, deep enough for a content in it.
+    /// Returns the members of one object, with enough depth for the content in it.
     ///
     /// - Parameters:
-    ///   - bytes: that lie in a row, as arrays' and buffers' do.
-    ///   - isLine: whether they are a line of many.
+    ///   - bytes: Bytes in contiguous storage, such as an array or a buffer.
+    ///   - isLine: Whether they are a line of a batch.
     static func members(_ bytes: some Collection<UInt8>, isLine: Bool = false) throws(Problem) -> JSONMembers {
         guard bytes.count <= ServerLimits.bodyByteCount else { throw .tooLarge }
         do throws(JSONFault) {
@@ -139,46 +139,46 @@ extension Request {
         } catch { throw .malformed("this is not one JSON object: \(isLine ? error.placeInLine : error.description)") }
     }
 
-    /// Without its parameters.
+    /// The media type without its parameters.
     var mediaType: String? { headers[.contentType].map { value in value.prefix { !"; \t".contains($0) }.lowercased() } }
 
     static func wrongType(_ wanted: String) -> Problem {
         Problem(
-            .unsupportedMediaType, "wrong-media-type", "the request's body is of another kind",
+            .unsupportedMediaType, "wrong-media-type", "the request's body has the wrong media type",
             hint: "Send the header Content-Type: \(wanted).")
     }
 }
 
-/// What callers may take of a server.
+/// Limits on callers' use of a server.
 package struct ServerLimits: Sendable {
-    /// Requests of one account at once; one more a second.
+    /// The number of requests of one account at once, plus one more per second.
     package var accountBurst = 60
-    /// By which accounts get more, and figures grow old.
+    /// The clock for rate limits and cached counts.
     package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
-    /// Requests of phones that are worked on at once; further ones wait for their turn.
+    /// The number of phones' requests processed at once; further ones wait for their turn.
     package var admittedCount = 16
-    /// How long they wait at most: half as long as a phone waits for an answer.
+    /// The longest time that they wait: half as long as a phone waits for a response.
     package var admissionPatience = Duration.seconds(5)
-    /// Devices of one account: a stolen login does not fill the outbox.
+    /// The number of devices of one account, so that a stolen login can't fill the outbox.
     package var deviceCount = 100
-    /// Batches that are worked on at once, up to 16 MiB each; further ones wait.
+    /// The number of batches processed at once, up to 16 MiB each; further ones wait.
     package var batchCount = 8
-    /// How long they wait at most: short enough that their own request's time leaves enough for the body.
+    /// The longest time that they wait: short enough that the request's own deadline leaves time for the body.
     package var batchPatience = Duration.seconds(10)
-    /// Connections of back ends at once, and those of phones: each kind for itself. Fewer, if the process may open few files.
+    /// The number of connections for back ends, and separately for phones. Fewer if the process may open only a few files.
     package var connectionCount = 4_096
-    /// From a phone's connection to the head of its first request.
+    /// The time from a phone's connection to the head of its first request.
     package var firstHeadTime = Duration.seconds(5)
-    /// To send all of a request, and to take all of its answer.
+    /// The time for sending a whole request, and for receiving its whole response.
     package var requestTime = Duration.seconds(30)
-    /// Before a back end's first request, and between any two.
+    /// The time before a back end's first request, and between any two.
     package var idleTime = Duration.seconds(30)
 
     package init() {}
 
-    /// Of one message with all around it; content that is cut may be larger than a push.
+    /// For one message and everything around it; content that will be truncated may be larger than a push.
     static let bodyByteCount = 65_536
-    /// Of a batch.
+    /// For a batch.
     static let batchByteCount = 16 << 20
     static let batchLineCount = 1_000
 }

@@ -10,7 +10,7 @@ package import PushOutbox
 internal import PushSender
 internal import ServiceLifecycle
 
-/// A listener: where it listens, its paths, and the limits of its connections.
+/// A listener: its place, its paths, and the limits of its connections.
 struct Door {
     let place: ServerPlace
     let router: Router<ServerContext>
@@ -19,9 +19,9 @@ struct Door {
     let maximumByteCount: Int
 }
 
-/// Hummingbird's applications, one for each door, from their start to their end.
+/// Hummingbird's applications, one for each listener, from start to end.
 final class RunningService: Sendable {
-    /// Kept for as long as they may be bound.
+    /// Kept as long as they may be bound.
     private let sockets: [SocketPlace]
     private let group: ServiceGroup
     private let state: Locked<State>
@@ -77,7 +77,7 @@ final class RunningService: Sendable {
         do { return try door.tls.map { try .tls(http, tlsConfiguration: $0) } ?? http } catch { throw .badCertificate }
     }
 
-    /// - Parameter onRunning: called with the doors' ports when all of them listen.
+    /// - Parameter onRunning: Called with the listeners' ports once all of them listen.
     func run(_ onRunning: @escaping @Sendable ([Int?]) -> Void) async throws(ServingError) {
         state.withLock { $0.onRunning = onRunning }
         do { try await group.run() } catch let error as IOError {
@@ -90,14 +90,14 @@ final class RunningService: Sendable {
     func stop() async { await group.triggerGracefulShutdown() }
 }
 
-/// `/metrics` as Prometheus reads it, `/healthz` and `/readyz`, at an address of their own: for a program that serves nothing
-/// else, and so that who reads figures needs no token. Public names only.
+/// `/metrics` in Prometheus' format, `/healthz`, and `/readyz`, at their own address, for a program that serves nothing
+/// else. Reading metrics needs no token. Contains public names only.
 package final class MetricsServer: Sendable {
     private let service: RunningService
 
     /// - Parameters:
-    ///   - outbox: what is counted in it, once a second at most: to count takes long in a large one, and nobody shows a token.
-    ///   - deliveries: what a courier of this process has done; nil where there is none yet.
+    ///   - outbox: The outbox to count, at most once a second: counting a large one is slow, and callers need no token.
+    ///   - deliveries: Returns the report of this process's courier, or `nil` if there is none yet.
     package init(
         host: String, port: Int, metrics: PrometheusMetrics, outbox: Outbox,
         deliveries: @escaping @Sendable () async -> CourierReport?, limits: ServerLimits = ServerLimits(),

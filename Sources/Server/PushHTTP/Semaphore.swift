@@ -1,7 +1,7 @@
 internal import PushCore
 internal import PushOutbox
 
-/// Lets a fixed number of tasks in at once; the others wait in the order in which they came. Safe from many threads.
+/// A semaphore that admits a fixed number of tasks at once; the others wait in order of arrival. Safe from many threads.
 final class Semaphore: Sendable {
     private let queue: Locked<Queue>
 
@@ -12,17 +12,17 @@ final class Semaphore: Sendable {
     }
 
     init(_ count: Int) {
-        precondition(count > 0, "a semaphore of zero lets nobody in")
+        precondition(count > 0, "a semaphore must admit at least one task")
         queue = Locked(Queue(freeCount: count))
     }
 
-    /// The number of tasks that wait at this moment.
+    /// The number of tasks that are waiting at this moment.
     var waitingCount: Int { queue.withLock { $0.waiting.count } }
 
-    /// Returns when there is room. The caller must call ``leave()``, once.
+    /// Returns when there is room. The caller must call ``leave()`` once.
     func enter() async { _ = await enter(within: nil) }
 
-    /// Returns true when there is room, and false when the patience ended first; then there is nothing to leave.
+    /// Returns true when there is room, or false if the patience ends first; then the caller must not call ``leave()``.
     func enter(within patience: Duration?) async -> Bool {
         var timer: Task<Void, Never>?
         let isIn = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
@@ -46,7 +46,7 @@ final class Semaphore: Sendable {
         return isIn
     }
 
-    /// Lets the next task in.
+    /// Admits the next task.
     func leave() {
         let next = queue.withLock { queue in
             let next = queue.waiting.popFirst()
@@ -64,7 +64,7 @@ final class Semaphore: Sendable {
     }
 }
 
-/// Runs one task for each key at a time, in the order in which they came. Safe from many threads.
+/// Runs one task for each key at a time, in order of arrival. Safe from many threads.
 final class KeyedMutex<Key: Hashable & Sendable>: Sendable {
     private let entries = Locked<[Key: Entry]>([:])
 
@@ -73,7 +73,7 @@ final class KeyedMutex<Key: Hashable & Sendable>: Sendable {
         var userCount = 0
     }
 
-    /// The number of tasks that wait for another one with the same key.
+    /// The number of tasks that are waiting for another one with the same key.
     var waitingCount: Int { entries.withLock { $0.values.reduce(0) { $0 + $1.semaphore.waitingCount } } }
 
     func run<Answer>(_ key: Key, _ work: () async throws -> Answer) async rethrows -> Answer {
@@ -93,7 +93,7 @@ final class KeyedMutex<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// A token bucket for each name: a number of requests at once, and one more each interval. Safe from many threads.
+/// A token bucket for each name: a burst of requests, and one more per interval. Safe from many threads.
 final class RateLimiter: Sendable {
     private let burst: Double
     private let interval: Duration
@@ -102,7 +102,7 @@ final class RateLimiter: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        /// Nil stands for all those for whom there is no room.
+        /// The key `nil` stands for all names for which there is no room.
         var buckets: [UserName?: Bucket] = [:]
         var lastSweep: ContinuousClock.Instant?
     }
@@ -116,7 +116,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    /// - Parameter maximumCount: the number of names to keep at once: some 10 MB.
+    /// - Parameter maximumCount: The number of names to keep at once; the default takes about 10 MB.
     init(
         burst: Int, every interval: Duration = .seconds(1), maximumCount: Int = 100_000,
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -133,7 +133,7 @@ final class RateLimiter: Sendable {
         return state.withLock { state in
             if state.buckets.count >= maximumCount { sweep(&state, at: now) }
             let isKnown = state.buckets[name] != nil || state.buckets.count < maximumCount
-            // Names for which there is no room share a bucket: nobody gets more by coming in a crowd.
+            // Names for which there is no room share a bucket, so that coming in a crowd has no advantage.
             let owner = isKnown ? name : nil
             var left = state.buckets[owner]?.filled(at: now, upTo: burst, every: interval) ?? burst
             let isAllowed = left >= 1
@@ -143,7 +143,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    /// Removes full buckets, which are as good as new. At most once a second, since it looks at all of them.
+    /// Removes full buckets, which are equivalent to new ones. Runs at most once a second, since it visits all of them.
     private func sweep(_ state: inout State, at now: ContinuousClock.Instant) {
         if let last = state.lastSweep, now - last < .seconds(1) { return }
         state.lastSweep = now

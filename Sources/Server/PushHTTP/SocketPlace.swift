@@ -2,23 +2,23 @@ internal import Foundation
 internal import NIOCore
 internal import PushCore
 
-/// A Unix socket's place, which one service has for as long as it keeps this.
+/// A Unix socket's path, which one service holds as long as it keeps this object.
 ///
-/// NIO removes any socket that it finds where it binds, even one in use, and its own when it closes. So a lock beside
-/// the place says that a service has it. The lock's file stays.
+/// NIO removes any socket that it finds where it binds, even one in use, and its own when it closes. So a lock file next to
+/// the path marks it as taken. The lock file stays.
 final class SocketPlace: Sendable {
     private let lock: Int32
 
-    /// - Throws: `notBound` if another service listens there, if something else is there, and if others may write the
-    ///   folder: they could put a socket of theirs in its place, and would be told all that callers say.
+    /// - Throws: `notBound` if another service listens there, if something else is there, or if other users can write to
+    ///   the folder. They could put their own socket in its place and receive everything that callers send.
     init(_ path: String) throws(ServingError) {
         guard path.utf8.count <= Self.maximumByteCount
-        else { throw .notBound("its path is longer than \(Self.maximumByteCount) bytes, which a socket's can't be") }
+        else { throw .notBound("its path is longer than \(Self.maximumByteCount) bytes, the maximum for a socket") }
         try Self.requireOwnFolder(of: path)
         try Self.requireFree(path)
         let lock = open(path + ".lock", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else { throw .notBound(Self.words(errno)) }
-        // The system lets go of it when the process ends, however that is.
+        // The system releases the lock when the process ends for any reason.
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             close(lock)
@@ -28,7 +28,7 @@ final class SocketPlace: Sendable {
     }
 
     deinit {
-        // Said aloud: a child that is about to become another program still has the descriptor.
+        // Unlocked explicitly, because a child that is about to exec another program still has the descriptor.
         flock(lock, LOCK_UN)
         close(lock)
     }
@@ -40,13 +40,13 @@ final class SocketPlace: Sendable {
         case nil: break
         case .owner?:
             throw .notBound(
-                "its folder belongs to another user, who could put a socket of theirs there: use one of your own")
+                "its folder belongs to another user, who could replace the socket; use a folder of your own")
         case .writers?:
-            throw .notBound("others may write its folder, and put a socket of theirs there: use a folder of your own")
+            throw .notBound("other users can write to its folder and replace the socket; use a folder of your own")
         }
     }
 
-    /// A socket that a killed service has left is free; anything but a socket is somebody's file.
+    /// A socket left by a killed service is free; anything except a socket belongs to someone else.
     private static func requireFree(_ path: String) throws(ServingError) {
         var facts = stat()
         guard lstat(path, &facts) == 0 else {
@@ -57,7 +57,7 @@ final class SocketPlace: Sendable {
         guard !isAlive(path) else { throw inUse }
     }
 
-    /// Whether anybody accepts connections there: another program, which knows nothing of the lock.
+    /// Whether any program accepts connections there, including one that doesn't use the lock.
     private static func isAlive(_ path: String) -> Bool {
         #if canImport(Darwin)
             let kind = SOCK_STREAM
@@ -68,7 +68,7 @@ final class SocketPlace: Sendable {
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }
-        // One whose queue is full would keep us waiting.
+        // A socket with a full queue would block.
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         let status = address.withSockAddr { connect(descriptor, $0, socklen_t($1)) }
         let code = errno
@@ -76,10 +76,10 @@ final class SocketPlace: Sendable {
     }
 
     private static let inUse = ServingError.notBound(
-        "another service listens there: stop it first, or use another socket")
+        "another service listens there; stop it first, or use another socket")
 
     private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
 
-    /// What NIO takes.
+    /// The limit in NIO.
     private static let maximumByteCount = 103
 }

@@ -12,43 +12,45 @@ public import SealedPush
     internal import Foundation
 #endif
 
-/// The server's list of devices and its durable queue of sealed pushes, in one SQLite file, or in PostgreSQL where several
-/// hosts share it.
+/// The server's device registry and durable queue of sealed pushes, stored in a single SQLite file, or in PostgreSQL if
+/// several hosts share it.
 ///
-/// What waits in it is unreadable: ``enqueue(_:to:from:priority:expiration:includingUnverified:key:progress:)`` seals and
-/// stores in one step, and nothing of a message but its sealed payload is ever written. Once that call has returned, the
-/// push is sent at least once, whatever is killed or loses its power; a ``Courier`` does that.
+/// Queued messages are unreadable: ``enqueue(_:to:from:priority:expiration:includingUnverified:key:progress:)`` seals and
+/// stores in one step, and only a message's sealed payload is ever written. Once that call returns, a ``Courier`` sends the
+/// push at least once, even after a crash or power failure.
 ///
-/// A value is safe to use from many tasks, and many processes may share an outbox. The memory it takes does not grow with
-/// the number of devices or pushes: about 20 MB. Why SQLite: Docs/Decisions/0019-an-outbox-in-sqlite.md.
+/// An outbox can be used from many tasks, and many processes can share one. Its memory use is about 20 MB, however many
+/// devices or pushes there are. Why SQLite: Docs/Decisions/0019-an-outbox-in-sqlite.md.
 public final class Outbox: Sendable {
     let store: any OutboxStore
     let key: OutboxKey?
     private let rightSince = Locked<Int64?>(nil)
     var clock: OutboxClock { store.clock }
 
-    /// Opens a file, or makes it.
+    /// Opens the outbox file, or creates it if it doesn't exist.
     ///
-    /// Several processes may open one file on a local disk (not on a network's) at once. The file, what SQLite keeps beside it
-    /// (`-wal`, `-shm`, `-journal`) and their folder must be the caller's (the folder may be root's) and nobody else's to
-    /// write, sticky bit or not: whoever may make files there decides what is sent to whom. Only their owner can read them.
+    /// Several processes can open the same file at once on a local disk, but not on a network file system. The caller must
+    /// own the file, SQLite's companion files (`-wal`, `-shm`, `-journal`), and their folder (which root may own). No other
+    /// user may be able to write to them, sticky bit or not: anyone who can create files there decides what is sent to
+    /// whom. Only the owner can read them.
     ///
-    /// - Parameter key: what vouches for the rows, which an empty outbox has from then on; nil for one without.
-    /// - Throws: `exposed`, `damaged`, `foreign`, `tooNew`, `cannotOpen`, `readOnly`, `diskFull`, `busy`.
+    /// - Parameter key: The key that authenticates the rows; an empty outbox requires it from then on. `nil` for an outbox
+    ///   without a key.
+    /// - Throws: `exposed`, `damaged`, `foreign`, `otherSchema`, `cannotOpen`, `readOnly`, `diskFull`, `busy`.
     public convenience init(at path: String, key: OutboxKey? = nil) throws(OutboxError) {
         try self.init(at: path, clock: .system, key: key)
     }
 
     /// - Parameters:
-    ///   - busyLimit: seconds to wait for another process that writes.
-    ///   - isReadOnly: opens a file that can't be written, to look at it.
+    ///   - busyLimit: The number of seconds to wait for another process that is writing.
+    ///   - isReadOnly: Whether to open a file that can't be written, for inspection only.
     package convenience init(
         at path: String, clock: OutboxClock, busyLimit: Double = 30, isReadOnly: Bool = false, key: OutboxKey? = nil
     ) throws(OutboxError) {
         self.init(try SQLiteStore(at: path, clock: clock, busyLimit: busyLimit, isReadOnly: isReadOnly), key: key)
     }
 
-    /// Over another database.
+    /// Creates an outbox on another store.
     package init(_ store: some OutboxStore, key: OutboxKey? = nil) {
         self.store = store
         self.key = key
@@ -56,10 +58,10 @@ public final class Outbox: Sendable {
 
     // MARK: Codes
 
-    /// An outbox has a key from its first row on, or never. What is checked is checked by whoever has the key, whatever the
-    /// database says.
+    /// Checks that the given key is the outbox's. An outbox has a key from its first row on, or never. A process that has
+    /// the key checks the rows' codes, whatever the database says.
     ///
-    /// - Parameter isMarking: whether an empty outbox has the key from now on.
+    /// - Parameter isMarking: Whether to mark an empty outbox with the key.
     /// - Throws: `keyNeeded`, `otherKey`.
     func requireKey(marking isMarking: Bool = true) async throws(OutboxError) {
         if let start = rightSince.withLock({ $0 }), (start...start + 60_000).contains(clock.now()) { return }
@@ -76,24 +78,24 @@ public final class Outbox: Sendable {
         rightSince.withLock { $0 = clock.now() }
     }
 
-    /// Throws if its mark is not the key's any more, or nothing can be written: it writes a few bytes, and waits until they are
-    /// durable.
+    /// Throws if the outbox isn't marked with this key anymore, or if it can't be written. Writes a few bytes, and waits
+    /// until they are durable.
     public func requireWritable() async throws(OutboxError) {
         rightSince.withLock { $0 = nil }
         try await requireKey(marking: false)
         try await store.requireWritable()
     }
 
-    /// Devices that a send to them leaves out as `forged`. Reads them all, a thousand at a time.
+    /// Returns the devices that a send skips as `forged`. Reads every device, a thousand at a time.
     ///
-    /// - Throws: `keyNeeded` without the key.
+    /// - Throws: `keyNeeded` if no key was given.
     public func forgedDevices() async throws(OutboxError) -> [DeviceName] {
         guard let key else { throw .keyNeeded }
         return try await names { device in device.stored.map { !key.accepts($0) } ?? false }
     }
 
-    /// Devices that lists leave out, as their rows can't be read: somebody has been in the database. ``remove(_:)`` takes them
-    /// away. Reads them all, a thousand at a time.
+    /// Returns the devices that listings omit because their rows were tampered with and can't be read. Use ``remove(_:)``
+    /// to remove them. Reads every device, a thousand at a time.
     public func damagedDevices() async throws(OutboxError) -> [DeviceName] { try await names { $0.stored == nil } }
 
     private func names(where isWanted: (FoundDevice) -> Bool) async throws(OutboxError) -> [DeviceName] {
@@ -107,56 +109,58 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Rows that are read at once.
+    /// The number of rows that are read at once.
     static let pageCount = 1_000
 
     // MARK: Upkeep
 
-    /// Counts what there is, in one snapshot; about 200 ms for a million pushes.
+    /// Returns the outbox's counts, from a single snapshot. Takes about 200 ms for a million pushes.
     public func status() async throws(OutboxError) -> OutboxStatus { try await store.status() }
 
-    /// What became of a message in the last 30 days; nil if it is unknown, or was enqueued for nobody.
+    /// Returns what happened to a message in the last 30 days, or `nil` if it is unknown or had no recipients.
     ///
-    /// - Parameter message: from ``EnqueueReport/id``.
+    /// - Parameter message: The ID from ``EnqueueReport/id``.
     public func report(on message: MessageID) async throws(OutboxError) -> MessageReport? {
         MessageReport(try await store.outcomes(of: message))
     }
 
-    /// Dead letters, oldest first, one page at a time.
+    /// Returns dead letters, oldest first, one page at a time.
     ///
     /// - Parameters:
-    ///   - reason: of this reason only.
-    ///   - offset: how many to leave out.
+    ///   - reason: The only reason to include, or `nil` for every reason.
+    ///   - offset: The number of dead letters to skip.
     public func deadLetters(
         reason: String? = nil, offset: Int = 0, limit: Int = 100
     ) async throws(OutboxError) -> [DeadLetter] {
         try await store.deadLetters(reason: reason, offset: offset, limit: limit)
     }
 
-    /// Lets dead letters be sent again, byte for byte as they were; returns how many. Addresses that were disabled for the
-    /// same reasons are used again: the operator says that the cause is gone.
+    /// Requeues dead letters, byte for byte as they were, and returns how many. Also reenables addresses that were disabled
+    /// for the same reasons: by retrying, the operator confirms that the cause is gone.
     ///
-    /// Those whose device has lost its address stay. One whose device has newer pushes waiting goes before them.
+    /// Dead letters whose device has lost its address stay. If a device has newer pushes waiting, its requeued push goes
+    /// out before them.
     public func retry(reason: String? = nil) async throws(OutboxError) -> Int { try await store.retry(reason: reason) }
 
-    /// Sends everything that was put off at the next opportunity; what is leased stays with its holder. Returns for how many
-    /// devices something was put off.
+    /// Makes every deferred push due now; leased pushes stay with their holder. Returns the number of devices that had
+    /// deferred pushes.
     @discardableResult public func retryNow() async throws(OutboxError) -> Int { try await store.retryNow() }
 
-    /// Throws pushes away; returns how many. In transactions of a thousand, so that others can work meanwhile.
+    /// Deletes pushes, and returns how many. Runs in transactions of a thousand, so that other callers can work in the
+    /// meantime.
     @discardableResult
     public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int { try await store.purge(scope) }
 
     // MARK: Receipts
 
-    /// Counts a receipt, durably. About 10 ms, most of it the disk's.
+    /// Counts a receipt durably. Takes about 10 ms, most of it for the disk.
     @discardableResult public func count(_ receipt: ShownReceipt) async throws(OutboxError) -> ReceiptOutcome {
         try await count([receipt])[0]
     }
 
-    /// Counts many in one transaction, and what was refused meanwhile, for the operator to see.
+    /// Counts many receipts in one transaction, together with the numbers of refused ones, so that an operator sees them.
     ///
-    /// - Returns: what became of each, in their order.
+    /// - Returns: The outcome of each receipt, in order.
     @discardableResult
     public func count(
         _ receipts: [ShownReceipt], refused: [ReceiptError: Int] = [:]
@@ -164,31 +168,31 @@ public final class Outbox: Sendable {
         try await store.count(receipts, refused: refused)
     }
 
-    /// What devices have said in the last `days` days, today included, at most 60.
+    /// Returns what devices reported in the last `days` days, including today; at most 60 days.
     public func receipts(days: Int = 30) async throws(OutboxError) -> ReceiptReport {
         try await store.receipts(days: max(1, min(days, 60)))
     }
 
-    /// When a device's last receipt came, and how much it has told; nil where none has come for 60 days.
+    /// Returns a device's last receipt time and its counts, or `nil` if it has sent no receipts for 60 days.
     public func receipts(of id: ReceiptID) async throws(OutboxError) -> ReceiptDevice? {
         try await store.receipts(of: id)
     }
 }
 
-/// What to throw away.
+/// The pushes to delete.
 public enum PurgeScope: Hashable, Sendable {
-    /// Only what is past its time: stale pushes, and whatever is older than 30 days. A courier does this by itself.
+    /// Only expired data: stale pushes, and anything older than 30 days. A courier does this by itself.
     case stale
-    /// Dead letters, of one reason or of all.
+    /// Dead letters, either with one reason or all of them.
     case deadLetters(reason: String?)
-    /// What was sealed by one key, waiting or a dead letter: that key was stolen. Nothing else, also not what is stale. What
-    /// is on its way can't be called back.
+    /// Every push sealed with one key, waiting or a dead letter, for use after that key was stolen. Nothing else is
+    /// deleted, not even stale pushes. A push in transit can't be recalled.
     case sealed(by: SealedBy)
-    /// Everything that waits, too. What is on its way can't be called back.
+    /// Everything, including waiting pushes. A push in transit can't be recalled.
     case everything
 }
 
-/// Where time comes from: the wall clock, since several processes and several days share an outbox.
+/// The source of time. It is the wall clock, since an outbox is shared by processes and lasts for days.
 package struct OutboxClock: Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     package var now: @Sendable () -> Int64
@@ -204,6 +208,6 @@ package struct OutboxClock: Sendable {
 }
 
 extension Duration {
-    /// Cut to the millisecond.
+    /// The duration in milliseconds, truncated.
     package var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 }

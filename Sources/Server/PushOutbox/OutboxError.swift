@@ -1,85 +1,86 @@
 public import PushSender
 public import SealedPush
 
-/// Why the outbox did not do what it was asked. Holds public IDs only.
+/// The reason why an outbox operation failed. Contains public IDs only.
 public enum OutboxError: Error, Equatable, Sendable {
-    /// The file is no database, parts of it are destroyed, or it holds values of other types than it must. What it held can
-    /// be had back from a copy only.
+    /// The file is not a database, parts of it are destroyed, or it contains values of the wrong type. Its contents can be
+    /// recovered only from a backup.
     case damaged
-    /// The file is a database of some other program. It was not changed.
+    /// The file is another program's database. It was not changed.
     case foreign
-    /// Another version of this library has made the outbox. It was not changed.
+    /// The outbox was created by another version of this library. It was not changed.
     case otherSchema
-    /// No file can be opened or made there. The text is the system's.
+    /// The file can't be opened or created at that path. The text is the system's.
     case cannotOpen(String)
-    /// Other users have, or could have, a hand in the file, in what SQLite opens beside it, or in its folder: nothing was
-    /// opened. The text says what is to be done.
+    /// Other users can, or could, change the file, SQLite's companion files, or its folder. Nothing was opened. The text
+    /// says what to do.
     case exposed(String)
     /// The file or its folder can't be written to.
     case readOnly
-    /// The disk is full. The transaction was not made; nothing that was there is lost, nor what earlier ones of the same call
-    /// have done.
+    /// The disk is full. The transaction was not committed. Nothing stored before it is lost, including earlier
+    /// transactions of the same call.
     case diskFull
     /// Another process held the database for longer than the busy limit.
     case busy
-    /// Anything else that SQLite reports: its extended result code and its own words.
+    /// Any other error from SQLite: its extended result code and message.
     case database(code: Int32, String)
-    /// There will be no connection to the database server however long one waits: the address is malformed, or the server refuses. The text is
-    /// its client's.
+    /// The database server can't be used, however long one waits: the address is malformed, or the server refuses the
+    /// connection. The text is the client's.
     case connection(String)
-    /// The database server can't be reached, or has been away for longer than the limit. The text is its client's.
+    /// The database server can't be reached, or has been down for longer than the limit. The text is the client's.
     case unreachable(String)
-    /// The database's role may not do that. The text is the server's.
+    /// The database role doesn't have the required privilege. The text is the server's.
     case notPermitted(String)
-    /// Anything else that PostgreSQL reports: its SQLSTATE and its own words.
+    /// Any other error from PostgreSQL: its SQLSTATE and message.
     case server(code: String, String)
 
     /// No such device is registered.
     case unknownDevice
-    /// No device of such a user is registered.
+    /// The user has no registered devices.
     case unknownUser
-    /// The device is registered for another user, and it was not said that it moves from there.
+    /// The device is registered for another user, and the call didn't name that user as the previous one.
     case otherUser(DeviceName)
-    /// Another enrollment key is pinned for the device. Where that is right, such as after the app's keychain was erased,
-    /// remove the device and register it anew: what waits for it was sealed to keys that are gone.
+    /// Another enrollment key is pinned for the device. If the new key is right, such as after the app's keychain was
+    /// erased, remove the device and register it again. Its waiting pushes were sealed to keys that are gone.
     case otherEnrollment(DeviceName)
-    /// Another user's device has this enrollment key, and has answered a challenge: it is that one, or its public record
-    /// was handed in by somebody else. Where the device has changed hands, remove the other first.
+    /// Another user's device has this enrollment key and has answered a challenge. Either it is the same device, or another
+    /// party submitted its public record. If the device has changed hands, remove the other registration first.
     case enrolledElsewhere(DeviceName)
-    /// The user has as many devices as the server lets a user have.
+    /// The user already has the maximum number of devices that the server allows.
     case tooManyDevices(limit: Int)
     /// The device was registered with an unverified recipient, so it has no records.
     case notEnrolled
-    /// A record was not believed.
+    /// The device record was rejected.
     case record(SealedPush.RecordError)
-    /// An answer to a challenge was not right.
+    /// The answer to the challenge was wrong.
     case challenge(ChallengeError)
-    /// The content was not sealed; nothing was enqueued.
+    /// The content could not be sealed; nothing was enqueued.
     case seal(SealError)
-    /// The idempotency key was used before, for others than these.
+    /// The idempotency key was already used for other recipients or other content.
     case keyUsedForOthers
     /// The text is not an ``OutboxKey``.
     case keyText
-    /// The outbox has a key, and none was given.
+    /// The outbox has a key, but none was given.
     case keyNeeded
-    /// The outbox has rows, and is not marked with this key: the key is another outbox's, or somebody has changed the database.
+    /// The outbox has rows but isn't marked with this key. Either the key is another outbox's, or the database was tampered
+    /// with.
     case otherKey
-    /// What is registered of the device was not written by anyone who has the outbox's key. Remove it, and let it enroll again.
+    /// The device's row was changed without the outbox's key. Remove the device, and let it enroll again.
     case forged(DeviceName)
 }
 
 extension OutboxError: CustomStringConvertible {
-    /// One sentence for a person.
+    /// A one-sentence description for people.
     public var description: String {
         switch self {
-        case .damaged: "the outbox file is damaged: it is no database, or parts of it are destroyed"
-        case .foreign: "this file is the database of another program; it was left as it is"
-        case .otherSchema: "another version of Sealed Push has made this outbox; it was left as it is"
+        case .damaged: "the outbox file is damaged: it is not a database, or parts of it are destroyed"
+        case .foreign: "this file is another program's database; it was not changed"
+        case .otherSchema: "this outbox was created by another version of Sealed Push; it was not changed"
         case .cannotOpen(let reason): "the outbox file can't be opened: \(reason)"
-        case .exposed(let reason): "the outbox is not safe from other users, and was not opened: \(reason)"
+        case .exposed(let reason): "the outbox is not protected from other users and was not opened: \(reason)"
         case .readOnly: "the outbox file or its folder can't be written to"
-        case .diskFull: "the disk is full: nothing that the outbox holds is lost"
-        case .busy: "another process holds the outbox for too long"
+        case .diskFull: "the disk is full; the outbox's contents are intact"
+        case .busy: "another process held the outbox for too long; try again"
         case .database(let code, let words): "the database failed (\(code): \(words))"
         case .connection(let words): "no connection to the outbox's database: \(words)"
         case .unreachable(let words): "the database can't be reached: \(words)"
@@ -90,18 +91,18 @@ extension OutboxError: CustomStringConvertible {
         case .otherUser(let name): "\(name) is registered for another user"
         case .otherEnrollment(let name): "another enrollment key is pinned for \(name)"
         case .enrolledElsewhere(let name):
-            "the enrollment key of \(name) is another user's device's, which has answered a challenge"
-        case .tooManyDevices(let limit): "this user has \(limit) devices, and may have no more"
+            "\(name)'s enrollment key already belongs to another user's verified device"
+        case .tooManyDevices(let limit): "this user already has \(limit) devices, the maximum"
         case .notEnrolled: "this device was registered without records"
         case .record(let error): error.description
         case .challenge(let error): error.description
         case .seal(let error): error.description
-        case .keyUsedForOthers: "this idempotency key was used before, for other devices or other content"
+        case .keyUsedForOthers: "this idempotency key was already used for other devices or other content"
         case .keyText: "not an outbox key"
-        case .keyNeeded: "the outbox has a key, which this needs"
+        case .keyNeeded: "the outbox has a key, and none was given"
         case .otherKey:
-            "the outbox is not marked with this key: the key is another outbox's, or somebody has changed the database"
-        case .forged(let name): "what is registered of \(name) was changed by somebody without the outbox's key"
+            "the outbox is not marked with this key: it is another outbox's key, or the database was tampered with"
+        case .forged(let name): "the registration of \(name) was changed without the outbox's key"
         }
     }
 }

@@ -2,19 +2,19 @@ internal import PushCore
 internal import PushSender
 internal import SealedPush
 
-/// What proves that rows of an outbox were written by who may: a secret that is not in the database.
+/// A secret, stored outside the database, that proves that an outbox's rows were written by an authorized process.
 ///
-/// With it, whoever can write the database, and has not the key, can't make the server send anything that was not enqueued, nor
-/// seal to a key that was not registered; all they can do is to delay, to reorder and to delete, and to put back what was
-/// there before. Docs/ThreatModel.md, Docs/Decisions/0040-rows-that-cant-be-forged.md.
+/// An attacker who can write to the database but doesn't have the key can't make the server send anything that wasn't
+/// enqueued. Nor can they make it seal to a key that wasn't registered. They can only delay, reorder, delete, and restore
+/// earlier rows. See Docs/ThreatModel.md, Docs/Decisions/0040-rows-that-cant-be-forged.md.
 ///
-/// Safe to use from many threads. Costs one hash of a row where it is written, and two where it is sent.
+/// Safe to use from many threads. Costs one hash for each row that is written, and two for each that is sent.
 public final class OutboxKey: Sendable {
     private let secret: GuardedSecret
 
-    /// Reads the text that ``withSecretText(_:)`` lends; white space at the end does not count.
+    /// Parses the text that ``withSecretText(_:)`` lends. Trailing white space is ignored.
     ///
-    /// - Throws: `keyText` for anything else.
+    /// - Throws: `keyText` if the text is not an outbox key.
     public init(parsing text: [UInt8]) throws(OutboxError) {
         let words = text.split(whereSeparator: { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d })
         guard words.count == 2, words[0].elementsEqual(Self.name), var bytes = Base64URL.decode(words[1]),
@@ -25,10 +25,10 @@ public final class OutboxKey: Sendable {
         }
     }
 
-    /// A new key. It stays for as long as the outbox does, whichever sender keys come and go.
+    /// Generates a new key. It stays the same for the life of the outbox, even as sender keys change.
     public init() { secret = GuardedSecret(count: Self.byteCount) { SecureRandom.fill($0) } }
 
-    /// Lends the key's text, one line, for as long as `body` runs; it is wiped afterwards and must not escape.
+    /// Lends the key's text, one line, while `body` runs. The text is wiped afterward and must not escape.
     public func withSecretText<Answer, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
@@ -48,26 +48,26 @@ public final class OutboxKey: Sendable {
 
 // MARK: Codes
 
-/// The codes in a device's rows.
+/// The codes stored with a device's rows.
 package struct DeviceCodes: Hashable, Sendable {
-    /// Of what is sealed to, and for whom.
+    /// The code of the recipient key and its user.
     package var pin: [UInt8]?
-    /// Of where it is delivered to.
+    /// The code of the address.
     package var address: [UInt8]?
-    /// Of the enrollment and its record.
+    /// The code of the enrollment key and its record.
     package var enrollment: [UInt8]?
 }
 
-/// A device with the codes that stood in its rows.
+/// A device with the codes stored in its rows.
 package struct StoredDevice: Sendable {
     package let device: RegisteredDevice
     package let codes: DeviceCodes
-    /// Whether the columns by which a send to many chooses the recipient follow from its record.
+    /// Whether the columns from which a broadcast chooses the recipient match the device's record.
     package let isSealedToItsKey: Bool
 }
 
 extension OutboxKey {
-    /// The codes for a device's rows.
+    /// Returns the codes for a device's rows.
     package func codes(of device: RegisteredDevice) -> DeviceCodes {
         let row = DeviceRow(device)
         return DeviceCodes(
@@ -78,7 +78,7 @@ extension OutboxKey {
             })
     }
 
-    /// What an outbox is marked with that has this key.
+    /// The value that an outbox with this key is marked with.
     var mark: [UInt8] { code("outbox", []) }
 
     package func accepts(_ stored: StoredDevice) -> Bool {
@@ -94,7 +94,7 @@ extension OutboxKey {
         )
     }
 
-    /// Nil where an entry and where it goes are as they were written; otherwise the reason for its dead letter.
+    /// Returns `nil` if an entry and its address are authentic, or otherwise the reason for the dead letter.
     func fault(of lease: Lease) -> String? {
         let (entry, address) = (lease.entryRow, lease.request.address)
         let isWhere = Self.areEqual(
@@ -135,8 +135,8 @@ extension OutboxKey {
         case bytes([UInt8])
     }
 
-    /// BLAKE2b with a key, 32 bytes (RFC 7693), over the kind of row and its fields, each behind a byte for its type and eight
-    /// for its length.
+    /// Returns the keyed BLAKE2b hash (32 bytes, RFC 7693) of the row type and its fields. Each field is preceded by one
+    /// byte for its type and eight for its length.
     private func code(_ kind: String, _ fields: [Field]) -> [UInt8] {
         var message: [UInt8] = []
         for field in [.text(kind)] + fields {

@@ -1,36 +1,36 @@
 public import PushSender
 public import SealedPush
 
-/// What an outbox holds, at one moment.
+/// The contents of an outbox at one moment.
 public struct OutboxStatus: Hashable, Sendable {
-    /// Registered devices.
+    /// The number of registered devices.
     public package(set) var deviceCount = 0
-    /// Those of them that can be sent to: with an address that its carrier has not refused.
+    /// The number of devices that can be sent to: they have an address that its carrier hasn't refused.
     public package(set) var reachableDeviceCount = 0
-    /// Of those, when the first record ends that holds now, and how many end within 30 days.
+    /// For reachable devices, the time at which the first valid record expires, and how many expire within 30 days.
     package var firstRecordExpiry: Timestamp?
     package var expiringRecordCount = 0
-    /// Pushes that wait or are on their way.
+    /// The number of pushes that are waiting or in transit.
     public package(set) var waitingCount = 0
-    /// Of the waiting ones, how many are older than a minute, an hour, a day and a week.
+    /// The number of waiting pushes older than a minute, an hour, a day, and a week.
     public package(set) var waitingByAge: [Duration: Int] = [:]
-    /// Of the waiting ones, how many were sealed by whose key: after a theft, those of the stolen one are to be thrown away.
+    /// The number of waiting pushes by sender key. After a theft, purge those sealed with the stolen key.
     public package(set) var waitingBySender: [SealedBy: Int] = [:]
-    /// The same of the dead letters, which may be sent again.
+    /// The number of dead letters by sender key. They can be retried.
     public package(set) var deadLettersBySender: [SealedBy: Int] = [:]
-    /// Devices by what their oldest push waits for.
+    /// The number of devices by the state of their oldest push.
     public package(set) var queues = Queues()
-    /// Of the leased ones, how many each host holds, by its own name; empty for a file, which has one host.
+    /// The number of leased devices by host name; empty for a file, which has only one host.
     public package(set) var leasedByHost: [String: Int] = [:]
-    /// Devices for which something waits, by carrier: a courier delivers to one.
+    /// The number of devices with waiting pushes, by carrier. A courier delivers to one carrier.
     public package(set) var waitingDevices: [Carrier: Int] = [:]
-    /// When the next one may be sent, where none may now; nil where nothing waits.
+    /// The time at which the next push is due if none is due now; `nil` if no pushes are waiting.
     public package(set) var nextDue: Timestamp?
-    /// Dead letters, by the carrier's reason.
+    /// The number of dead letters by the carrier's reason.
     public package(set) var deadLetters: [String: Int] = [:]
-    /// What became of pushes in the last 30 days: `accepted`, `expired`, `dropped:REASON`, `dead:REASON`.
+    /// The outcomes of pushes in the last 30 days: `accepted`, `expired`, `dropped:REASON`, `dead:REASON`.
     public package(set) var outcomes: [String: Int] = [:]
-    /// The size of the file without its log, in bytes.
+    /// The size of the file in bytes, without its log.
     public package(set) var fileByteCount = 0
 
     package init() {}
@@ -42,7 +42,7 @@ public struct OutboxStatus: Hashable, Sendable {
         expiringRecordCount = try devices.count("expiring")
     }
 
-    /// Leaves out what is no name of its kind: somebody has been in the database.
+    /// Converts the names to keys, and omits invalid names, which mean that the database was tampered with.
     package static func parsed<Key>(_ counts: [String: Int], _ key: (String) -> Key?) -> [Key: Int] {
         Dictionary(counts.compactMap { name, count in key(name).map { ($0, count) } }, uniquingKeysWith: +)
     }
@@ -50,11 +50,12 @@ public struct OutboxStatus: Hashable, Sendable {
     package static let ages: [Duration] = [.seconds(60), .seconds(3_600), .seconds(86_400), .seconds(7 * 86_400)]
 
     public struct Queues: Hashable, Sendable {
-        /// May be sent now.
+        /// The number of devices whose push can be sent now.
         public package(set) var due = 0
-        /// On their way, or held by a process that died; those come due again at their lease's end.
+        /// The number of devices whose push is in transit or held by a process that died. The latter come due when their
+        /// lease ends.
         public package(set) var leased = 0
-        /// Put off after a failure.
+        /// The number of devices whose push was deferred after a failure.
         public package(set) var delayed = 0
 
         package init(_ row: some OutboxRow) throws(OutboxError) {
@@ -67,13 +68,13 @@ public struct OutboxStatus: Hashable, Sendable {
     }
 }
 
-/// A push that can't be delivered as it is, still sealed. Public IDs only.
+/// A push that can't be delivered as it is, still sealed. Contains public IDs only.
 public struct DeadLetter: Hashable, Sendable {
     public let apnsID: String
     public let device: DeviceName?
     /// The carrier's reason.
     public let reason: String
-    /// How often it was sent; 0 where it only waited behind another one.
+    /// The number of times it was sent; 0 if it only waited behind another push.
     public let attempts: Int
     public let enqueued: Timestamp
     public let died: Timestamp

@@ -1,40 +1,42 @@
 package import PushSender
 package import SealedPush
 
-/// What the outbox needs of a database. Two kinds keep this promise: a file of SQLite's on one host, PostgreSQL for many.
+/// The database operations that the outbox needs. There are two implementations: an SQLite file on one host, and PostgreSQL
+/// for many.
 ///
-/// Each call is one transaction, or a series of them where it says so: done as a whole and durable on return, or not at all.
-/// What is decided about devices, messages and refusals is decided above, the same for all; a store keeps rows.
+/// Each call is one transaction, or a series of them if documented: it either completes and is durable on return, or has no
+/// effect. Rules for devices, messages, and refusals live above the store and are the same for every store. A store only
+/// keeps rows.
 package protocol OutboxStore: Sendable {
-    /// What the courier measures its own time by: how long it holds a lease, how long it pauses.
+    /// The clock that the courier uses for its own times, such as how long it holds a lease or pauses.
     var clock: OutboxClock { get }
 
     // MARK: Devices
 
-    /// Makes or replaces devices, all or none, each as ``DeviceChange`` decides.
+    /// Creates or replaces devices, all or none, each as its ``DeviceChange`` decides.
     ///
-    /// - Throws: what ``RegistryRules`` refuse, and what the changes throw.
+    /// - Throws: The errors of ``RegistryRules`` and of the changes.
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange]
-    /// Forgets a device and what waits for it; returns how many pushes that were. Throws `unknownDevice`.
+    /// Removes a device and its waiting pushes, and returns the number of pushes. Throws `unknownDevice`.
     func remove(_ name: DeviceName) async throws(OutboxError) -> Int
-    /// Devices by name, ascending.
+    /// Returns devices by name, ascending.
     func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [FoundDevice]
 
-    /// Removes what names a person or their devices elsewhere: idempotency keys, by audience, and receipts.
+    /// Removes other data that identifies a user or their devices: idempotency keys, by audience, and receipts.
     func forget(audiences: [String], receipts: [ReceiptID]) async throws(OutboxError)
-    /// Notes until when a user's logins do not count, in milliseconds since 1970.
+    /// Records the time until which a user's logins are invalid, in milliseconds since 1970.
     func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError)
     func loginsEnded(for user: UserName) async throws(OutboxError) -> Int64?
 
     // MARK: Messages
 
-    /// Reads the next devices that a message goes to. For everyone, that is a range nobody has begun yet, from where earlier
-    /// calls with the same key have stopped, then one that was begun and not stored.
+    /// Reads the next devices that a message goes to. For a broadcast, that is a new range, starting where earlier calls
+    /// with the same key stopped. If no new range is left, it is one that was begun and not stored.
     ///
     /// - Throws: `unknownDevice`, `unknownUser`, `keyUsedForOthers`.
     func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch
-    /// Stores what was sealed for a batch. False, and nothing stored, where a device is not as it was read, or somebody else has
-    /// stored the batch.
+    /// Stores what was sealed for a batch. Returns false and stores nothing if a device has changed since it was read, or
+    /// if another caller has stored the batch.
     func enqueue(
         _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
     ) async throws(OutboxError) -> Bool
@@ -43,61 +45,62 @@ package protocol OutboxStore: Sendable {
 
     // MARK: Leases
 
-    /// Notes what became of leases, holds on to some, and takes new ones.
+    /// Records the outcomes of leases, extends some, and takes new ones.
     ///
-    /// A lease may have been lost in the meantime, to whoever took it after its end. What its carrier said about the entry or the
-    /// address is true all the same; only the device's place in the queue is then left to the new holder.
+    /// A lease may have expired and been taken by another courier in the meantime. The carrier's answer about the entry or
+    /// the address is still true. In that case, only the device's place in the queue is left to the new holder.
     func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer
-    /// Whether the carrier has taken a push for a device's present address, of whichever device.
+    /// Whether the carrier has accepted a push for any device's current address.
     func hasProvenAddress(of carrier: Carrier) async throws(OutboxError) -> Bool
-    /// How long until something comes due; zero or less where something is, nil where nothing waits.
+    /// Returns the time until a push comes due: zero or less if one is due, or `nil` if none is waiting.
     func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration?
-    /// Sleeps until something was enqueued by whichever process, or a while is over: that long, or longer where the store can
-    /// tell that nothing is due. Returns soon where the task is cancelled.
+    /// Sleeps until any process enqueues a push, or until the duration is over. May sleep longer if the store can tell that
+    /// nothing is due. Returns early if the task is canceled.
     func rest(for duration: Duration, by carrier: Carrier) async
 
     // MARK: Upkeep
 
-    /// Moves dead letters back, of one reason or all, and takes their addresses into use again; in several transactions.
+    /// Requeues dead letters, of one reason or all, and reenables their addresses, in several transactions.
     func retry(reason: String?) async throws(OutboxError) -> Int
-    /// Makes due at once what was put off; returns for how many queues.
+    /// Makes deferred pushes due at once, and returns the number of queues.
     func retryNow() async throws(OutboxError) -> Int
-    /// Throws pushes away; in several transactions.
+    /// Deletes pushes, in several transactions.
     func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int
     func status() async throws(OutboxError) -> OutboxStatus
     func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter]
 
-    /// Writes a few bytes, durably.
+    /// Writes a few bytes durably.
     func requireWritable() async throws(OutboxError)
 
     // MARK: The key's mark
 
-    /// What the outbox is marked with; nil if it has no key.
+    /// Returns the mark of the outbox's key, or `nil` if it has no key.
     func mark() async throws(OutboxError) -> [UInt8]?
     func setMark(_ mark: [UInt8]) async throws(OutboxError)
 
     // MARK: Receipts
 
-    /// Counts receipts, and what was refused; returns what became of each, in their order.
+    /// Counts receipts and refusals, and returns the outcome of each receipt, in order.
     func count(_ receipts: [ShownReceipt], refused: [ReceiptError: Int]) async throws(OutboxError) -> [ReceiptOutcome]
-    /// The last so many days, today included.
+    /// Returns the report for the last `days` days, including today.
     func receipts(days: Int) async throws(OutboxError) -> ReceiptReport
     func receipts(of id: ReceiptID) async throws(OutboxError) -> ReceiptDevice?
 }
 
-/// One device as it is to be from now on.
+/// A change to one device's registration.
 package struct DeviceChange: Sendable {
     package let name: DeviceName
-    /// Who was logged in there before, where that was another.
+    /// The user who was logged in on the device before, if it was another one.
     package var previous: UserName?
     let key: OutboxKey?
-    /// A record that was handed in and verified: where the same one is stored, it needs not be verified again.
+    /// A record that was submitted and verified. If the same record is stored, it isn't verified again.
     package var record: DeviceRecord?
-    /// How many devices the user may have.
+    /// The maximum number of devices for the user.
     package var deviceLimit = Int.max
     let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
 
-    /// The new state, made of the old one, which nobody else changes meanwhile; may be called more than once.
+    /// Returns the new state, computed from the old one. No one else changes the device in the meantime. May be called more
+    /// than once.
     package func next(_ known: StoredDevice?) throws(OutboxError) -> StoredDevice {
         if let key, let known, !key.accepts(known) { throw .forged(name) }
         let device = try apply(known?.device)
@@ -105,7 +108,7 @@ package struct DeviceChange: Sendable {
     }
 }
 
-/// Which devices are read.
+/// The devices to read.
 package enum DeviceSelection: Hashable, Sendable {
     case named(DeviceName)
     case of(UserName)
@@ -115,9 +118,9 @@ package enum DeviceSelection: Hashable, Sendable {
 
 /// A device's row.
 package struct FoundDevice: Sendable {
-    /// As it stands there.
+    /// The name as stored.
     let name: String
-    /// Nil if the row is not a device: somebody has been in the database.
+    /// The device, or `nil` if the row was tampered with and isn't a valid device.
     let stored: StoredDevice?
 
     package init(_ row: some OutboxRow) throws(OutboxError) {
@@ -126,14 +129,14 @@ package struct FoundDevice: Sendable {
     }
 }
 
-/// A row of a store's database. A column of another type than is asked for, or NULL where that is not expected, throws
-/// `damaged`: somebody has been in the database.
+/// A row of a store's database. Throws `damaged` if a column has an unexpected type or an unexpected NULL: the database was
+/// tampered with.
 package protocol OutboxRow {
     func optionalInt(_ column: String) throws(OutboxError) -> Int64?
     func optionalText(_ column: String) throws(OutboxError) -> String?
     func optionalBytes(_ column: String) throws(OutboxError) -> [UInt8]?
     func optionalBool(_ column: String) throws(OutboxError) -> Bool?
-    /// The key that is sealed to, of the column `recipient`; nil if there is none.
+    /// Returns the recipient key, from the column `recipient`, or `nil` if there is none.
     func recipient() throws(OutboxError) -> DevicePublicKey?
 }
 
@@ -143,7 +146,7 @@ extension OutboxRow {
     package func bytes(_ column: String) throws(OutboxError) -> [UInt8] { try known(optionalBytes(column)) }
     package func bool(_ column: String) throws(OutboxError) -> Bool { try known(optionalBool(column)) }
 
-    /// A number of things: 0 to 2^40, so that no sum of such numbers is too large.
+    /// Returns a count, clamped to 0 through 2^40, so that sums of counts can't overflow.
     package func count(_ column: String) throws(OutboxError) -> Int { Int(min(max(try int(column), 0), 1 << 40)) }
 
     package func recipient() throws(OutboxError) -> DevicePublicKey? {
@@ -155,7 +158,7 @@ extension OutboxRow {
         (try int("device"), try optionalText("name"), try text("outcome"), try count("count"))
     }
 
-    /// Of a column with milliseconds since 1970.
+    /// Returns the time in a column that holds milliseconds since 1970.
     func time(_ column: String) throws(OutboxError) -> Timestamp { Timestamp(clamping: try int(column) / 1_000) }
 
     private func known<Value>(_ value: Value?) throws(OutboxError) -> Value {
@@ -166,10 +169,10 @@ extension OutboxRow {
 
 package typealias SettledLease = (lease: Lease, settlement: Settlement)
 
-/// What a courier hands in and asks for at once.
+/// The outcomes that a courier submits and the leases that it requests, in one exchange.
 package struct LeaseExchange: Sendable {
     package var settled: [SettledLease] = []
-    /// Those that are held for `hold` from now on.
+    /// The leases that are held for `hold` from now on.
     package var extended: [Lease] = []
     package var hold: Duration = .zero
     package var order: LeaseOrder?
@@ -177,7 +180,7 @@ package struct LeaseExchange: Sendable {
 
 package struct LeaseAnswer: Sendable {
     package var leases: [Lease] = []
-    /// What is to be handed in once more, soon: somebody is enqueueing to these devices at this moment.
+    /// The outcomes to submit again soon, because another process is enqueueing to these devices right now.
     package var unsettled: [SettledLease] = []
 
     package init() {}

@@ -4,22 +4,22 @@
     internal import Dispatch
     internal import PushCore
 
-    /// Where a database is and how it is reached: a URL as every tool of PostgreSQL's takes, with what is ours added.
+    /// The address of a database: a URL in the form that all PostgreSQL tools accept, with our own settings added.
     ///
-    /// It has no password: that comes from the environment (`PGPASSWORD`), a file (`PGPASSFILE`), or a service file.
+    /// It contains no password: that comes from the environment (`PGPASSWORD`), a file (`PGPASSFILE`), or a service file.
     ///
-    /// Where it leads beyond this machine, the server's certificate is checked, unless `sslmode` demands something else.
+    /// For a server on another machine, the certificate is checked, unless `sslmode` requests something else.
     package struct PostgresAddress: Sendable {
-        /// As libpq takes them: keywords and values.
+        /// The keywords and values for libpq.
         let parameters: [(String, String)]
 
-        /// - Throws: `connection` if the text is not such a URL, if it has a password in it, which would stand in
-        ///   the list of processes and in the shell's history, and if no CA file is named for a server elsewhere.
+        /// - Throws: `connection` if the text is not such a URL or names no CA file for a server elsewhere. Also if it
+        ///   contains a password, which would appear in the process list and in the shell's history.
         package init(parsing text: String) throws(OutboxError) {
             guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
-                throw .connection("an address begins with postgres://")
+                throw .connection("the address must begin with postgres://")
             }
-            // Its words on what is wrong repeat parts of the address, and one of them may be a password.
+            // libpq's error messages repeat parts of the address, which may include a password.
             guard text.last?.isWhitespace == false, let options = PQconninfoParse(text, nil) else {
                 throw Self.malformed
             }
@@ -32,9 +32,9 @@
             }
             guard given["password"] == nil, given["sslpassword"] == nil else {
                 throw .connection(
-                    "others can read a password in an address: put it into PGPASSWORD or a file that PGPASSFILE names")
+                    "others can see a password in the address; put it in PGPASSWORD or a file that PGPASSFILE names")
             }
-            // A slash that is not percent-encoded makes a password the port, and what follows the database.
+            // A slash that isn't percent-encoded makes a password the port, and the text after it the database.
             guard given["port", default: ""].split(separator: ",").allSatisfy({ UInt16($0) != nil }),
                 !["host", "dbname"].contains(where: { given[$0]?.contains("@") ?? false })
             else { throw Self.malformed }
@@ -44,72 +44,72 @@
         }
 
         private static let malformed = OutboxError.connection(
-            "an address is postgres://USER@HOST/DATABASE, with options that libpq knows: percent-encode what is special in a part of it, and leave the password out"
+            "the address must have the form postgres://USER@HOST/DATABASE, with options that libpq knows; percent-encode special characters, and leave the password out"
         )
 
-        /// A network could answer in the server's place, and would be told the password. Source: PostgreSQL 15, 34.19.
+        /// The network could impersonate the server and receive the password. Source: PostgreSQL 15, 34.19.
         ///
-        /// - Parameter given: what the address has.
+        /// - Parameter given: The address's own settings.
         private static func encryption(_ given: [String: String]) throws(OutboxError) -> [(String, String)] {
             func value(_ keyword: String, _ variable: String) -> String? {
                 given[keyword] ?? getenv(variable).map { String(cString: $0) }
             }
             let hosts = [value("host", "PGHOST"), value("hostaddr", "PGHOSTADDR")].compactMap(\.self)
-            // A service's file may name another host.
+            // A service file may name another host.
             let isLocal =
                 value("service", "PGSERVICE") == nil
                 && hosts.flatMap { $0.split(separator: ",") }.allSatisfy(Self.isLocal)
             let mode = value("sslmode", "PGSSLMODE")
             guard !isLocal, mode == nil || ["allow", "prefer"].contains(mode) else { return [] }
             if value("sslrootcert", "PGSSLROOTCERT") != nil { return [("sslmode", "verify-full")] }
-            // Older ones know no `system`.
+            // Older versions don't support `system`.
             guard PQlibVersion() >= 160_000 else {
                 throw .connection(
-                    "the address must name a CA file, by which the server's certificate is checked: add ?sslrootcert=/etc/ssl/certs/ca-certificates.crt, or your own CA's (sslmode=disable would trust the network)"
+                    "the address must name a CA file for checking the server's certificate: add ?sslrootcert=/etc/ssl/certs/ca-certificates.crt, or your own CA's file (sslmode=disable would trust the network)"
                 )
             }
             return [("sslmode", "verify-full"), ("sslrootcert", "system")]
         }
 
-        /// A socket's folder, or this machine itself.
+        /// Whether the host is a socket's folder or this machine.
         private static func isLocal(_ host: Substring) -> Bool {
             host.hasPrefix("/") || ["localhost", "::1"].contains(host)
                 || host.wholeMatch(of: /127(\.[0-9]{1,3}){3}/) != nil
         }
 
-        /// A dead host is noticed within 25 s. Of several hosts, the one that can be written to.
+        /// A dead host is detected within 25 s. If there are several hosts, the writable one is used.
         private static let defaults = [
             ("target_session_attrs", "read-write"), ("keepalives_idle", "10"), ("keepalives_interval", "5"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "25000"),
         ]
     }
 
-    /// One connection to a server, over libpq's asynchronous calls, so that no wait is without an end.
+    /// A connection to a server, over libpq's asynchronous calls, so that every wait has a limit.
     ///
-    /// Unchecked: everything but ``run(_:)`` and ``interrupt()`` is called on its queue only.
+    /// Unchecked: every member except ``run(_:)`` and ``interrupt()`` is used only on its queue.
     package final class PostgresConnection: @unchecked Sendable {
         private let handle: OpaquePointer
         private let queue = DispatchQueue(label: "outbox.postgres")
-        /// Prepared statements' names, by their text.
+        /// The names of prepared statements, by their text.
         private var statements: [String: String] = [:]
-        /// A byte here ends ``waitForNotification(for:)``.
+        /// A byte in this pipe ends ``waitForNotification(for:)``.
         private let interruption: (read: CInt, write: CInt)
 
-        /// Blocks until it is connected.
+        /// Connects, and blocks until it is done.
         ///
-        /// - Throws: `unreachable` if trying again may help, `connection` if it won't.
+        /// - Throws: `unreachable` if trying again may help, or `connection` if it won't.
         private init(_ address: PostgresAddress) throws(OutboxError) {
             let keywords = address.parameters.map { Array($0.0.utf8) + [0] } + [nil]
             let values = address.parameters.map { Array($0.1.utf8) + [0] } + [nil]
             let handle = Self.withPointers(keywords) { keywords in
                 Self.withPointers(values) { PQconnectStartParams(keywords, $0, 1) }
             }
-            guard let handle else { throw .unreachable("libpq has no memory") }
+            guard let handle else { throw .unreachable("libpq is out of memory") }
             self.handle = handle
             var ends: [CInt] = [-1, -1]
             guard pipe(&ends) == 0 else {
                 PQfinish(handle)
-                throw .unreachable("no descriptor is left")
+                throw .unreachable("no file descriptors are left")
             }
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
@@ -123,7 +123,7 @@
             close(interruption.write)
         }
 
-        /// Opens a connection, on a thread of its own meanwhile.
+        /// Opens a connection without blocking the caller's thread.
         static func open(_ address: PostgresAddress) async throws(OutboxError) -> PostgresConnection {
             try await blocking(on: .global()) { () throws(OutboxError) in
                 let connection = try PostgresConnection(address)
@@ -132,14 +132,14 @@
             }
         }
 
-        /// No name is looked up among what is temporary before it is looked up in `pg_catalog`. What a dead client held
-        /// is free again after a minute.
+        /// Names are looked up in `pg_catalog` before temporary objects. Locks held by a dead client are released after a
+        /// minute.
         private static let session = """
             SET search_path = pg_catalog, pg_temp; SET jit = off;
             SET statement_timeout = '60s'; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'
             """
 
-        /// Runs what may block, on the connection's own thread, after what was asked for before.
+        /// Runs a body that may block, on the connection's own thread, after earlier ones.
         func run<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
@@ -155,10 +155,10 @@
             return try result.get()
         }
 
-        /// False once the server or the network has ended it.
+        /// False once the server or the network has ended the connection.
         var isUsable: Bool { PQstatus(handle) == CONNECTION_OK }
 
-        /// Whether it was left within a transaction.
+        /// Whether the connection is outside a transaction.
         var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
 
         // MARK: Statements
@@ -177,13 +177,13 @@
             return try answer()
         }
 
-        /// Runs a statement that always answers with a row.
+        /// Runs a statement that always returns a row.
         func row(_ sql: String, _ values: [PostgresValue] = []) throws(OutboxError) -> PostgresRows.Row {
             guard let row = try rows(sql, values).first else { throw .damaged }
             return row
         }
 
-        /// How many rows of a table there are under each name, or what else is summed up.
+        /// Returns the number of rows of a table under each name, or another sum.
         func counts(
             by name: String, in table: String, where condition: String = "true", _ values: [PostgresValue] = [],
             sum: String = "count(*)"
@@ -194,7 +194,7 @@
             return counts
         }
 
-        /// Runs statements without parameters, whose last answer counts; text format.
+        /// Runs statements without parameters, and returns the last one's result in text format.
         @discardableResult package func script(_ sql: String) throws(OutboxError) -> [[String?]] {
             guard PQsendQuery(handle, sql) == 1 else { throw failure() }
             return try answer().cells.map { $0.map { cell in cell.map { String(decoding: $0, as: UTF8.self) } } }
@@ -209,7 +209,7 @@
             return name
         }
 
-        /// Waits for all of a statement's answers, whatever they are: only then is the connection free again.
+        /// Waits for all of a statement's results, whatever they are: only then is the connection free again.
         private func answer() throws(OutboxError) -> PostgresRows {
             var rows: PostgresRows?
             var problem: OutboxError?
@@ -249,7 +249,7 @@
 
         // MARK: Waiting
 
-        /// Waits for a notification on a channel that is listened to, the time's end, or ``interrupt()``.
+        /// Waits for a notification on a channel, the end of the duration, or ``interrupt()``.
         func waitForNotification(for duration: Duration) throws(OutboxError) {
             let end = ContinuousClock.now + duration
             while true {
@@ -274,7 +274,7 @@
             }
         }
 
-        /// Ends a wait for a notification, this one or the next; from any thread.
+        /// Ends a wait for a notification, this one or the next. Can be called from any thread.
         func interrupt() {
             var byte: UInt8 = 0
             _ = write(interruption.write, &byte, 1)
@@ -299,16 +299,16 @@
             }
         }
 
-        /// What waiting can't mend is said at once: a wrong password, a database that is not there. It is told by the
-        /// SQLSTATE, which precedes the server's words at this verbosity, whatever their language. Without one, libpq
-        /// itself has failed, with each host for a reason; that passes, unless a name or a certificate is wrong.
+        /// Permanent failures, such as a wrong password or a missing database, are reported at once. They are recognized by
+        /// the SQLSTATE, which precedes the server's message at this verbosity, in any language. Without one, libpq itself
+        /// has failed, with a reason for each host. That is transient, unless a name or a certificate is wrong.
         private func connectFailure() -> OutboxError {
             let words = words()
             let code = words.split(separator: " ").first { word in
                 word.utf8.count == 6 && word.hasSuffix(":") && word.utf8.contains(where: \.isDigit)
                     && word.utf8.dropLast().allSatisfy { $0.isDigit || (0x41...0x5a).contains($0) }
             }
-            // Source: PostgreSQL 15, appendix A: who may not connect, and what is not there or not understood.
+            // Source: PostgreSQL 15, appendix A: connections not permitted, and names that don't exist or can't be parsed.
             let lasting = ["08P01", "0A", "22", "28", "3D", "42"].contains { code?.hasPrefix($0) ?? false }
             let reasons = words.split(separator: "; ").filter { !$0.hasPrefix("\t") }
             return lasting || PQconnectionNeedsPassword(handle) == 1
@@ -316,17 +316,17 @@
                 ? .connection(words) : .unreachable(words)
         }
 
-        /// libpq's words, which no locale changes: nobody here sets one.
+        /// Checks libpq's own messages, which aren't localized because the program never sets a locale.
         private static func isLasting(_ reason: Substring) -> Bool {
             ["invalid ", "could not parse "].contains { reason.hasPrefix($0) }
                 || reason.hasPrefix("could not translate host name") && !reason.contains("Temporary failure")
                 || ["does not support SSL", "certificate"].contains { reason.contains($0) }
         }
 
-        /// What the server is said to have as its process. A pooler makes one up.
+        /// The server process announced at connection time. A pooler makes one up.
         var announcedSession: [[String?]] { [[String(PQbackendPID(handle))]] }
 
-        /// The process that runs the statement.
+        /// The server process that runs the statement.
         func session() throws(OutboxError) -> [[String?]] { try script("SELECT pg_backend_pid()") }
 
         private func wait(for events: Int16, until end: ContinuousClock.Instant? = nil) throws(OutboxError) {
@@ -336,7 +336,7 @@
             while true {
                 let count = poll(&watched, 1, CInt(clamping: limit.milliseconds))
                 if count > 0 { return }
-                if count == 0 { throw .unreachable("no answer for \(limit.components.seconds) s") }
+                if count == 0 { throw .unreachable("no answer within \(limit.components.seconds) s") }
                 guard errno == EINTR else { throw .unreachable(String(cString: strerror(errno))) }
             }
         }
@@ -348,13 +348,13 @@
         private func words() -> String { OutboxError.oneLine(PQerrorMessage(handle)) }
 
         private static let connectLimit = Duration.seconds(10)
-        /// Statements have a shorter limit of the server's.
+        /// The server applies a shorter limit to statements.
         private static let answerLimit = Duration.seconds(90)
 
         private static func withPointers<Answer>(
             _ values: [[UInt8]?], _ body: ([UnsafePointer<CChar>?]) -> Answer
         ) -> Answer {
-            // One buffer for all: an empty value needs an address, too, since none means NULL.
+            // One buffer for all values. Even an empty value needs an address, since a null pointer means NULL.
             var buffer: [CChar] = []
             buffer.reserveCapacity(values.reduce(0) { $0 + ($1?.count ?? 0) } + 1)
             var offsets: [Int?] = []
@@ -379,7 +379,7 @@
             }
             let code = String(cString: field)
             switch code {
-            // The server ends, starts, has no room for another connection, or is the standby now.
+            // The server is stopping, starting, out of connections, or now the standby.
             case "57P01", "57P02", "57P03", "57P05", "53300", "25006": self = .unreachable(words)
             case "53100": self = .diskFull
             case "42501": self = .notPermitted(words)
@@ -395,7 +395,7 @@
             return String(cString: text).split(separator: "\n").joined(separator: "; ")
         }
 
-        /// Another transaction stood in the way, or the server was too slow: the same again will do.
+        /// Whether another transaction got in the way or the server was too slow, so that a retry should succeed.
         var isCollision: Bool {
             switch self {
             case .busy: true

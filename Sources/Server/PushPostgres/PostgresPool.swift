@@ -3,10 +3,10 @@
     internal import PushCore
     internal import PushSender
 
-    /// A few connections to one server, and transactions that outlive a lost connection, a restart and a failover.
+    /// A few connections to one server, and transactions that survive a lost connection, a restart, and a failover.
     package final class PostgresPool: Sendable {
         private let address: PostgresAddress
-        /// How long a call goes on trying where the server is away.
+        /// How long a call keeps trying while the server is unavailable.
         private let patience: Duration
         private let onWait: @Sendable (String) -> Void
         private let state = Locked(State())
@@ -15,11 +15,11 @@
             var idle: [PostgresConnection] = []
             var openCount = 0
             var waiters: [CheckedContinuation<PostgresConnection?, Never>] = []
-            /// Since no connection could be opened; nil if the last one could.
+            /// The time since which no connection could be opened, or `nil` if the last one could.
             var absence: (start: ContinuousClock.Instant, reason: String?, isTold: Bool)?
         }
 
-        /// - Parameter onWait: called once for each time in which no connection is to be had for two seconds, with the reason.
+        /// - Parameter onWait: Called once for each time that no connection is available for two seconds, with the reason.
         package init(
             _ address: PostgresAddress, patience: Duration, onWait: @escaping @Sendable (String) -> Void = { _ in }
         ) {
@@ -28,34 +28,36 @@
             self.onWait = onWait
         }
 
-        /// Looks for a pooler that gives each transaction any session that is free. Prepared statements, locks and LISTEN
-        /// are a session's.
+        /// Detects a pooler that assigns any free session to each transaction. Prepared statements, locks, and LISTEN
+        /// belong to a session.
         ///
-        /// - Throws: `connection` if there is one.
+        /// - Throws: `connection` if there is such a pooler.
         func requireSessions() async throws(OutboxError) {
             let isShared = try await persistently { connection throws(OutboxError) in
                 let session = try await connection.run { connection throws(OutboxError) in try connection.session() }
                 guard session != connection.announcedSession else { return false }
-                // Two at once are never the same, and one stays what it is.
+                // Two concurrent sessions always differ, and a session's own process never changes.
                 let other = try await self.connected { connection throws(OutboxError) in try connection.session() }
                 let again = try await connection.run { connection throws(OutboxError) in try connection.session() }
                 return session == other || session != again
             }
             guard !isShared else {
                 throw .connection(
-                    "a pooler answers there, in transaction mode: set its pool_mode to session, or name the server itself"
+                    "a pooler in transaction mode answers there; set its pool_mode to session, or name the server itself"
                 )
             }
         }
 
-        /// Runs a transaction to its end, also when the calling task is cancelled. If it was lost, or another stood in
-        /// its way, the body is called again; if the answer to COMMIT was lost, the server is asked what became of it.
+        /// Runs a transaction to completion, even if the calling task is canceled. If the transaction is lost or collides
+        /// with another one, the body is called again. If the response to COMMIT is lost, the server is asked whether it
+        /// was committed.
         ///
         /// - Parameters:
-        ///   - isReadOnly: reads from one snapshot.
-        ///   - time: what the body is given, in milliseconds since 1970; nil for the server's at the beginning.
-        /// - Throws: `unreachable` after ``patience``; then it is not known whether the transaction was committed only
-        ///   if that was its last step.
+        ///   - isReadOnly: Whether to only read, from one snapshot.
+        ///   - time: The time passed to the body, in milliseconds since 1970, or `nil` for the server's time at the
+        ///     beginning.
+        /// - Throws: `unreachable` after ``patience``. If the last step was the commit, it is then unknown whether the
+        ///   transaction was committed.
         func transaction<Answer: Sendable>(
             isReadOnly: Bool, at time: Int64?,
             _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer
@@ -82,7 +84,7 @@
             }
         }
 
-        /// Runs on a connection of its own, without a transaction; once more if the server was away.
+        /// Runs the body on a connection of its own, without a transaction; again if the server was unavailable.
         package func connected<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
@@ -90,7 +92,7 @@
         }
 
         private struct Pending<Answer: Sendable>: Sendable {
-            /// PostgreSQL's number of the transaction, by which it can be asked for its end.
+            /// PostgreSQL's number of the transaction, for querying its status.
             let number: String
             let answer: Answer
 
@@ -98,7 +100,7 @@
             func isCommitted(_ connection: PostgresConnection) async throws(OutboxError) -> Bool {
                 try await connection.run { connection throws(OutboxError) in
                     for _ in 0..<600 {
-                        // A promoted asynchronous standby that does not know the number has lost the transaction.
+                        // A promoted asynchronous standby that doesn't know the number has lost the transaction.
                         let rows = try connection.rows(
                             """
                             SELECT CASE WHEN $1::xid8 < pg_snapshot_xmax(pg_current_snapshot())
@@ -112,14 +114,14 @@
                         guard status == "in progress" else { return false }
                         usleep(50_000)
                     }
-                    throw .unreachable("a transaction of an ended connection does not end")
+                    throw .unreachable("a transaction of a closed connection is still in progress")
                 }
             }
         }
 
-        /// Returns when what others have committed outlives a failover, too. A connection that is ended while its
-        /// COMMIT waits for the synchronous standby has committed at the server alone. A later commit that writes waits
-        /// until the standby has both; a commit that writes nothing would not wait.
+        /// Returns when earlier commits by others survive a failover, too. If a connection ends while its COMMIT waits for
+        /// the synchronous standby, the commit is only on the server. A later commit that writes waits until the standby
+        /// has both; a commit that writes nothing would not wait.
         static func waitForStandby(_ connection: PostgresConnection) throws(OutboxError) {
             try connection.script("SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'sealed_push', '')")
         }
@@ -137,7 +139,7 @@
                         give(back: connection)
                         return answer
                     } catch {
-                        // Ends what is half done.
+                        // Rolls back the unfinished transaction.
                         _ = try? await connection.run { connection throws(OutboxError) in
                             if connection.isUsable, !connection.isIdle { try connection.script("ROLLBACK") }
                         }
@@ -148,7 +150,7 @@
                     var isAway = false
                     if case .unreachable = error { isAway = true }
                     guard isAway || error.isCollision, ContinuousClock.now < end else { throw error }
-                    // A cancelled task waits, too, as a transaction runs to its end; in a task of its own it can.
+                    // Waits even if the task is canceled, since a transaction runs to completion; only a detached task can.
                     let time = isAway ? pause : .milliseconds(Int.random(in: 0...20))
                     await Task.detached { try? await Task.sleep(for: time) }.value
                     if isAway { pause = min(pause * 2 * Double.random(in: 0.8...1.2), .seconds(1)) }
@@ -210,7 +212,7 @@
 
         private static let quietTime = Duration.seconds(2)
 
-        /// Hands the connection to somebody who waits, or keeps it; if it is broken, another may take its place.
+        /// Hands the connection to a waiting caller, or keeps it. If it is broken, a new one can replace it.
         private func give(back connection: PostgresConnection?) {
             let usable = connection.flatMap { $0.isUsable && $0.isIdle ? $0 : nil }
             state.withLock { state in
@@ -227,22 +229,22 @@
         private static let maximumCount = 6
     }
 
-    /// Lets a courier sleep until somebody enqueues.
+    /// Lets a courier sleep until a push is enqueued.
     ///
-    /// Whoever enqueues says NOTIFY only if a courier has said that it sleeps, by an advisory lock; one sleeper speaks
-    /// for all, and the others hear it, too. If its connection fails, a courier looks by itself.
+    /// An enqueueing transaction sends NOTIFY only if a courier holds the advisory lock that signals sleep. One sleeper
+    /// holds it for all, and the others hear the notification, too. If its connection fails, a courier polls.
     final class PostgresWaker: Sendable {
         private let address: PostgresAddress
-        /// One for each carrier, so that no courier's sleep waits for another's.
+        /// One connection for each carrier, so that couriers' sleeps don't wait for one another.
         private let connections = Locked<[Carrier: PostgresConnection]>([:])
 
         init(_ address: PostgresAddress) { self.address = address }
 
-        /// Sleeps until something is due or was enqueued, or the longest time is over.
+        /// Sleeps until an entry is due or enqueued, or until the longest time is over.
         ///
         /// - Parameters:
-        ///   - duration: what a courier sleeps that can't be woken.
-        ///   - timeUntilDue: at most what it is given, if nothing is due before.
+        ///   - duration: How long a courier sleeps if it can't be woken.
+        ///   - timeUntilDue: Returns the time until an entry is due, at most the given limit.
         func rest(
             for duration: Duration, by carrier: Carrier, timeUntilDue: @Sendable (Duration) async -> Duration
         ) async {
@@ -254,10 +256,10 @@
             let isAsleep = try? await connection.run { connection throws(OutboxError) in
                 try connection.row("SELECT pg_try_advisory_lock\(lock) AS is_mine").bool("is_mine")
             }
-            // Only now: nobody is told of what was committed before, and an open transaction keeps the lock away.
+            // Checked only now: earlier commits send no notification, and an open transaction keeps the lock unavailable.
             let longest = isAsleep == true ? max(duration, Self.longest) : min(duration, Self.longest)
             let due = await timeUntilDue(longest)
-            // If something is due that was not taken, somebody holds it.
+            // If an entry is due but wasn't taken, another process holds it.
             var time = due > .zero ? due : min(duration, Self.shortest)
             if Task.isCancelled { time = .zero }
             let limit = time

@@ -7,9 +7,9 @@
             wake, generation, turn, moment, lineUp, areSealed, store, keyBytes, enqueue, request, nextRange,
         ].joined(separator: "\n")
 
-        /// Wakes a courier that sleeps: it holds the lock. NOTIFY puts the commits of the whole instance in a row, so
-        /// it is said only then. The shared lock is held until the transaction's end, so that no courier falls asleep
-        /// before it sees what this one brings.
+        /// Wakes a sleeping courier, which holds the lock. NOTIFY serializes the commits of the whole instance, so it is
+        /// sent only in that case. The shared lock is held until the transaction ends, so that no courier falls asleep
+        /// before it sees the new entries.
         private static let wake = """
             CREATE FUNCTION sealed_push.wake() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
             BEGIN
@@ -23,9 +23,9 @@
             LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
             DECLARE found bigint; held bigint;
             BEGIN
-                -- An older snapshot would not see the rows that others have made meanwhile.
+                -- An older snapshot would not see rows that others have inserted in the meantime.
                 IF current_setting('transaction_isolation') NOT LIKE 'read %' THEN
-                    RAISE EXCEPTION 'sealed_push: wants a transaction that is READ COMMITTED' USING ERRCODE = '25001';
+                    RAISE EXCEPTION 'sealed_push: the transaction must be READ COMMITTED' USING ERRCODE = '25001';
                 END IF;
                 LOOP
                     SELECT current INTO found FROM sealed_push.generations;
@@ -37,11 +37,12 @@
             END $$;
             """
 
-        /// Begins another generation of rows in `queues`, and returns whether it did: only if no transaction is open
-        /// that may still make rows of the generation before the current one, and none is left of it. A few are moved.
+        /// Begins another generation of rows in `queues`, and returns whether it did. Requires that no open transaction may
+        /// still insert rows of the generation before the current one, and that none of those are left. Moves a few of
+        /// them.
         ///
-        /// It runs as the schema's owner: whoever delivers can turn generations, but can't write which one is current,
-        /// nor which one a row belongs to.
+        /// Runs as the schema's owner: a delivering role can turn generations, but can't write which one is current or
+        /// which one a row belongs to.
         private static let turn = """
             CREATE FUNCTION sealed_push.turn() RETURNS boolean
             LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -53,7 +54,7 @@
                 UPDATE sealed_push.queues q SET generation = newest WHERE q.ctid = ANY(ARRAY(
                     SELECT o.ctid FROM sealed_push.queues o WHERE o.generation = newest - 1
                     LIMIT 2000 FOR UPDATE SKIP LOCKED));
-                -- There may be more, or whoever enqueues or settles may hold some.
+                -- There may be more, or a transaction that enqueues or settles may hold some.
                 UPDATE sealed_push.generations g SET current = g.current + 1
                 WHERE g.current = newest AND NOT EXISTS (
                     SELECT 1 FROM sealed_push.queues q WHERE q.generation = newest - 1);
@@ -61,26 +62,26 @@
             END $$;
             """
 
-        /// What is no push is refused before anything of it is stored: an identifier becomes a header of a request, in
-        /// which a line break would begin another one. Sources: Docs/Specification.md 2.8, 2.9 and 2.10.
+        /// An invalid push is refused before any part of it is stored: an identifier becomes a request header, in which a
+        /// line break would begin another one. Sources: Docs/Specification.md 2.8, 2.9, and 2.10.
         private static let isIdentifier = "COLLATE \"C\" ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
         private static let isCollapseID = "COLLATE \"C\" ~ '^[!-~]{1,64}$'"
-        /// `pushsender1`, and 58 characters of Bech32's.
+        /// `pushsender1`, and 58 characters of Bech32.
         private static let isSender = "COLLATE \"C\" ~ '^pushsender1[02-9ac-hj-np-z]{58}$'"
 
-        /// When something is enqueued: by the caller's clock if that is within a day of ours. Whoever has the owner's
-        /// rights gives any time, since he could write it himself.
+        /// Returns the enqueueing time: the caller's clock if it is within a day of ours. A caller with the owner's rights
+        /// can give any time, since it could write that time itself.
         private static let moment = """
             CREATE FUNCTION sealed_push.moment(given bigint) RETURNS bigint LANGUAGE sql VOLATILE
             RETURN CASE WHEN abs(given - sealed_push.milliseconds()) <= \(Tally.millisecondsPerDay)
                 OR pg_has_role(session_user, current_user, 'USAGE') THEN given ELSE sealed_push.milliseconds() END;
             """
 
-        /// Lets what waits for devices be taken, in the better of the lanes; a back-off or lease goes on. The caller
-        /// holds the devices' rows. No entry that waits has a number below its device's head; NULL for new entries.
+        /// Makes devices' queues due, in their highest-priority lane. Back-offs and leases continue. The caller holds the
+        /// devices' rows. No waiting entry has a number below its device's head; NULL for new entries.
         ///
-        /// The queues' rows are held until the transaction ends, so that the entries of one device are numbered in the
-        /// order in which they become visible. The head of a new row is the highest number that was given so far.
+        /// The queues' rows are held until the transaction ends, so that the entries of a device are numbered in the order
+        /// in which they become visible. The head of a new row is the highest number assigned so far.
         private static let lineUp = """
             CREATE FUNCTION sealed_push.line_up(devices bigint[], priority bigint, heads bigint[], due bigint)
             RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
@@ -111,8 +112,8 @@
             END $$;
             """
 
-        /// Whether nothing in payloads is in the clear but what sealers write there. One message's clear parts are alike,
-        /// and are looked at once. Bound when it is made: no setting of the caller's changes what it means.
+        /// Returns whether the payloads contain no clear text except what sealers write. One message's clear parts are
+        /// alike, and are checked once. Bound at creation: the caller's settings can't change its meaning.
         private static let areSealed = """
             CREATE FUNCTION sealed_push.are_sealed(bodies bytea[]) RETURNS boolean LANGUAGE sql STABLE
             BEGIN ATOMIC
@@ -130,8 +131,9 @@
             END;
             """
 
-        /// Stores pushes for devices, in ascending order, and notes it under the key. False, and nothing stored, if a
-        /// device has changed, or somebody else has stored the same: the range that begins there, or all under the key.
+        /// Stores pushes for devices, in ascending order, and records them under the key. Returns false and stores nothing
+        /// if a device has changed. The same applies if another caller has stored the range that begins there, or
+        /// everything under the key.
         private static let store = """
             CREATE FUNCTION sealed_push.store(
                 key bytea, audience text, start bigint, now bigint, priority bigint, sender text, devices bigint[],
@@ -159,9 +161,9 @@
                         ) AS x(device, stale, expiration, apns_id, collapse_id, body, code))
                 ) IS NOT TRUE THEN
                     RAISE EXCEPTION 'sealed_push: not a push' USING ERRCODE = '22023',
-                        DETAIL = 'A payload is what a sender writes, byte for byte, apns_id is a lowercase UUID, '
-                            'collapse_id has 1 to 64 visible ASCII characters, priority is 10 or 5, sender is '
-                            'pushsender1... or anonymous, expiration is in seconds since 1970, and a code has 32 bytes.';
+                        DETAIL = 'A payload must be byte for byte what a sender writes, apns_id a lowercase UUID, '
+                            'collapse_id 1 to 64 visible ASCII characters, priority 10 or 5, sender '
+                            'pushsender1... or anonymous, expiration in seconds since 1970, and a code 32 bytes.';
                 END IF;
                 made := sealed_push.moment(store.now);
 
@@ -170,7 +172,7 @@
                     IF NOT FOUND THEN RETURN false; END IF;
                 END IF;
                 IF device_count > 0 THEN
-                    -- Until the end: a change of user or key comes before this, or discards what this enqueues.
+                    -- Held until the end: a change of user or key precedes this, or discards what this enqueues.
                     SELECT count(DISTINCT h.id) INTO held_count FROM (
                         SELECT d.id FROM unnest(store.devices, store.revisions) AS x(id, revision)
                             JOIN sealed_push.devices d ON d.id = x.id AND d.revision = x.revision
@@ -181,7 +183,7 @@
                     DELETE FROM sealed_push.ranges r WHERE r.key = store.key AND r.start = store.start;
                     UPDATE sealed_push.requests r SET enqueued = r.enqueued + device_count WHERE r.key = store.key;
                 ELSIF store.key IS NOT NULL THEN
-                    -- Waits for another transaction that uses the key, and then knows how it has ended.
+                    -- Waits for another transaction that uses the key, and then sees how it ended.
                     INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created, message,
                         fingerprint)
                     VALUES (store.key, store.audience, 9223372036854775807, true, device_count, made, store.message,
@@ -206,8 +208,8 @@
             END $$;
             """
 
-        /// The bytes of a device's key, classical or hybrid, whatever the checksum behind them says: they are only
-        /// compared. NULL for anything else.
+        /// Returns the bytes of a device's key, classical or hybrid, or NULL for anything else. The checksum isn't
+        /// verified, because the bytes are only compared.
         private static let keyBytes = """
             CREATE FUNCTION sealed_push.key_bytes(key text) RETURNS bytea
             LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -225,10 +227,10 @@
             END $$;
             """
 
-        /// For back ends in any language, in the transaction that stores the message. Docs/PostgreSQL.md.
+        /// Enqueues from back ends in any language, in the transaction that stores the message. Docs/PostgreSQL.md.
         ///
-        /// It runs as the schema's owner. `pg_temp` stands last in its search path: where it is not named, it comes
-        /// first, and the caller's own `text` would be run by the owner.
+        /// Runs as the schema's owner. `pg_temp` is last in its search path: if it weren't named, it would come first, and
+        /// the owner would run the caller's own `text`.
         private static let enqueue = """
             CREATE FUNCTION sealed_push.enqueue(
                 device text, recipient text, payload text, apns_id text, collapse_id text, priority integer DEFAULT 10,
@@ -236,7 +238,7 @@
                 code bytea DEFAULT NULL
             ) RETURNS text LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
             DECLARE
-                -- Of the key, only a hash.
+                -- Only a hash of the key is stored.
                 digest bytea := sha256(convert_to('sealed_push.enqueue ' || enqueue.key, 'UTF8'));
                 wanted text := 'device ' || enqueue.device;
                 now bigint := sealed_push.milliseconds();
@@ -244,13 +246,13 @@
                 found_device record;
             BEGIN
                 IF octet_length(enqueue.key) NOT BETWEEN 1 AND 256 THEN
-                    RAISE EXCEPTION 'sealed_push.enqueue: a key has 1 to 256 bytes' USING ERRCODE = '22023';
+                    RAISE EXCEPTION 'sealed_push.enqueue: the key must have 1 to 256 bytes' USING ERRCODE = '22023';
                 END IF;
                 LOOP
                     SELECT r.audience INTO known FROM sealed_push.requests r WHERE r.key = digest;
                     IF FOUND THEN
                         IF known IS DISTINCT FROM wanted THEN
-                            RAISE EXCEPTION 'sealed_push.enqueue: this key was used before, for another device'
+                            RAISE EXCEPTION 'sealed_push.enqueue: this key was already used for another device'
                                 USING ERRCODE = '22023';
                         END IF;
                         RETURN 'repeated';
@@ -274,12 +276,12 @@
                         ARRAY[enqueue.expiration], ARRAY[enqueue.apns_id], ARRAY[enqueue.collapse_id],
                         ARRAY[convert_to(enqueue.payload, 'UTF8')], ARRAY[enqueue.code])
                     THEN RETURN 'enqueued'; END IF;
-                    -- Another transaction has used the key meanwhile.
+                    -- Another transaction has used the key in the meantime.
                 END LOOP;
             END $$;
             """
 
-        /// How far a message has come, for who knows its key.
+        /// Returns the progress of a message to a caller that knows its key.
         private static let request = """
             CREATE FUNCTION sealed_push.request(
                 key bytea, OUT audience text, OUT "position" bigint, OUT is_complete boolean, OUT enqueued bigint,
@@ -290,8 +292,8 @@
             $$;
             """
 
-        /// Begins a range of a message for everyone, or returns one that was begun and is not stored; all NULL where
-        /// none is left. Whoever else begins one waits until this has moved the position on.
+        /// Begins a range of a broadcast, or returns one that was begun but isn't stored; all NULL if none is left. Other
+        /// callers that begin one wait until this one has advanced the position.
         private static let nextRange = """
             CREATE FUNCTION sealed_push.next_range(
                 key bytea, audience text, topic text, now bigint, size bigint, message text DEFAULT NULL,
@@ -304,7 +306,7 @@
                     AND coalesce(next_range.message \(isIdentifier), true)
                     AND coalesce(octet_length(next_range.fingerprint) = 32, true)) IS NOT TRUE
                 THEN
-                    RAISE EXCEPTION 'sealed_push.next_range: this is no message' USING ERRCODE = '22023';
+                    RAISE EXCEPTION 'sealed_push.next_range: not a message' USING ERRCODE = '22023';
                 END IF;
                 INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created, message,
                     fingerprint)
@@ -329,7 +331,7 @@
                         RETURN;
                     END IF;
                 END IF;
-                -- Several who look at the same time find different ones, most times.
+                -- Picks at random, so that concurrent callers usually find different ranges.
                 SELECT r.start, r.last INTO start, last FROM sealed_push.ranges r WHERE r.key = next_range.key
                 ORDER BY random() LIMIT 1;
                 IF NOT FOUND THEN

@@ -2,14 +2,14 @@
     internal import PushOutbox
     internal import PushCore
 
-    /// The tables and functions, made at once. A database of another version is refused.
+    /// The tables and functions, created at once. A database of another version is refused.
     enum PostgresSchema {
-        /// Of these tables and functions. Change it with them.
+        /// The version of these tables and functions. Change it when they change.
         static let version = 5
 
-        /// Makes the schema if there is none, once however many start at once.
+        /// Creates the schema if there is none. It is created only once, even if several processes start at the same time.
         ///
-        /// - Throws: `otherSchema`, `foreign`; `notPermitted` where this role may not, and somebody else must.
+        /// - Throws: `otherSchema`, `foreign`; `notPermitted` if another role must create it.
         static func make(_ connection: PostgresConnection) throws(OutboxError) {
             if try isThere(connection) { return }
             try connection.script(
@@ -32,19 +32,20 @@
             return true
         }
 
-        /// "SPUB": the advisory locks. A sleeping courier holds 1, and whoever enqueues shares it; 2 is for making the
-        /// schema; 3 for registering many devices at once, shared for registering one. "SPUG" counts generations.
+        /// "SPUB": the advisory locks. A sleeping courier holds lock 1, and callers that enqueue share it. Lock 2 is for
+        /// creating the schema. Lock 3 is for registering many devices at once, and is shared for registering one. "SPUG"
+        /// counts generations.
         static let advisoryClass = 0x5350_5542
         static let generationClass = 0x5350_5547
         static let channel = "sealed_push"
 
-        /// Times are milliseconds since 1970, but for what a record or a header counts in seconds. Text is compared
-        /// byte by byte, as SQLite does.
+        /// Times are in milliseconds since 1970, except for times in records and headers, which are in seconds. Text is
+        /// compared byte by byte, as in SQLite.
         private static let tables = """
             CREATE SCHEMA sealed_push;
             CREATE TABLE sealed_push.meta(version integer NOT NULL);
             INSERT INTO sealed_push.meta(version) VALUES (\(version));
-            -- What the outbox's key has marked it with; no row where it has none.
+            -- The mark of the outbox's key; no row if it has none.
             CREATE TABLE sealed_push.marks(mark bytea NOT NULL);
 
             CREATE FUNCTION sealed_push.milliseconds() RETURNS bigint LANGUAGE sql VOLATILE
@@ -55,20 +56,20 @@
                 user_name text COLLATE "C" NOT NULL, topic text COLLATE "C" NOT NULL,
                 carrier text COLLATE "C" NOT NULL, token bytea UNIQUE, token_registered bigint NOT NULL,
                 token_refusal text COLLATE "C",
-                -- Whether the carrier has taken a push for this token: what has not must not slow down what has.
+                -- Whether the carrier has accepted a push for this token: unproven tokens must not slow down proven ones.
                 is_proven boolean NOT NULL DEFAULT false,
                 -- The bytes of the key.
                 recipient bytea,
                 is_verified boolean NOT NULL, valid_from bigint NOT NULL, valid_until bigint NOT NULL,
-                -- Days; NULL if no record says so.
+                -- Days; NULL if no record specifies it.
                 keeps bigint CHECK (keeps BETWEEN 1 AND 31),
                 revision bigint NOT NULL DEFAULT 1,
-                -- Codes by a key that is not in the database, here and below; NULL where there is none.
+                -- Codes made with a key that isn't in the database, here and below; NULL if the outbox has none.
                 pin_code bytea, address_code bytea
             );
-            -- No condition can be looked up in two indices: here and below, a number that has an index of its own
-            -- stands in another one as id + 0. Or else statistics from a moment in which a table was empty make the
-            -- server take the wrong one. What whoever seals reads of devices: not their tokens.
+            -- A condition can't be looked up in two indexes, so here and below, a number with its own index appears in
+            -- another one as id + 0. Otherwise, statistics from a time when a table was empty make the server choose the
+            -- wrong index. The view has what a sealing process reads of devices, without their tokens.
             CREATE VIEW sealed_push.recipients AS
             SELECT id, revision, name, user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
                 recipient, is_verified, valid_from, valid_until, keeps, pin_code
@@ -83,11 +84,11 @@
             );
             CREATE INDEX enrollments_by_key ON sealed_push.enrollments(enrollment);
 
-            -- Until when a user's logins do not count.
+            -- The time until which a user's logins are invalid.
             CREATE TABLE sealed_push.logins(user_name text COLLATE "C" PRIMARY KEY, ended bigint NOT NULL);
 
-            -- Sealed payloads that wait. A row is written once and deleted once; all that changes is in queues. A
-            -- payload stays in its row: moved into another table it would be written, read and vacuumed twice.
+            -- Waiting sealed payloads. A row is written once and deleted once; mutable state is in queues. A payload stays
+            -- in its row: in a separate table, it would be written, read, and vacuumed twice.
             CREATE TABLE sealed_push.entries(
                 id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
                 device bigint NOT NULL, priority smallint NOT NULL, enqueued bigint NOT NULL, stale bigint NOT NULL,
@@ -103,13 +104,13 @@
             CREATE INDEX entries_by_device ON sealed_push.entries(device, priority, (id + 0));
             CREATE INDEX entries_by_stale ON sealed_push.entries(stale) WHERE stale < enqueued + 2592000000;
 
-            -- One row for each device for which something waits: when its oldest entry may be taken. While it is
-            -- leased, due is the lease's end, so what a dead process held comes due again by itself. No entry of the
-            -- device that waits has a number below head: a scan begins there, and not among what was deleted.
+            -- One row for each device with waiting entries: when its oldest entry may be taken. While it is leased, due is
+            -- the end of the lease, so entries held by a dead process come due again by themselves. No waiting entry of the
+            -- device has a number below head, so a scan begins there instead of among deleted rows.
             --
-            -- Whoever makes a device's row holds its row in devices. The key begins with the generation in which the
-            -- row was made, or to which it was moved: the current one or the one before. So whoever looks for it walks
-            -- through what was deleted in these two, not in all the time since the last vacuum.
+            -- A transaction that inserts a device's row holds the device's row in devices. The key begins with the
+            -- generation in which the row was made or to which it was moved: the current or the previous one. So a lookup
+            -- scans only the deleted rows of these two, not all those since the last vacuum.
             CREATE TABLE sealed_push.queues(
                 generation bigint NOT NULL, device bigint NOT NULL, carrier text COLLATE "C" NOT NULL,
                 priority smallint NOT NULL CHECK (priority IN (5, 10)), due bigint NOT NULL, lease bigint, holder text,
@@ -134,23 +135,23 @@
                 key bytea PRIMARY KEY, audience text COLLATE "C" NOT NULL, position bigint NOT NULL,
                 is_complete boolean NOT NULL, enqueued bigint NOT NULL, created bigint NOT NULL,
                 message text COLLATE "C",
-                -- A MAC of the content by the sender's key; NULL where the caller gave no key.
+                -- A MAC of the content made with the sender's key; NULL if the caller gave no key.
                 fingerprint bytea
             );
             CREATE INDEX requests_by_age ON sealed_push.requests(created);
-            -- Devices, by number, that somebody has begun to seal a message for everyone for, and has not stored.
+            -- Ranges of device numbers that were begun for a broadcast and not stored yet.
             CREATE TABLE sealed_push.ranges(
                 key bytea NOT NULL REFERENCES sealed_push.requests(key) ON DELETE CASCADE, start bigint NOT NULL,
                 last bigint NOT NULL, PRIMARY KEY(key, start)
             );
 
-            -- Rows are added, and summed up when they are read: all couriers would wait for a row that they share.
+            -- Rows are added, and summed when they are read: if they shared a row, all couriers would wait for it.
             CREATE TABLE sealed_push.tallies(
                 day bigint NOT NULL, outcome text COLLATE "C" NOT NULL, count bigint NOT NULL
             );
             CREATE INDEX tallies_by_day ON sealed_push.tallies(day);
 
-            -- What became of messages, by device; of one for everyone, device 0 counts them all. Rows are added here, too.
+            -- The outcomes of messages, by device; for a broadcast, device 0 counts them all. Rows are only added.
             CREATE TABLE sealed_push.outcomes(
                 message text COLLATE "C" NOT NULL, device bigint NOT NULL, outcome text COLLATE "C" NOT NULL,
                 count bigint NOT NULL, created bigint NOT NULL
@@ -177,8 +178,8 @@
         /// Seconds.
         static let isExpiration = "BETWEEN 0 AND 253402300799"
 
-        /// What a host can do that is broken into, and no more. A role that may not make roles leaves them out: then
-        /// whoever may makes them, and grants as is written here.
+        /// The privileges of a compromised host, and no more. A role that may not create roles skips them. A role that may
+        /// then has to create them and grant the privileges listed here.
         private static let roles = """
             REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sealed_push FROM PUBLIC;
             DO $$
@@ -200,18 +201,18 @@
                 GRANT EXECUTE ON FUNCTION sealed_push.milliseconds, sealed_push.wake
                     TO sealed_push_enqueue, sealed_push_deliver, sealed_push_register;
 
-                -- Seals and enqueues: reads to whom is sealed, and nothing of what waits. By functions alone: an UPDATE
-                -- of a column that locks a row changes it, too.
+                -- Seals and enqueues: reads recipients, but no waiting entries. Works only through functions, because the
+                -- UPDATE privilege needed to lock a row would also allow changing it.
                 GRANT SELECT ON sealed_push.recipients, sealed_push.outcomes TO sealed_push_enqueue;
                 GRANT EXECUTE ON FUNCTION sealed_push.enqueue, sealed_push.store, sealed_push.request,
                     sealed_push.next_range TO sealed_push_enqueue;
 
-                -- Delivers: takes what waits and notes what became of it.
+                -- Delivers: takes waiting entries and records their outcomes.
                 GRANT SELECT ON sealed_push.devices TO sealed_push_deliver;
                 GRANT UPDATE (token, token_refusal, is_proven, revision) ON sealed_push.devices TO sealed_push_deliver;
-                -- To skip entries that others remove, it locks them, which takes a column: this one only changes ages.
+                -- Skipping entries that others remove takes locks, and so UPDATE on a column: this one only changes ages.
                 GRANT SELECT, DELETE, UPDATE (enqueued) ON sealed_push.entries TO sealed_push_deliver;
-                -- Neither generation nor device: a row that nobody finds would be in everybody's way.
+                -- Neither generation nor device: a row that can't be found would get in every caller's way.
                 GRANT SELECT, DELETE, UPDATE (priority, due, lease, holder, entry, head, attempts) ON sealed_push.queues
                     TO sealed_push_deliver;
                 GRANT EXECUTE ON FUNCTION sealed_push.turn TO sealed_push_deliver;
@@ -221,13 +222,13 @@
                     TO sealed_push_deliver;
                 GRANT SELECT, DELETE ON sealed_push.requests TO sealed_push_deliver;
 
-                -- Registers devices, and alone changes their pins; discards what waits, but can't read it.
+                -- Registers devices, and alone changes their pins. Discards waiting entries, but can't read them.
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.devices, sealed_push.enrollments
                     TO sealed_push_register;
                 GRANT SELECT (id, device, message), DELETE ON sealed_push.entries, sealed_push.dead_letters
                     TO sealed_push_register;
                 GRANT SELECT, INSERT ON sealed_push.outcomes TO sealed_push_register;
-                -- Ends logins, and erases a person.
+                -- Ends logins, and erases users.
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.logins TO sealed_push_register;
                 GRANT SELECT (audience), DELETE ON sealed_push.requests TO sealed_push_register;
                 GRANT SELECT (id), DELETE ON sealed_push.receipt_devices, sealed_push.receipt_numbers,

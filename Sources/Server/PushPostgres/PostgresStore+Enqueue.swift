@@ -21,7 +21,7 @@
                 guard !found.isEmpty else { throw problem }
                 return EnqueueBatch(candidates: found, alreadyEnqueuedCount: 0)
             }
-            // Whoever asks again may have lost the answer because the server was lost.
+            // A caller that asks again may have lost the answer because the server was lost.
             if batch.isDone { try await pool.connected(PostgresPool.waitForStandby) }
             return batch
         }
@@ -38,8 +38,8 @@
             }
         }
 
-        /// Begins a new range of all devices, or returns one that was begun and is not stored. Whoever stores it
-        /// removes it, in the same transaction.
+        /// Begins a new range of all devices, or returns one that was begun but isn't stored. Storing it also removes it,
+        /// in the same transaction.
         private static func nextRange(
             of order: EnqueueOrder, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> EnqueueBatch {
@@ -50,7 +50,7 @@
                     .bytes(digest), .text(order.audienceText), .text(order.topic.description), .int(now),
                     .int(Int64(EnqueueBatch.maximumCount)), .text(order.message.description), .bytes(order.fingerprint),
                 ])
-            // Throws where the key was used for others: then there is no range, either.
+            // Throws if the key was used for others; then there is no range, either.
             let progress = try progress(of: order, db)
             let (enqueuedCount, message) = (progress?.enqueuedCount ?? 0, progress?.message)
             guard let start = try row.optionalInt("start"), let last = try row.optionalInt("last") else {
@@ -66,7 +66,7 @@
         func enqueue(
             _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
         ) async throws(OutboxError) -> Bool {
-            // In one order for all: two who want the same rows never wait for each other.
+            // The order is the same for every caller, which prevents deadlocks.
             let sealed = sealed.sorted { $0.device < $1.device }
             return try await write { db, now throws(OutboxError) in
                 let payloads = sealed.map(\.payload)
@@ -87,7 +87,7 @@
             }
         }
 
-        /// What became of the order's key; nil if it has none, or none was used so far.
+        /// Returns the progress under the order's key, or `nil` if it has none or it hasn't been used yet.
         private static func progress(
             of order: EnqueueOrder, _ db: PostgresConnection
         ) throws(OutboxError) -> (isComplete: Bool, enqueuedCount: Int, message: MessageID?)? {
@@ -101,7 +101,7 @@
             return (try row.bool("is_complete"), try row.count("enqueued"), message)
         }
 
-        /// - Parameter condition: and what more there is behind it.
+        /// - Parameter condition: The condition, and any clauses after it.
         private static func candidates(
             _ condition: String, _ arguments: [PostgresValue], _ db: PostgresConnection
         ) throws(OutboxError) -> [EnqueueBatch.Candidate] {

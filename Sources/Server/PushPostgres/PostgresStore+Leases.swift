@@ -5,8 +5,8 @@
     import PushCore
 
     extension PostgresStore {
-        /// What is said of an address changes the device's row, for which whoever enqueues may make us wait: each in a
-        /// transaction of its own, before the rest. All of it may be handed in twice.
+        /// A carrier's answer about an address changes the device's row, which an enqueueing transaction may hold. So each
+        /// is settled in its own transaction before the rest. All of it may be submitted twice.
         func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer {
             var settled: [SettledLease] = []
             for (lease, settlement) in exchange.settled {
@@ -41,16 +41,16 @@
             }
         }
 
-        // MARK: What became of leases
+        // MARK: Outcomes of leases
 
-        /// Returns what could not be noted, since somebody is enqueueing to the device.
+        /// Returns the outcomes that couldn't be recorded, because another transaction is enqueueing to the device.
         private static func settle(
             _ settled: [SettledLease], extending extended: [Lease], by hold: Duration,
             at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [SettledLease] {
             guard !settled.isEmpty || !extended.isEmpty else { return [] }
             try removeEntries(settled, at: now, db)
-            // What follows sees all that was enqueued to these devices before their rows were locked.
+            // The following statements see every entry enqueued to these devices before their rows were locked.
             let places = try lockQueues(of: (settled.map(\.lease) + extended).map(\.device), skipsLocked: true, db)
             let held = extended.compactMap { lease in places[lease.device].map { Found(lease: lease, place: $0) } }
             if !held.isEmpty {
@@ -80,20 +80,20 @@
             try release(released, db)
             try advance(ended, at: now, db)
             guard !unsettled.isEmpty else { return [] }
-            // Those whose lease is gone have nothing to say about the queue any more.
+            // Outcomes whose lease is gone have no effect on the queue anymore.
             let rows = try db.rows(
                 "SELECT lease FROM sealed_push.queues WHERE \(areOf)", [.ints(unsettled.map(\.lease.device))])
             let numbers = Set(try rows.map { row throws(OutboxError) in try row.optionalInt("lease") })
             return unsettled.filter { numbers.contains($0.lease.number) }
         }
 
-        /// A lease, and where its device's row lies, which is ours until the transaction's end.
+        /// A lease, and the location of its device's row, which is locked until the transaction ends.
         struct Found {
             let lease: Lease
             let place: Int64
         }
 
-        /// Removes what was accepted, and buries what is dead, whoever holds the lease now.
+        /// Removes accepted entries and buries dead ones, whoever holds the lease now.
         private static func removeEntries(
             _ settled: [SettledLease], at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {
@@ -110,8 +110,8 @@
             }
         }
 
-        /// Remembers, once, that the carrier takes pushes for these addresses; not if somebody holds the device's row,
-        /// since the next push will tell it again.
+        /// Records, once, that the carrier accepts pushes for these addresses. Skips a device's row that is held by another
+        /// transaction: the next push provides the information again.
         private static func prove(_ leases: [Lease], _ db: PostgresConnection) throws(OutboxError) {
             guard !leases.isEmpty else { return }
             try db.rows(
@@ -140,7 +140,7 @@
                 ])
         }
 
-        /// Goes on to devices' next entries, once their heads are gone.
+        /// Advances to devices' next entries once their heads are gone.
         private static func advance(_ found: [Found], at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
             guard !found.isEmpty else { return }
             try removeEmpty(found.map(\.place), db)
@@ -156,7 +156,7 @@
                 """, [.places(found.map(\.place)), .ints(found.map(\.lease.number)), .int(now)])
         }
 
-        /// Removes the queues for which nothing waits; their rows, at these places, are ours.
+        /// Removes the queues without waiting entries. Their rows, at these locations, are locked.
         static func removeEmpty(_ places: [Int64], _ db: PostgresConnection) throws(OutboxError) {
             guard !places.isEmpty else { return }
             try db.rows(
@@ -167,7 +167,7 @@
                 """, [.places(places)])
         }
 
-        /// The oldest that waits in each lane: one step into the index, however many wait, and however many are gone.
+        /// Returns SQL for the oldest waiting entry of each lane: one index lookup, however many entries wait or are gone.
         static func heads(of queue: String) -> String {
             [(10, "immediate"), (5, "considerate")].map { priority, name in
                 """
@@ -179,7 +179,7 @@
 
         // MARK: Addresses
 
-        /// Returns what is left to settle: the address may have been registered since, or be another by now.
+        /// Returns the outcome left to settle: the address may have been registered again or changed since.
         private static func settleAddress(
             of lease: Lease, _ settlement: Settlement, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Settlement? {
@@ -192,7 +192,7 @@
             guard let registered else { return .returned }
             switch settlement {
             case .addressGone(let reason, let since, let delay):
-                // Whole seconds, both cut: the same second counts as registered since.
+                // Both are truncated to whole seconds; the same second counts as registered since.
                 if registered / 1_000 >= since.secondsSince1970 { return .later(delay) }
                 try db.rows(
                     """
@@ -215,11 +215,11 @@
 
         // MARK: Devices' rows in the queue
 
-        /// Where the rows of devices in `queues` lie, by device, which are ours from now until the transaction's end.
+        /// Locks devices' rows in `queues` until the transaction ends, and returns their locations by device.
         ///
         /// - Parameters:
-        ///   - now: leaves out those that are leased then.
-        ///   - skipsLocked: passes over what others hold, rather than waiting for it.
+        ///   - now: Omits rows that are leased at this time.
+        ///   - skipsLocked: Whether to skip rows that others hold instead of waiting.
         static func lockQueues(
             of devices: [Int64], freeAt now: Int64? = nil, skipsLocked: Bool = false, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64: Int64] {
@@ -234,14 +234,14 @@
             return Dictionary(places, uniquingKeysWith: { first, _ in first })
         }
 
-        /// Whether a row is one of the devices `$1`. Both generations stand in one condition, which still holds for a
-        /// row that is moved from one to the other while its lock is waited for.
+        /// Whether a row is one of the devices `$1`. Both generations are in one condition, which still holds for a row
+        /// that is moved from one to the other while this waits for its lock.
         private static let areOf = """
             generation = ANY(ARRAY(SELECT unnest(ARRAY[current - 1, current]) FROM sealed_push.generations))
             AND device = ANY($1)
             """
 
-        /// Begins another generation once in a while. If the server fails, the next exchange finds that, too.
+        /// Begins another generation once in a while. If the server fails, the next exchange will notice it, too.
         private func turnIfDue(after leaseCount: Int) async {
             let isDue = takenSinceTurn.withLock { count in
                 count += leaseCount
@@ -252,7 +252,7 @@
             if isDue { _ = try? await turn() }
         }
 
-        /// Whether another generation has begun.
+        /// Begins another generation if possible, and returns whether it did.
         func turn() async throws(OutboxError) -> Bool {
             try await write { db, _ throws(OutboxError) in
                 try db.row("SELECT sealed_push.turn() AS has_begun").bool("has_begun")

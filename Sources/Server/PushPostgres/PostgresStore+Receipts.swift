@@ -12,7 +12,7 @@
                 for (error, count) in refused {
                     try Self.tally(ReceiptTally.refused(error.rawValue), count, in: Self.receiptTallies, at: now, db)
                 }
-                // One after another for each device: it may count so many only.
+                // Receipts of one device are counted one after another, because there is a limit for each device.
                 try Self.lock(receipts.map { "receipts \(Hex.encode(Array($0.id.bytes)))" }, db)
                 var outcomes: [ReceiptOutcome] = []
                 for receipt in receipts { outcomes.append(try Self.count(receipt, at: now, db)) }
@@ -39,7 +39,7 @@
                 try tally(ReceiptTally.refused(ReceiptTally.tooMany), in: receiptTallies, at: now, db)
                 return .tooMany
             }
-            // By the device's own day, not today: it is refused once that day is too long ago.
+            // By the device's own day, if that is later: the receipt is refused only once that day is too long ago.
             let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
             try db.rows(
                 "INSERT INTO sealed_push.receipt_numbers(id, number, day) VALUES ($1, $2, $3)",
@@ -71,7 +71,7 @@
 
         private static let receiptTallies = "receipt_tallies"
 
-        /// A sum that goes on from more would end the counting.
+        /// A sum that continued from more would overflow and stop the counting.
         private static let most = 1 << 62
 
         func receipts(days: Int) async throws(OutboxError) -> ReceiptReport {
@@ -104,7 +104,7 @@
             }
         }
 
-        /// Devices and days for 60 days; numbers for as long as their receipts would be believed, and a day more.
+        /// Keeps devices and days for 60 days, and numbers for one day longer than their receipts are accepted.
         static func purgeReceipts(at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
             let day = now / Tally.millisecondsPerDay
             try db.rows("DELETE FROM sealed_push.receipt_numbers WHERE day < $1", [.int(day - 8)])

@@ -4,8 +4,8 @@
     import SealedPush
 
     extension PostgresStore {
-        /// Devices are changed side by side, but for those that share a name, an enrollment key or an address. Many at
-        /// once are alone: who takes many such locks in no order would stand in another's way.
+        /// Devices are changed concurrently, except for those that share a name, an enrollment key, or an address. Many at
+        /// once run alone: taking many such locks in no order would block other transactions.
         func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange] {
             try await write { db, now throws(OutboxError) in
                 let kind = changes.count > 1 ? "" : "_shared"
@@ -80,7 +80,7 @@
             let new = try change.next(known?.stored)
             let device = new.device
             let isLimited = known == nil && change.deviceLimit < .max
-            // What two devices may both claim.
+            // The claims that two devices may share.
             var shared = isLimited ? ["user \(device.user)"] : []
             if case .enrolled(let enrolled) = device.keys { shared.append("enrollment \(enrolled.enrollment)") }
             if case .active(let address, _) = device.address { shared.append("address \(address.hexadecimal)") }
@@ -111,7 +111,7 @@
             return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
         }
 
-        /// Until the transaction's end, in an order that is the same for all.
+        /// Holds locks until the transaction ends, in an order that is the same for every caller.
         static func lock(_ names: [String], _ db: PostgresConnection) throws(OutboxError) {
             guard !names.isEmpty else { return }
             try db.rows(
@@ -139,8 +139,8 @@
             return try rows.map { row throws(OutboxError) in (try row.int("id"), try row.bool("is_proven")) }
         }
 
-        /// The address's earlier holder is another installation, which has it no more; what waited for that one must
-        /// not be shown to whoever holds the device now.
+        /// Takes the address from its earlier holder, which is another installation. Entries that waited for that one are
+        /// discarded, because they must not be shown to the device's current user.
         private static func take(
             _ address: Address, for name: DeviceName, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> (loser: DeviceName?, discardedCount: Int) {
@@ -154,10 +154,10 @@
             return (DeviceName(parsing: try row.text("name")), try discardAll(of: row.int("id"), at: now, db))
         }
 
-        /// Another than before, whatever somebody has written there.
+        /// Always differs from the previous one, even if that one was tampered with.
         static let nextRevision = "revision = abs(devices.revision % 4611686018427387904) + 1"
 
-        /// Makes or replaces the row of the device with that name; returns its number.
+        /// Creates or replaces the row of the device with that name, and returns its number.
         private static func write(_ new: StoredDevice, _ db: PostgresConnection) throws(OutboxError) -> Int64 {
             let row = DeviceRow(new.device)
             return try db.row(
@@ -197,7 +197,7 @@
                 """, [.int(id), .text(keys.key), .text(keys.record), .text(keys.proven), .bytes(code)])
         }
 
-        /// Forgets a device and what waits for it; returns how many pushes that were.
+        /// Removes a device and its waiting pushes, and returns the number of pushes.
         private static func remove(_ id: Int64, at now: Int64, _ db: PostgresConnection) throws(OutboxError) -> Int {
             try db.rows("SELECT 1 FROM sealed_push.devices WHERE id = $1 FOR UPDATE", [.int(id)])
             let count = try discardAll(of: id, at: now, db)
@@ -205,8 +205,8 @@
             return count
         }
 
-        /// Removes all that waits for a device, dead letters included; returns how many that were. The device's row is
-        /// locked, so that nobody enqueues to it meanwhile.
+        /// Removes all waiting entries of a device, including dead letters, and returns how many. The device's row is
+        /// locked, so that no other transaction enqueues to it in the meantime.
         static func discardAll(
             of id: Int64, _ outcome: String = Tally.discarded, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int {
@@ -215,8 +215,8 @@
                 + db.rows("DELETE FROM sealed_push.dead_letters WHERE device = $1", [.int(id)]).changedCount
         }
 
-        /// Hands what waits to the address's carrier. What was put off can be taken at once: a new address has nothing
-        /// to do with why the old one failed.
+        /// Moves waiting entries to the address's carrier. Deferred entries become due at once: the reason why the old
+        /// address failed doesn't apply to the new one.
         private static func follow(
             from old: RegisteredDevice, to new: RegisteredDevice, _ id: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {

@@ -4,11 +4,11 @@
     import SealedPush
     import PushCore
 
-    /// Where a look for due queues begins.
+    /// The place where a search for due queues begins.
     ///
-    /// Rows that were deleted stay in an index until a vacuum, which any long transaction holds up, and a scan from the
-    /// beginning walks through all of them each time. So it begins where the first row was found last time, less a
-    /// margin for transactions that were under way, and from the beginning only for a fiftieth of the time.
+    /// Deleted rows stay in an index until a vacuum, which any long transaction delays, and a scan from the beginning
+    /// visits all of them each time. So a search begins where the first row was last found, minus a margin for transactions
+    /// in progress. Searches from the beginning take only a fiftieth of the time.
     struct Floor: Sendable {
         /// Milliseconds.
         var due: Int64 = .min
@@ -16,7 +16,7 @@
 
         static let margin: Int64 = 1_000
 
-        /// After a look from the beginning that began at `start`.
+        /// Returns the time of the next search from the beginning, after one that began at `start`.
         static func nextWholeLook(after start: ContinuousClock.Instant) -> ContinuousClock.Instant {
             .now + (.now - start) * 50
         }
@@ -25,7 +25,7 @@
     extension PostgresStore {
         func take(_ order: LeaseOrder, at now: Int64, _ db: PostgresConnection) throws(OutboxError) -> [Lease] {
             var leases: [Lease] = []
-            // A share for the considerate lane, the rest for the immediate one, and what is left for the other again.
+            // A share for the considerate lane, then the immediate lane, then the considerate lane again with what is left.
             let lanes = [(5, order.considerateCount), (10, order.count), (5, order.count)]
             for (priority, limit) in lanes {
                 let free = min(limit, order.count - leases.count)
@@ -34,7 +34,7 @@
                 let places = try due(in: lane, limit: free, at: now, db)
                 let number = order.firstNumber + Int64(leases.count)
                 let taken = try Self.take(places, order, firstNumber: number, at: now, db)
-                // Before the next lane, which may be the same: what is locked by ourselves is passed over by nobody.
+                // Recorded before the next lane, which may be the same one: SKIP LOCKED doesn't skip our own locks.
                 try Self.note(taken, until: now + order.duration.milliseconds, db)
                 leases += taken.map(\.lease)
             }
@@ -46,8 +46,8 @@
         }
 
         /// - Parameters:
-        ///   - floors: below which nothing is looked for.
-        ///   - limit: nothing is looked for that is due later: all that was leased in the last minutes lies there.
+        ///   - floors: The due times below which nothing is searched.
+        ///   - limit: The largest due time searched; every recent lease lies beyond it.
         func timeUntilDue(
             by carrier: Carrier, above floors: [Lane: Floor], within limit: Duration?
         ) async throws(OutboxError) -> Duration? {
@@ -63,7 +63,7 @@
             }
         }
 
-        /// What is taken from together, in the order in which it is due.
+        /// Queues that are taken from together, in the order in which they are due.
         struct Lane: Hashable, Sendable {
             let carrier: Carrier
             let priority: Int
@@ -71,10 +71,10 @@
             fileprivate var values: [PostgresValue] { [.text(carrier.description), .int(Int64(priority))] }
         }
 
-        /// Whose time has come, longest waiting first; passes over those that others hold. What lies further ahead than
-        /// any delay we give was noted before the clock was set back: it is due, too.
+        /// Returns due queues, longest waiting first, and skips those that others hold. A due time further ahead than any
+        /// of our delays was recorded before the clock was set back, so it is due, too.
         ///
-        /// - Returns: where their rows lie, which are ours until the transaction's end.
+        /// - Returns: The locations of their rows, which are locked until the transaction ends.
         private func due(
             in lane: Lane, limit: Int, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {
@@ -91,7 +91,7 @@
             return try Self.due(lane, above: now + Lease.longestDelay, upTo: .max, limit: limit, db)
         }
 
-        /// The first queue between two times, those included that are held: others' are looked for again.
+        /// Returns the first queue between two times, including held ones: those of other processes are searched for again.
         private static func first(
             _ lane: Lane, above lowest: Int64, upTo highest: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int64? {
@@ -115,7 +115,7 @@
             ).map { row throws(OutboxError) in try row.int("place") }
         }
 
-        /// Takes devices' oldest entries, dropping those before them that are stale; their queues' rows are ours.
+        /// Takes devices' oldest entries, and drops stale ones before them. Their queues' rows are locked.
         private static func take(
             _ places: [Int64], _ order: LeaseOrder, firstNumber: Int64, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [Found] {
@@ -136,7 +136,7 @@
                     let refusal = try row.optionalText("token_refusal")
                     let address = try row.optionalBytes("token")
                     if refusal != nil || address == nil {
-                        // Its app has taken the address away, or its carrier has.
+                        // The address was removed by its app or refused by its carrier.
                         let reason = refusal ?? SkipReason.noToken.rawValue
                         try buryAll(of: device, reason: reason, at: now, db)
                     } else if let entry = try? EntryRow(row), let request = entry.request(of: order.carrier) {
@@ -192,7 +192,7 @@
             ORDER BY x.n
             """
 
-        /// By which `outbox status` tells hosts apart.
+        /// The name by which `outbox status` distinguishes hosts.
         static let hostName: String = {
             var name = [CChar](repeating: 0, count: 256)
             guard gethostname(&name, name.count - 1) == 0 else { return "unknown" }

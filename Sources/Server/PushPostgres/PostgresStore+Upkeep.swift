@@ -22,7 +22,7 @@
                 guard !rows.isEmpty else { return 0 }
                 let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
                 let outcome = "CASE reason WHEN 'expired' THEN reason ELSE 'dead:' || reason END"
-                // They are older than what has come since: the scans begin with them.
+                // Requeued entries are older than those that have arrived since, so scans begin with them.
                 try db.rows(
                     """
                     SELECT sealed_push.line_up(array_agg(device), priority, array_agg(head), $2)
@@ -43,7 +43,7 @@
             }
         }
 
-        /// Repeats a transaction that handles up to ``batchCount`` rows until none is left; returns how many that were.
+        /// Repeats a transaction that handles up to ``batchCount`` rows until none is left, and returns the total.
         private func inBatches(
             _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Int
         ) async throws(OutboxError) -> Int {
@@ -81,7 +81,7 @@
             }
         }
 
-        /// Nothing where the clocks disagree: neither who asks nor a courier, by itself, may throw all away for that.
+        /// Does nothing if the clocks disagree: neither a caller nor a courier may delete everything because of that.
         private func purgeStale() async throws(OutboxError) -> Int {
             let time: Int64? = try await write { db, now throws(OutboxError) -> Int64? in
                 guard self.isCertain(now) else { return nil }
@@ -98,10 +98,10 @@
             return try await remove("stale <= $1", .int(time), outcome: Tally.expired)
         }
 
-        /// A sum of counts that holds whatever somebody has written there.
+        /// A sum of counts that stays in range, even if the rows were tampered with.
         static let sum = "least(greatest(sum(count), 0), 9223372036854775807)::bigint"
 
-        /// Keeps one row for each outcome of each of the last 60 days, in place of those that were added one by one.
+        /// Replaces the rows added one by one with one row for each outcome of each of the last 60 days.
         static func sumUp(_ table: String, at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
             let today = now / Tally.millisecondsPerDay
             try db.rows(
@@ -123,7 +123,7 @@
             }
         }
 
-        /// Removes entries, and the queues that are empty then, except those of devices with a push in transit.
+        /// Removes entries and the queues that become empty, except those of devices with a push in transit.
         private func remove(
             _ condition: String, _ argument: PostgresValue, outcome: String
         ) async throws(OutboxError) -> Int {
@@ -144,11 +144,11 @@
 
         // MARK: Dead letters and sums
 
-        /// Removes entries; returns the device of each.
+        /// Removes entries, and returns the device of each.
         ///
         /// - Parameters:
-        ///   - condition: of those that are removed, with `$1`.
-        ///   - outcome: what became of them.
+        ///   - condition: Selects the entries to remove, with `$1`.
+        ///   - outcome: The outcome to record for them.
         static func removeEntries(
             _ condition: String, _ value: PostgresValue, _ outcome: String, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {
@@ -161,7 +161,7 @@
             ).map { row throws(OutboxError) in try row.int("device") }
         }
 
-        /// The part of a statement that notes of their messages what becomes of the rows of `gone`.
+        /// Returns the part of a statement that records the outcomes of the rows in `gone` for their messages.
         private static func noted(_ outcome: String, _ count: String = "count(*)", at time: String) -> String {
             """
             noted AS (
@@ -177,8 +177,8 @@
         /// Moves entries to the dead letters, still sealed.
         ///
         /// - Parameters:
-        ///   - value: `$4` of the condition.
-        ///   - condition: of those that are moved.
+        ///   - value: `$4` in the condition.
+        ///   - condition: Selects the entries to move.
         static func bury(
             _ value: PostgresValue, where condition: String = "id = ANY($4)", reason: String, attempts: Int = 0,
             at now: Int64, _ db: PostgresConnection
@@ -196,7 +196,7 @@
             try tally(Tally.dead(reason), count, at: now, db)
         }
 
-        /// Moves all that waits for a device to the dead letters.
+        /// Moves all waiting entries of a device to the dead letters.
         static func buryAll(
             of device: Int64, reason: String, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {

@@ -5,25 +5,25 @@
 
     /// An outbox in PostgreSQL, for any number of hosts.
     ///
-    /// The database's clock decides what is due, for whatever host. Who enqueues, in whichever language, holds the
-    /// devices' rows in `queues` until its transaction ends: no courier waits for that, it passes those devices over.
+    /// The database's clock decides what is due, for every host. A transaction that enqueues, in any language, holds the
+    /// devices' rows in `queues` until it ends. Couriers don't wait for them; they skip those devices.
     final class PostgresStore: OutboxStore {
         let clock: OutboxClock
         let pool: PostgresPool
-        /// Whether time is a test's own.
+        /// Whether a test supplies the time.
         private let isTimeGiven: Bool
         private let waker: PostgresWaker
-        /// Below these times, no queue's row was found of late.
+        /// The due times below which no queue's row was found recently.
         let floors = Locked<[Lane: Floor]>([:])
-        /// When a courier may look below them again before it sleeps.
+        /// The time from which a courier may look below the floors again before it sleeps.
         private let nextWholeLook = Locked(ContinuousClock.Instant.now)
-        /// How many leases were taken since the last turn of generations.
+        /// The number of leases taken since the last turn of generations.
         let takenSinceTurn = Locked(0)
 
         /// - Parameters:
-        ///   - clock: for tests, in place of the database's.
-        ///   - host: this host's, where the database's is used.
-        ///   - patience: how long a call goes on trying where the server is away.
+        ///   - clock: A test's clock, which replaces the database's.
+        ///   - host: The host's clock, used if the database's clock is used.
+        ///   - patience: How long a call keeps trying while the server is unavailable.
         init(
             _ address: PostgresAddress, clock: OutboxClock? = nil, host: OutboxClock = .system, patience: Duration,
             onWait: @escaping @Sendable (String) -> Void = { _ in }
@@ -42,7 +42,7 @@
             }
         }
 
-        /// Once: the mark stays.
+        /// Sets the mark once; an existing mark stays.
         func setMark(_ mark: [UInt8]) async throws(OutboxError) {
             _ = try await write { db, _ throws(OutboxError) in
                 try db.rows(
@@ -51,14 +51,14 @@
             }
         }
 
-        /// A transaction, and the time in it.
+        /// Runs a transaction, and passes it the current time.
         func write<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
             try await pool.transaction(isReadOnly: false, at: givenTime, body)
         }
 
-        /// The same for what is only read, from one snapshot.
+        /// Runs a read-only transaction on one snapshot.
         func read<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
@@ -67,8 +67,8 @@
 
         private var givenTime: Int64? { isTimeGiven ? clock.now() : nil }
 
-        /// Whether both clocks, the database's and this host's, say that it is about now. Where they don't, one of them
-        /// is wrong, and nothing is thrown away by it.
+        /// Whether the database's clock and this host's agree approximately. If they don't, one of them is wrong, and
+        /// nothing is deleted because of it.
         func isCertain(_ now: Int64) -> Bool { isTimeGiven || abs(now - clock.now()) < Self.clockTolerance }
 
         /// Milliseconds.
@@ -84,7 +84,7 @@
                 let time = try? await self.timeUntilDue(by: carrier, above: floors, within: limit)
                 if isWhole {
                     self.nextWholeLook.withLock { $0 = Floor.nextWholeLook(after: start) }
-                    // What was enqueued long before its transaction ended is due below the floors.
+                    // Entries enqueued long before their transaction ended are due below the floors.
                     if let time, time <= .zero { self.floors.withLock { $0.removeAll() } }
                 }
                 return time ?? limit
@@ -93,15 +93,16 @@
     }
 
     extension Outbox {
-        /// Opens an outbox in PostgreSQL, or makes it: a schema `sealed_push` in the database that the address names.
+        /// Opens an outbox in PostgreSQL, or creates it: a schema `sealed_push` in the database that the address names.
         ///
         /// - Parameters:
-        ///   - address: `postgres://USER@HOST/DATABASE?sslrootcert=FILE`, as all of PostgreSQL's tools take it, without a
-        ///     password: that comes from `PGPASSWORD` or a file that `PGPASSFILE` names. Beyond this machine, the server's
-        ///     certificate is checked (`verify-full`), unless `sslmode` demands something else.
-        ///   - patience: how long a call goes on trying where the server is away. A restart takes seconds, a failover
-        ///     up to a minute.
-        ///   - key: what vouches for the rows, which an empty outbox has from then on; nil for one without.
+        ///   - address: `postgres://USER@HOST/DATABASE?sslrootcert=FILE`, in the form that all PostgreSQL tools accept,
+        ///     without a password. The password comes from `PGPASSWORD` or the file at `PGPASSFILE`. For other machines,
+        ///     the server's certificate is checked (`verify-full`), unless `sslmode` requests something else.
+        ///   - patience: How long a call keeps trying while the server is unavailable. A restart takes seconds, and a
+        ///     failover takes up to a minute.
+        ///   - key: The key that authenticates the rows; an empty outbox requires it from then on. `nil` for an outbox
+        ///     without a key.
         /// - Throws: `connection`, `unreachable`, `foreign`, `otherSchema`, `notPermitted`.
         public convenience init(
             postgres address: String, patience: Duration = .seconds(60), key: OutboxKey? = nil
@@ -110,8 +111,8 @@
         }
 
         /// - Parameters:
-        ///   - clock: for tests, in place of the database's.
-        ///   - onWait: called once for each time in which the server is away for two seconds, with the reason.
+        ///   - clock: A test's clock, which replaces the database's.
+        ///   - onWait: Called once for each time that the server is unavailable for two seconds, with the reason.
         package convenience init(
             postgres address: String, clock: OutboxClock?, patience: Duration = .seconds(60), key: OutboxKey? = nil,
             onWait: @escaping @Sendable (String) -> Void = { _ in }

@@ -2,8 +2,8 @@
     import SealedPush
     internal import PushOutbox
 
-    /// A parameter of a statement, in the binary format. Source: PostgreSQL 15, "Frontend/Backend Protocol", and the
-    /// send and receive functions of each type.
+    /// A statement's parameter in the binary format. Source: PostgreSQL 15, "Frontend/Backend Protocol", and the send and
+    /// receive functions of each type.
     enum PostgresValue {
         case int(Int64?)
         case bool(Bool)
@@ -12,7 +12,7 @@
         case ints([Int64?])
         case texts([String?])
         case byteArrays([[UInt8]?])
-        /// Where rows lie: their ctid.
+        /// The physical locations of rows: their ctid.
         case places([Int64])
 
         /// The type's number in pg_type.
@@ -29,7 +29,7 @@
             }
         }
 
-        /// Nil for NULL.
+        /// The encoded bytes, or `nil` for NULL.
         var encoded: [UInt8]? {
             switch self {
             case .int(let value): value.map(Self.encode)
@@ -43,7 +43,7 @@
             }
         }
 
-        /// Of one dimension, numbered from 1.
+        /// Encodes an array with one dimension, numbered from 1.
         private static func array(_ elements: [[UInt8]?], of oid: UInt32) -> [UInt8] {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(20 + elements.reduce(0) { $0 + 4 + ($1?.count ?? 0) })
@@ -68,29 +68,28 @@
         static let bytea: UInt32 = 17
         static let int8: UInt32 = 20
         static let text: UInt32 = 25
-        /// Four bytes of the page, two of the row in it.
+        /// Four bytes for the page and two for the row in it.
         static let tid: UInt32 = 27
     }
 
-    /// What a statement answered: rows of named columns, in the binary format.
+    /// A statement's result: rows of named columns in the binary format.
     struct PostgresRows: RandomAccessCollection, Sendable {
         let names: [String: Int]
         let types: [UInt32]
         let cells: [[[UInt8]?]]
-        /// How many rows were written, if the statement writes.
+        /// The number of rows written, if the statement writes.
         let changedCount: Int
 
         var startIndex: Int { 0 }
         var endIndex: Int { cells.count }
         subscript(index: Int) -> Row { Row(rows: self, index: index) }
 
-        /// One row. A column of another type than is asked for, or NULL where that is not expected, throws `damaged`:
-        /// somebody has changed the tables.
+        /// A row. Throws `damaged` if a column has an unexpected type or an unexpected NULL: the tables were tampered with.
         struct Row: OutboxRow {
             fileprivate let rows: PostgresRows
             fileprivate let index: Int
 
-            /// The bytes of a column, which must be of one of these types; nil for NULL.
+            /// Returns the bytes of a column, which must have one of these types, or `nil` for NULL.
             private func cell(_ column: String, _ types: UInt32...) throws(OutboxError) -> [UInt8]? {
                 guard let number = rows.names[column], types.contains(rows.types[number]) else { throw .damaged }
                 return rows.cells[index][number]

@@ -216,9 +216,9 @@ import Testing
         let long = String(repeating: "x", count: 102)
         let other = ["--outbox", "other.sqlite", "--listen"]
         let cases: [([String], Int32, String)] = [
-            (other + ["open/s"], 74, "others may write its folder"),
-            (other + ["sticky/s"], 74, "others may write its folder"),
-            (other + ["group/s"], 74, "others may write its folder"),
+            (other + ["open/s"], 74, "other users can write to its folder"),
+            (other + ["sticky/s"], 74, "other users can write to its folder"),
+            (other + ["group/s"], 74, "other users can write to its folder"),
             (other + ["./file"], 74, "other than a socket"), (other + ["./\(long)"], 74, "longer than 103 bytes"),
             (["--listen", "./s", "--outbox-key", "other.key"], 65, "not marked with this key"),
             (["--listen", "./s"], 77, "--outbox-key"), (["--listen", "./s", "--outbox-key", "no.key"], 74, "no.key"),

@@ -9,19 +9,19 @@ import TestSupport
 
 @testable import PushOutbox
 
-/// An outbox in a folder of its own, with a sender and devices whose keys are at hand.
+/// An outbox in its own folder, with a sender and devices whose keys are available.
 final class Fixture: Sendable {
     let folder: TemporaryFolder
     let time = FakeClock()
     let sender = SenderPrivateKey()
     let sealer: Sealer
     let outbox: Outbox
-    /// Nil for a file.
+    /// The database, or `nil` for a file.
     let database: PostgresServer.Database?
 
     static let topic: Topic = "com.example.app"
 
-    /// What vouches for the rows of a test's outboxes.
+    /// The key that authenticates the rows of a test's outboxes.
     @TaskLocal static var key: OutboxKey?
 
     init() async throws {
@@ -43,13 +43,13 @@ final class Fixture: Sendable {
 
     var path: String { Self.path(folder) }
 
-    /// What a program names it by.
+    /// The outbox's place, as passed to programs.
     var place: String { database?.address ?? path }
 
     /// Another process's view of the same outbox.
     func reopened() async throws -> Outbox { try await reopened(time.clock) }
 
-    /// - Parameter clock: in PostgreSQL, nil is the database's own.
+    /// - Parameter clock: The clock; with PostgreSQL, nil means the database's own.
     func reopened(_ clock: OutboxClock?) async throws -> Outbox {
         if let database {
             return try await Outbox(postgres: database.address, clock: clock, patience: .seconds(300), key: Self.key)
@@ -57,7 +57,7 @@ final class Fixture: Sendable {
         return try Outbox(at: path, clock: clock ?? .system, busyLimit: 600, key: Self.key)
     }
 
-    /// Statements of an operator, or of an attacker, which do for both stores.
+    /// Runs statements of an operator or an attacker that work in both stores.
     func execute(_ sql: String) async throws {
         if let database {
             try await database.run(sql)
@@ -66,7 +66,7 @@ final class Fixture: Sendable {
         }
     }
 
-    /// The one number that a query answers.
+    /// Returns the one number that a query returns.
     func number(_ sql: String) async throws -> Int64? {
         if let database { return try await database.run(sql).first?.first.flatMap { $0.flatMap { Int64($0) } } }
         return try await DatabaseQueue(path: path).read { try Int64.fetchOne($0, sql: sql) }
@@ -74,7 +74,7 @@ final class Fixture: Sendable {
 
     var now: Timestamp { Timestamp(clamping: time.now / 1_000) }
 
-    /// A device whose key nobody vouches for, which is enough where it is about sending.
+    /// Adds a device with an unverified key, which is enough for sending.
     @discardableResult func addDevice(
         _ name: String, user: String = "anna", identity: DevicePrivateKey = DevicePrivateKey(), address: Address? = nil,
         environment: PushEnvironment = .production, movingFrom previous: UserName? = nil
@@ -87,14 +87,14 @@ final class Fixture: Sendable {
         return device
     }
 
-    /// A device named `phone`, for which so many pushes wait.
+    /// Adds a device named `phone`, with a number of waiting pushes.
     @discardableResult func addPhone(waiting count: Int = 1) async throws -> RegisteredDevice {
         let device = try await addDevice("phone")
         for number in 0..<count { try await enqueue("\(number)", to: .device("phone")) }
         return device
     }
 
-    /// Many at once, `d0` and so on, each with keys of its own.
+    /// Adds many devices at once, `d0` and so on, each with its own keys.
     func addDevices(_ numbers: Range<Int>) async throws {
         try await outbox.register(
             numbers.map { number in
@@ -105,7 +105,7 @@ final class Fixture: Sendable {
             })
     }
 
-    /// A device's record, which its owner has just signed.
+    /// Returns a device's record, just signed by its owner.
     func record(
         of recipients: [DevicePublicKey], counter: UInt64 = 1, days: Int64 = 90,
         signedBy enrollment: EnrollmentPrivateKey
@@ -115,19 +115,19 @@ final class Fixture: Sendable {
             expires: now.advanced(bySeconds: 90 * 86_400), signedBy: enrollment)
     }
 
-    /// 32 bytes that repeat the name.
+    /// Returns an address of 32 bytes that repeat the name.
     static func address(_ name: String, _ environment: PushEnvironment = .production) -> Address {
         let bytes = Array(String(repeating: "\(name)/", count: 32).utf8.prefix(32))
         return .apns(DeviceToken(parsing: Hex.encode(bytes))!, environment)
     }
 
-    /// The key that is sealed to, as text; empty unless the device was added by ``addDevice``.
+    /// Returns the recipient key as text, or an empty string unless the device was added by ``addDevice``.
     func recipient(_ name: DeviceName) async throws -> String {
         guard case .unverified(let recipient) = try await outbox.device(name)?.keys else { return "" }
         return recipient.description
     }
 
-    /// - Parameter other: another view of the outbox, or another outbox.
+    /// - Parameter other: Another view of the outbox, or another outbox.
     @discardableResult func enqueue(
         _ body: String = "Hello", to audience: Audience, priority: PushPriority = .immediate,
         expiration: Timestamp? = nil, key: String? = nil, in other: Outbox? = nil
@@ -137,7 +137,7 @@ final class Fixture: Sendable {
             includingUnverified: true, key: key.flatMap { IdempotencyKey($0) })
     }
 
-    /// Limits under which a fake clock goes through a day in a moment.
+    /// Returns limits with which a fake clock passes a day in a moment.
     static func limits(inFlight: Int = 4, refusedInARow: Int = 100) -> CourierLimits {
         var limits = CourierLimits(inFlightCount: inFlight, pollInterval: .seconds(20))
         limits.refusedInARow = refusedInARow
@@ -154,16 +154,16 @@ final class Fixture: Sendable {
         ).run(until: goal)
     }
 
-    /// A payload that nobody will open.
+    /// A payload that is never opened.
     static let sealedText: String = {
         let sealer = Sealer(anonymousFor: topic, safeDefault: "Grüße", padding: .none)
         let payload = try? sealer.seal(Content(body: "x"), toUnverified: DevicePrivateKey().recipient)
         return String(decoding: payload?.json ?? [], as: UTF8.self)
     }()
 
-    /// What a device shows for a payload.
+    /// Returns what a device shows for a payload.
     ///
-    /// - Parameter now: the real time, where a program has sealed it.
+    /// - Parameter now: The real time, if a program has sealed it.
     func body(of request: PushRequest, for identity: DevicePrivateKey, at now: Timestamp? = nil) throws -> String? {
         let now = now ?? self.now
         let opener = Opener(
@@ -174,11 +174,11 @@ final class Fixture: Sendable {
     }
 }
 
-/// Time that goes on only when it is told to, or when somebody sleeps.
+/// A clock that advances only on request, or when a task sleeps.
 final class FakeClock: Sendable {
     private let milliseconds: Locked<Int64>
 
-    /// Begins now: a sealer writes the real time into each message, and a device looks at it.
+    /// Begins now: a sealer writes the real time into each message, and a device checks it.
     init() { milliseconds = Locked(Timestamp.now().secondsSince1970 * 1_000) }
 
     var now: Int64 { milliseconds.withLock { $0 } }
@@ -196,7 +196,7 @@ final class FakeClock: Sendable {
 }
 
 extension Outbox {
-    /// What a courier does in one call, for tests that play one.
+    /// Does what a courier does in one call, for tests that act as one.
     func settle(
         _ settled: [(lease: Lease, settlement: Settlement)], extending extended: [Lease] = [],
         by duration: Duration = .zero, taking order: LeaseOrder?
@@ -204,7 +204,7 @@ extension Outbox {
         try await store.settle(LeaseExchange(settled: settled, extended: extended, hold: duration, order: order)).leases
     }
 
-    /// Takes leases as a courier does, for a minute; their numbers begin with this one.
+    /// Takes leases for a minute, as a courier does; their numbers begin with this one.
     func take(_ number: Int64, count: Int = 1, considerate: Int = 0) async throws(OutboxError) -> [Lease] {
         try await settle(
             [],
@@ -213,6 +213,6 @@ extension Outbox {
                 firstNumber: number))
     }
 
-    /// Brings all of the log into the file itself.
+    /// Writes the whole log into the file itself.
     func checkpoint() async throws { try await (store as? SQLiteStore)?.checkpoint() }
 }

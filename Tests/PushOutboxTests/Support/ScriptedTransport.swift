@@ -4,7 +4,7 @@ import PushCore
 import PushSender
 import TestSupport
 
-/// Notes what it is given and answers what it is told to.
+/// Records the pushes that it is given, and gives scripted answers.
 final class ScriptedTransport: PushTransport {
     typealias Answer = Result<PushOutcome, PushTransportError>
 
@@ -12,12 +12,12 @@ final class ScriptedTransport: PushTransport {
     private let answer: @Sendable (PushRequest, Int) async -> Answer
     private let counts = Locked<[String: Int]>([:])
 
-    /// - Parameter answer: to a push, and how often it has come by now, from 1.
+    /// - Parameter answer: Answers a push, given how often it has arrived so far, from 1.
     init(_ answer: @escaping @Sendable (PushRequest, Int) async -> Answer = { _, _ in .accepted }) {
         self.answer = answer
     }
 
-    /// Refuses each push the same way, until it has come more than so many times.
+    /// Refuses each push in the same way until it has arrived more than the given number of times.
     convenience init(refusing status: Int, _ reason: String?, timestamp: Timestamp? = nil, times: Int = .max) {
         self.init { _, count in count > times ? .accepted : .apns(status, reason, timestamp: timestamp) }
     }
@@ -41,7 +41,7 @@ extension ScriptedTransport.Answer {
 }
 
 extension PushOutcome {
-    /// What a refusal by APNs means.
+    /// Returns the outcome of a refusal by APNs.
     static func apns(_ status: Int, _ reason: String?, timestamp: Timestamp? = nil) -> PushOutcome {
         APNSRefusal(status: status, reason: reason, timestamp: timestamp).outcome
     }

@@ -1,7 +1,7 @@
 import TestPrograms
 import Testing
 
-/// Which store a fixture's outbox stands over.
+/// The store that a fixture's outbox uses.
 enum StoreKind: String, CaseIterable {
     case sqlite
     case postgres
@@ -9,7 +9,7 @@ enum StoreKind: String, CaseIterable {
     @TaskLocal static var current = StoreKind.sqlite
 }
 
-/// Runs each test once over each store.
+/// Runs each test once with each store.
 struct OverStores: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -25,7 +25,7 @@ struct OverStores: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-/// Leaves a test out over all stores but SQLite's, whose file it is about.
+/// Runs a test only with SQLite, because it is about the file.
 struct InFile: TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void

@@ -1,15 +1,15 @@
 public import PushSender
 
-/// Takes what is due from an outbox and hands it to a transport, until it is told to stop.
+/// Takes due pushes from an outbox and hands them to a transport until it is stopped.
 ///
-/// Of each device, one push is on its way at a time, the oldest first; devices do not wait for one another. Several couriers,
-/// in one process or many, may work on one outbox. A push that got no answer is sent again, byte for byte the same and
-/// under the same identifiers, so that a device which had it already shows it once.
+/// Each device has at most one push in transit at a time, the oldest first; devices don't wait for one another. Several
+/// couriers, in one process or many, can work on one outbox. A push that got no answer is sent again, byte for byte the
+/// same and with the same identifiers. So a device that already received it shows it only once.
 ///
-/// Cancelling the task of ``run(until:)``, or ``stop()``, ends it in good order: nothing more is taken, what is on its way is
-/// waited for, and what could not be finished is given back.
+/// To end the courier cleanly, cancel the task of ``run(until:)`` or call ``stop()``. It then takes no more pushes, waits
+/// for those in transit, and returns the unfinished ones to the queue.
 public actor Courier {
-    /// What was done so far.
+    /// The work done so far.
     public private(set) var report = CourierReport()
 
     private let outbox: Outbox
@@ -32,17 +32,17 @@ public actor Courier {
     private var nextExtension: Int64 = 0
     private var lastPurge: Int64?
     private var purging: Task<Void, Never>?
-    /// What the outbox wants to hear once more: somebody was enqueueing to the device.
+    /// The outcomes to submit again, because another process was enqueueing to the device.
     private var unsettled: [SettledLease] = []
 
     private struct Flight {
         let lease: Lease
-        /// Milliseconds, by this host's clock: from then on, another may take it.
+        /// Milliseconds on this host's clock. From then on, another courier may take it.
         var end: Int64
         let task: Task<Void, Never>
     }
 
-    /// A time in which nothing is taken. Of no effect once the clock was set back before its start.
+    /// A time in which nothing is taken. It has no effect if the clock is set back before its start.
     struct Pause {
         let start: Int64
         var end: Int64
@@ -50,7 +50,7 @@ public actor Courier {
         func covers(_ now: Int64) -> Bool { start <= now && now < end }
     }
 
-    /// - Parameter carrier: the one that the transport speaks to; what is for others is left alone.
+    /// - Parameter carrier: The carrier that the transport speaks to. Pushes for other carriers are ignored.
     public init(
         for outbox: Outbox, through transport: any PushTransport, carrier: Carrier = .apns(),
         limits: CourierLimits = CourierLimits()
@@ -63,9 +63,9 @@ public actor Courier {
         refusals = Refusals(endingAt: limits.refusedInARow)
     }
 
-    /// Works; call it once.
+    /// Runs the courier. Call it only once.
     ///
-    /// - Throws: ``CourierError``, after what was on its way has ended. Nothing is lost: it waits, and another run sends it.
+    /// - Throws: ``CourierError``, after the pushes in transit have ended. Nothing is lost: another run sends the rest.
     @discardableResult public func run(until goal: Goal = .stopped) async throws(CourierError) -> CourierReport {
         await withTaskCancellationHandler {
             do throws(OutboxError) { try await work(until: goal) } catch { failure = failure ?? .outbox(error) }
@@ -77,7 +77,7 @@ public actor Courier {
         return report
     }
 
-    /// Takes nothing more; ``run(until:)`` returns when what is on its way has ended.
+    /// Stops taking pushes. ``run(until:)`` returns when the pushes in transit have ended.
     public func stop() {
         isStopping = true
         wake()
@@ -90,12 +90,13 @@ public actor Courier {
         while !isStopping && !Task.isCancelled && failure == nil {
             purgeIfDue()
             let order = order()
-            // By this host's clock, and from before the outbox was asked: whatever its clock says, the lease lasts longer.
+            // On this host's clock, read before asking the outbox: the lease lasts longer, whatever the outbox's clock
+            // says.
             let end = outbox.clock.now() + limits.lease.milliseconds
             let leases = try await exchange(taking: order)
             for lease in leases { send(lease, until: end) }
             if !finished.isEmpty { continue }
-            // As many as were asked for: there may be more, and there is room for more.
+            // The order was filled completely. There may be more pushes, and there is room for them.
             if let order, leases.count == order.count, inFlight.count < limits.inFlightCount { continue }
             if goal != .stopped, order != nil, leases.isEmpty, inFlight.isEmpty {
                 let time = try await outbox.store.timeUntilDue(by: carrier)
@@ -106,7 +107,7 @@ public actor Courier {
         }
     }
 
-    /// Once an hour, beside the sending: what can't be sent any more need not be kept until its turn comes.
+    /// Once an hour, alongside sending: pushes that can't be sent anymore need not be kept until their turn.
     private func purgeIfDue() {
         guard isClockProven else { return }
         let now = outbox.clock.now()
@@ -114,13 +115,13 @@ public actor Courier {
         lastPurge = now
         let outbox = outbox
         purging = Task {
-            // Whatever is the matter with the file, the sending finds it, too.
+            // If the file has a problem, sending runs into it, too.
             _ = try? await outbox.purge(.stale)
             purging = nil
         }
     }
 
-    /// Writes down what has ended, holds on to what has not, takes more: one transaction.
+    /// Records finished leases, extends unfinished ones, and takes more, in one transaction.
     private func exchange(taking order: LeaseOrder?) async throws(OutboxError) -> [Lease] {
         let settled = unsettled + finished
         finished.removeAll(keepingCapacity: true)
@@ -144,14 +145,14 @@ public actor Courier {
         considerateShare += free
         let considerate = considerateShare / Self.considerateFraction
         considerateShare %= Self.considerateFraction
-        // No number twice: three lanes are looked through, and each takes as many numbers as it may find devices.
+        // Numbers are never reused: three lanes are searched, and each may use as many numbers as there are free places.
         defer { nextNumber += Int64(3 * free) }
         return LeaseOrder(
             carrier: carrier, count: free, considerateCount: considerate, duration: limits.lease,
             firstNumber: nextNumber, removesStale: isClockProven)
     }
 
-    /// A clock that is far ahead makes all look stale. That the service takes this run's pushes says that it is not.
+    /// A clock that is far ahead makes every push look stale. If the service accepts this run's pushes, the clock is right.
     private var isClockProven: Bool { report.acceptedCount > 0 }
 
     private func leasesToExtend() -> [Lease] {
@@ -167,10 +168,10 @@ public actor Courier {
         return extended
     }
 
-    /// Not a child task: cancelling the courier must not cut off what is on its way.
+    /// Not a child task, because canceling the courier must not cut off pushes in transit.
     private func send(_ lease: Lease, until end: Int64) {
         if let fault = outbox.key?.fault(of: lease) {
-            // Somebody has been in the database: it costs this one, not all others.
+            // The row was tampered with. Reject it without stopping the others.
             report.add(.dead(reason: fault), name: fault, waited: nil)
             return finished.append((lease, .dead(reason: fault)))
         }
@@ -178,9 +179,9 @@ public actor Courier {
         let task = Task {
             let result: Result<PushOutcome, PushTransportError>
             do throws(PushTransportError) {
-                // A machine that stood still: by now another may have sent this one, and newer ones.
+                // This machine may have been suspended: by now, another courier may have sent this push and newer ones.
                 guard clock.now() < end else { throw .cancelled }
-                // Whoever may only enqueue, or has been in the database, has no clear text sent.
+                // A process that may only enqueue, or an attacker with the database, must not be able to send clear text.
                 result = .success(
                     PayloadForm.matches(lease.request.body)
                         ? try await transport.deliver(lease.request) : .change(PushReason("not-sealed")))
@@ -209,7 +210,7 @@ public actor Courier {
         pauseIfFailing(result)
         failure = failure ?? judgment.stop ?? end
         finished.append((lease, settlement))
-        // While many are out, their answers are written down together: each transaction costs a sync of the disk.
+        // While many pushes are in transit, their outcomes are recorded together: each transaction costs a disk sync.
         wake()
     }
 
@@ -219,7 +220,7 @@ public actor Courier {
         pause = Pause(start: now, end: max(pause?.end ?? end, end))
     }
 
-    /// Where one push after another fails, the whole outbox should not be tried in vain.
+    /// If one push after another fails, pauses instead of trying the whole outbox in vain.
     private func pauseIfFailing(_ result: Result<PushOutcome, PushTransportError>) {
         guard result.isServersFault else {
             failuresInARow = 0
@@ -230,8 +231,8 @@ public actor Courier {
         pause(for: delays.afterConnectionFailure(attempts: failuresInARow / Self.failuresBeforePause))
     }
 
-    /// Waits for what is on its way, within a limit, and notes it, also where the file fails for a while; then gives back
-    /// what did not end.
+    /// Waits for pushes in transit, within a limit, and records their outcomes, even if the file fails for a while. Then
+    /// returns the unfinished ones to the queue.
     private func drain() async throws(OutboxError) {
         isStopping = true
         let clock = outbox.clock
@@ -251,7 +252,7 @@ public actor Courier {
         if let problem = await note() { throw problem }
     }
 
-    /// Writes down what has ended; returns why it could not.
+    /// Records finished leases; returns the error if that failed.
     private func note() async -> OutboxError? {
         do throws(OutboxError) {
             _ = try await exchange(taking: nil)
@@ -259,11 +260,11 @@ public actor Courier {
         } catch { return error }
     }
 
-    /// Sleeps until something has ended, `stop`, or the poll interval is over.
+    /// Sleeps until a push has ended, `stop` is called, or the poll interval is over.
     private func rest() async {
         guard finished.isEmpty, !isStopping || !inFlight.isEmpty || !unsettled.isEmpty else { return }
         let (store, clock, carrier) = (outbox.store, outbox.clock, carrier)
-        // Who is to end when nothing is due looks for that, too: what others deliver wakes nobody.
+        // A courier that ends when nothing is due must poll for that: deliveries by other couriers don't wake it.
         let sleepsUntilWoken = isEndless && !isStopping
         let interval = unsettled.isEmpty ? limits.pollInterval : min(limits.pollInterval, Self.unsettledPause)
         let alarm = Task {
@@ -279,11 +280,11 @@ public actor Courier {
         waiter = nil
     }
 
-    /// One of eight leases goes to the considerate lane first.
+    /// One in eight leases goes to the considerate lane first.
     private static let considerateFraction = 8
     private static let failuresBeforePause = 50
     private static let unsettledPause = Duration.milliseconds(20)
-    /// How long a stopped courier waits for answers that are out, in milliseconds.
+    /// How long a stopped courier waits for outstanding answers, in milliseconds.
     private static let drainTime: Int64 = 30_000
     /// Milliseconds.
     private static let purgeInterval: Int64 = 3_600_000

@@ -1,26 +1,26 @@
 internal import PushSender
 
-/// How a courier works.
+/// The limits of a courier.
 public struct CourierLimits: Hashable, Sendable {
-    /// Pushes on their way at once: what the transport can hold without queueing. One takes some kilobytes.
+    /// The number of pushes in transit at once: what the transport can hold without queueing. Each takes a few kilobytes.
     public var inFlightCount: Int
-    /// How long a push is this courier's before another may send it: longer than the transport waits for an answer. It is
-    /// extended while an answer is out.
+    /// How long a push belongs to this courier before another one may send it. Must be longer than the transport waits for
+    /// an answer. It is extended while an answer is outstanding.
     public var lease: Duration
-    /// How often the file is looked into while nothing is due: other processes enqueue, too.
+    /// How often the file is checked while nothing is due, since other processes enqueue, too.
     public var pollInterval: Duration
-    /// How many refusals in a row whose reason may concern all pushes, without one that is taken, end the run: then the
-    /// environment, the key or the app is wrong, and not each address. Where the carrier has taken pushes of the outbox
-    /// before, only addresses count that it has taken one for.
+    /// The number of consecutive refusals that ends the run. Only reasons that may concern all pushes count, and an
+    /// accepted push resets the count: then the environment, key, or app is wrong, not each address. If the carrier has
+    /// accepted pushes of this outbox before, only addresses with an accepted push count.
     package var refusedInARow = 100
-    /// What each delay of ours is multiplied by: less than 1 where nobody can wait, as in a rehearsal.
+    /// A factor for all of the courier's own delays: less than 1 when waiting is not possible, as in a rehearsal.
     package var delayFactor = 1.0
 
     public init(
         inFlightCount: Int = 1_000, lease: Duration = .seconds(120), pollInterval: Duration = .milliseconds(250)
     ) {
-        precondition(inFlightCount > 0, "a courier has one push on its way at least")
-        precondition(lease > .zero && lease <= .seconds(3_600), "a lease lasts one hour at most")
+        precondition(inFlightCount > 0, "a courier must have room for at least one push in transit")
+        precondition(lease > .zero && lease <= .seconds(3_600), "a lease must last more than zero and at most one hour")
         self.inFlightCount = inFlightCount
         self.lease = lease
         self.pollInterval = pollInterval
@@ -30,60 +30,60 @@ public struct CourierLimits: Hashable, Sendable {
 extension Courier {
     /// When a courier is done.
     public enum Goal: Hashable, Sendable {
-        /// Never: it goes on until it is stopped.
+        /// Never: the courier runs until it is stopped.
         case stopped
-        /// When nothing is on its way, and nothing will be due for that long; what is put off further stays.
+        /// When no push is in transit and none comes due within the given time. Pushes that are deferred further stay.
         case nothingDue(within: Duration)
-        /// When nothing waits any more.
+        /// When no pushes are waiting anymore.
         case empty
     }
 }
 
-/// What a courier has done so far.
+/// The work that a courier has done so far.
 public struct CourierReport: Hashable, Sendable {
-    /// Pushes that the service has taken.
+    /// The number of pushes that the service has accepted.
     public internal(set) var acceptedCount = 0
-    /// How long those had waited since they were enqueued.
+    /// How long the accepted pushes had waited since they were enqueued.
     public internal(set) var waits = WaitingTimes()
-    /// How often a push was put off, by reason: the service's words, or `unreachable`, `connection-lost`, `timed-out`.
+    /// How often a push was deferred, by reason: the service's words, or `unreachable`, `connection-lost`, `timed-out`.
     public internal(set) var retries: [String: Int] = [:]
-    /// Refusals that say a device is gone, by the service's reason. What waited for it is dropped, unless the app has
-    /// registered the address since.
+    /// Refusals because a device is gone, by the service's reason. The device's waiting pushes are dropped, unless the app
+    /// has registered the address since.
     public internal(set) var dropped: [String: Int] = [:]
-    /// Refusals that made dead letters, by the service's reason: of one push, or of all that wait for a device.
+    /// Refusals that created dead letters, by the service's reason: for one push, or for every push of a device.
     public internal(set) var dead: [String: Int] = [:]
-    /// Why the latest request that got no answer failed, in the transport's words; public names only.
+    /// Why the most recent request without an answer failed, in the transport's words; public names only.
     public internal(set) var latestFailure: String?
-    /// Pushes that are on their way at this moment.
+    /// The number of pushes in transit at this moment.
     public internal(set) var inFlightCount = 0
 
-    /// - Parameter waited: milliseconds.
+    /// - Parameter waited: The waiting time in milliseconds.
     mutating func add(_ settlement: Settlement, name: String, waited: Int64?) {
         switch settlement {
         case .accepted:
             acceptedCount += 1
             if let waited { waits.add(.milliseconds(max(0, waited))) }
-        // A request that this host ended itself says nothing about the service.
+        // A request that this host ended itself tells nothing about the service.
         case .later, .returned: if name != PushTransportError.cancelled.name { retries[name, default: 0] += 1 }
         case .addressGone: dropped[name, default: 0] += 1
         case .dead, .addressRefused: dead[name, default: 0] += 1
         }
     }
 
-    /// Requests that got an answer, or failed to.
+    /// The number of requests that got an answer or failed.
     public var attemptCount: Int { acceptedCount + [retries, dropped, dead].reduce(0) { $0 + $1.values.reduce(0, +) } }
 }
 
-/// Times by their length, as a histogram: on the way from `enqueue` to the service's answer, by this host's clock.
+/// A histogram of waiting times, from `enqueue` to the service's answer, by this host's clock.
 public struct WaitingTimes: Hashable, Sendable {
-    /// How many were no longer than each of ``bounds``.
+    /// The number of times that are no longer than each of ``bounds``.
     public private(set) var counts = [Int](repeating: 0, count: bounds.count)
-    /// All of them.
+    /// The number of all times.
     public private(set) var count = 0
-    /// The sum of all.
+    /// The sum of all times.
     public private(set) var sum = Duration.zero
 
-    /// From 10 ms to a day.
+    /// The upper bounds, from 10 ms to a day.
     public static let bounds: [Duration] =
         [10, 50, 100, 500].map { .milliseconds($0) }
         + [1, 5, 30, 60, 300, 900, 3_600, 21_600, 86_400].map { .seconds($0) }
@@ -92,21 +92,21 @@ public struct WaitingTimes: Hashable, Sendable {
 
     mutating func add(_ time: Duration) {
         count += 1
-        // A damaged database may say any time.
+        // A damaged database may contain any time.
         sum += min(time, Self.longest)
         for (index, bound) in Self.bounds.enumerated() where time <= bound { counts[index] += 1 }
     }
 }
 
-/// Why a courier has stopped before its time. Whatever it had not delivered still waits.
+/// The reason why a courier stopped early. Undelivered pushes are still waiting.
 public enum CourierError: Error, Equatable, Sendable {
-    /// The service refuses the sender, its key or the app, and the transport says why: no push can be delivered until an
+    /// The service refuses the sender, its key, or the app, and the transport says why. No push can be delivered until an
     /// operator has corrected it.
     case senderRefused(reason: String, problem: String?)
-    /// One push after another was refused for a reason that may concern all, and none was taken. The addresses that were
-    /// refused first are disabled; `Outbox.retry(reason:)` takes that back.
+    /// One push after another was refused for a reason that may concern all of them, and none was accepted. The addresses
+    /// refused first are disabled; `Outbox.retry(reason:)` reenables them.
     case allRefused(reason: String, problem: String)
-    /// This machine's clock is wrong: the service calls fresh credentials expired.
+    /// This machine's clock is wrong: the service reports fresh credentials as expired.
     case wrongClock
     /// The transport has been shut down.
     case transportShutDown
@@ -114,12 +114,12 @@ public enum CourierError: Error, Equatable, Sendable {
 }
 
 extension CourierError: CustomStringConvertible {
-    /// One sentence for a person.
+    /// A one-sentence description for people.
     public var description: String {
         switch self {
         case .senderRefused(let reason, let problem): problem ?? "the service refuses this sender (\(reason))"
         case .allRefused(_, let problem): problem
-        case .wrongClock: "this machine's clock is wrong: the service calls fresh credentials expired"
+        case .wrongClock: "this machine's clock is wrong: the service reports fresh credentials as expired"
         case .transportShutDown: "the transport has been shut down"
         case .outbox(let error): error.description
         }

@@ -1,12 +1,12 @@
 import PushSender
 import SealedPush
 
-/// What an outcome means: for the entry, and for the courier.
+/// The consequences of an outcome, for the entry and for the courier.
 struct Judgment: Sendable, Equatable {
     var settlement: Settlement
-    /// Set where nothing at all should be sent for a while.
+    /// Set if nothing at all should be sent for a while.
     var pause: Duration?
-    /// Set where nothing more should be sent at all.
+    /// Set if nothing more should be sent at all.
     var stop: CourierError?
 
     init(_ settlement: Settlement, pause: Duration? = nil, stop: CourierError? = nil) {
@@ -50,34 +50,35 @@ struct Judgment: Sendable, Equatable {
         }
     }
 
-    /// How often a push is tried that is refused for a reason which its transport does not know.
+    /// The number of attempts for a push that is refused for a reason that its transport doesn't know.
     private static let unknownAttempts = 3
 }
 
-/// How long a push waits before it is sent again: as long as Apple says, where it says something. A delay that a
-/// service asks for itself is kept.
+/// How long a push waits before it is sent again, following Apple's advice if there is any. A delay that a service itself
+/// asks for is kept.
 ///
-/// Each but `everything` doubles with every attempt, up to its limit; a tenth is added or taken off by chance, so that
-/// what failed together does not come back together. Source: Apple, "Handling notification responses from APNs".
+/// Each delay except `everything` doubles with every attempt, up to its limit. Jitter of up to a tenth is added or
+/// subtracted, so that pushes that failed together aren't retried together. Source: Apple, "Handling notification responses
+/// from APNs".
 struct RetryDelays: Sendable {
     var factor = 1.0
 
-    /// The service has trouble, or gives a reason that the transport does not know: up to four hours.
+    /// The service has a problem, or gives a reason that the transport doesn't know: up to four hours.
     func afterServerError(attempts: Int) -> Duration { grown(.seconds(900), by: attempts, limit: 16) }
 
-    /// One device gets too many: for that one, up to an hour.
+    /// One device receives too many pushes: up to an hour, for that device.
     func afterTooMany(attempts: Int) -> Duration { grown(.seconds(60), by: attempts, limit: 60) }
 
-    /// A connection failed or was closed, or no answer came: up to five minutes.
+    /// A connection failed or was closed, or no answer arrived: up to five minutes.
     func afterConnectionFailure(attempts: Int) -> Duration { grown(.seconds(1), by: attempts, limit: 300) }
 
     /// All pushes have to wait.
     var everything: Duration { .seconds(1_200) * factor }
 
-    /// Less than a day: what is noted as due further ahead was noted before the clock was set back.
+    /// Less than a day: anything due later is taken to have been recorded before the clock was set back.
     func asAsked(_ time: Duration) -> Duration { min(max(time, .zero), .seconds(23 * 3_600)) }
 
-    /// Doubled for each attempt but the first, up to `limit` times, and a tenth by chance.
+    /// Doubled for each attempt after the first, up to `limit` times, with a jitter of a tenth.
     private func grown(_ delay: Duration, by attempts: Int, limit: Int) -> Duration {
         let growth = min(1 << min(max(attempts - 1, 0), 16), limit)
         return delay * (factor * Double(growth) * Double.random(in: 0.9...1.1))
@@ -85,7 +86,7 @@ struct RetryDelays: Sendable {
 }
 
 extension Result<PushOutcome, PushTransportError> {
-    /// For reports.
+    /// The name of the result in reports.
     var name: String {
         switch self {
         case .success(let outcome): outcome.reason?.name ?? "accepted"
@@ -106,7 +107,7 @@ extension Result<PushOutcome, PushTransportError> {
 }
 
 extension PushTransportError {
-    /// The transport's own text, where there is one.
+    /// The transport's own text, if there is one.
     var words: String? {
         switch self {
         case .unreachable(let words), .connectionLost(let words): words
@@ -115,23 +116,23 @@ extension PushTransportError {
     }
 }
 
-/// Tells refusals of addresses from a mistake that concerns them all.
+/// Distinguishes refusals of single addresses from a mistake that concerns all of them.
 ///
-/// Where one push after another is refused for what may concern all, and none is taken, it is not the addresses: the
-/// wrong environment, the wrong app. The run ends before all of them are disabled.
+/// If one push after another is refused for a reason that may concern all, and none is accepted, the addresses aren't to
+/// blame. The environment or the app is wrong. The run ends before all addresses are disabled.
 ///
-/// Addresses are what phones say. Once the carrier has taken pushes, one that it never took any for says nothing of
-/// all: else whoever may register devices could end the delivery for everybody.
+/// Addresses are supplied by phones. Once the carrier has accepted pushes, an address without an accepted push proves
+/// nothing about the others. Otherwise, anyone who can register devices could stop delivery for everyone.
 struct Refusals {
-    /// Whether the carrier has taken a push of this outbox before: then environment, app and key are right.
+    /// Whether the carrier has accepted a push of this outbox before: then environment, app, and key are right.
     var isEstablished = false
     private let limit: Int
-    /// Since the last push that was taken.
+    /// The refusals since the last accepted push.
     private var count = 0
 
     init(endingAt limit: Int) { self.limit = limit }
 
-    /// Why the run ends, if it does; then the push was not refused for its own sake.
+    /// Returns the error that ends the run, if any. In that case, the push itself wasn't at fault.
     mutating func add(_ result: Result<PushOutcome, PushTransportError>, isProven: Bool) -> CourierError? {
         guard case .success(let outcome) = result else { return nil }
         switch outcome {

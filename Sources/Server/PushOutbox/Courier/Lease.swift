@@ -2,14 +2,14 @@ internal import PushCore
 package import PushSender
 package import SealedPush
 
-/// The right to send one entry until some moment, and what is sent.
+/// The right to send one entry until some moment, and the push to send.
 package struct Lease: Sendable {
-    /// The row of the device, for which nobody else sends meanwhile.
+    /// The row of the device. No other courier sends to it in the meantime.
     package let device: Int64
     package let entry: Int64
-    /// Tells this lease from any other of the device.
+    /// Distinguishes this lease from other leases of the device.
     package let number: Int64
-    /// How often the entry was taken, this time included.
+    /// The number of times that the entry was taken, including this one.
     package let attempts: Int
     package let request: PushRequest
     /// The entry as it was read.
@@ -24,60 +24,60 @@ package struct Lease: Sendable {
         self.entryRow = entryRow
     }
 
-    /// No delay grows beyond this many attempts.
+    /// The number of attempts after which no delay grows.
     package static let countedAttempts = 1_000_000
-    /// Longer than any lease or back-off, in milliseconds. What is due further ahead was noted before a clock was set
+    /// Longer than any lease or back-off, in milliseconds. A due time further ahead was recorded before a clock was set
     /// back.
     package static let longestDelay: Int64 = Tally.millisecondsPerDay
 }
 
-/// What becomes of a lease.
+/// The outcome of a lease.
 package enum Settlement: Sendable, Equatable {
-    /// The service has it.
+    /// The service has accepted the push.
     case accepted
-    /// Sent again after this long.
+    /// The push is sent again after this time.
     case later(Duration)
-    /// Not sent at all; counts as no attempt.
+    /// The push wasn't sent; this doesn't count as an attempt.
     case returned
-    /// Kept as a dead letter.
+    /// The push is kept as a dead letter.
     case dead(reason: String)
-    /// The address is gone since a moment: it is removed, and what waits for it, unless it was registered again since
-    /// then. If so, the entry is sent again after a while.
+    /// The address has been gone since the given time. It is removed along with its waiting pushes, unless it was
+    /// registered again since then. If so, the entry is sent again after a delay.
     case addressGone(reason: String, since: Timestamp, otherwise: Duration)
-    /// The address is refused: it is disabled, and what waits for it becomes dead letters.
+    /// The address is refused. It is disabled, and its waiting pushes become dead letters.
     case addressRefused(reason: String)
 }
 
-/// What a courier asks for: so many leases, of these lanes, for so long.
+/// A courier's request for leases: their number, lanes, and duration.
 package struct LeaseOrder: Sendable {
     package let carrier: Carrier
     package let count: Int
-    /// How many of them go to the considerate lane first, where something waits there: so it never starves.
+    /// How many of them go to the considerate lane first if pushes are waiting there, so that it never starves.
     package let considerateCount: Int
     package let duration: Duration
-    /// The first lease's number; the others follow.
+    /// The first lease's number; the others are consecutive.
     package let firstNumber: Int64
-    /// Whether what is past its time is removed. Otherwise it becomes a dead letter, which the next purge removes.
+    /// Whether stale entries are removed. Otherwise they become dead letters, which the next purge removes.
     package var removesStale = true
 }
 
-/// How many pushes ended how, by day: the outcomes' names.
+/// The names of the outcomes by which pushes are counted per day.
 package enum Tally {
     package static let accepted = "accepted"
     package static let expired = "expired"
     package static let purged = "purged"
-    /// With the device, its address, or its account.
+    /// Removed with the device, its address, or its account.
     package static let discarded = "discarded"
-    /// What messages are counted by, beside these.
+    /// Additional names for counting a message's pushes.
     package static let (enqueued, waiting) = ("enqueued", "waiting")
     package static func dropped(_ reason: String) -> String { "dropped:\(reason)" }
-    /// What is stale may have become a dead letter for want of a certain time.
+    /// A stale push may have become a dead letter because the time was uncertain.
     package static func dead(_ reason: String) -> String { reason == expired ? expired : "dead:\(reason)" }
 
     package static let millisecondsPerDay: Int64 = 86_400_000
 }
 
-/// An entry as a database holds it, with its device's address and app.
+/// An entry as a database stores it, with its device's address and app.
 package struct EntryRow: Sendable {
     package var priority: Int
     package var expiration: Int64?
@@ -89,17 +89,17 @@ package struct EntryRow: Sendable {
     package var isProven = false
     /// The device's name.
     package var device: String?
-    /// By whose key it was sealed; nil where that is not known.
+    /// The key that sealed it, or `nil` if unknown.
     package var sender: String?
-    /// By an ``OutboxKey``: of the entry, and of the address.
+    /// The code of the entry, and that of the address, made with an ``OutboxKey``.
     package var code: [UInt8]?
     package var addressCode: [UInt8]?
-    /// Milliseconds since 1970; nil where nobody asked.
+    /// Milliseconds since 1970, or `nil` if it wasn't read.
     package var enqueued: Int64?
 }
 
 extension EntryRow {
-    /// A push that was just sealed.
+    /// Creates a row for a push that was just sealed.
     init(_ payload: SealedPayload, priority: PushPriority, expiration: Timestamp?, device: String, sealedBy: SealedBy) {
         self.init(
             priority: (payload.isBackground ? .considerate : priority).rawValue,
@@ -118,13 +118,13 @@ extension EntryRow {
             addressCode: try row.optionalBytes("address_code"), enqueued: try row.optionalInt("enqueued"))
     }
 
-    /// Nil for what is no push: somebody has been in the database.
+    /// Returns the request, or `nil` if the row was tampered with and isn't a valid push.
     package func request(of carrier: Carrier) -> PushRequest? {
-        // The identifiers become headers of a request, in which one control character ends the connection, and with it
-        // all that is on its way there. The first is a UUID in small letters, as a message's own.
+        // The identifiers become request headers, and one control character in them would end the connection and every push
+        // in transit on it. The first is a lowercase UUID, as for a message.
         guard let address = address.flatMap({ Address($0, of: carrier) }),
             let topic = topic.flatMap(Topic.init(parsing:)),
-            // What Apple allows, whatever a statement of the application's own has said.
+            // What Apple allows, whatever a statement of the application's own specified.
             let priority = PushPriority(rawValue: PayloadForm.isBackground(body) ? 5 : priority),
             MessageID(parsing: apnsID) != nil,
             Self.isCollapseID(collapseID), body.count <= SizePlan.maximumPayloadByteCount
@@ -136,7 +136,7 @@ extension EntryRow {
         return request
     }
 
-    /// 1 to 64 visible characters of ASCII.
+    /// Whether the text has 1 to 64 visible ASCII characters.
     private static func isCollapseID(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }

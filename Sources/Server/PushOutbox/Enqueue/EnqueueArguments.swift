@@ -2,22 +2,22 @@ internal import PushCore
 public import PushSender
 public import SealedPush
 
-/// What `sealed_push.enqueue` takes: a push that is enqueued in the application's own transaction in PostgreSQL.
+/// The arguments of `sealed_push.enqueue`, which enqueues a push in the application's own PostgreSQL transaction.
 ///
-/// Run ``statement`` with ``parameters`` between the application's own `BEGIN` and `COMMIT`, with any client. Holds no
+/// Run ``statement`` with ``parameters`` between the application's own `BEGIN` and `COMMIT`, with any client. Contains no
 /// secret. Source: Docs/PostgreSQL.md.
 public struct EnqueueArguments: Hashable, Sendable {
-    /// For ``statement``, in its order, as PostgreSQL reads them from text.
+    /// The parameters of ``statement``, in order, in PostgreSQL's text format.
     public let parameters: [String?]
-    /// By the function's names, `key` and `code` only where there are any.
+    /// The arguments by their names in the function; `key` and `code` only if present.
     package let json: JSONValue
 
     /// - Parameters:
-    ///   - sealer: what has sealed it.
-    ///   - device: the device's name in the outbox.
-    ///   - expiration: in place of the content's own.
-    ///   - key: an idempotency key, 1 to 256 bytes of UTF-8: with it, the same is not enqueued twice.
-    ///   - outboxKey: where the outbox has one. Costs one hash.
+    ///   - sealer: The sealer that sealed the payload.
+    ///   - device: The device's name in the outbox.
+    ///   - expiration: Replaces the content's own expiration.
+    ///   - key: An idempotency key, 1 to 256 bytes of UTF-8, which prevents the same push from being enqueued twice.
+    ///   - outboxKey: The outbox's key, if it has one. Costs one hash.
     public init(
         _ payload: SealedPayload, from sealer: Sealer, for device: DeviceName, priority: PushPriority = .immediate,
         expiration: Timestamp? = nil, key: String? = nil, outboxKey: OutboxKey? = nil
@@ -43,7 +43,7 @@ public struct EnqueueArguments: Hashable, Sendable {
         json = .object(members)
     }
 
-    /// Its answer is one row of one word: `enqueued`, or why not.
+    /// The statement to run. It returns one row with one word: `enqueued`, or the reason why the push wasn't enqueued.
     public static let statement = """
         SELECT sealed_push.enqueue(device => $1, recipient => $2, payload => $3, apns_id => $4, collapse_id => $5, \
         priority => $6, expiration => $7, sender => $8, key => $9, code => $10)

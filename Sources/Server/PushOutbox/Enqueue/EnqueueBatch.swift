@@ -1,16 +1,16 @@
 package import PushSender
 package import SealedPush
 
-/// Some of the devices that a message goes to, as they were read.
+/// Some of the devices that a message goes to, as read from the store.
 package struct EnqueueBatch: Sendable {
     package let candidates: [Candidate]
     /// The range of a broadcast that this batch covers; nil for a device or user.
     package let range: EnqueueRange?
-    /// What this and earlier calls had enqueued before this batch.
+    /// The number of pushes enqueued by this and earlier calls before this batch.
     package let alreadyEnqueuedCount: Int
-    /// By which the message is known since an earlier call; nil if there was none.
+    /// The message's ID from an earlier call, or `nil` if there was none.
     package let message: MessageID?
-    /// Whether nothing is left to enqueue.
+    /// Whether everything has been enqueued.
     package private(set) var isDone = false
 
     package init(
@@ -35,7 +35,7 @@ package struct EnqueueBatch: Sendable {
         package let topic: Topic
         package let hasToken: Bool
         package let key: SealingKey
-        /// By an ``OutboxKey``.
+        /// The row's code, made with an ``OutboxKey``.
         package let code: [UInt8]?
 
         package init(_ row: some OutboxRow) throws(OutboxError) {
@@ -51,24 +51,24 @@ package struct EnqueueBatch: Sendable {
         }
     }
 
-    /// A candidate with what was sealed for it.
+    /// A candidate and the payload sealed for it.
     package struct Sealed: Sendable {
         package let device: Int64
         package let revision: Int64
         package let payload: SealedPayload
-        /// By an ``OutboxKey``.
+        /// The entry's code, made with an ``OutboxKey``.
         package let code: [UInt8]?
     }
 }
 
-/// A part of all devices, by their numbers in the store: those above the first, up to the last.
+/// A range of devices by their numbers in the store: those above `start`, up to and including `last`.
 ///
-/// Who begins one notes it, and who stores it removes it. There is no time by which it is somebody's: when no new one is left,
-/// those that are left are taken by whoever comes, and who stores one first has it. So nothing waits for a process that is gone,
-/// and the most that is sealed in vain is one batch for each who works.
+/// A caller that begins a range records it, and the one that stores it removes it. Ranges aren't leased: when no new range
+/// is left, any caller may take an unfinished one, and the first to store it wins. So no work waits for a process that
+/// died, and each caller wastes at most one batch of sealing.
 package typealias EnqueueRange = (start: Int64, last: Int64)
 
-/// What is asked for, the same for all batches.
+/// The parameters of an enqueue call, the same for all its batches.
 package struct EnqueueOrder: Sendable {
     package let content: Content
     package let topic: Topic
@@ -76,18 +76,18 @@ package struct EnqueueOrder: Sendable {
     package let priority: PushPriority
     package let expiration: Timestamp?
     package let includesUnverified: Bool
-    /// Never nil for everyone.
+    /// The idempotency key; never `nil` for a broadcast.
     package let key: IdempotencyKey?
     package let sealedBy: SealedBy
     package let outboxKey: OutboxKey?
-    /// By which the outbox knows the message; devices know it by the content's own ID, which no database holds.
+    /// The message's ID in the outbox. Devices use the content's own ID, which isn't stored in any database.
     package var message = MessageID.random()
-    /// By which other content under the same key is told; nil without a key.
+    /// The fingerprint that detects other content under the same key; `nil` without a key.
     package var fingerprint: [UInt8]?
 
-    /// - Throws: `keyUsedForOthers` unless an earlier request under the key was the same.
+    /// - Throws: `keyUsedForOthers` unless an earlier request with the key was the same.
     package func requireSame(audience: String, fingerprint other: [UInt8]?) throws(OutboxError) {
-        // By bytes: names that only look the same are others.
+        // Compared by bytes: names that only look the same are different.
         let isOther = fingerprint.flatMap { new in other.map { Sealer.differ(new, $0) } } ?? false
         guard audience.utf8.elementsEqual(audienceText.utf8), !isOther else { throw .keyUsedForOthers }
     }
@@ -103,23 +103,23 @@ package struct EnqueueOrder: Sendable {
         return try sealer.prepare(content, keeping: days)
     }
 
-    /// For telling whether a request is repeated for the same ones.
+    /// The audience as text, for telling whether a repeated request has the same one.
     package var audienceText: String { audience.text(topic) }
 
-    /// The earliest of what the caller and the content say, in milliseconds; nil where neither says anything. No entry stays
+    /// The earlier of the caller's and the content's expiration in milliseconds, or `nil` if neither is set. No entry stays
     /// for longer than ``lifetime``.
     package func end(of payload: SealedPayload) -> Int64? {
-        // Zero is Apple's word for "one try": it says nothing about how long the push may wait here.
+        // Zero is Apple's value for "try once": it doesn't limit how long the push may wait here.
         let given = expiration.flatMap { $0.secondsSince1970 == 0 ? nil : $0 }
         return [given, payload.expires].compactMap { $0.map { ($0.secondsSince1970 + 1) * 1_000 } }.min()
     }
 
-    /// How long anything is kept, in milliseconds: 30 days. Source: Specification 6, the oldest content that devices show.
+    /// The maximum retention in milliseconds: 30 days. Source: Specification 6, the oldest content that devices show.
     package static let lifetime: Int64 = 30 * Tally.millisecondsPerDay
 }
 
 extension EnqueueBatch {
-    /// Seals for as many as may be sealed to, on all cores.
+    /// Seals the content for every eligible device, on all cores.
     func sealed(
         _ order: EnqueueOrder, with sealer: Sealer, at now: Timestamp, skipped: inout Skipped
     ) async throws(OutboxError) -> [Sealed] {
@@ -132,7 +132,7 @@ extension EnqueueBatch {
             }
         }
         guard !usable.isEmpty else { return [] }
-        // Most times one for all: devices of one app keep their keys for the same time.
+        // Usually there is one for all: devices of one app keep their keys for the same time.
         var contents: [Int64?: Result<PreparedContent, SealError>] = [:]
         for keeps in Set(usable.map(\.key.keeps)) {
             contents[keeps] = Result { () throws(SealError) in try order.content(from: sealer, keeping: keeps, at: now)
@@ -151,7 +151,7 @@ extension EnqueueBatch {
         for result in results {
             switch result {
             case .success(let one): sealed.append(one)
-            // For everyone it goes to those whom it fits; otherwise the caller learns it at once.
+            // A broadcast goes to the devices that it fits. Otherwise, the caller gets the error at once.
             case .failure(.tooLarge) where isForEveryone: skipped.add(.tooLarge)
             case .failure(.expiresTooLate) where isForEveryone: skipped.add(.expiresTooLate)
             case .failure(let error): throw .seal(error)
@@ -160,10 +160,10 @@ extension EnqueueBatch {
         return sealed
     }
 
-    /// Devices of a batch that get nothing.
+    /// The devices of a batch that get no push.
     struct Skipped {
         private(set) var counts: [SkipReason: Int] = [:]
-        /// Names of the first ones whose keys are not hybrid.
+        /// The names of the first devices whose keys aren't hybrid.
         private(set) var notHybrid: [DeviceName] = []
 
         mutating func add(_ reason: SkipReason, _ name: String? = nil) {
@@ -182,7 +182,7 @@ extension EnqueueBatch {
                 return nil
             }
             return Result { () throws(SealError) in
-                // Whether somebody vouches for it was checked by records on their way in, and just now.
+                // Whether the key is verified was checked when its record arrived, and again just now.
                 let payload = try sealer.seal(content.get(), toUnverified: recipient)
                 let entry = EntryRow(
                     payload, priority: order.priority, expiration: order.expiration(of: payload),
@@ -194,10 +194,10 @@ extension EnqueueBatch {
         }
     }
 
-    /// Devices of one transaction: few enough to hold the lock for some milliseconds only, enough to make one sync of the
-    /// disk cheap.
+    /// The number of devices in one transaction: few enough to hold the lock for only some milliseconds, and enough to
+    /// spread the cost of a disk sync.
     package static let maximumCount = 1_000
-    /// Devices that one core seals for at once.
+    /// The number of devices that one core seals for at a time.
     private static let share = 64
 }
 

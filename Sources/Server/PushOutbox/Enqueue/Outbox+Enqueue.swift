@@ -2,23 +2,23 @@ public import PushSender
 public import SealedPush
 
 extension Outbox {
-    /// Seals a message for devices and stores what is sealed: one step, durable on return.
+    /// Seals a message for devices and stores the sealed payloads in one step, durable on return.
     ///
-    /// If the process dies meanwhile, what was not stored yet was never enqueued; with a key, the same call made again goes on
-    /// from there, and enqueues nothing twice. A device and a user are one transaction. Everyone is two for each thousand
-    /// devices, so that neither memory nor the database's lock is held for long, and is shared between all calls under one key
-    /// at the same time, in this process and others: each takes the next thousand. About 10 ms, and for each device 120 µs of
-    /// a core where the sealer has not seen it before.
+    /// If the process dies in the meantime, pushes that weren't stored yet were never enqueued. With a key, the same call
+    /// continues from there and enqueues nothing twice. A device or a user takes one transaction. A broadcast takes two for
+    /// each thousand devices, so that it uses little memory and holds the database's lock only briefly. It is shared by
+    /// concurrent calls with the same key, in any process: each takes the next thousand. Takes about 10 ms, plus 120 µs of
+    /// a core for each device that the sealer hasn't seen before.
     ///
     /// - Parameters:
-    ///   - sealer: for the app, and under the key, that the devices trust.
-    ///   - expiration: for `apns-expiration`: until when the push is of use. Nil takes the content's own. What is stale is
-    ///     dropped, not sent; after 30 days, everything is.
-    ///   - includingUnverified: whether devices count whose recipient nobody vouches for.
-    ///   - key: what makes a repeated call harmless, for 30 days. Strongly advised for everyone.
-    ///   - progress: called after each transaction.
-    /// - Throws: `seal`, `unknownDevice`, `unknownUser`, `keyUsedForOthers`, `keyNeeded`, `otherKey`, or what the database
-    ///   says.
+    ///   - sealer: The sealer for the app, with the sender key that the devices trust.
+    ///   - expiration: The value for `apns-expiration`, the time until which the push is useful. `nil` uses the content's
+    ///     own. Stale pushes are dropped instead of sent; after 30 days, every push is.
+    ///   - includingUnverified: Whether to include devices whose recipient is unverified.
+    ///   - key: A key that makes a repeated call harmless, for 30 days. Strongly advised for broadcasts.
+    ///   - progress: Called after each transaction.
+    /// - Throws: `seal`, `unknownDevice`, `unknownUser`, `keyUsedForOthers`, `keyNeeded`, `otherKey`, or the database's
+    ///   error.
     @discardableResult public func enqueue(
         _ content: Content, to audience: Audience, from sealer: Sealer, priority: PushPriority = .immediate,
         expiration: Timestamp? = nil, includingUnverified: Bool = false, key: IdempotencyKey? = nil,
@@ -31,11 +31,11 @@ extension Outbox {
         var order = EnqueueOrder(
             content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
             includesUnverified: includingUnverified,
-            // How far a message for everyone has come is noted under a key in any case.
+            // The progress of a broadcast is always recorded under a key.
             key: key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: self.key,
             fingerprint: fingerprint)
         if audience == .everyone {
-            // Before its key is noted as used for this content.
+            // Checked before the key is recorded as used for this content.
             do throws(SealError) { _ = try sealer.prepare(content) } catch { throw .seal(error) }
         }
         var report = EnqueueReport(id: order.message)
@@ -51,7 +51,7 @@ extension Outbox {
             let now = Timestamp(clamping: clock.now() / 1_000)
             let sealed = try await batch.sealed(order, with: sealer, at: now, skipped: &skipped)
             guard try await store.enqueue(sealed, of: batch, order) else {
-                // Somebody else has stored this batch, or a device has changed since: it is read anew, if it is left.
+                // Another caller has stored this batch, or a device has changed: read it again if it's still there.
                 lossCount += 1
                 continue
             }
@@ -62,14 +62,14 @@ extension Outbox {
             progress?(report)
             if batch.range == nil { return report }
         }
-        // Nobody else can have stored what is lost time and again: its rows are not as they must be.
+        // A batch that is lost this often can't have been stored by other callers: its rows must be invalid.
         throw .damaged
     }
 
     private static let maximumLossCount = 1_000
 }
 
-/// Whom a message goes to.
+/// The recipients of a message.
 public enum Audience: Hashable, Sendable {
     case device(DeviceName)
     /// All devices of one user, in one transaction.
@@ -78,35 +78,35 @@ public enum Audience: Hashable, Sendable {
     case everyone
 }
 
-/// What enqueueing has done.
+/// The result of enqueueing a message.
 public struct EnqueueReport: Hashable, Sendable {
-    /// By which ``Outbox/report(on:)`` knows the message; the same for each call with one idempotency key.
+    /// The message's ID for ``Outbox/report(on:)``; the same for each call with one idempotency key.
     public internal(set) var id: MessageID
-    /// Pushes that wait now because of this call.
+    /// The number of pushes that this call added to the queue.
     public internal(set) var enqueuedCount = 0
-    /// Pushes that an earlier call with the same idempotency key had enqueued.
+    /// The number of pushes that an earlier call with the same idempotency key enqueued.
     public internal(set) var alreadyEnqueuedCount = 0
-    /// Devices that got nothing, by reason.
+    /// The number of devices that got no push, by reason.
     public internal(set) var skipped: [SkipReason: Int] = [:]
-    /// Those that were skipped as ``SkipReason/notHybrid``, by name; the first 100.
+    /// The names of the devices skipped as ``SkipReason/notHybrid``; the first 100.
     public internal(set) var notHybrid: [DeviceName] = []
 
     package static let maximumNameCount = 100
 }
 
-/// A device's number, 0 for all, and its name; what became of a message there, and how often.
+/// A device's number, or 0 for all of them, its name, the message's outcome there, and how often it occurred.
 package typealias MessageOutcome = (device: Int64, name: String?, outcome: String, count: Int)
 
-/// What became of a message.
+/// The outcomes of a message.
 public struct MessageReport: Hashable, Sendable {
-    /// Devices that it was enqueued for.
+    /// The number of devices that the message was enqueued for.
     public private(set) var enqueuedCount = 0
-    /// How many of them ended how: `waiting`, `accepted`, `expired`, `purged`, `discarded`, `dropped:REASON`, `dead:REASON`.
+    /// Devices by outcome: `waiting`, `accepted`, `expired`, `purged`, `discarded`, `dropped:REASON`, `dead:REASON`.
     public private(set) var outcomes: [String: Int] = [:]
-    /// The same by device, for those that are still registered; nil for a message to everyone.
+    /// The outcome for each device that is still registered; `nil` for a message to everyone.
     public private(set) var devices: [DeviceName: String]? = [:]
 
-    /// Nil if the message is unknown.
+    /// Creates a report, or returns `nil` if the message is unknown.
     init?(_ rows: [MessageOutcome]) {
         var ended: [Int64: (name: String?, outcome: String?)] = [:]
         for row in rows {
@@ -129,39 +129,39 @@ public struct MessageReport: Hashable, Sendable {
     }
 }
 
-/// Why a device gets nothing. The codes are stable.
+/// The reason why a device gets no push. The codes are stable.
 public enum SkipReason: String, Hashable, Sendable, CaseIterable {
-    /// It has no address, or its carrier refuses the one it has.
+    /// It has no address, or its carrier refuses the address.
     case noToken = "no-token"
     /// None of its recipients has answered a challenge yet.
     case unproven
-    /// Nobody vouches for its recipient, and the caller did not include such devices.
+    /// Its recipient is unverified, and the caller didn't include such devices.
     case unverified
     case recordExpired = "record-expired"
     case recordNotYetValid = "record-not-yet-valid"
-    /// It runs another app than the sealer's.
+    /// It runs an app other than the sealer's.
     case otherTopic = "other-topic"
-    /// Its key is hybrid, and the content, which goes to everyone, is too large for it.
+    /// Its key is hybrid, and the broadcast content is too large for it.
     case tooLarge = "too-large"
-    /// Its key is not hybrid, and the sealer requires hybrid keys.
+    /// Its key isn't hybrid, and the sealer requires hybrid keys.
     case notHybrid = "not-hybrid"
-    /// The content, which goes to everyone, expires after the device may have erased its key.
+    /// The broadcast content expires after the device may have erased its key.
     case expiresTooLate = "expires-too-late"
-    /// Its row was not written by who has the outbox's key: remove the device, and let it enroll again.
+    /// Its row was written without the outbox's key. Remove the device, and let it enroll again.
     case forged
 }
 
-/// By whose key a push was sealed that waits in an outbox.
+/// The key that sealed a push in an outbox.
 public enum SealedBy: Hashable, Sendable {
     case sender(SenderPublicKey)
-    /// By nobody's: devices show such a push only where the app allows that.
+    /// No sender key. Devices show such a push only if the app allows it.
     case anonymous
 
     package init(_ sealer: Sealer) { self = sealer.sender.map { .sender($0) } ?? .anonymous }
 }
 
 extension SealedBy: CustomStringConvertible {
-    /// `pushsender1…` or `anonymous`.
+    /// The sender's public key, `pushsender1…`, or `anonymous`.
     public var description: String {
         switch self {
         case .sender(let sender): sender.description
@@ -169,7 +169,7 @@ extension SealedBy: CustomStringConvertible {
         }
     }
 
-    /// Reads ``description``; nil for anything else.
+    /// Parses ``description``; returns `nil` for any other text.
     public init?(parsing text: String) {
         if text == "anonymous" {
             self = .anonymous

@@ -1,23 +1,23 @@
 package import PushSender
 public import SealedPush
 
-/// What devices' receipts add up to, at one moment.
+/// A summary of devices' receipts at one moment.
 public struct ReceiptReport: Hashable, Sendable {
-    /// Devices that have sent a receipt in this time. A device that rotates its key counts twice.
+    /// The number of devices that have sent a receipt in this time. A device that rotates its key counts twice.
     public let deviceCount: Int
-    /// Those of them that had something that did not open.
+    /// The number of those devices that reported a push that didn't open.
     public let failingDeviceCount: Int
-    /// The same by reason: how many devices have said so, beside how often in ``ReceiptDay/failures``, which one device
-    /// can raise by ``ReceiptDevice/maximumFailuresPerDay`` a day.
+    /// The number of devices that reported each reason. Compare ``ReceiptDay/failures``, which counts occurrences, and
+    /// which one device can raise by ``ReceiptDevice/maximumFailuresPerDay`` a day.
     public let failingDevices: [String: Int]
-    /// Devices that are registered, for comparison: one where nothing opens sends no receipts.
+    /// The number of registered devices, for comparison: a device where nothing opens sends no receipts.
     public let registeredDeviceCount: Int
-    /// Days on which there was something, oldest first.
+    /// The days with receipts, oldest first.
     public let days: [ReceiptDay]
 
     /// - Parameters:
-    ///   - totals: a row with the columns `devices`, `failing` and `registered`.
-    ///   - tallies: rows with the columns `day`, `outcome` and `count`.
+    ///   - totals: A row with the columns `devices`, `failing`, and `registered`.
+    ///   - tallies: Rows with the columns `day`, `outcome`, and `count`.
     package init(
         _ totals: some OutboxRow, tallies: [some OutboxRow], failingDevices: [String: Int]
     ) throws(OutboxError) {
@@ -33,10 +33,10 @@ public struct ReceiptReport: Hashable, Sendable {
         self.days = days.values.sorted { $0.start < $1.start }
     }
 
-    /// All days in one.
+    /// The sum of all days.
     public var total: ReceiptDay { Self.sum(days) }
 
-    /// The days of one in one.
+    /// Returns the sum of the given days.
     public static func sum(_ days: some Collection<ReceiptDay>) -> ReceiptDay {
         days.dropFirst().reduce(into: days.first ?? ReceiptDay(number: 0)) { total, day in
             total.outcomes.merge(day.outcomes, uniquingKeysWith: +)
@@ -44,39 +44,39 @@ public struct ReceiptReport: Hashable, Sendable {
     }
 }
 
-/// What came on one day, UTC, by the server's clock.
+/// The receipts of one day, in UTC, by the server's clock.
 public struct ReceiptDay: Hashable, Sendable {
     /// The day's first second.
     public let start: Timestamp
-    /// How often there was what, by the names of ``Tally`` and ``ReceiptTally``.
+    /// The number of each outcome, by the names of ``Tally`` and ``ReceiptTally``.
     fileprivate var outcomes: [String: Int] = [:]
 
-    /// The bounds of the counts in ``shownWithin``, from the call of the extension.
+    /// The upper bounds for ``shownWithin``, measured from the call of the extension.
     public static let speedLimits: [Duration] = [.milliseconds(250), .seconds(1), .seconds(5), .seconds(15)]
 
-    /// - Parameter number: of days since 1970; one that no calendar has becomes the nearest.
+    /// - Parameter number: The number of days since 1970, clamped to what a calendar can represent.
     init(number: Int64) { start = Timestamp(clamping: min(max(number, 0), 1 << 40) * 86_400) }
 
     mutating func add(_ outcome: String, _ count: Int) { outcomes[outcome, default: 0] += count }
 
-    /// Pushes that APNs has taken: what the shown ones are a part of. Devices that are off, or whose owner has switched
-    /// notifications off, show nothing.
+    /// The number of pushes that APNs has accepted, to compare with the number shown. Devices that are off, or whose owner
+    /// has turned notifications off, show nothing.
     public var acceptedCount: Int { outcomes[Tally.accepted] ?? 0 }
-    /// Messages that were shown, each counted once.
+    /// The number of messages that were shown, each counted once.
     public var shownCount: Int { outcomes[ReceiptTally.shown] ?? 0 }
-    /// Receipts that came again.
+    /// The number of repeated receipts.
     public var repeatedCount: Int { outcomes[ReceiptTally.repeated] ?? 0 }
-    /// What did not open, by its code; `other` for codes of a later version. Of one device, at most
-    /// ``ReceiptDevice/maximumFailuresPerDay``.
+    /// The pushes that didn't open, by code; `other` for codes of a later version. At most
+    /// ``ReceiptDevice/maximumFailuresPerDay`` for one device.
     public var failures: [String: Int] { counts(of: ReceiptTally.failed("")) }
-    /// Receipts that were not believed, by their code.
+    /// The receipts that were rejected, by code.
     public var refusals: [String: Int] { counts(of: ReceiptTally.refused("")) }
-    /// All that did not open.
+    /// The number of pushes that didn't open.
     public var failedCount: Int { failures.values.reduce(0, +) }
-    /// All that were not believed.
+    /// The number of receipts that were rejected.
     public var refusedCount: Int { refusals.values.reduce(0, +) }
 
-    /// Of those shown, how many took so long, for each of ``speedLimits``; what took longer than all is in none.
+    /// For each of ``speedLimits``, how many messages were shown within that time. Slower ones aren't counted anywhere.
     public var shownWithin: [Duration: Int] {
         var counts: [Duration: Int] = [:]
         var count = 0
@@ -94,17 +94,17 @@ public struct ReceiptDay: Hashable, Sendable {
     }
 }
 
-/// What became of a receipt in an outbox.
+/// The outcome of counting a receipt in an outbox.
 public enum ReceiptOutcome: Hashable, Sendable {
-    /// Counted now, and never again.
+    /// The receipt was counted now; it won't be counted again.
     case counted
-    /// A receipt about the same message was counted before. Answer as to a counted one.
+    /// A receipt for the same message was counted before. Send the same response as for a counted one.
     case repeated
-    /// Not counted: the device has had ``ReceiptDevice/maximumPerDay`` today. Answer 429, and it comes again another day.
+    /// Not counted: the device has sent ``ReceiptDevice/maximumPerDay`` today. Respond with 429; it retries another day.
     case tooMany
 }
 
-/// What one device has told.
+/// The receipt counts of one device.
 public struct ReceiptDevice: Hashable, Sendable {
     public let last: Timestamp
     public let shownCount: Int
@@ -116,17 +116,17 @@ public struct ReceiptDevice: Hashable, Sendable {
         failedCount = try row.count("failed")
     }
 
-    /// 1,000 messages in a day, UTC: so that a single device's key does not fill the server's disk.
+    /// 1,000 messages per day, in UTC, so that a single device's key can't fill the server's disk.
     public static let maximumPerDay = 1_000
-    /// 1,000 of its pushes that did not open, in a day, UTC; what it says beyond that is left out: so that a single device's
-    /// word does not drown all others' in the sums.
+    /// 1,000 reported failures per day, in UTC, so that a single device can't dominate the totals. Further ones are
+    /// ignored.
     public static let maximumFailuresPerDay = 1_000
 }
 
 extension ShownReceipt {
-    /// What did not open, by reason, and how many of each are counted, up to the day's limit for one device.
+    /// Returns the failures and how many of each to count, up to the day's limit for one device.
     ///
-    /// - Parameter before: how many were counted that day.
+    /// - Parameter before: The number counted earlier that day.
     package func countedFailures(before: Int) -> [(reason: String, count: Int)] {
         var left = max(0, ReceiptDevice.maximumFailuresPerDay - before)
         let all =
@@ -138,11 +138,11 @@ extension ShownReceipt {
     }
 }
 
-/// How receipts are counted, beside what became of pushes: the outcomes' names.
+/// The names of the outcomes by which receipts are counted, alongside those of pushes.
 package enum ReceiptTally {
-    /// The tables with a row by device.
+    /// The tables with rows per device.
     package static let tables = ["receipt_devices", "receipt_numbers", "receipt_failures"]
-    /// What all of them begin with.
+    /// The common prefix of all names.
     static let prefix = "receipt:"
     package static let shown = prefix + "shown"
     package static let repeated = prefix + "repeated"
@@ -151,7 +151,7 @@ package enum ReceiptTally {
     package static func failed(_ reason: String) -> String { "\(prefix)failed:\(reason)" }
     package static func refused(_ reason: String) -> String { "\(prefix)refused:\(reason)" }
 
-    /// The first limit that the time is not beyond.
+    /// Returns the name for the first limit that the time doesn't exceed.
     package static func speed(_ elapsed: Duration) -> String {
         let limit = ReceiptDay.speedLimits.first { elapsed <= $0 }
         return "\(prefix)within:\(limit.map { String($0.milliseconds) } ?? "more")"

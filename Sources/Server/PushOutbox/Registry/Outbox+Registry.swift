@@ -3,18 +3,18 @@ public import PushSender
 public import SealedPush
 
 extension Outbox {
-    /// Registers a device, or replaces what is known of it. Durable on return; about 10 ms, most of it the disk's.
+    /// Registers a device or replaces its registration. Durable on return; takes about 10 ms, most of it for the disk.
     ///
-    /// An address belongs to one device: where another has it, that one loses it. What waits for the device is discarded where
-    /// it was meant for someone else: after a change of user or app, or of an unverified recipient.
+    /// An address belongs to one device: if another device has it, that device loses it. Pushes that wait for the device
+    /// are discarded if they were meant for someone else: after a change of user or app, or of an unverified recipient.
     ///
-    /// - Parameter previous: who was logged in there before, where the same installation now has another user. Take it from
-    ///   what the server knows, never from what the app says: whoever could name it could take any device over. The new
-    ///   user's enrollment key is pinned then.
-    /// - Throws: `otherUser` where the name is another user's device and `previous` does not say so, `otherEnrollment` where
-    ///   another enrollment key is pinned for this user's device, `enrolledElsewhere` where another user's device has this
-    ///   enrollment key and has answered a challenge; then nothing has changed. What other users have pinned of this key, and
-    ///   not proven, goes when this device has answered one.
+    /// - Parameter previous: The user who was logged in there before, if the same installation now has another user. Take
+    ///   it from the server's own data, never from the app: a client that could choose it could take over any device. The
+    ///   new user's enrollment key is then pinned.
+    /// - Throws: `otherUser` if the name is another user's device and `previous` doesn't name that user. `otherEnrollment`
+    ///   if another enrollment key is pinned for this user's device. `enrolledElsewhere` if another user's device has this
+    ///   enrollment key and has answered a challenge. Then nothing has changed. Other users' unproven pins of this key are
+    ///   removed once this device has answered a challenge.
     @discardableResult
     public func register(
         _ device: RegisteredDevice, movingFrom previous: UserName? = nil
@@ -22,10 +22,10 @@ extension Outbox {
         try await register([device], movingFrom: previous.map { [device.name: $0] } ?? [:])[0]
     }
 
-    /// Registers many devices in one transaction: all or none. Well below 100 µs each; a thousand at a time are a good number.
+    /// Registers many devices in one transaction, all or none. Well below 100 µs each; a thousand at a time works well.
     ///
-    /// - Parameter previous: by device, who was logged in there before, where that was another.
-    /// - Throws: as for one device.
+    /// - Parameter previous: For each device, the user who was logged in there before, if it was another one.
+    /// - Throws: The same errors as for one device.
     @discardableResult public func register(
         _ devices: [RegisteredDevice], movingFrom previous: [DeviceName: UserName] = [:]
     ) async throws(OutboxError) -> [RegistrationChange] {
@@ -36,14 +36,14 @@ extension Outbox {
             })
     }
 
-    /// Takes what a phone hands over at each launch, in one transaction: its newest record, and its address.
+    /// Stores what a phone sends at each launch, in one transaction: its newest record and its address.
     ///
-    /// An unknown device is registered, and its enrollment key pinned. A known one keeps its pin; its address is taken even if
-    /// its record is refused. Source: EnrollmentHTTP 3.2.
+    /// An unknown device is registered, and its enrollment key is pinned. A known device keeps its pin; its address is
+    /// stored even if its record is refused. Source: EnrollmentHTTP 3.2.
     ///
-    /// - Parameter deviceLimit: how many devices a user may have; one more is refused.
-    /// - Throws: `tooManyDevices`, or `record` for an unknown device; `forged`, `otherUser`, `enrolledElsewhere`; then nothing
-    ///   has changed.
+    /// - Parameter deviceLimit: The maximum number of devices for a user; further ones are refused.
+    /// - Throws: `tooManyDevices`, or `record` for an unknown device; `forged`, `otherUser`, or `enrolledElsewhere`. Then
+    ///   nothing has changed.
     public func register(
         record: DeviceRecord, address: Address, of name: DeviceName, user: UserName, deviceLimit: Int = .max,
         at now: Timestamp
@@ -63,8 +63,8 @@ extension Outbox {
         return outcome
     }
 
-    /// Notes the address that the app has registered now, also where it is the same as before: the time counts when a carrier
-    /// says that an address is gone since some moment. What waits for the device goes to the new one.
+    /// Stores the address that the app has just registered, even if it is the same as before. The time matters when a
+    /// carrier reports that an address has been gone since some moment. Waiting pushes go to the new address.
     ///
     /// - Throws: `unknownDevice`.
     public func setAddress(
@@ -73,9 +73,9 @@ extension Outbox {
         try await change(name) { $0.address = .active(address, registered: registered) }
     }
 
-    /// Takes a newer record of a device.
+    /// Stores a newer record of a device.
     ///
-    /// - Throws: `unknownDevice`, `notEnrolled`, `record`, `enrolledElsewhere`; then nothing has changed.
+    /// - Throws: `unknownDevice`, `notEnrolled`, `record`, or `enrolledElsewhere`. Then nothing has changed.
     public func accept(_ record: DeviceRecord, of name: DeviceName, at now: Timestamp) async throws(OutboxError) {
         try await changeEnrolled(name) { enrolled throws(OutboxError) in
             do throws(SealedPush.RecordError) { try enrolled.accept(record, at: now) } catch {
@@ -84,9 +84,9 @@ extension Outbox {
         }
     }
 
-    /// Marks a recipient as the device's own, if this is the answer to its challenge.
+    /// Marks a recipient as the device's own if the answer to its challenge is right.
     ///
-    /// - Throws: `unknownDevice`, `notEnrolled`, `challenge`, `enrolledElsewhere`; then nothing has changed.
+    /// - Throws: `unknownDevice`, `notEnrolled`, `challenge`, or `enrolledElsewhere`. Then nothing has changed.
     public func prove(
         _ challenge: PendingChallenge, answer: String, of name: DeviceName, at now: Timestamp
     ) async throws(OutboxError) {
@@ -97,14 +97,14 @@ extension Outbox {
         }
     }
 
-    /// Forgets a device and what waits for it; returns how many pushes that were.
+    /// Removes a device and its waiting pushes, and returns the number of pushes.
     ///
     /// - Throws: `unknownDevice`.
     @discardableResult public func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
         try await store.remove(name)
     }
 
-    /// Forgets the devices of an enrollment key, of whatever account, whose records were signed before it left.
+    /// Removes the devices of an enrollment key, for every account, if their records were signed before the device left.
     public func leave(_ leaving: Leaving) async throws(OutboxError) {
         for found in try await store.devices(.enrolled(leaving.enrollment)) {
             guard case .enrolled(let enrolled) = found.stored?.device.keys, enrolled.record.counter < leaving.counter
@@ -113,10 +113,10 @@ extension Outbox {
         }
     }
 
-    /// Forgets all that there is of a person but their logins: devices, what waits for them, idempotency keys, and receipts
-    /// under the devices' present keys. The same again takes what was left if it was interrupted.
+    /// Removes a user's data except for their logins: devices, waiting pushes, idempotency keys, and receipts under the
+    /// devices' current keys. If a call is interrupted, another call removes the rest.
     ///
-    /// - Parameter receipts: what receipts of the device with this key are called by.
+    /// - Parameter receipts: Returns the IDs of the receipts of the device with this key.
     package func erase(
         _ user: UserName, topic: Topic, receipts: (DevicePublicKey) -> [ReceiptID]
     ) async throws(OutboxError) -> (deviceCount: Int, discardedCount: Int) {
@@ -143,23 +143,23 @@ extension Outbox {
         }
     }
 
-    /// Lets no login of a user count that was issued until this moment, in milliseconds since 1970.
+    /// Invalidates every login of a user issued until this moment, in milliseconds since 1970.
     package func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError) {
         try await store.endLogins(of: user, at: moment)
     }
 
-    /// Until when a user's logins were ended; nil if none was that could count still.
+    /// Returns the time until which a user's logins are invalid, or `nil` if no affected login could still be valid.
     package func loginsEnded(for user: UserName) async throws(OutboxError) -> Int64? {
         try await store.loginsEnded(for: user)
     }
 
-    /// In seconds: an hour.
+    /// The lifetime of a login in seconds: an hour.
     package static let loginLifetime: Int64 = 3_600
 
-    /// Nil where no such device is registered.
+    /// Returns the device, or `nil` if it isn't registered.
     ///
-    /// - Throws: `damaged` where its row can't be read; where the outbox has a key, `forged`, and `keyNeeded` without it: what
-    ///   nobody has checked would be vouched for wherever it is registered next.
+    /// - Throws: `damaged` if its row can't be read. If the outbox has a key, `forged`, or `keyNeeded` without the key: an
+    ///   unchecked device would look verified wherever it is registered next.
     public func device(_ name: DeviceName) async throws(OutboxError) -> RegisteredDevice? {
         try await requireKey(marking: false)
         guard let found = try await store.devices(.named(name)).first else { return nil }
@@ -168,7 +168,7 @@ extension Outbox {
         return stored.device
     }
 
-    /// A user's devices, by name, but for those that are forged, or whose rows can't be read; none is no error.
+    /// Returns a user's devices by name, except those that are forged or unreadable. No devices is not an error.
     ///
     /// - Throws: `keyNeeded`, `otherKey`.
     public func devices(of user: UserName) async throws(OutboxError) -> [RegisteredDevice] {
@@ -176,8 +176,8 @@ extension Outbox {
         return try await store.devices(.of(user)).compactMap(genuine)
     }
 
-    /// One page of all devices, by name, likewise, for lists of any length: pass the last name of the page before. Fewer than
-    /// `limit` are the last ones.
+    /// Returns one page of all devices by name, except those that are forged or unreadable. Pass the last name of the
+    /// previous page. A page with fewer than `limit` devices is the last one.
     public func devices(after name: DeviceName? = nil, limit: Int = 100) async throws(OutboxError) -> [RegisteredDevice]
     {
         try await requireKey(marking: false)
@@ -187,7 +187,7 @@ extension Outbox {
             devices += page.compactMap(genuine)
             guard page.count == count else { break }
             last = page.last?.name
-            // Of rows that can't be read there may be many.
+            // There may be many unreadable rows.
             count = Self.pageCount
         }
         return Array(devices.prefix(limit))
@@ -207,7 +207,7 @@ extension Outbox {
         }
     }
 
-    /// Loads, changes and saves in one transaction, so that callers in several processes take turns.
+    /// Loads, changes, and saves a device in one transaction, so that callers in several processes take turns.
     private func change(
         _ name: DeviceName, _ body: @escaping @Sendable (inout RegisteredDevice) throws(OutboxError) -> Void
     ) async throws(OutboxError) {

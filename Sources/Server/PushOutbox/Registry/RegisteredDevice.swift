@@ -1,16 +1,16 @@
 public import PushSender
 public import SealedPush
 
-/// One installation of the app on one device, as the server knows it.
+/// One installation of the app on one device, as registered on the server.
 public struct RegisteredDevice: Hashable, Sendable {
     public let name: DeviceName
-    /// Who is logged in there.
+    /// The user who is logged in there.
     public let user: UserName
-    /// The app.
+    /// The app's topic.
     public let topic: Topic
-    /// What is sealed to.
+    /// The keys that messages are sealed to.
     public internal(set) var keys: DeviceKeys
-    /// Where it is delivered to.
+    /// The address that pushes are delivered to.
     public internal(set) var address: AddressState
 
     public init(name: DeviceName, user: UserName, topic: Topic, keys: DeviceKeys, address: AddressState) {
@@ -22,25 +22,25 @@ public struct RegisteredDevice: Hashable, Sendable {
     }
 }
 
-/// How a device's keys are known.
+/// How a device's keys were established.
 public enum DeviceKeys: Hashable, Sendable {
-    /// By signed records and answered challenges.
+    /// Through signed records and answered challenges.
     case enrolled(EnrolledDevice)
-    /// By the app's login alone: nobody vouches for it. Sent to only where the sender asks for that by name.
+    /// Through the app's login alone, so the key is unverified. Used only if the sender explicitly includes such devices.
     case unverified(DevicePublicKey)
 }
 
 /// Whether a device can be sent to.
 public enum AddressState: Hashable, Sendable {
-    /// The address, and when the app registered it last.
+    /// The address, and when the app last registered it.
     case active(Address, registered: Timestamp)
-    /// Its carrier has refused it, for this reason; it is not used until the app registers it again, or an operator
-    /// retries.
+    /// The address that the carrier has refused, with the reason. It isn't used until the app registers it again or an
+    /// operator retries.
     case disabled(Address, registered: Timestamp, reason: String)
-    /// None was registered, or the carrier has said for this reason that it is gone.
+    /// No address was registered, or the carrier has reported that it is gone, with the reason.
     case none(Carrier, reason: String?)
 
-    /// Who delivers to the device.
+    /// The carrier that delivers to the device.
     public var carrier: Carrier {
         switch self {
         case .active(let address, _), .disabled(let address, _, _): address.carrier
@@ -48,7 +48,7 @@ public enum AddressState: Hashable, Sendable {
         }
     }
 
-    /// Nil where there is none.
+    /// The address, or `nil` if there is none.
     public var address: Address? {
         switch self {
         case .active(let address, _), .disabled(let address, _, _): address
@@ -57,13 +57,13 @@ public enum AddressState: Hashable, Sendable {
     }
 }
 
-/// What became of a record that a phone handed over.
+/// The result of registering a record that a phone submitted.
 public struct RecordRegistration: Hashable, Sendable {
     /// The device as it is registered now.
     public let device: EnrolledDevice
-    /// Why the record was refused; nil if it was taken.
+    /// The reason why the record was refused, or `nil` if it was accepted.
     public let refusal: SealedPush.RecordError?
-    /// Recipients of the record before that are not in this one: nothing is sealed to them any more.
+    /// The recipients of the previous record that aren't in this one. Nothing is sealed to them anymore.
     public let dropped: [DevicePublicKey]
 
     init(of record: DeviceRecord, known: RegisteredDevice?, at now: Timestamp) throws(OutboxError) {
@@ -84,14 +84,14 @@ public struct RecordRegistration: Hashable, Sendable {
     }
 }
 
-/// What registering a device has changed.
+/// The changes made by registering a device.
 public struct RegistrationChange: Hashable, Sendable {
     /// Whether the device was not known before.
     public let isNew: Bool
-    /// Pushes that waited for someone else at the same place, an earlier user, key or holder of the address, and are
-    /// gone.
+    /// The number of waiting pushes that were discarded because they were meant for an earlier user, key, or holder of the
+    /// address.
     public let discardedCount: Int
-    /// The device that had the address before, and has none now.
+    /// The device that had the address before and has none now.
     public let addressTakenFrom: DeviceName?
 
     package init(isNew: Bool, discardedCount: Int, addressTakenFrom: DeviceName?) {
@@ -101,43 +101,43 @@ public struct RegistrationChange: Hashable, Sendable {
     }
 }
 
-/// The app's own name of a user: 1 to 128 bytes of visible text. It stands in the outbox file and in lists.
+/// The app's own name for a user: 1 to 128 bytes of visible text. It is stored in the outbox and appears in listings.
 ///
-/// Names are the same if their bytes are: `é` in one code point and in two are two names.
+/// Names are compared by their bytes: `é` as one code point and as two are different names.
 public struct UserName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     private let name: Name
     public var description: String { name.text }
 
-    /// Nil unless the text has 1 to 128 bytes, no control characters, and something to see.
+    /// Creates a name, or returns `nil` unless the text has 1 to 128 bytes, no control characters, and a visible character.
     public init?(parsing text: String) {
         guard let name = Name(text) else { return nil }
         self.name = name
     }
 
-    /// A name that stands in the program's own source; an unusable one stops the program.
+    /// Creates a name from a literal in the program's source; an invalid one stops the program.
     public init(stringLiteral text: String) { self = Name.usable(UserName(parsing: text)) }
 }
 
-/// The app's own name of one installation on one device, such as an ID that the app makes when it first runs: 1 to 128
-/// bytes of visible text. It stays while tokens and keys change, and stands in the outbox file and in lists. One name
-/// is one device, whoever is logged in there.
+/// The app's own name for one installation on one device, such as an ID that the app generates when it first runs: 1 to 128
+/// bytes of visible text. It stays the same when tokens and keys change, is stored in the outbox, and appears in listings.
+/// One name is one device, whoever is logged in there.
 ///
-/// Compared by its bytes, as a ``UserName`` is.
+/// Names are compared by their bytes, as for a ``UserName``.
 public struct DeviceName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     private let name: Name
     public var description: String { name.text }
 
-    /// Nil unless the text has 1 to 128 bytes, no control characters, and something to see.
+    /// Creates a name, or returns `nil` unless the text has 1 to 128 bytes, no control characters, and a visible character.
     public init?(parsing text: String) {
         guard let name = Name(text) else { return nil }
         self.name = name
     }
 
-    /// A name that stands in the program's own source; an unusable one stops the program.
+    /// Creates a name from a literal in the program's source; an invalid one stops the program.
     public init(stringLiteral text: String) { self = Name.usable(DeviceName(parsing: text)) }
 }
 
-/// Swift's texts are equal if they look the same; databases and codes compare bytes.
+/// A name compared by its bytes, as databases and codes do. Swift strings are equal if they are canonically equivalent.
 private struct Name: Hashable {
     let text: String
 

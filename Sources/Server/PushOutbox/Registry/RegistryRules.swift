@@ -1,9 +1,9 @@
 import PushSender
 package import SealedPush
 
-/// Who may register what, whatever the database. Decided in the transaction that writes it.
+/// The rules for who may register what, for every database. They are applied in the transaction that writes the change.
 package enum RegistryRules {
-    /// A name says nothing about who may take it, and a pinned key is there so that no login alone replaces it.
+    /// Neither a name nor, if a key is pinned, a login alone authorizes replacing a known device.
     ///
     /// - Throws: `otherUser`, `otherEnrollment`.
     package static func requireOwn(
@@ -19,20 +19,21 @@ package enum RegistryRules {
         }
     }
 
-    /// A device may have any token, and takes it from whoever had it. So an account, whoever has its login, has a
-    /// limit.
+    /// Checks that the user may have another device. A device can claim any token, and takes it from the device that had
+    /// it. So each account is limited, whoever has its login.
     ///
-    /// - Parameter count: the user's devices, not counting a new one.
+    /// - Parameter count: The number of the user's devices, not counting a new one.
     /// - Throws: `tooManyDevices`.
     package static func requireRoom(for change: DeviceChange, among count: Int) throws(OutboxError) {
         guard count < change.deviceLimit else { throw .tooManyDevices(limit: change.deviceLimit) }
     }
 
-    /// Whose a device is, its answer to a challenge says: a record is public, and anybody may hand in another's. Where
-    /// this user's device has answered, what others have only pinned of it is forgotten. Source: Specification 11.5.8.
+    /// Checks who owns a device. A record is public and can be submitted by anyone, so ownership is proven by an answered
+    /// challenge. Once this user's device has answered, other users' unproven pins of it are removed. Source: Specification
+    /// 11.5.8.
     ///
-    /// - Parameter others: other users' devices under the same enrollment key: their rows, and whether they have answered.
-    /// - Returns: the rows to be removed.
+    /// - Parameter others: Other users' devices under the same enrollment key: their rows, and whether they have answered.
+    /// - Returns: The rows to remove.
     /// - Throws: `enrolledElsewhere`.
     package static func claim(
         _ device: RegisteredDevice, others: [(id: Int64, isProven: Bool)]
@@ -44,12 +45,12 @@ package enum RegistryRules {
 }
 
 extension RegisteredDevice {
-    /// Whether what waits for the other may be shown here: the same person, app and installation.
+    /// Whether pushes that wait for the other device may be shown here: it is the same person, app, and installation.
     package func isSamePlace(as other: RegisteredDevice) -> Bool {
         guard user == other.user, topic == other.topic else { return false }
         return switch (keys, other.keys) {
         case (.enrolled(let new), .enrolled(let old)): new.enrollment == old.enrollment
-        // A device whose login-only key is now proven by records is still that device.
+        // A device whose login-only key is now proven by records is still the same device.
         case (.enrolled(let new), .unverified(let old)): new.record.recipients.contains(old)
         case (.unverified(let new), .unverified(let old)): new == old
         case (.unverified, .enrolled): false
@@ -57,26 +58,26 @@ extension RegisteredDevice {
     }
 }
 
-/// A device as a database holds it, but for its codes.
+/// A device as a database stores it, without its codes.
 package struct DeviceRow: Sendable {
     package let name: String
     package let user: String
     package let topic: String
     package let carrier: String
-    /// Nil where it has none.
+    /// The address, or `nil` if it has none.
     package let address: [UInt8]?
     /// When the address was registered, in milliseconds since 1970.
     package let registered: Int64
     package let refusal: String?
-    /// What is sealed to stands in columns of its own, so that a send to everyone reads no records: they were verified
-    /// on their way in, and to verify them once more against a key in the same row would prove nothing.
+    /// The recipient key has columns of its own, so that a broadcast reads no records. Records were verified when they
+    /// arrived; verifying them again against a key in the same row would prove nothing.
     package let key: SealingKey
     package let enrollment: Registrant?
 
     package struct Registrant: Sendable {
         package let key: String
         package let record: String
-        /// Recipients, parted by blanks.
+        /// The recipients, separated by spaces.
         package let proven: String
     }
 
@@ -105,8 +106,8 @@ package struct DeviceRow: Sendable {
 }
 
 extension StoredDevice {
-    /// - Parameter record: a verified one: it is not verified again where it is this device's.
-    /// - Throws: `damaged` where it is no device.
+    /// - Parameter record: A verified record, which isn't verified again if it is this device's.
+    /// - Throws: `damaged` if the row isn't a valid device.
     package init(_ row: some OutboxRow, knowing record: DeviceRecord? = nil) throws(OutboxError) {
         guard let name = DeviceName(parsing: try row.text("name")),
             let user = UserName(parsing: try row.text("user_name")), let topic = Topic(parsing: try row.text("topic"))
@@ -159,15 +160,15 @@ extension DeviceKeys {
     }
 }
 
-/// What of a device's keys a send needs: the recipient, and when it may be sealed to.
+/// The part of a device's keys that a send needs: the recipient, and when it may be sealed to.
 package struct SealingKey: Hashable, Sendable {
-    /// Nil where no recipient is proven.
+    /// The recipient, or `nil` if none is proven.
     package let recipient: DevicePublicKey?
     package let isVerified: Bool
-    /// Seconds since 1970, both included.
+    /// Seconds since 1970, both inclusive.
     package let validFrom: Int64
     package let validUntil: Int64
-    /// For how many days the device keeps the key once it has retired; nil if no record says so.
+    /// The number of days for which the device keeps the key after it is retired, or `nil` if no record specifies it.
     package let keeps: Int64?
 }
 
@@ -176,11 +177,11 @@ extension SealingKey {
         self.init(
             recipient: try row.recipient(), isVerified: try row.bool("is_verified"),
             validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until"),
-            // It will be multiplied, and anyone with the database may have written it.
+            // Clamped: it is multiplied later, and anyone with the database may have written it.
             keeps: try row.optionalInt("keeps").map { min(max($0, 1), 31) })
     }
 
-    /// The same choice as `EnrolledDevice.recipient(at:)`, with the time left open.
+    /// Makes the same choice as `EnrolledDevice.recipient(at:)`, but independent of the time.
     init(_ keys: DeviceKeys) {
         switch keys {
         case .unverified(let recipient):
@@ -193,7 +194,7 @@ extension SealingKey {
         }
     }
 
-    /// Why nothing may be sealed to it now; nil if it may.
+    /// Returns the reason why nothing may be sealed to the key now, or `nil` if it may be used.
     func obstacle(atSecond now: Int64, includingUnverified: Bool, requiringHybrid: Bool) -> SkipReason? {
         guard let recipient else { return .unproven }
         guard isVerified || includingUnverified else { return .unverified }

@@ -47,7 +47,7 @@ extension SQLiteStore {
 
 /// Devices as rows.
 enum DeviceTable {
-    /// Inserts or updates by name.
+    /// Inserts or updates a device by name.
     static func save(_ change: DeviceChange, at now: Int64, in db: Database) throws -> RegistrationChange {
         let known = try load(change.name, knowing: change.record, in: db)
         let new = try change.next(known?.stored)
@@ -85,7 +85,7 @@ enum DeviceTable {
         return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
     }
 
-    /// Other users' devices under the same enrollment key.
+    /// Returns other users' devices under the same enrollment key.
     private static func others(_ device: RegisteredDevice, in db: Database) throws -> [(id: Int64, isProven: Bool)] {
         guard case .enrolled(let enrolled) = device.keys else { return [] }
         return try db.rows(
@@ -96,7 +96,7 @@ enum DeviceTable {
         ).map { (try $0.int("id"), try $0.bool("is_proven")) }
     }
 
-    /// Forgets a device and what waits for it; returns how many pushes that were.
+    /// Removes a device and its waiting pushes, and returns the number of pushes.
     static func remove(_ id: Int64, at now: Int64, in db: Database) throws -> Int {
         let count = try EntryTable.discardAll(of: id, at: now, in: db)
         try db.run("DELETE FROM devices WHERE id = ?", [id])
@@ -122,8 +122,8 @@ enum DeviceTable {
         return try rows.map { try FoundDevice($0) }
     }
 
-    /// The address's earlier holder is another installation, which has it no more; what waited for that one must not be
-    /// shown to whoever holds the device now.
+    /// Takes the address from its earlier holder, which is another installation. Pushes that waited for that one are
+    /// discarded, because they must not be shown to the device's current user.
     private static func take(
         _ address: Address, for name: DeviceName, at now: Int64, in db: Database
     ) throws -> (loser: DeviceName?, discardedCount: Int) {

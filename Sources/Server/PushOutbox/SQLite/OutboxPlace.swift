@@ -1,19 +1,19 @@
 internal import PushCore
 
-/// The outbox's file, what SQLite opens beside it, and the folder of both: nobody else may have a hand in them.
+/// Checks that no other user can change the outbox's file, SQLite's companion files, or their folder.
 ///
-/// SQLite replays `-wal` and `-journal` into the file, and believes `-shm`, whoever has made them: who may make files in the
-/// folder may thereby write the outbox. All is looked at without being opened: to close a file ends this process's locks on
-/// it, also those of another connection (SQLite, "How To Corrupt An SQLite Database File", 2.2).
+/// SQLite replays `-wal` and `-journal` into the file and trusts `-shm`, whoever created them. So a user who can create
+/// files in the folder can write the outbox. All checks work without opening the files: closing a file releases this
+/// process's locks on it, even those of another connection (SQLite, "How To Corrupt An SQLite Database File", 2.2).
 ///
-/// Not asked of SQLite is SQLITE_OPEN_NOFOLLOW: it refuses a link anywhere in the path, so /var on a Mac.
+/// SQLITE_OPEN_NOFOLLOW isn't used, because it refuses a link anywhere in the path, such as /var on a Mac.
 package enum OutboxPlace {
-    /// Makes the file for its owner alone, before SQLite can, or checks the one that is there.
+    /// Creates the file for its owner alone, before SQLite can, or checks an existing one.
     ///
-    /// - Parameter isReadOnly: makes nothing, and does not ask whether the file can be written.
-    /// - Throws: `exposed` where others have, or could have, a hand in it; `cannotOpen`, `readOnly`, `diskFull`.
+    /// - Parameter isReadOnly: Whether to create nothing and skip the check that the file can be written.
+    /// - Throws: `exposed` if other users can, or could, change the file; `cannotOpen`, `readOnly`, `diskFull`.
     static func prepare(_ path: String, isReadOnly: Bool = false) throws(OutboxError) {
-        guard isPath(path) else { throw .cannotOpen("its place is \(rule)") }
+        guard isPath(path) else { throw .cannotOpen("the path must be \(rule)") }
         try checkKind(path)
         try checkFolders(of: path)
         let isThere = try checkFile(path, isReadOnly: isReadOnly)
@@ -21,8 +21,8 @@ package enum OutboxPlace {
         if !isThere && !isReadOnly { try make(path) }
     }
 
-    /// False for text that another tool would take for a database: an address in any spelling, libpq's keywords, `:memory:`,
-    /// `file:…?…`. It may hold a password, and SQLite would keep some of them in memory only.
+    /// Returns false for text that another tool would take for a database: a URL in any spelling, libpq's keywords,
+    /// `:memory:`, `file:…?…`. It may contain a password, and SQLite would keep some of these databases in memory only.
     package static func isPath(_ text: String) -> Bool {
         guard let first = text.first, let last = text.last, !first.isWhitespace, !last.isWhitespace,
             !text.contains("://"), !text.hasPrefix("//")
@@ -31,22 +31,22 @@ package enum OutboxPlace {
     }
 
     package static let rule =
-        "a file's path, which begins with / or ./ if it has one of :=?@ or quotes, or postgres://USER@HOST/DATABASE"
+        "a file's path (starting with / or ./ if it contains quotes or any of :=?@), or postgres://USER@HOST/DATABASE"
 
     // MARK: The file and its companions
 
-    /// Most often somebody has mistyped the path: then that is what to say.
+    /// A mistyped path is the likeliest cause; report that first.
     private static func checkKind(_ path: String) throws(OutboxError) {
         guard let facts = try look(at: path) else { return }
         switch facts.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFLNK: throw .cannotOpen("it is a symbolic link")
         case S_IFDIR: throw .cannotOpen(words(EISDIR))
-        default: throw .cannotOpen("it is no file")
+        default: throw .cannotOpen("it is not a regular file")
         }
     }
 
-    /// False where there is none.
+    /// Returns false if there is no file.
     private static func checkFile(_ path: String, isReadOnly: Bool = false) throws(OutboxError) -> Bool {
         try checkKind(path)
         guard let facts = try look(at: path) else { return false }
@@ -56,11 +56,11 @@ package enum OutboxPlace {
         return true
     }
 
-    /// What SQLite reads beside the file: nothing, or what we have made.
+    /// A file that SQLite reads along with the outbox's must not exist, or must be ours.
     private static func checkCompanion(_ path: String) throws(OutboxError) {
         guard let facts = try look(at: path) else { return }
         guard facts.st_mode & S_IFMT == S_IFREG else {
-            throw .exposed("\(path) is no file, and was not made by SQLite: look at who has made it, and remove it")
+            throw .exposed("\(path) is not a file that SQLite created; find out who created it, then remove it")
         }
         try requireOwn(facts, path)
         if facts.st_mode & 0o077 != 0 { chmod(path, 0o600) }
@@ -68,12 +68,12 @@ package enum OutboxPlace {
 
     private static func requireOwn(_ facts: stat, _ path: String) throws(OutboxError) {
         guard facts.st_uid == geteuid() else {
-            throw .exposed("\(path) belongs to another user: look at who has made it")
+            throw .exposed("\(path) belongs to another user; find out who created it")
         }
-        guard facts.st_mode & 0o022 == 0 else { throw .exposed("others may write \(path): `chmod 600` it") }
+        guard facts.st_mode & 0o022 == 0 else { throw .exposed("other users can write to \(path); run `chmod 600`") }
     }
 
-    /// One that another process makes at the same time is as good.
+    /// If another process creates the file at the same time, that file is used.
     private static func make(_ path: String) throws(OutboxError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if descriptor >= 0 { close(descriptor) } else if errno != EEXIST { throw OutboxError(system: errno) }
@@ -82,8 +82,8 @@ package enum OutboxPlace {
 
     // MARK: Folders
 
-    /// Its own folder: as OpenSSH asks for ~/.ssh, with the sticky bit or without it. Those above: that nobody else can put
-    /// another folder in its place.
+    /// The file's own folder must meet OpenSSH's requirements for ~/.ssh, with or without the sticky bit. For the folders
+    /// above, no other user may be able to replace a folder.
     private static func checkFolders(of path: String) throws(OutboxError) {
         let named = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         guard let real = realpath(named, nil) else { throw OutboxError(system: errno) }
@@ -101,20 +101,20 @@ package enum OutboxPlace {
         _ folder: String, refusing writers: mode_t, unlessSticky: Bool
     ) throws(OutboxError) {
         guard let facts = try look(at: folder) else { throw .cannotOpen(words(ENOENT)) }
-        // The administrator's folders are as safe as one's own.
+        // Folders that root owns are as safe as the caller's own.
         guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
             throw .exposed(
-                "the folder \(folder) belongs to another user, who could put files of theirs in the outbox's place: use a folder of your own"
+                "the folder \(folder) belongs to another user, who could replace the outbox's files; use a folder of your own"
             )
         }
         guard facts.st_mode & writers == 0 || unlessSticky && facts.st_mode & sticky != 0 else {
             throw .exposed(
-                "others may make files in \(folder), which SQLite would take for the outbox's own: use a folder that only you can write (`chmod go-w`, if this one is yours alone)"
+                "other users can create files in \(folder), which SQLite would take for the outbox's own; use a folder that only you can write to (`chmod go-w` if this one is yours alone)"
             )
         }
     }
 
-    /// Of the path itself, not of what a link leads to; nil where nothing is there.
+    /// Returns the facts about the path itself, not the target of a link, or `nil` if nothing exists there.
     private static func look(at path: String) throws(OutboxError) -> stat? {
         var facts = stat()
         if lstat(path, &facts) == 0 { return facts }
@@ -122,7 +122,7 @@ package enum OutboxPlace {
         return nil
     }
 
-    /// S_ISVTX: in such a folder, nobody removes or renames what is another's.
+    /// S_ISVTX: in such a folder, a user can't remove or rename another user's files.
     private static let sticky: mode_t = 0o1000
 
     private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }

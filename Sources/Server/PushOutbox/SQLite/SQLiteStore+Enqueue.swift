@@ -38,7 +38,7 @@ extension SQLiteStore {
     ) async throws(OutboxError) -> Bool {
         let now = clock.now()
         return try await write { db in
-            // Nil where the device has changed since it was read.
+            // Contains nil if the device has changed since it was read.
             let carriers: [Int64?] = try sealed.map {
                 try db.value("SELECT carrier FROM devices WHERE id = ? AND revision = ?", [$0.device, $0.revision])
             }
@@ -86,7 +86,7 @@ extension SQLiteStore {
         try QueueTable.add(item.device, carrier: carrier, priority: order.priority.rawValue, due: now, in: db)
     }
 
-    /// - Parameter condition: and what more there is behind it.
+    /// - Parameter condition: The condition, and any clauses after it.
     static func candidates(
         _ condition: String, _ arguments: StatementArguments, in db: Database
     ) throws -> [EnqueueBatch.Candidate] {
@@ -101,9 +101,9 @@ extension SQLiteStore {
     }
 }
 
-/// The parts of all devices that somebody has begun to seal a message for, and nobody has stored, as rows.
+/// The ranges of devices that were begun for a message and not stored yet, as rows.
 enum RangeTable {
-    /// Begins a new one, or returns one that was begun.
+    /// Begins a new range, or returns one that was begun.
     static func next(of order: EnqueueOrder, at now: Int64, in db: Database) throws -> EnqueueBatch {
         let progress = try RequestTable.progress(of: order, in: db)
         let count = progress?.enqueuedCount ?? 0
@@ -119,7 +119,7 @@ enum RangeTable {
         return EnqueueBatch(candidates: found, range: range, alreadyEnqueuedCount: count, message: message)
     }
 
-    /// Nil where none is left to begin.
+    /// Returns `nil` if no range is left to begin.
     private static func begin(
         _ order: EnqueueOrder, behind position: Int64, at now: Int64, in db: Database
     ) throws -> EnqueueRange? {
@@ -134,20 +134,20 @@ enum RangeTable {
         return (position, last)
     }
 
-    /// Several who look at the same time find different ones, most times.
+    /// Picks at random, so that concurrent callers usually find different ranges.
     private static func anyBegun(of order: EnqueueOrder, in db: Database) throws -> EnqueueRange? {
         try db.row("SELECT start, last FROM ranges WHERE key = ? ORDER BY random() LIMIT 1", [order.key?.digest.blob])
             .map { (try $0.int("start"), try $0.int("last")) }
     }
 
-    /// In the transaction that stores it; false where somebody else has.
+    /// Removes a range in the transaction that stores it. Returns false if another caller has stored it.
     static func remove(_ range: EnqueueRange, of order: EnqueueOrder, in db: Database) throws -> Bool {
         try db.run("DELETE FROM ranges WHERE key = ? AND start = ?", [order.key?.digest.blob, range.start])
         return db.changesCount > 0
     }
 }
 
-/// How far each request with an idempotency key has come, as rows. Of the key, only a hash.
+/// The progress of each request with an idempotency key, as rows. Only a hash of the key is stored.
 enum RequestTable {
     struct Progress {
         let position: Int64
@@ -156,7 +156,7 @@ enum RequestTable {
         let message: MessageID?
     }
 
-    /// Nil where there is no key, or none was used so far.
+    /// Returns `nil` if there is no key, or if it hasn't been used yet.
     static func progress(of order: EnqueueOrder, in db: Database) throws -> Progress? {
         guard let key = order.key else { return nil }
         let row = try db.row(
@@ -169,7 +169,7 @@ enum RequestTable {
             enqueuedCount: try row.count("enqueued"), message: MessageID(parsing: try row.text("message")))
     }
 
-    /// Notes how far the reading has come, and what was enqueued, in the same transaction; nothing without a key.
+    /// Records how far reading has come and how many were enqueued, in the same transaction. A no-op without a key.
     static func save(
         _ order: EnqueueOrder, position: Int64, isComplete: Bool = false, adding count: Int = 0, at now: Int64,
         in db: Database

@@ -33,7 +33,7 @@ extension SQLiteStore {
                     UNION ALL SELECT MIN(due) FROM queues WHERE carrier = ?1 AND priority = 5)
                 """, [carrier])
         }
-        // A damaged file may say any number.
+        // A damaged file may contain any number.
         return due.map { .milliseconds(max(0, $0) - clock.now()) }
     }
 
@@ -43,7 +43,7 @@ extension SQLiteStore {
         }
         var answer = LeaseAnswer()
         var number = order.firstNumber
-        // A share for the considerate lane, the rest for the immediate one, and what that leaves for the other again.
+        // A share for the considerate lane, then the immediate lane, then the considerate lane again with what is left.
         let lanes = [(5, order.considerateCount), (10, order.count), (5, order.count)]
         for (priority, limit) in lanes {
             let free = min(limit, order.count - answer.leases.count)
@@ -56,8 +56,8 @@ extension SQLiteStore {
         return answer
     }
 
-    /// Whose time has come, longest waiting first. What lies further ahead than any delay we give was noted before the
-    /// clock was set back: it is due, too.
+    /// Returns due queues, longest waiting first. A due time further ahead than any of our delays was recorded before the
+    /// clock was set back, so it is due, too.
     private static func due(
         _ carrier: Int64, priority: Int, limit: Int, at now: Int64, in db: Database
     ) throws -> [Row] {
@@ -68,7 +68,7 @@ extension SQLiteStore {
             "\(columns) AND due > ? ORDER BY due LIMIT ?", [carrier, priority, now + Lease.longestDelay, limit])
     }
 
-    /// Takes a device's oldest entry that is not stale, where one is left.
+    /// Takes a device's oldest entry that isn't stale, if there is one.
     private static func take(
         _ queue: Row, _ order: LeaseOrder, number: Int64, at now: Int64, into answer: inout LeaseAnswer, in db: Database
     ) throws {
@@ -94,13 +94,13 @@ extension SQLiteStore {
             let refusal = try entry.optionalText("token_refusal")
             let token = try entry.optionalBytes("token")
             if refusal != nil || token == nil {
-                // Its app has taken the address away, or its carrier has.
+                // The address was removed by its app or refused by its carrier.
                 let reason = refusal ?? SkipReason.noToken.rawValue
                 return try EntryTable.buryAll(of: device, reason: reason, at: now, in: db)
             }
             let attempts = lastEntry == head ? min(try queue.count("attempts"), Lease.countedAttempts) + 1 : 1
             guard let row = try? EntryRow(entry), let request = row.request(of: order.carrier) else {
-                // Somebody has been in the file: it costs this one, not all others.
+                // The row was tampered with. Reject it without stopping the others.
                 try EntryTable.bury("id", head, reason: "malformed", at: now, in: db)
                 continue
             }
@@ -114,7 +114,7 @@ extension SQLiteStore {
     }
 }
 
-// MARK: What became of a lease
+// MARK: Outcomes of leases
 
 extension SQLiteStore {
     private static func settle(_ lease: Lease, _ settlement: Settlement, at now: Int64, in db: Database) throws {
@@ -132,7 +132,7 @@ extension SQLiteStore {
             guard let registered = try registration(of: lease, in: db) else {
                 return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
             }
-            // Whole seconds, both cut: the same second counts as registered since.
+            // Both are truncated to whole seconds; the same second counts as registered since.
             if registered / 1_000 >= since.secondsSince1970 {
                 return try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
             }
@@ -154,7 +154,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Remembers, once, that the carrier takes pushes for the address.
+    /// Records, once, that the carrier accepts pushes for the address.
     private static func prove(_ lease: Lease, in db: Database) throws {
         guard !lease.request.isProven else { return }
         try db.run(
@@ -162,7 +162,7 @@ extension SQLiteStore {
             [lease.device, lease.request.address.bytes.blob])
     }
 
-    /// When the address that was sent to was registered, in milliseconds; nil where the device has another by now.
+    /// Returns when the address that was sent to was registered, in milliseconds; nil if the device now has another.
     private static func registration(of lease: Lease, in db: Database) throws -> Int64? {
         try db.value(
             "SELECT token_registered FROM devices WHERE id = ? AND token = ? AND token_refusal IS NULL",
@@ -170,7 +170,7 @@ extension SQLiteStore {
     }
 }
 
-/// How many pushes ended how, by day, as rows.
+/// The number of pushes by outcome and day, as rows.
 extension Tally {
     static func add(_ outcome: String, _ count: Int = 1, at now: Int64, in db: Database) throws {
         guard count > 0 else { return }
@@ -182,9 +182,9 @@ extension Tally {
     }
 }
 
-/// Devices for which something waits, as rows.
+/// Devices with waiting entries, as rows.
 enum QueueTable {
-    /// Lets what waits for a device be taken now, in the better of the lanes; a back-off or lease goes on.
+    /// Makes a device's queue due now, in its highest-priority lane. Back-offs and leases continue.
     static func add(_ device: Int64, carrier: Int64, priority: Int, due: Int64, in db: Database) throws {
         try db.run(
             """
@@ -197,26 +197,26 @@ enum QueueTable {
         try db.run("DELETE FROM queues WHERE device = ?", [device])
     }
 
-    /// Lets what was put off be taken at once: a new address has nothing to do with why the old one failed.
+    /// Makes deferred entries due at once: the reason why the old address failed doesn't apply to the new one.
     static func hurry(_ device: Int64, due: Int64, in db: Database) throws {
         try db.run(
             "UPDATE queues SET due = ?, attempts = 0 WHERE device = ? AND due > ? AND lease IS NULL",
             [due, device, due])
     }
 
-    /// Gives a lease back; nothing where it was lost in the meantime.
+    /// Releases a lease; a no-op if it was lost in the meantime.
     static func release(_ lease: Lease, until due: Int64, isAttempt: Bool, in db: Database) throws {
         try db.run(
             "UPDATE queues SET due = ?, lease = NULL, attempts = attempts - ? WHERE device = ? AND lease = ?",
             [due, isAttempt ? 0 : 1, lease.device, lease.number])
     }
 
-    /// Holds a lease for longer; nothing where it was lost in the meantime.
+    /// Extends a lease; a no-op if it was lost in the meantime.
     static func extend(_ lease: Lease, until due: Int64, in db: Database) throws {
         try db.run("UPDATE queues SET due = ? WHERE device = ? AND lease = ?", [due, lease.device, lease.number])
     }
 
-    /// Goes on to a device's next entry, once its head is gone.
+    /// Advances to a device's next entry once its head is gone.
     static func advance(_ lease: Lease, at now: Int64, in db: Database) throws {
         guard try EntryTable.head(of: lease.device, in: db) != nil else { return try remove(lease.device, in: db) }
         try db.run(
@@ -228,11 +228,11 @@ enum QueueTable {
     }
 }
 
-/// Sealed payloads that wait, as rows.
+/// Waiting sealed payloads, as rows.
 enum EntryTable {
-    /// The oldest that waits for a device.
+    /// Returns the oldest entry that waits for a device.
     static func head(of device: Int64, in db: Database) throws -> Int64? {
-        // Two steps into the index, however many wait.
+        // Two index lookups, however many entries wait.
         try db.value(
             """
             SELECT MIN(id) FROM (
@@ -241,7 +241,7 @@ enum EntryTable {
             """, [device])
     }
 
-    /// Notes of their messages what becomes of entries, or of dead letters that it is no more.
+    /// Counts the outcomes of entries, or of dead letters with a negative count, for their messages.
     static func note(
         _ outcome: String, _ column: String, _ value: Int64, of table: String = "entries", count: Int = 1,
         at now: Int64, in db: Database
@@ -257,14 +257,14 @@ enum EntryTable {
             """, [outcome, count, now, value])
     }
 
-    /// Removes one, of which that is the outcome, unless it is gone already.
+    /// Removes an entry with the given outcome, unless it is already gone.
     static func remove(_ id: Int64, _ outcome: String, at now: Int64, in db: Database) throws {
         try note(outcome, "id", id, at: now, in: db)
         try db.run("DELETE FROM entries WHERE id = ?", [id])
         try Tally.add(outcome, db.changesCount, at: now, in: db)
     }
 
-    /// Removes all that waits for a device, dead letters included; returns how many that were.
+    /// Removes all waiting entries of a device, including dead letters, and returns how many.
     static func discardAll(
         of device: Int64, _ outcome: String = Tally.discarded, at now: Int64, in db: Database
     ) throws -> Int {
@@ -277,13 +277,13 @@ enum EntryTable {
         return count
     }
 
-    /// Moves all that waits for a device to the dead letters.
+    /// Moves all waiting entries of a device to the dead letters.
     static func buryAll(of device: Int64, reason: String, at now: Int64, in db: Database) throws {
         try QueueTable.remove(device, in: db)
         try bury("device", device, reason: reason, at: now, in: db)
     }
 
-    /// Moves what is still there to the dead letters, still sealed.
+    /// Moves the entries that are still there to the dead letters, still sealed.
     static func bury(
         _ column: String, _ value: Int64, reason: String, attempts: Int = 0, at now: Int64, in db: Database
     ) throws {

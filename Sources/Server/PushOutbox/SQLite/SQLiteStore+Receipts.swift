@@ -42,9 +42,9 @@ extension SQLiteStore {
     }
 }
 
-/// Receipts as rows: counts by day, devices, and the numbers of those that came.
+/// Receipts as rows: counts by day, devices, and the numbers of received ones.
 ///
-/// A device says what it likes about itself, in bounds; nothing about another.
+/// A device can report anything about itself, within limits, but nothing about another device.
 enum ReceiptTable {
     static func count(_ receipt: ShownReceipt, at now: Int64, in db: Database) throws -> ReceiptOutcome {
         let known = try db.row(
@@ -59,7 +59,7 @@ enum ReceiptTable {
             try Tally.add(ReceiptTally.refused(ReceiptTally.tooMany), at: now, in: db)
             return .tooMany
         }
-        // By the device's own day, not today: it is refused once that day is too long ago.
+        // By the device's own day, if that is later: the receipt is refused only once that day is too long ago.
         let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
         try db.run(
             "INSERT INTO receipt_numbers(id, number, day) VALUES (?, ?, ?)",
@@ -88,7 +88,7 @@ enum ReceiptTable {
         return .counted
     }
 
-    /// How many of a device were counted on a day.
+    /// Returns how many receipts of a device were counted on a day.
     private static func counts(of id: ReceiptID, on day: Int64, in db: Database) throws -> (shown: Int, failed: Int) {
         let row = try db.row(
             "SELECT shown_that_day, failed_that_day FROM receipt_devices WHERE id = ? AND day = ?",
@@ -96,7 +96,7 @@ enum ReceiptTable {
         return (try row?.count("shown_that_day") ?? 0, try row?.count("failed_that_day") ?? 0)
     }
 
-    /// Devices and days for 60 days; numbers for as long as their receipts would be believed, and a day more.
+    /// Keeps devices and days for 60 days, and numbers for one day longer than their receipts are accepted.
     static func purge(at now: Int64, in db: Database) throws {
         let day = now / Tally.millisecondsPerDay
         try db.run("DELETE FROM receipt_numbers WHERE day < ?", [day - 8])

@@ -42,8 +42,8 @@ extension SQLiteStore {
             try ReceiptTable.purge(at: now, in: db)
         }
         _ = try await removeDeadLetters("stale <= ?", [now])
-        // The second condition is the index's own: those that are to live shorter than the 30 days. The others are at the
-        // front of the table, since they come in order.
+        // The second condition is the index's own: entries that live for less than 30 days. The others are at the front of
+        // the table, since they are in order.
         let short = "stale <= ? AND stale < enqueued + 2592000000"
         let old = "stale <= ? AND id IN (SELECT id FROM entries ORDER BY id LIMIT \(Self.batchCount))"
         return try await remove(short, [now], outcome: Tally.expired) + remove(old, [now], outcome: Tally.expired)
@@ -62,7 +62,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Removes entries, and the queues that are empty then; where one is on its way, the device's turn is not given to another.
+    /// Removes entries and the queues that become empty. A queue with an entry in transit stays with its holder.
     private func remove(
         _ condition: String, _ arguments: StatementArguments = [], outcome: String
     ) async throws(OutboxError) -> Int {
@@ -80,7 +80,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Repeats a transaction until it has done less than a whole batch; returns how much was done in all.
+    /// Repeats a transaction until it processes less than a whole batch, and returns the total.
     private func inBatches(_ body: @escaping @Sendable (Database) throws -> Int) async throws(OutboxError) -> Int {
         var total = 0
         while true {
@@ -121,7 +121,7 @@ extension SQLiteStore {
 
     private static let batchCount = 1_000
 
-    // MARK: What there is
+    // MARK: Status
 
     func status() async throws(OutboxError) -> OutboxStatus {
         let now = clock.now()
@@ -183,13 +183,13 @@ extension SQLiteStore {
         }
     }
 
-    /// What is counted under each name.
+    /// Returns the count for each name.
     static func counts(_ sql: String, _ arguments: StatementArguments = [], in db: Database) throws -> [String: Int] {
         Dictionary(
             try db.rows(sql, arguments).map { (try $0.text("name"), try $0.count("count")) }, uniquingKeysWith: +)
     }
 
-    /// How many rows of a table each has sealed; reads an index only.
+    /// Returns the number of rows of a table for each sender; reads only an index.
     private static func senders(of table: String, in db: Database) throws -> [SealedBy: Int] {
         let counts = try counts(
             """
@@ -200,11 +200,11 @@ extension SQLiteStore {
         return OutboxStatus.parsed(counts) { SealedBy(parsing: $0) }
     }
 
-    /// Entries are numbered as they come, so that those of an age are found by bisection and counted in an index: the
-    /// bodies, by far the largest part of the file, are not read.
+    /// Returns the number of entries older than an age. Entries are numbered in order, so a binary search finds the
+    /// boundary, and an index is counted. The bodies, by far the largest part of the file, aren't read.
     private static func count(olderThan age: Duration, at now: Int64, in db: Database) throws -> Int {
         let boundary = now - age.milliseconds
-        // SQLite gives none below 1, and none behind the largest.
+        // SQLite assigns no number below 1 or above the largest.
         var low: Int64 = 0
         var high: Int64 = try min(db.value("SELECT MAX(id) FROM entries") ?? 0, .max - 1) + 1
         while low < high {

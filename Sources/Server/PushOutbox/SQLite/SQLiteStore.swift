@@ -14,8 +14,8 @@ final class SQLiteStore: OutboxStore {
     private let pool: any DatabaseWriter
 
     /// - Parameters:
-    ///   - busyLimit: seconds to wait for another process that writes.
-    ///   - isReadOnly: opens an outbox on a file system that can't be written.
+    ///   - busyLimit: The number of seconds to wait for another process that is writing.
+    ///   - isReadOnly: Whether to open an outbox on a read-only file system.
     init(at path: String, clock: OutboxClock, busyLimit: Double, isReadOnly: Bool = false) throws(OutboxError) {
         self.clock = clock
         do {
@@ -27,8 +27,8 @@ final class SQLiteStore: OutboxStore {
             try Self.check(path, busyLimit).close()
             pool = try Self.connect(path, busyLimit)
             try pool.writeWithoutTransaction { db in
-                // The log is synced at each commit: what was acknowledged outlives a power failure, too. On a Mac that
-                // takes fullfsync, which means nothing elsewhere.
+                // The log is synced at each commit, so that acknowledged pushes survive even a power failure. On a Mac,
+                // that requires fullfsync, which has no effect elsewhere.
                 try db.execute(
                     sql: """
                         PRAGMA synchronous = FULL; PRAGMA fullfsync = 1;
@@ -43,14 +43,14 @@ final class SQLiteStore: OutboxStore {
         } catch { throw OutboxError(error) }
     }
 
-    /// Other processes that enqueue into the file can't be heard: the courier looks again soon.
+    /// Other processes that enqueue into the file can't send a notification, so the courier polls.
     func rest(for duration: Duration, by carrier: Carrier) async { await clock.sleep(duration) }
 
     func mark() async throws(OutboxError) -> [UInt8]? {
         try await read { db in try (db.value("SELECT mark FROM marks") as Data?).map { Array($0) } }
     }
 
-    /// Once: the mark stays.
+    /// Sets the mark once; an existing mark stays.
     func setMark(_ mark: [UInt8]) async throws(OutboxError) {
         try await write { db in
             try db.run("INSERT INTO marks(mark) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM marks)", [mark.blob])
@@ -58,13 +58,13 @@ final class SQLiteStore: OutboxStore {
     }
 
     func requireWritable() async throws(OutboxError) {
-        // A small write may fit into space that the log already has, although the next message would not.
+        // A small write may fit into space that the log already has, even if the next message would not.
         var facts = statvfs()
         if statvfs(pool.path, &facts) == 0, UInt(facts.f_bavail) * facts.f_frsize < 1 << 20 { throw .diskFull }
         try await write { db in try db.execute(sql: "PRAGMA user_version = \(Schema.version)") }
     }
 
-    /// Runs a transaction to its end, also when the calling task is cancelled.
+    /// Runs a transaction to completion, even if the calling task is canceled.
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Answer
     ) async throws(OutboxError) -> Answer {
@@ -74,7 +74,7 @@ final class SQLiteStore: OutboxStore {
         do { return try result.get() } catch { throw OutboxError(error) }
     }
 
-    /// Reads from one snapshot; does not wait for writers.
+    /// Reads from one snapshot, without waiting for writers.
     func read<Answer: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Answer
     ) async throws(OutboxError) -> Answer {
@@ -91,13 +91,13 @@ final class SQLiteStore: OutboxStore {
         }
     }
 
-    /// A file without a log, which nobody has open, as SQLite reads it without making an index of the log. Where there is a
-    /// log, it is read, and its index must be there. Source: SQLite, "Write-Ahead Logging", 7.
+    /// For a file without a log, which isn't open anywhere, returns a URL that makes SQLite read it without creating an
+    /// index. If there is a log, it is read, and its index must exist. Source: SQLite, "Write-Ahead Logging", 7.
     private static func unchanging(_ path: String) -> String {
         access(path + "-wal", F_OK) == 0 ? path : URL(filePath: path).absoluteString + "?immutable=1"
     }
 
-    /// Looks before anything is changed: opening for good switches a file to another kind of log.
+    /// Checks the file before anything is changed: opening it for writing switches it to another type of log.
     private static func check(_ path: String, _ busyLimit: Double) throws -> DatabaseQueue {
         var configuration = configuration(busyLimit)
         configuration.readonly = true
@@ -106,7 +106,7 @@ final class SQLiteStore: OutboxStore {
         return queue
     }
 
-    /// Two processes that make a new file at once may meet where SQLite does not wait by itself.
+    /// Two processes that create a new file at once may collide where SQLite doesn't wait by itself.
     private static func connect(_ path: String, _ busyLimit: Double) throws -> DatabasePool {
         for _ in 0..<50 {
             do {
@@ -122,8 +122,8 @@ final class SQLiteStore: OutboxStore {
         configuration.maximumReaderCount = 2
         configuration.label = "outbox"
         configuration.prepareDatabase { db in
-            // Freed space within a page is overwritten, so that tokens of removed devices do not stay there. Whole
-            // pages that are free, and the log until it is written back, may still hold some.
+            // Freed space within a page is overwritten, so that tokens of removed devices don't stay there. Whole free
+            // pages, and the log until it is written back, may still contain some.
             try db.execute(sql: "PRAGMA secure_delete = FAST; PRAGMA cache_size = -4000")
         }
         return configuration
@@ -143,7 +143,7 @@ extension OutboxError {
     private init(_ error: DatabaseError) {
         self =
             switch error.extendedResultCode {
-            // The index of the log lies in shared memory, and grows when the disk has room.
+            // The log's index is in shared memory and can grow once the disk has room.
             case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE: .diskFull
             case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_LOCK: .readOnly
             case .SQLITE_CANTOPEN: .cannotOpen(error.message ?? "unable to open database file")
@@ -154,8 +154,8 @@ extension OutboxError {
     }
 }
 
-/// GRDB's subscripts end the program where a value is not of the type that is asked for, as in a file that is damaged
-/// or was written by another program; these throw.
+/// GRDB's subscripts stop the program if a value has an unexpected type, as in a file that is damaged or was written by
+/// another program. These methods throw instead.
 extension Row: OutboxRow {
     func optionalInt(_ column: String) throws(OutboxError) -> Int64? { try value(column) }
     func optionalText(_ column: String) throws(OutboxError) -> String? { try value(column) }
@@ -169,7 +169,7 @@ extension Row: OutboxRow {
     }
 }
 
-/// One statement each, prepared at its first use.
+/// Each runs one statement, prepared at its first use.
 extension Database {
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
@@ -191,21 +191,21 @@ extension Database {
 }
 
 extension [UInt8] {
-    /// As a statement takes them.
+    /// The bytes as a statement's argument.
     var blob: DatabaseValue { Data(self).databaseValue }
 }
 
-/// Texts of which other rows hold the number only: carriers, and senders' public keys. There are few, and they stay.
+/// Texts that other rows reference by number: carriers and senders' public keys. There are few, and they are never removed.
 enum NameTable: String {
     case carriers
     case senders
 
-    /// Nil if the text was never used.
+    /// Returns the number of a text, or `nil` if it was never used.
     func id(of name: String, in db: Database) throws -> Int64? {
         try db.value("SELECT id FROM \(rawValue) WHERE name = ?", [name])
     }
 
-    /// Makes the row if there is none.
+    /// Returns the number of a text, and inserts the row if there is none.
     func id(making name: String, in db: Database) throws -> Int64 {
         if let id = try id(of: name, in: db) { return id }
         try db.run("INSERT INTO \(rawValue)(name) VALUES (?)", [name])

@@ -1,13 +1,13 @@
 internal import GRDB
 
-/// The tables, made at once. A file of another version is refused: nothing was released that would have to be read.
+/// The tables, created at once. A file of another version is refused: no release has created any.
 enum Schema {
     /// "SPUB": marks the file as ours. Source: SQLite, `PRAGMA application_id`.
     static let applicationID = 0x5350_5542
-    /// Of these tables. Change it with them.
+    /// The version of these tables. Change it when the tables change.
     static let version = 4
 
-    /// Makes the tables, in one transaction, if there are none.
+    /// Creates the tables in one transaction, if there are none.
     static func make(_ db: Database) throws {
         guard try userVersion(db) == 0 else { return }
         try db.execute(sql: tables + "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
@@ -33,25 +33,25 @@ enum Schema {
         code BLOB, message TEXT
         """
 
-    /// Times are milliseconds since 1970, but for what a record or a header counts in seconds.
+    /// Times are in milliseconds since 1970, except for times in records and headers, which are in seconds.
     private static let tables = """
-        -- What the outbox's key has marked it with; no row where it has none.
+        -- The mark of the outbox's key; no row if it has none.
         CREATE TABLE marks(mark BLOB NOT NULL) STRICT;
 
-        -- Who carries a device's pushes.
+        -- The carriers of devices' pushes.
         CREATE TABLE carriers(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 
         CREATE TABLE devices(
             id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
             user TEXT NOT NULL, topic TEXT NOT NULL, carrier INTEGER NOT NULL,
             token BLOB UNIQUE, token_registered INTEGER NOT NULL, token_refusal TEXT,
-            -- Whether the carrier has taken a push for this token: what has not must not slow down what has.
+            -- Whether the carrier has accepted a push for this token: unproven tokens must not slow down proven ones.
             is_proven INTEGER NOT NULL DEFAULT 0,
             recipient BLOB, is_verified INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_until INTEGER NOT NULL,
-            -- Days; NULL if no record says so.
+            -- Days; NULL if no record specifies it.
             keeps INTEGER CHECK (keeps BETWEEN 1 AND 31),
             revision INTEGER NOT NULL DEFAULT 1,
-            -- Codes by a key that is not in the file, here and below; NULL where there is none.
+            -- Codes made with a key that isn't in the file, here and below; NULL if the outbox has none.
             pin_code BLOB, address_code BLOB
         ) STRICT;
         CREATE INDEX devices_by_user ON devices(user);
@@ -60,23 +60,23 @@ enum Schema {
             device INTEGER PRIMARY KEY REFERENCES devices(id) ON DELETE CASCADE, enrollment TEXT NOT NULL,
             record TEXT NOT NULL, proven TEXT NOT NULL, code BLOB
         ) STRICT;
-        -- For whom else an enrollment key is pinned.
+        -- Finds the other users for whom an enrollment key is pinned.
         CREATE INDEX enrollments_by_key ON enrollments(enrollment);
 
-        -- Until when a user's logins do not count.
+        -- The time until which a user's logins are invalid.
         CREATE TABLE logins(user TEXT PRIMARY KEY, ended INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
         -- The senders' public keys.
         CREATE TABLE senders(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 
-        -- Sealed payloads that wait. A row is written once and deleted once; all that changes is in queues.
+        -- Waiting sealed payloads. A row is written once and deleted once; mutable state is in queues.
         CREATE TABLE entries(id INTEGER PRIMARY KEY AUTOINCREMENT, \(push)) STRICT;
         CREATE INDEX entries_by_device ON entries(device, priority);
         CREATE INDEX entries_by_stale ON entries(stale) WHERE stale < enqueued + 2592000000;
         CREATE INDEX entries_by_sender ON entries(sender);
 
-        -- One row for each device for which something waits: when its oldest entry may be taken. While it is leased, due
-        -- is the lease's deadline, so what a dead process held comes due again by itself.
+        -- One row for each device with waiting entries: when its oldest entry may be taken. While it is leased, due is the
+        -- lease's deadline, so entries held by a dead process come due again by themselves.
         CREATE TABLE queues(
             device INTEGER PRIMARY KEY, carrier INTEGER NOT NULL, priority INTEGER NOT NULL, due INTEGER NOT NULL,
             lease INTEGER, entry INTEGER, attempts INTEGER NOT NULL DEFAULT 0
@@ -92,29 +92,29 @@ enum Schema {
         CREATE TABLE requests(
             key BLOB PRIMARY KEY, audience TEXT NOT NULL, position INTEGER NOT NULL, is_complete INTEGER NOT NULL,
             enqueued INTEGER NOT NULL, created INTEGER NOT NULL, message TEXT NOT NULL,
-            -- A MAC of the content by the sender's key; NULL where the caller gave no key.
+            -- A MAC of the content made with the sender's key; NULL if the caller gave no key.
             fingerprint BLOB
         ) STRICT, WITHOUT ROWID;
 
-        -- What became of messages, by device; of one for everyone, device 0 counts them all.
+        -- The outcomes of messages, by device; for a broadcast, device 0 counts them all.
         CREATE TABLE outcomes(
             message TEXT NOT NULL, device INTEGER NOT NULL, outcome TEXT NOT NULL, count INTEGER NOT NULL,
             created INTEGER NOT NULL, PRIMARY KEY(message, device, outcome)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX outcomes_by_age ON outcomes(created);
 
-        -- Of messages for everyone: devices, by number, that somebody seals for or has sealed for, and that are not stored.
+        -- For broadcasts: ranges of device numbers that have been begun but not stored.
         CREATE TABLE ranges(
             key BLOB NOT NULL REFERENCES requests(key) ON DELETE CASCADE, start INTEGER NOT NULL, last INTEGER NOT NULL,
             PRIMARY KEY(key, start)
         ) STRICT, WITHOUT ROWID;
 
-        -- What became of pushes, and what receipts said, by day.
+        -- The outcomes of pushes and the contents of receipts, by day.
         CREATE TABLE tallies(
             day INTEGER NOT NULL, outcome TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(day, outcome)
         ) STRICT, WITHOUT ROWID;
 
-        -- Receipts: whose they were; and which came, so that none counts twice.
+        -- Receipts: the devices that sent them, and their numbers, so that none is counted twice.
         CREATE TABLE receipt_devices(
             id BLOB PRIMARY KEY, last INTEGER NOT NULL, shown INTEGER NOT NULL, failed INTEGER NOT NULL,
             day INTEGER NOT NULL, shown_that_day INTEGER NOT NULL, failed_that_day INTEGER NOT NULL
