@@ -34,8 +34,9 @@ public final class Outbox: Sendable {
     /// user may be able to write to them, sticky bit or not: anyone who can create files there decides what is sent to
     /// whom. Only the owner can read them.
     ///
-    /// - Parameter key: The key that authenticates the rows; an empty outbox requires it from then on. `nil` for an outbox
-    ///   without a key.
+    /// - Parameters:
+    ///   - path: The file's path.
+    ///   - key: The key that authenticates the rows; an empty outbox requires it from then on. `nil` for an outbox without one.
     /// - Throws: `exposed`, `damaged`, `foreign`, `otherSchema`, `cannotOpen`, `readOnly`, `diskFull`, `busy`.
     public convenience init(at path: String, key: OutboxKey? = nil) throws(OutboxError) {
         try self.init(at: path, clock: .system, key: key)
@@ -129,6 +130,7 @@ public final class Outbox: Sendable {
     /// - Parameters:
     ///   - reason: The only reason to include, or `nil` for every reason.
     ///   - offset: The number of dead letters to skip.
+    ///   - limit: The size of a page.
     public func deadLetters(
         reason: String? = nil, offset: Int = 0, limit: Int = 100
     ) async throws(OutboxError) -> [DeadLetter] {

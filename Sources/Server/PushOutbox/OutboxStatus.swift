@@ -49,6 +49,7 @@ public struct OutboxStatus: Hashable, Sendable {
 
     package static let ages: [Duration] = [.seconds(60), .seconds(3_600), .seconds(86_400), .seconds(7 * 86_400)]
 
+    /// The devices with waiting pushes, by state.
     public struct Queues: Hashable, Sendable {
         /// The number of devices whose push can be sent now.
         public package(set) var due = 0
@@ -70,13 +71,17 @@ public struct OutboxStatus: Hashable, Sendable {
 
 /// A push that can't be delivered as it is, still sealed. Contains public IDs only.
 public struct DeadLetter: Hashable, Sendable {
+    /// The push's `apns-id`.
     public let apnsID: String
+    /// The device's name; nil if the device was removed.
     public let device: DeviceName?
     /// The carrier's reason.
     public let reason: String
     /// The number of times it was sent; 0 if it only waited behind another push.
     public let attempts: Int
+    /// The time at which it was enqueued.
     public let enqueued: Timestamp
+    /// The time at which delivery ended.
     public let died: Timestamp
 
     package init(_ row: some OutboxRow) throws(OutboxError) {

@@ -5,11 +5,14 @@ extension Content {
     public struct Attachment: Hashable, Sendable {
         /// An ID that is unique within the message: 1 to 64 bytes.
         public var id: String
+        /// The stored file.
         public var file: RemoteFile
+        /// The file's type.
         public var type: MediaType
         /// How the lock screen represents the attachment; nil for the system's choice.
         public var thumbnail: AttachmentThumbnail?
 
+        /// Creates an attachment.
         public init(id: String, file: RemoteFile, type: MediaType, thumbnail: AttachmentThumbnail? = nil) {
             self.id = id
             self.file = file
@@ -89,6 +92,7 @@ public struct AttachmentThumbnail: Hashable, Sendable {
     /// The frame number of an animated image, or the seconds into a movie; nil for the system's choice.
     public var time: Double?
 
+    /// Creates a thumbnail; by default, the system's own choice.
     public init(isHidden: Bool = false, clip: Clip? = nil, time: Double? = nil) {
         self.isHidden = isHidden
         self.clip = clip
@@ -97,11 +101,16 @@ public struct AttachmentThumbnail: Hashable, Sendable {
 
     /// A part of an image, with each value from 0 to 1 in units of the image's width and height.
     public struct Clip: Hashable, Sendable {
+        /// The left edge.
         public var x: Double
+        /// The top edge.
         public var y: Double
+        /// The width.
         public var width: Double
+        /// The height.
         public var height: Double
 
+        /// Creates a part from its edges and size.
         public init(x: Double, y: Double, width: Double, height: Double) {
             self.x = x
             self.y = y
@@ -115,16 +124,27 @@ public struct AttachmentThumbnail: Hashable, Sendable {
 ///
 /// Source: Apple, "UNNotificationAttachment", supported file types.
 public enum MediaType: String, Sendable, CaseIterable {
+    /// AIFF audio.
     case aiff = "audio/aiff"
+    /// WAVE audio.
     case wave = "audio/wav"
+    /// MP3 audio.
     case mp3 = "audio/mpeg"
+    /// MPEG-4 audio.
     case mpeg4Audio = "audio/mp4"
+    /// A JPEG image.
     case jpeg = "image/jpeg"
+    /// A GIF image, possibly animated.
     case gif = "image/gif"
+    /// A PNG image.
     case png = "image/png"
+    /// An MPEG-1 movie.
     case mpeg = "video/mpeg"
+    /// An MPEG-2 movie.
     case mpeg2 = "video/mpeg2"
+    /// An MPEG-4 movie.
     case mpeg4 = "video/mp4"
+    /// An AVI movie.
     case avi = "video/x-msvideo"
 
     /// Creates the type that a file name extension indicates; nil for unknown ones.
@@ -207,6 +227,7 @@ public struct Overflow: Hashable, Sendable {
     /// The file, which is always encrypted.
     public var file: RemoteFile
 
+    /// Creates a reference to an encrypted file.
     public init(file: RemoteFile) { self.file = file }
 
     /// The largest size of the content in it, in bytes.

@@ -18,6 +18,7 @@ public struct RemoteFile: Hashable, Sendable {
     /// The key that decrypts it; nil for an unencrypted file.
     public var key: AttachmentKey?
 
+    /// Creates a reference; sealing checks the limits.
     public init(url: URL, byteCount: Int, hash: [UInt8], key: AttachmentKey?) {
         self.url = url
         self.byteCount = byteCount

@@ -17,14 +17,16 @@ public struct Content: Hashable, Sendable {
     public var alert: Alert
     /// The number on the app's icon, 0 to 2,147,483,647; 0 removes it, nil leaves it unchanged.
     public var badge: Int?
-    /// The amount to add to the count that the device keeps (``BadgeCount`` of PushService): 1 to 99, without ``badge``.
+    /// The amount to add to the count that the device keeps (`BadgeCount` of PushService): 1 to 99, without ``badge``.
     /// Source: Specification 20.
     public var badgeIncrement: Int?
+    /// The sound to play; nil for none.
     public var sound: Sound?
     /// A string by which notifications are grouped on the screen.
     public var threadID: String?
     /// The app's notification category, which determines the actions.
     public var category: String?
+    /// How urgently the system presents the message; nil for the system's default.
     public var interruptionLevel: InterruptionLevel?
     /// 0 to 1.
     public var relevanceScore: Double?
@@ -55,6 +57,7 @@ public struct Content: Hashable, Sendable {
     /// Members that this version doesn't know; kept for the app.
     public var other: [String: JSONValue]
 
+    /// Creates content from its text and the app's data. Set other properties afterward.
     public init(title: String? = nil, subtitle: String? = nil, body: String? = nil, data: JSONValue? = nil) {
         alert = Alert(title: title, subtitle: subtitle, body: body)
         self.data = data
@@ -63,10 +66,14 @@ public struct Content: Hashable, Sendable {
 
     /// The text, as in `aps.alert`.
     public struct Alert: Hashable, Sendable {
+        /// The first line.
         public var title: String?
+        /// The second line.
         public var subtitle: String?
+        /// The text below them.
         public var body: String?
 
+        /// Creates a text from its parts.
         public init(title: String? = nil, subtitle: String? = nil, body: String? = nil) {
             self.title = title
             self.subtitle = subtitle
@@ -90,9 +97,13 @@ public struct Content: Hashable, Sendable {
 
     /// The interruption level, as in `aps.interruption-level`, from the quietest to the loudest.
     public enum InterruptionLevel: String, Sendable, CaseIterable {
+        /// Added to the list without lighting up the screen.
         case passive
+        /// Shown at once; the default.
         case active
+        /// Shown during Focus, if the app has the entitlement.
         case timeSensitive = "time-sensitive"
+        /// Plays a sound even if the phone is muted, if the app has Apple's entitlement.
         case critical
     }
 

@@ -9,8 +9,10 @@ extension Content {
         /// An identifier that never changes for this person: 1 to 128 bytes. The device's system learns it, so don't use an
         /// email address or a phone number.
         public var id: String
+        /// The person's picture; nil for none.
         public var image: Image?
 
+        /// Creates a person; sealing checks the limits.
         public init(name: String, id: String, image: Image? = nil) {
             self.name = name
             self.id = id

@@ -4,6 +4,7 @@ internal import PushCore
 ///
 /// The device shows it only if its app has opted in, so the notification's text must make sense without it.
 public struct PushChart: Hashable, Sendable {
+    /// How the points are drawn.
     public var kind: Kind
     /// The values, evenly spaced, oldest first; nil is a gap. At most 1,024, at least one of which isn't nil.
     ///
@@ -16,10 +17,12 @@ public struct PushChart: Hashable, Sendable {
     public var prefix: String
     /// The text after each number on the axis, such as `%` or ` km`; at most 16 bytes.
     public var suffix: String
+    /// The color of lines and bars.
     public var color: Color
     /// Whether numbers, grid lines, and labels are drawn. A sparkline never has them.
     public var hasAxes: Bool
 
+    /// Creates a chart; sealing checks the limits.
     public init(
         _ kind: Kind, points: [Double?], labels: [String] = [], prefix: String = "", suffix: String = "",
         color: Color = .accent, hasAxes: Bool = true
@@ -33,6 +36,7 @@ public struct PushChart: Hashable, Sendable {
         self.hasAxes = hasAxes
     }
 
+    /// The forms of a chart.
     public enum Kind: String, Sendable, CaseIterable {
         /// A line whose axis need not begin at zero.
         case line
@@ -44,6 +48,7 @@ public struct PushChart: Hashable, Sendable {
         case sparkline
     }
 
+    /// The choices for a chart's color.
     public enum Color: Hashable, Sendable {
         /// The color that the app chose.
         case accent
@@ -55,10 +60,14 @@ public struct PushChart: Hashable, Sendable {
 
     /// A color in sRGB.
     public struct RGB: Hashable, Sendable {
+        /// The red component.
         public var red: UInt8
+        /// The green component.
         public var green: UInt8
+        /// The blue component.
         public var blue: UInt8
 
+        /// Creates a color from its components.
         public init(red: UInt8, green: UInt8, blue: UInt8) {
             self.red = red
             self.green = green

@@ -4,11 +4,13 @@ extension Content {
     /// It removes only the same sender's notifications, and from a thread only those sent earlier. A notification that
     /// arrives later is shown. Sealing refuses an anonymous withdrawal, and so do devices. Source: Specification 21.
     public struct Withdrawal: Hashable, Sendable {
+        /// The notifications to remove.
         public var target: Target
         /// Whether it travels in an ordinary push, opened by the extension of an app with Apple's filtering entitlement.
         /// Otherwise, it travels in a background push, opened by the app.
         public var isFiltered: Bool
 
+        /// Creates a withdrawal.
         public init(_ target: Target, isFiltered: Bool = false) {
             self.target = target
             self.isFiltered = isFiltered
@@ -16,6 +18,7 @@ extension Content {
 
         /// The notifications to remove.
         public enum Target: Hashable, Sendable {
+            /// The notification of one message.
             case message(MessageID)
             /// All notifications with this ``Content/threadID``, which isn't empty.
             case thread(String)

@@ -107,13 +107,19 @@ struct MemberReader {
 ///
 /// Literals create values, except `nil`: write `.null`, so that a missing value and a null one are never confused.
 public enum JSONValue: Hashable, Sendable {
+    /// JSON's `null`.
     case null
+    /// `true` or `false`.
     case bool(Bool)
+    /// A number without a fraction or exponent.
     case integer(Int64)
     /// A finite number; other numbers can't be sealed.
     case number(Double)
+    /// A string.
     case string(String)
+    /// An array.
     case array([JSONValue])
+    /// An object.
     case object([String: JSONValue])
 
     /// The value under a key; nil if this isn't an object or lacks the key.

@@ -25,6 +25,7 @@ public struct Fingerprint: Hashable, Sendable {
     /// The full BLAKE2b-256.
     private let hash: [UInt8]
 
+    /// Creates the fingerprint of a public key.
     public init<Role>(of key: PublicKey<Role>) { self.init(kind: key.prefix, bytes: key.bytes) }
 
     /// Creates the fingerprint of any type of public key; `kind` is the lowercase human-readable part of its text.

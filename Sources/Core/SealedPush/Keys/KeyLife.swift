@@ -3,6 +3,7 @@
 /// A key is created, confirmed by the first message that opens under it, retired when a newer one is confirmed, and finally
 /// erased. Revoking it ends this early. A key never returns to an earlier state. Source: Specification 13.
 public struct KeyLife: Hashable, Sendable {
+    /// The time at which the key was created.
     public let created: Timestamp
     /// The time at which it was known to be in use at both ends; nil until then.
     public private(set) var confirmed: Timestamp?
@@ -13,6 +14,7 @@ public struct KeyLife: Hashable, Sendable {
     /// The time at which its secret was destroyed.
     public private(set) var erased: Timestamp?
 
+    /// The states of a key.
     public enum State: String, Sendable, CaseIterable {
         /// New messages are sealed to it, and it opens messages.
         case active
@@ -24,7 +26,7 @@ public struct KeyLife: Hashable, Sendable {
         case erased
     }
 
-    /// - Parameter confirmed: nil for a key that is to replace another one.
+    /// Creates the life of a new key; `confirmed` is nil for a key that is to replace another one.
     public init(created: Timestamp, confirmed: Timestamp? = nil) {
         self.created = created
         self.confirmed = confirmed
@@ -38,6 +40,7 @@ public struct KeyLife: Hashable, Sendable {
         (revoked, erased) = (moments["revoked"], moments["erased"])
     }
 
+    /// The current state.
     public var state: State {
         if erased != nil { return .erased }
         if revoked != nil { return .revoked }
@@ -105,6 +108,7 @@ public struct DeviceKey: Sendable {
     /// The key's life: a retired key opens only what was sent in time, and a revoked key doesn't open anything.
     public let life: KeyLife
 
+    /// Creates a key with a known life.
     public init(_ identity: DevicePrivateKey, life: KeyLife) {
         self.identity = identity
         self.life = life
@@ -127,6 +131,7 @@ public struct InMemoryKeyStore: KeyStore {
     private let keys: [DeviceKey]
     private let set: SenderSet?
 
+    /// Creates a store of these keys.
     public init(_ keys: [DeviceKey], senderSet: SenderSet? = nil) {
         self.keys = keys
         set = senderSet

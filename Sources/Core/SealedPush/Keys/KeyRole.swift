@@ -84,10 +84,22 @@ public typealias AuthorityPrivateKey = PrivateKey<AuthorityRole>
 public typealias EnrollmentPrivateKey = PrivateKey<EnrollmentRole>
 
 // The public half under the name for its type.
-extension DevicePrivateKey { public var recipient: DevicePublicKey { publicKey } }
-extension SenderPrivateKey { public var sender: SenderPublicKey { publicKey } }
-extension AuthorityPrivateKey { public var authority: AuthorityPublicKey { publicKey } }
-extension EnrollmentPrivateKey { public var enrollment: EnrollmentPublicKey { publicKey } }
+extension DevicePrivateKey {
+    /// The public key that messages are sealed to.
+    public var recipient: DevicePublicKey { publicKey }
+}
+extension SenderPrivateKey {
+    /// The public key that devices trust.
+    public var sender: SenderPublicKey { publicKey }
+}
+extension AuthorityPrivateKey {
+    /// The public key that verifies sender sets.
+    public var authority: AuthorityPublicKey { publicKey }
+}
+extension EnrollmentPrivateKey {
+    /// The public key that verifies the device's records.
+    public var enrollment: EnrollmentPublicKey { publicKey }
+}
 
 extension KeyKind {
     /// The names under which the public and the secret half of such a key are shown.

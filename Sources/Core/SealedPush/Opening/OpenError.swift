@@ -47,8 +47,11 @@ extension Opener {
     /// The reason why an opener refuses an envelope: each ``OpenError`` of that name that doesn't involve a field, a ledger,
     /// or a time limit. Source: Specification 6, steps 2 to 5.
     public enum Refusal: Error, CaseIterable, Sendable {
+        /// The device's keys don't include the recipient, or can't be read now.
         case unknownRecipient, locked, keysUnavailable
+        /// The sender isn't trusted, or the tag is invalid.
         case unknownSender, anonymousNotAllowed, rejected
+        /// The message opened, but its content breaks a rule.
         case malformedContent, topic, keyRetired, clock, tooOld, expired
     }
 }
@@ -99,12 +102,17 @@ extension OpenError {
         case sender
         /// Whether the tag is valid.
         case unsealing
+        /// Whether the plaintext is valid content.
         case content
+        /// Whether the content is for this app.
         case topic
         /// Whether a retired key still opens it.
         case key
+        /// Whether the time of sealing is plausible.
         case clock
+        /// Whether the message is recent enough.
         case age
+        /// Whether the message has expired.
         case expiry
         /// Whether it was seen before, which only a device knows.
         case ledger

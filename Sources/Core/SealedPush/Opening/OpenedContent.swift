@@ -5,8 +5,11 @@
 public struct OpenedContent: Sendable {
     /// The sealed content. From an anonymous sender: without attachments and receipt, and at most active.
     public let content: Content
+    /// The message's ID.
     public let id: MessageID
+    /// The app's topic, which the tag covers.
     public let topic: Topic
+    /// The time of sealing, by the sender's clock.
     public let sent: Timestamp
     /// The trusted sender that sealed it; nil if it could have been anyone.
     public let sender: SenderPublicKey?

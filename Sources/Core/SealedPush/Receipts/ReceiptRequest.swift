@@ -5,7 +5,9 @@ internal import PushCore
 /// The key is a secret of the server and this one device: with it, one can only create this device's receipts. Printing
 /// doesn't show the key. Source: Specification 16.1.
 public struct ReceiptRequest: Hashable, Sendable {
+    /// Where the device sends the receipt.
     public let address: ReceiptAddress
+    /// The ID under which the server counts this device.
     public let id: ReceiptID
     package let key: [UInt8]
 

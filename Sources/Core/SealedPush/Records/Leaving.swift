@@ -11,6 +11,7 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
     public let counter: UInt64
     private let signature: [UInt8]
 
+    /// Signs a statement for one app.
     public init(counter: UInt64, topic: Topic, signedBy key: EnrollmentPrivateKey) {
         enrollment = key.enrollment
         self.counter = counter

@@ -53,9 +53,12 @@ extension SignedList {
     ///
     /// - Parameters:
     ///   - keys: 1 to 16 distinct keys, newest first.
+    ///   - topic: the app's topic.
     ///   - counter: higher than in any list that this key signed for the topic before.
+    ///   - created: the time now.
     ///   - expires: later than `created`; the list is invalid after this second.
     ///   - keeps: how many days the device keeps a retired key's secret, 1 to 31; nil for 30, or for a sender set.
+    ///   - key: the signing key, which receivers pin.
     /// - Throws: `malformed` if a parameter breaks these rules, or if the list has more than 8,192 bytes.
     public init(
         of keys: [PublicKey<Role>], topic: Topic, counter: UInt64, created: Timestamp, expires: Timestamp,
@@ -133,6 +136,7 @@ extension SignedList {
     ///   - topic: the app's own topic.
     ///   - known: the newest list so far by any signer that is still pinned, stored with the keys. A list for another topic
     ///     is ignored.
+    ///   - now: the time now.
     /// - Throws: in this order, `foreignSigner`, `otherTopic`, `expired`, `notYetValid`, `rolledBack`, `conflicting`.
     public func check(
         pinned signer: PublicKey<Role.Signer>, topic: Topic, replacing known: Self?, at now: Timestamp
@@ -340,8 +344,10 @@ package struct ArmouredText {
 public struct TrustedSenders: Hashable, Sendable {
     /// The built-in senders, most likely first.
     public let senders: [SenderPublicKey]
+    /// The authorities whose sender sets replace the built-in senders.
     public let authorities: [AuthorityPublicKey]
 
+    /// Creates the trust that an app is built with.
     public init(_ senders: [SenderPublicKey], authorities: [AuthorityPublicKey] = []) {
         self.senders = senders
         self.authorities = authorities

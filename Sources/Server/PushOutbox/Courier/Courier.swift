@@ -50,7 +50,7 @@ public actor Courier {
         func covers(_ now: Int64) -> Bool { start <= now && now < end }
     }
 
-    /// - Parameter carrier: The carrier that the transport speaks to. Pushes for other carriers are ignored.
+    /// Creates a courier. It ignores pushes for carriers other than `carrier`, which the transport must speak to.
     public init(
         for outbox: Outbox, through transport: any PushTransport, carrier: Carrier = .apns(),
         limits: CourierLimits = CourierLimits()

@@ -16,6 +16,7 @@ public struct CourierLimits: Hashable, Sendable {
     /// A factor for all of the courier's own delays: less than 1 when waiting is not possible, as in a rehearsal.
     package var delayFactor = 1.0
 
+    /// Creates limits.
     public init(
         inFlightCount: Int = 1_000, lease: Duration = .seconds(120), pollInterval: Duration = .milliseconds(250)
     ) {
@@ -110,6 +111,7 @@ public enum CourierError: Error, Equatable, Sendable {
     case wrongClock
     /// The transport has been shut down.
     case transportShutDown
+    /// The outbox can't be used.
     case outbox(OutboxError)
 }
 

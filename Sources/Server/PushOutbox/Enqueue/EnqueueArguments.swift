@@ -12,9 +12,13 @@ public struct EnqueueArguments: Hashable, Sendable {
     /// The arguments by their names in the function; `key` and `code` only if present.
     package let json: JSONValue
 
+    /// Creates the arguments for one sealed push.
+    ///
     /// - Parameters:
+    ///   - payload: The sealed push.
     ///   - sealer: The sealer that sealed the payload.
     ///   - device: The device's name in the outbox.
+    ///   - priority: The value for `apns-priority`.
     ///   - expiration: Replaces the content's own expiration.
     ///   - key: An idempotency key, 1 to 256 bytes of UTF-8, which prevents the same push from being enqueued twice.
     ///   - outboxKey: The outbox's key, if it has one. Costs one hash.

@@ -11,7 +11,10 @@ extension Outbox {
     /// a core for each device that the sealer hasn't seen before.
     ///
     /// - Parameters:
+    ///   - content: The content; without an ID, it gets a random one.
+    ///   - audience: The recipients.
     ///   - sealer: The sealer for the app, with the sender key that the devices trust.
+    ///   - priority: The value for `apns-priority`.
     ///   - expiration: The value for `apns-expiration`, the time until which the push is useful. `nil` uses the content's
     ///     own. Stale pushes are dropped instead of sent; after 30 days, every push is.
     ///   - includingUnverified: Whether to include devices whose recipient is unverified.
@@ -71,6 +74,7 @@ extension Outbox {
 
 /// The recipients of a message.
 public enum Audience: Hashable, Sendable {
+    /// One device.
     case device(DeviceName)
     /// All devices of one user, in one transaction.
     case user(UserName)
@@ -137,7 +141,9 @@ public enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case unproven
     /// Its recipient is unverified, and the caller didn't include such devices.
     case unverified
+    /// Its record has expired.
     case recordExpired = "record-expired"
+    /// Its record was created more than 26 hours ahead of this clock.
     case recordNotYetValid = "record-not-yet-valid"
     /// It runs an app other than the sealer's.
     case otherTopic = "other-topic"
@@ -153,6 +159,7 @@ public enum SkipReason: String, Hashable, Sendable, CaseIterable {
 
 /// The key that sealed a push in an outbox.
 public enum SealedBy: Hashable, Sendable {
+    /// A sender's key, which devices authenticate.
     case sender(SenderPublicKey)
     /// No sender key. Devices show such a push only if the app allows it.
     case anonymous

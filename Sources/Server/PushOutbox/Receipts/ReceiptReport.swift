@@ -106,8 +106,11 @@ public enum ReceiptOutcome: Hashable, Sendable {
 
 /// The receipt counts of one device.
 public struct ReceiptDevice: Hashable, Sendable {
+    /// The time of the last receipt.
     public let last: Timestamp
+    /// The number of messages shown.
     public let shownCount: Int
+    /// The number of messages that didn't open.
     public let failedCount: Int
 
     package init(_ row: some OutboxRow) throws(OutboxError) {

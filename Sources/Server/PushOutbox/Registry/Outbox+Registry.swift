@@ -8,9 +8,11 @@ extension Outbox {
     /// An address belongs to one device: if another device has it, that device loses it. Pushes that wait for the device
     /// are discarded if they were meant for someone else: after a change of user or app, or of an unverified recipient.
     ///
-    /// - Parameter previous: The user who was logged in there before, if the same installation now has another user. Take
-    ///   it from the server's own data, never from the app: a client that could choose it could take over any device. The
-    ///   new user's enrollment key is then pinned.
+    /// - Parameters:
+    ///   - device: The registration.
+    ///   - previous: The user who was logged in there before, if the same installation now has another user. Take it from
+    ///     the server's own data, never from the app: a client that could choose it could take over any device. The new
+    ///     user's enrollment key is then pinned.
     /// - Throws: `otherUser` if the name is another user's device and `previous` doesn't name that user. `otherEnrollment`
     ///   if another enrollment key is pinned for this user's device. `enrolledElsewhere` if another user's device has this
     ///   enrollment key and has answered a challenge. Then nothing has changed. Other users' unproven pins of this key are
@@ -24,7 +26,9 @@ extension Outbox {
 
     /// Registers many devices in one transaction, all or none. Well below 100 µs each; a thousand at a time works well.
     ///
-    /// - Parameter previous: For each device, the user who was logged in there before, if it was another one.
+    /// - Parameters:
+    ///   - devices: The registrations.
+    ///   - previous: For each device, the user who was logged in there before, if it was another one.
     /// - Throws: The same errors as for one device.
     @discardableResult public func register(
         _ devices: [RegisteredDevice], movingFrom previous: [DeviceName: UserName] = [:]
@@ -41,7 +45,8 @@ extension Outbox {
     /// An unknown device is registered, and its enrollment key is pinned. A known device keeps its pin; its address is
     /// stored even if its record is refused. Source: EnrollmentHTTP 3.2.
     ///
-    /// - Parameter deviceLimit: The maximum number of devices for a user; further ones are refused.
+    /// A user can have at most `deviceLimit` devices; further ones are refused.
+    ///
     /// - Throws: `tooManyDevices`, or `record` for an unknown device; `forged`, `otherUser`, or `enrolledElsewhere`. Then
     ///   nothing has changed.
     public func register(

@@ -3,6 +3,7 @@ public import SealedPush
 
 /// One installation of the app on one device, as registered on the server.
 public struct RegisteredDevice: Hashable, Sendable {
+    /// The device's name, unique in the outbox.
     public let name: DeviceName
     /// The user who is logged in there.
     public let user: UserName
@@ -13,6 +14,7 @@ public struct RegisteredDevice: Hashable, Sendable {
     /// The address that pushes are delivered to.
     public internal(set) var address: AddressState
 
+    /// Creates a registration.
     public init(name: DeviceName, user: UserName, topic: Topic, keys: DeviceKeys, address: AddressState) {
         self.name = name
         self.user = user
