@@ -1,6 +1,6 @@
-"""Compares what memcheck has reported with allowed.txt. Called by Scripts/special/constant-time: compare.py LOG [--list].
+"""Compares memcheck's reports with allowed.txt. Called by Scripts/special/constant-time: compare.py LOG [--list].
 
-Exit status 1: something that is not allowed, or that is allowed and was not reported.
+Exit status 1: a report is not allowed, or an allowed one is missing.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def read_reports(log):
-    """Each report as its kind and its functions, the innermost first, with their files."""
+    """Returns each report as its kind and its functions with their files, innermost first."""
     text = re.sub(r"(?m)^==\d+== ?", "", log.read_text(errors="replace"))
     names = subprocess.run(["swift", "demangle", "-compact", "-simplified"], input=text, check=True, capture_output=True,
                            text=True).stdout
@@ -24,7 +24,7 @@ def read_reports(log):
 
 
 def read_rules(path):
-    """What is allowed: the function itself, and others that have called it, with any between them."""
+    """Returns the allowed reports: each is a function and some of its direct or indirect callers."""
     return [
         [part.strip() for part in line.split(" < ")] for line in path.read_text().split("\n")
         if line and not line.startswith("#")]
@@ -53,8 +53,8 @@ def main():
         print(kind, *frames, "", sep="\n  ")
     unused = [rule for number, rule in enumerate(rules) if number not in used]
     for rule in unused:
-        print("allowed, and no longer reported:", " < ".join(rule))
-    print(f"{len(reports)} places, {len(foreign)} of them not allowed")
+        print("allowed but no longer reported:", " < ".join(rule))
+    print(f"{len(reports)} places reported, {len(foreign)} of them not allowed")
     return 1 if foreign or unused or not reports else 0
 
 

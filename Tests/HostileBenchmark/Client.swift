@@ -11,8 +11,8 @@ import PushCore
 import PushSender
 import SealedPush
 
-/// Pushes that go on all the time, and hostile connections beside them in every second window of time. All of it shares one
-/// thread, as if one transport had all these connections.
+/// Sends pushes continuously, with hostile connections alongside in every other time window. All connections share one
+/// thread, as if they belonged to one transport.
 struct Client {
     private static let concurrency = 100
     private static let topic: Topic = "com.example.app"
@@ -61,11 +61,11 @@ struct Client {
         good.trust(requests.map { $0.address }, topic: Self.topic)
     }
 
-    /// False where a good push was not accepted, a hostile connection went on, or too much was lost or used.
+    /// Returns whether each good push was accepted, each hostile connection ended, and rate and memory met their floors.
     func run(seconds: Int, rounds: Int, connections: Int) async throws -> Bool {
         _ = MemoryPeak.take()
         let load = Task { await send() }
-        // Everything is warm.
+        // Warm up.
         try await Task.sleep(for: .seconds(2))
         var ratios: [(rate: Double, room: Double)] = []
         var ends: [String: Int] = [:]
@@ -89,7 +89,7 @@ struct Client {
             for task in suffering { await task.value }
             for end in collected.withLock({ $0 }) { ends[end, default: 0] += 1 }
             ratios.append((beside.rate / quiet.rate, beside.room(at: quiet.cost)))
-            print("round \(round): \(quiet.text) alone; \(beside.text) beside \(connections) hostile connections")
+            print("round \(round): \(quiet.text) alone; \(beside.text) alongside \(connections) hostile connections")
         }
         state.withLock { $0.isOver = true }
         await load.value
@@ -104,10 +104,10 @@ struct Client {
         let openCount = ends.filter { $0.key.hasSuffix("still open") }.values.reduce(0, +)
         print(
             String(
-                format: "pushes in a second beside them / alone: %.2f; of a core they leave to the pushes: %.2f"
+                format: "push rate alongside them / alone: %.2f; share of a core left for pushes: %.2f"
                     + "   floor for the rate: 0.90", rate, room))
         print(
-            "the client's memory: \(quietMemory / 1_000_000) MB alone, \(besideMemory / 1_000_000) MB at most beside "
+            "the client's peak memory: \(quietMemory / 1_000_000) MB alone, \(besideMemory / 1_000_000) MB alongside "
                 + "them   floor: at most 100 MB more")
         print("good pushes not accepted: \(otherCount); hostile connections still open: \(openCount)   floor: 0")
         return rate >= 0.9 && besideMemory - quietMemory <= 100_000_000 && otherCount == 0 && openCount == 0
@@ -137,9 +137,9 @@ struct Client {
         let cpuMicroseconds: Double
 
         var rate: Double { Double(count) / seconds }
-        /// CPU time for each push, in microseconds.
+        /// The CPU time per push, in microseconds.
         var cost: Double { cpuMicroseconds / Double(max(1, count)) }
-        /// What is left of a core for pushes that cost so much each, in whose place something else was done, too.
+        /// The share of a core that other work left for pushes, if each push costs this CPU time.
         func room(at cost: Double) -> Double { 1 - max(0, cpuMicroseconds - Double(count) * cost) / (seconds * 1e6) }
         var text: String { String(format: "%.0f/s, %.2f µs CPU each", rate, cost) }
     }
@@ -154,7 +154,7 @@ struct Client {
             seconds: (ContinuousClock.now - start) / .seconds(1), cpuMicroseconds: Self.processorTime() - cpuStart)
     }
 
-    /// What this process has used of the processors, in microseconds.
+    /// Returns this process's CPU time, in microseconds.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -162,9 +162,9 @@ struct Client {
     }
 }
 
-/// The most that this process has had in memory (resident) since it was last asked. Source: proc_pid_clear_refs(5).
+/// This process's peak resident memory since the last call. Source: proc_pid_clear_refs(5).
 enum MemoryPeak {
-    /// In bytes.
+    /// Returns the peak in bytes and resets it.
     static func take() -> Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -173,7 +173,7 @@ enum MemoryPeak {
     }
 }
 
-/// Servers in a process of their own, so that what they use is not counted as the client's.
+/// Servers in a separate process, so that their CPU time and memory don't count as the client's.
 struct Servers {
     private let deeds: [HostileDeed?]
     private let folder: URL
@@ -183,7 +183,7 @@ struct Servers {
         self.folder = folder
     }
 
-    /// Until SIGTERM. A file says which server has which port, and at the end another what they have sent.
+    /// Runs until SIGTERM. Writes a file with each server's port and, at the end, one with the bytes that it sent.
     func run(sayingTo name: String) async throws {
         func path(_ name: String) -> String { folder.appending(path: name).path(percentEncoded: false) }
         var configuration = TLSConfiguration.makeServerConfiguration(
@@ -214,7 +214,7 @@ struct Servers {
     }
 }
 
-/// One connection to a hostile server, with the client that `sealedpush work` has.
+/// One connection to a hostile server, with the client that `sealedpush work` uses.
 struct Victim: Sendable {
     let deed: HostileDeed
     private let transport: APNSTransport
@@ -223,7 +223,7 @@ struct Victim: Sendable {
     init(_ deed: HostileDeed, _ configuration: APNSConfiguration, on eventLoop: any EventLoop) throws {
         self.deed = deed
         var configuration = configuration
-        // So that a round need not wait for half a minute.
+        // Shorten deadlines so that a round doesn't take half a minute.
         if deed.waitsForReset { configuration.deadlines.request = .seconds(2) }
         if deed == .silence {
             configuration.deadlines.pingWhileBusy = .seconds(1)
@@ -235,7 +235,7 @@ struct Victim: Sendable {
             eventLoop: eventLoop, clock: TransportClock())
     }
 
-    /// Sends a push: how it ended, and why its connection did; `still open` where that is so ten seconds later.
+    /// Sends a push. Returns how it ended and why its connection closed, or `still open` if it hasn't ten seconds later.
     func suffer(_ request: PushRequest) async -> String {
         var end: String
         do {

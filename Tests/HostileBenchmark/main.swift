@@ -1,10 +1,10 @@
 import Foundation
 import HostilePeers
 
-// Sends pushes to a good server, by turns alone and beside hostile connections: Scripts/special/bench-hostile runs it, as three
-// processes. FOLDER has certificates, and what the servers say of themselves.
-// Usage: hostile-benchmark good|hostile FOLDER   a server for each deed, or one that accepts; until SIGTERM
-//        hostile-benchmark client FOLDER SECONDS ROUNDS CONNECTIONS   at once, in each round
+// Sends pushes to a good server, alternately alone and alongside hostile connections. Scripts/special/bench-hostile runs it
+// as three processes. FOLDER has certificates, and the servers write their ports and totals to it.
+// Usage: hostile-benchmark good|hostile FOLDER   one server that accepts, or one for each deed; runs until SIGTERM
+//        hostile-benchmark client FOLDER SECONDS ROUNDS CONNECTIONS   with CONNECTIONS at once in each round
 let arguments = CommandLine.arguments.dropFirst()
 let numbers = arguments.dropFirst(2).compactMap { Int($0) }.filter { $0 > 0 }
 guard arguments.count >= 2, let mode = arguments.first else { exit(64) }

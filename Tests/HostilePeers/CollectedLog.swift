@@ -1,7 +1,7 @@
 package import Logging
 internal import PushCore
 
-/// Keeps what a transport logs, as text.
+/// Collects a transport's log as text.
 package struct CollectedLog: LogHandler {
     private let lines: Locked<[String]> = Locked([])
     private let firstReason: Locked<String?> = Locked(nil)
@@ -12,7 +12,7 @@ package struct CollectedLog: LogHandler {
 
     package var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
-    /// Why the first connection that is closed was closed.
+    /// The reason why the first connection was closed.
     package var closingReason: String? { firstReason.withLock { $0 } }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -4,17 +4,17 @@ package import NIOSSL
 internal import NIOTLS
 internal import PushCore
 
-/// An HTTP/2 server over TLS on localhost that turns on each client with one deed, or answers each push with 200.
+/// An HTTP/2 server over TLS on localhost that attacks each client with one deed, or answers each push with 200.
 ///
-/// Cheap on purpose: it knows of HTTP/2 what it needs for that, and sends bytes that are ready.
+/// It is cheap on purpose: it implements only the HTTP/2 that it needs, and sends prepared bytes.
 package final class HostileServer: Sendable {
-    /// What became of its connections.
+    /// Statistics of the server's connections.
     package struct Seen: Sendable {
-        /// Requests that arrived as a whole.
+        /// The number of complete requests.
         package var requestCount = 0
-        /// Connections on which a deed was done and that are over.
+        /// The number of closed connections that were attacked.
         package var endCount = 0
-        /// What was sent on those, until they were over.
+        /// The number of bytes sent on those connections.
         package var byteCount = 0
     }
 
@@ -25,8 +25,8 @@ package final class HostileServer: Sendable {
     package var seen: Seen { state.withLock { $0 } }
 
     /// - Parameters:
-    ///   - deed: nil answers each push with 200.
-    ///   - tls: offers `h2` (ALPN).
+    ///   - deed: The attack, or nil to answer each push with 200.
+    ///   - tls: A context that offers `h2` (ALPN).
     package init(_ deed: HostileDeed?, tls: NIOSSLContext) async throws {
         let state = Locked(Seen())
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -65,7 +65,7 @@ private final class HostileConnection: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .handshakeCompleted? = event as? TLSUserEvent else { return }
-        // 1,000 streams.
+        // Allow 1,000 streams.
         send(HostileDeed.frame(4, 0, 0, [0, 3, 0, 0, 3, 0xe8]), context)
     }
 
@@ -110,7 +110,7 @@ private final class HostileConnection: ChannelInboundHandler {
         }
     }
 
-    /// The client's window of the connection, where half of it is used.
+    /// Restores the client's connection window once half of it is used.
     private func giveBack(_ count: Int, _ answer: inout ByteBuffer) {
         unacknowledgedByteCount += count
         guard unacknowledgedByteCount > 32_000 else { return }
@@ -134,7 +134,7 @@ private final class HostileConnection: ChannelInboundHandler {
         pour(block, NIOLoopBound(context, eventLoop: context.eventLoop))
     }
 
-    /// A block after the other, as fast as the client takes them.
+    /// Sends the block repeatedly, as fast as the client accepts it.
     private func pour(_ block: ByteBuffer, _ context: NIOLoopBound<ChannelHandlerContext>) {
         let eventLoop = context.value.eventLoop
         let own = NIOLoopBound(self, eventLoop: eventLoop)
@@ -161,39 +161,39 @@ private final class HostileConnection: ChannelInboundHandler {
     }
 }
 
-/// What a hostile server does to the push that it is sent. Each goes on until the connection ends, except where it is one frame.
+/// A hostile server's response to a push. Each deed continues until the connection ends, unless it is a single frame.
 package enum HostileDeed: String, CaseIterable, Sendable {
-    /// 1xx without end in place of an answer.
+    /// Endless 1xx responses instead of a final one.
     case earlyHints = "early-hints"
     /// One SETTINGS frame with thousands of values.
     case manySettings = "many-settings"
-    /// SETTINGS without end, of as many values as are taken.
+    /// Endless SETTINGS, each with as many values as the client accepts.
     case settings
-    /// A frame that breaks the rules, and then anything.
+    /// A frame that violates the protocol, followed by endless PINGs.
     case afterViolation = "after-violation"
-    /// A farewell, and then anything.
+    /// A GOAWAY, followed by endless PINGs.
     case afterGoAway = "after-goaway"
     case goAways = "goaways"
-    /// HEADERS without end on a stream that the client has reset.
+    /// Endless HEADERS on a stream that the client has reset.
     case resetHeaders = "reset-headers"
-    /// DATA without end on a stream that the client has reset.
+    /// Endless DATA on a stream that the client has reset.
     case resetData = "reset-data"
-    /// An answer whose body has no end. Its status counts.
+    /// A response with an endless body. Its status counts.
     case endlessBody = "endless-body"
     case pings
     case continuations
     case windowUpdates = "window-updates"
-    /// Frames of an unknown type, each as long as a frame may be.
+    /// Frames of an unknown type and of the maximum length.
     case unknownFrames = "unknown-frames"
-    /// Says nothing more, and reads nothing.
+    /// Stops sending and reading.
     case silence
 }
 
 extension HostileDeed {
-    /// Whether it begins when the client has reset the stream, not before.
+    /// Whether the deed begins only once the client has reset the stream.
     package var waitsForReset: Bool { self == .resetHeaders || self == .resetData }
 
-    /// What comes first, once.
+    /// Returns the bytes to send once, at the beginning.
     func beginning(on stream: UInt32) -> [UInt8] {
         switch self {
         case .manySettings: Self.frame(4, 0, 0, Self.settings(count: 2_700))
@@ -205,7 +205,7 @@ extension HostileDeed {
         }
     }
 
-    /// What then comes again and again; empty where nothing does.
+    /// Returns the bytes to send repeatedly afterward; empty if there are none.
     func repeated(on stream: UInt32) -> [UInt8] {
         switch self {
         case .earlyHints, .resetHeaders: Self.frame(1, 4, stream, Self.status103)
@@ -227,7 +227,7 @@ extension HostileDeed {
 
     private static func bytes(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian, Array.init) }
 
-    /// Windows and table sizes, by turns.
+    /// Alternates window and table sizes.
     private static func settings(count: Int) -> [UInt8] {
         (0..<count).flatMap { number in [0, number.isMultiple(of: 2) ? 4 : 1] + bytes(UInt32(1_000 + number % 7)) }
     }
@@ -238,6 +238,6 @@ extension HostileDeed {
 
     /// `:status: 200`, from HPACK's static table.
     static let status200: [UInt8] = [0x88]
-    /// `:status: 103`, without a place in the table.
+    /// `:status: 103` as a literal, because the static table lacks it.
     private static let status103: [UInt8] = [0x08, 3, 0x31, 0x30, 0x33]
 }

@@ -1,8 +1,8 @@
-"""Makes a copy of the checkout that holds every fault of mutations.txt at once, and tests it with one of them on at a time.
+"""Creates a copy of the checkout with every fault of mutations.txt in it, and tests it with one fault enabled at a time.
 
-Called by Scripts/mutate, which says how. Each fault stands in the copy as a choice, `Mutant.is(7) ? (fault) : (original)`,
-and the environment variable SEALED_PUSH_MUTANT says which one is on, in the tests and in every process that they start.
-So one build serves for all of them. With none on, the copy does what the checkout does.
+Called by Scripts/mutate, which documents it. In the copy, each fault is a choice, `Mutant.is(7) ? (fault) : (original)`.
+The environment variable SEALED_PUSH_MUTANT enables one, in the tests and in every process that they start. So a single
+build serves all faults. With none enabled, the copy behaves like the checkout.
 """
 
 import argparse
@@ -23,7 +23,7 @@ VARIABLE = "SEALED_PUSH_MUTANT"
 SWITCH = """\
 import Glibc
 
-/// Which of the faults is on; 0 where none is.
+/// The enabled fault, or 0 if none is enabled.
 enum Mutant {
     private static let number = getenv("%s").flatMap { Int32(String(cString: $0)) } ?? 0
     static func `is`(_ number: Int32) -> Bool { number == Self.number }
@@ -32,11 +32,11 @@ enum Mutant {
 
 
 class Wrong(Exception):
-    """Something in the list does not fit the sources."""
+    """The list doesn't match the sources."""
 
 
 class Mutation:
-    """One place of one fault; a fault may have several places."""
+    """One place of a fault; a fault may have several places."""
 
     def __init__(self, name, kind, group, file):
         self.name, self.kind, self.group, self.file = name, kind, group, file
@@ -44,13 +44,13 @@ class Mutation:
         self.number = 0
 
     def find(self, text):
-        """Where the original stands in its file."""
+        """Returns the range of the original in its file."""
         start = 0
         if self.after is not None:
             start = once(text, self.after, self)
             place = text.find(self.original, start)
             if place < 0:
-                raise Wrong(f"{self.name}: not in {self.file} behind its anchor: {self.original}")
+                raise Wrong(f"{self.name}: not in {self.file} after its anchor: {self.original}")
             return place, place + len(self.original)
         place = once(text, self.original, self)
         return place, place + len(self.original)
@@ -58,19 +58,19 @@ class Mutation:
 
 def once(text, part, mutation):
     if text.count(part) != 1:
-        raise Wrong(f"{mutation.name}: {text.count(part)} times in {mutation.file}, not once: {part}")
+        raise Wrong(f"{mutation.name}: occurs {text.count(part)} times in {mutation.file}; it must occur once: {part}")
     return text.index(part)
 
 
 def read_list(path):
-    """The groups with their filters, and the mutations."""
+    """Returns the groups with their filters, and the mutations."""
     groups, mutations = {}, []
     group = file = mutation = None
     for number, line in enumerate(path.read_text().split("\n"), 1):
         mark, _, rest = line.partition(" ")
         if mark in ("-", "+", "@", "="):
             if mutation is None:
-                raise Wrong(f"line {number}: before any mutation")
+                raise Wrong(f"line {number}: no fault precedes it")
             name = {"-": "original", "+": "fault", "@": "after", "=": "reason"}[mark]
             before = getattr(mutation, name)
             setattr(mutation, name, rest if before is None else before + "\n" + rest)
@@ -84,22 +84,22 @@ def read_list(path):
         else:
             mutation = Mutation(mark, rest or "expression", group, file)
             if mutation.kind not in ("expression", "statement", "text"):
-                raise Wrong(f"line {number}: {mutation.kind} is no kind")
+                raise Wrong(f"line {number}: unknown kind {mutation.kind}; it must be expression, statement, or text")
             mutations.append(mutation)
     numbers = {}
     for mutation in mutations:
         if mutation.original is None or mutation.fault is None:
-            raise Wrong(f"{mutation.name} lacks its `-` or `+`")
+            raise Wrong(f"{mutation.name} has no `-` or no `+` line")
         mutation.number = numbers.setdefault(mutation.name, len(numbers) + 1)
     return groups, mutations
 
 
 def woven(text, mutations):
-    """A file's text with all of its faults in it."""
+    """Returns a file's text with all of its faults in it."""
     places = {}
     for mutation in mutations:
         places.setdefault(mutation.find(text), []).append(mutation)
-    # Outer places before the inner ones that they hold.
+    # Outer places come before the inner ones that they contain.
     order = sorted(places, key=lambda place: (place[0], -place[1]))
 
     def weave(start, end, inner):
@@ -107,7 +107,7 @@ def woven(text, mutations):
         while inner:
             place = inner.pop(0)
             if place[1] > end:
-                raise Wrong(f"{places[place][0].name} overlaps another")
+                raise Wrong(f"{places[place][0].name} overlaps another fault")
             held = []
             while inner and inner[0][0] < place[1]:
                 held.append(inner.pop(0))
@@ -121,7 +121,7 @@ def woven(text, mutations):
 def choice(original, mutations):
     kinds = {mutation.kind for mutation in mutations}
     if len(kinds) > 1:
-        raise Wrong(f"{mutations[0].name} and another at its place differ in kind")
+        raise Wrong(f"{mutations[0].name} and another fault at its place differ in kind")
     for mutation in mutations:
         test = f"Mutant.is({mutation.number})"
         if mutation.kind == "expression":
@@ -134,7 +134,7 @@ def choice(original, mutations):
 
 
 def write_copy(folder, mutations):
-    """Writes what has changed, so that the next build is a small one."""
+    """Writes only the files that changed, so that the next build is short."""
     names = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True,
         text=True).stdout.split("\0")
@@ -166,7 +166,7 @@ def write_copy(folder, mutations):
 
 
 def end(process, scratch):
-    """Ends tests and whatever they have started: all of it has their own TMPDIR in its environment."""
+    """Kills the tests and every process that they started, which all have the tests' TMPDIR in their environment."""
     mark = f"TMPDIR={scratch}".encode()
     for _ in range(2):
         for name in os.listdir("/proc"):
@@ -183,9 +183,9 @@ COUNT = re.compile(r"Test run with (\d+) test")
 
 
 def run_tests(folder, number, filters, limit):
-    """Runs tests until the first one fails; gives why they ended, or nothing where all have passed."""
+    """Runs tests until one fails. Returns why they ended, or None if all passed."""
     scratch = tempfile.mkdtemp(prefix="m", dir="/tmp")
-    # As /tmp itself: some tests are of what other users may do there.
+    # Like /tmp itself, because some tests check what other users may do there.
     os.chmod(scratch, 0o1777)
     environment = dict(
         os.environ, TMPDIR=scratch, SWT_SWIFT_ERROR_BACKTRACING_ENABLED="0", SWIFT_BACKTRACE="enable=no", NO_COLOR="1")
@@ -216,11 +216,11 @@ def run_tests(folder, number, filters, limit):
             count = int(ran[1]) if ran else count
         status = process.wait() if not answer else 1
         if is_late.is_set():
-            answer = "still busy at its time limit"
+            answer = "time limit exceeded"
         elif not answer and status != 0:
             answer = f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with {status}"
         elif not answer and count == 0:
-            raise Wrong(f"no test is named by {filters}")
+            raise Wrong(f"no test matches {filters}")
         return answer
     finally:
         alarm.cancel()
@@ -241,7 +241,7 @@ def main():
     known = {mutation.name: mutation for mutation in mutations}
     unknown = [name for name in options.names if name not in known and name not in groups]
     if unknown:
-        raise Wrong(f"neither a fault nor a group of {LIST}: {' '.join(unknown)}")
+        raise Wrong(f"neither a fault nor a group in {LIST}: {' '.join(unknown)}")
     for file in sorted({mutation.file for mutation in mutations}):
         woven(Path(file).read_text(), [mutation for mutation in mutations if mutation.file == file])
     print(f"{len(known)} faults in {len({mutation.file for mutation in mutations})} files")
@@ -269,9 +269,9 @@ def main():
             start = time.monotonic()
             failure = run_tests(folder, 0, filters, 3_600)
             if failure:
-                print(f"{filters} fails without any fault: {failure}")
+                print(f"{filters} fails without a fault: {failure}")
                 return 1
-            # A test that waits in vain says so after five minutes: by then it has failed by itself.
+            # A test that waits gives up and fails by itself after five minutes.
             limits[filters] = 400 + 4 * (time.monotonic() - start)
             print(f"{filters}: passed in {time.monotonic() - start:.0f} s", flush=True)
 
@@ -299,7 +299,7 @@ def main():
                 print(f"SURVIVED  {mutation.name}", flush=True)
     print("== result")
     for name in surprises:
-        print(f"{name} is argued to change nothing, and was caught")
+        print(f"{name} was caught, although it is argued to change nothing")
     for name in survived:
         print(f"{name} survived")
     print(f"{len(chosen)} faults: {caught} caught, {len(argued)} argued to change nothing, {len(survived)} survived")

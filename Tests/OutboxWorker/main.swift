@@ -4,12 +4,12 @@ import PushPostgres
 import PushSender
 import SealedPush
 
-// A program for tests to kill: `enqueue` puts messages into an outbox and notes each that was acknowledged; `everyone` does
-// so for all devices at once; `work` delivers into a file.
+// A program for tests to kill. `enqueue` adds messages to an outbox and records each acknowledged one. `everyone` does the
+// same for all devices at once. `work` delivers to a file, and `register` adds a device.
 let words = CommandLine.arguments.dropFirst()
 let arguments = Array(words.dropFirst())
 
-/// Adds a line to a file in one write, so that a line is there as a whole or not at all.
+/// Appends a line to a file in one write, so that the file has either the whole line or none of it.
 struct Lines: Sendable {
     let descriptor: Int32
 
@@ -17,11 +17,11 @@ struct Lines: Sendable {
 
     func append(_ line: String) {
         let bytes = Array("\(line)\n".utf8)
-        precondition(write(descriptor, bytes, bytes.count) == bytes.count, "a line was not written as a whole")
+        precondition(write(descriptor, bytes, bytes.count) == bytes.count, "a line was only partly written")
     }
 }
 
-/// Notes each push, and then, as a network does, sometimes loses the answer or fails before.
+/// Records each push. Like a network, it sometimes fails before that, or loses the response after it.
 struct RecordingTransport: PushTransport {
     let lines: Lines
     let faultPercentage: Int
@@ -46,7 +46,7 @@ func makeSealer(_ path: String) throws -> Sealer {
     return Sealer(sender: key, topic: "com.example.app", safeDefault: "You have a new message!")
 }
 
-// Longer than any machine is busy.
+// Wait longer than any machine is busy.
 let outbox =
     arguments[0].hasPrefix("postgres://")
     ? try await Outbox(postgres: arguments[0], clock: nil, patience: .seconds(600))

@@ -5,7 +5,7 @@ package import PushSimulator
 package import SealedPush
 package import TestSupport
 
-/// A keyring with a device and a sender, the built programs, and a place for the device's state.
+/// A keyring with a device and a sender, and a folder for the device's state, for use with the built programs.
 package struct Device {
     package let folder: TemporaryFolder
     package let recipient: DevicePublicKey
@@ -14,7 +14,7 @@ package struct Device {
 
     private let created: Timestamp
 
-    /// - Parameter age: of the keys, in seconds. Older than any message: the clock may not move on between the two.
+    /// - Parameter age: The age of the keys in seconds, so that they precede every message even if the clock doesn't advance.
     package init(age: Int64 = 3_600) throws {
         folder = try TemporaryFolder()
         let keyring = Keyring(folder: folder.appending("Keys"))
@@ -34,7 +34,7 @@ package struct Device {
             content, toUnverified: recipient)
     }
 
-    /// A phone of its own in a folder, with the device's keys in its keychain.
+    /// Returns a separate phone in a folder, with the device's keys in its keychain.
     package func phone(in container: URL) throws -> SimulatedDevice {
         let keys = try Keyring(folder: folder.appending("Keys")).deviceKeys(named: Self.name("phone"))
         try PushDelivery.prepareContainer(container, keyCreated: created.secondsSince1970)
@@ -43,7 +43,7 @@ package struct Device {
         return phone
     }
 
-    /// Writes a payload and gives the file's path.
+    /// Writes a payload to a file and returns its path.
     package func file(_ payload: SealedPayload, _ name: String = UUID().uuidString) throws -> String {
         try folder.write(String(decoding: payload.json, as: UTF8.self), to: name)
     }
@@ -55,7 +55,7 @@ package struct Device {
         return arguments + more
     }
 
-    /// Delivers a file and gives the one object that was printed.
+    /// Delivers a file and returns the object that the program printed.
     package func deliver(_ file: String, _ more: [String] = [], state: String? = "State") throws -> Delivered {
         let result = try Program("device-simulator").run(arguments(file, more, state: state))
         guard result.status == 0, let object = result.objects.first else {

@@ -5,13 +5,13 @@ import PushPostgres
 import PushSimulator
 package import TestSupport
 
-/// A real server for the tests of one process, in a folder of its own, over a Unix socket; it ends with them.
+/// A real server for the tests of one process, in its own folder and on a Unix socket; it ends with them.
 ///
-/// It does not sync: the machine does not lose its power while it is tested. All else is as it comes.
+/// It doesn't sync, because tests don't cut the machine's power. Otherwise, it behaves as installed.
 package final class PostgresServer: Sendable {
     package let folder: TemporaryFolder
     private let state = Locked(State())
-    /// While somebody holds its other end, the server runs.
+    /// The server runs while the pipe's write end is open.
     private let life = Pipe()
 
     private struct State: Sendable {
@@ -19,10 +19,10 @@ package final class PostgresServer: Sendable {
         var count = 0
     }
 
-    /// Databases at once; further tests wait. To make one takes a lock, and writes 7 MB.
+    /// Limits the databases at once; further tests wait. Creating one takes a lock and writes 7 MB.
     private let gate = Gate(width: 12)
 
-    /// Where Debian's package puts the newest version's programs; nil where it is not installed.
+    /// The folder with the newest version's programs from Debian's package, or nil if it isn't installed.
     package static let programs: URL? = {
         let folder = URL(filePath: "/usr/lib/postgresql")
         let versions = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
@@ -31,10 +31,10 @@ package final class PostgresServer: Sendable {
             .max { $0.path.compare($1.path, options: .numeric) == .orderedAscending }
     }()
 
-    /// The one that the tests share; started at its first use.
+    /// The server that the tests share; started at its first use.
     package static let shared = Task { try await PostgresServer() }
 
-    /// PostgreSQL refuses to run as root: then it is the user of Debian's package.
+    /// PostgreSQL refuses to run as root, so root starts it as the user of Debian's package.
     private static let script = """
         set -e
         cd "$1"
@@ -66,7 +66,7 @@ package final class PostgresServer: Sendable {
         guard let programs = Self.programs else { throw Missing() }
         folder = try TemporaryFolder()
         let (path, life) = (folder.path, life)
-        // A thread of its own: nobody waits for this process.
+        // Start it on a separate thread, because no task waits for this process.
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             Thread.detachNewThread {
                 continuation.resume(
@@ -80,27 +80,27 @@ package final class PostgresServer: Sendable {
         try life.fileHandleForReading.close()
     }
 
-    /// Ends it at once, as a power failure would, but for the disk (`pg_ctl stop -m immediate`).
+    /// Stops the server at once (`pg_ctl stop -m immediate`), like a power failure that leaves the disk intact.
     package func end() throws { try life.fileHandleForWriting.write(contentsOf: Data("end\n".utf8)) }
 
-    /// Starts it again.
+    /// Restarts the server.
     package func start() throws { try life.fileHandleForWriting.write(contentsOf: Data("start\n".utf8)) }
 
     struct Missing: Error, CustomStringConvertible {
-        let description = "PostgreSQL is not installed: Scripts/test does that (Debian's package postgresql)"
+        let description = "PostgreSQL is not installed; Scripts/test installs it (Debian's package postgresql)"
     }
 
     /// The address of a database.
     package func address(of database: String) -> String { "postgres://postgres@/\(database)?host=\(folder.path)" }
 
-    /// A database with the tables of an outbox, and nothing in them.
+    /// Returns a database with the empty tables of an outbox.
     package func database() async throws -> Database {
         let (name, isNew) = await take()
         if isNew {
             // The server may still be starting.
             let pool = PostgresPool(try PostgresAddress(parsing: address(of: "postgres")), patience: .seconds(300))
             _ = try await pool.connected { connection throws(OutboxError) in
-                // One after the other, however long each takes.
+                // Databases are created one at a time, so don't limit the wait.
                 try connection.script("SET lock_timeout = 0; SET statement_timeout = 0")
                 return try connection.script("CREATE DATABASE \(name)")
             }
@@ -114,7 +114,7 @@ package final class PostgresServer: Sendable {
         return try Database(name: name, server: self)
     }
 
-    /// One that is free or new; waits until somebody leaves one.
+    /// Returns a free or new database's name; waits until one is free if there are too many.
     private func take() async -> (name: String, isNew: Bool) {
         await gate.enter()
         return state.withLock { state in
@@ -129,7 +129,7 @@ package final class PostgresServer: Sendable {
         gate.leave()
     }
 
-    /// A table that is truncated gets new files, and so do its indices: for a few rows that is slow.
+    /// Truncating gives a table and its indexes new files, which is slow if there are only a few rows.
     private static let emptying = """
         DO $$
         DECLARE
@@ -149,7 +149,7 @@ package final class PostgresServer: Sendable {
         END $$
         """
 
-    /// Ends for good when it goes; another test takes it then.
+    /// A database that is free for another test once this object is deallocated.
     package final class Database: Sendable {
         package let name: String
         package let server: PostgresServer
@@ -163,7 +163,7 @@ package final class PostgresServer: Sendable {
 
         package var address: String { server.address(of: name) }
 
-        /// Statements as an operator would type them, or an attacker: tables are found without their schema.
+        /// Runs statements as an operator or an attacker would type them, with table names that need no schema.
         @discardableResult package func run(_ script: String) async throws -> [[String?]] {
             try await pool.connected { connection throws(OutboxError) in
                 try connection.script("RESET ROLE; SET search_path = sealed_push, pg_catalog; \(script)")

@@ -2,15 +2,15 @@ public import Foundation
 package import PushSimulator
 public import TestSupport
 
-/// Runs a built program and gives what it printed.
+/// Runs a built program and returns its output.
 public struct Program: Sendable {
     public let executable: URL
     private let folder: URL?
 
-    /// The keyrings of tests leave no notes with whoever runs them.
+    /// Keeps the notes about the tests' keyrings out of the user's own state folder.
     package static let withoutNotes = ["XDG_STATE_HOME": "/dev/null"]
 
-    /// A program of this package, from beside the tests' own.
+    /// A program of this package, from the folder of the tests' own program.
     public init(_ name: String, in folder: URL? = nil) {
         let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         executable = tests.deletingLastPathComponent().appending(path: name)
@@ -22,12 +22,12 @@ public struct Program: Sendable {
         self.folder = folder
     }
 
-    /// Tests that wait for processes run on threads of their own: other tests need the ones that all tasks share.
+    /// Thrown if a test waits for a process on a thread that all tasks share, which other tests need.
     public struct BlocksSharedThread: Error, CustomStringConvertible {
         public let description = "A test that waits for a process needs the trait .blocking."
     }
 
-    /// A program that had not ended after half an hour, and was killed.
+    /// Thrown if a program was killed because it hadn't ended after half an hour.
     public struct Hangs: Error { public let words: [String] }
 
     public struct Result: Sendable {
@@ -35,7 +35,7 @@ public struct Program: Sendable {
         public let output: String
         public let errors: String
 
-        /// The lines of the output, each as a JSON object.
+        /// The lines of the output as JSON objects; other lines are left out.
         public var objects: [[String: Any]] {
             output.split(separator: "\n").compactMap {
                 (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
@@ -45,10 +45,10 @@ public struct Program: Sendable {
         public var trimmed: String { output.trimmingCharacters(in: .whitespacesAndNewlines) }
     }
 
-    /// Runs to the end. Standard input is `input`.
+    /// Runs the program to its end, with `input` as standard input.
     public func run(_ arguments: String..., input: String = "") throws -> Result { try run(arguments, input: input) }
 
-    /// - Parameter environment: added to the tests' own, in which there is no place for notes about keyrings.
+    /// - Parameter environment: Variables that are added to the tests' own, which keep no notes about keyrings.
     public func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> Result {
         let scratch = try TemporaryFolder()
         let inputPath = try scratch.write(input, to: "input")
@@ -76,13 +76,13 @@ public struct Program: Sendable {
             errors: String(decoding: try Data(contentsOf: URL(filePath: errorsPath)), as: UTF8.self))
     }
 
-    /// Starts and does not wait; what it prints is thrown away unless told otherwise. It gets none of the tests' own sockets,
-    /// which would stay open with it.
+    /// Starts the program without waiting for it. By default, its output is discarded. It doesn't inherit the tests' sockets,
+    /// which it would keep open.
     package func start(
         _ arguments: [String], input: FileHandle = .nullDevice, output: FileHandle = .nullDevice,
         errors: FileHandle = .nullDevice, environment: [String: String] = [:]
     ) throws -> ChildProcess {
-        // Whoever starts a process waits for it.
+        // A test that starts a process also waits for it.
         let isOnSharedThread = withUnsafeCurrentTask { $0 != nil && $0?.unownedTaskExecutor == nil }
         guard !isOnSharedThread || Thread.isMainThread else { throw BlocksSharedThread() }
         // env(1) changes the folder for the child alone.
@@ -105,10 +105,10 @@ extension ChildProcess.Ending {
 }
 
 extension TemporaryFolder {
-    /// Makes a program of a shell script, and the folder it lies in; returns its path.
+    /// Creates a program from a shell script, and its folder, and returns its path.
     ///
-    /// Another process writes it: a child that a test starts at that moment would hold this one's descriptor, and a file that
-    /// is open for writing can't be run (execve(2), `ETXTBSY`).
+    /// Another process writes the file. A child that a test starts at that moment would inherit this process's descriptor,
+    /// and a file that is open for writing can't be run (execve(2), `ETXTBSY`).
     @discardableResult public func program(_ script: String, at path: String) throws -> String {
         let file = appending(path)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// A connection to a port of this machine that writes and reads bytes, well-formed or not.
+/// A connection to a local port that writes and reads any bytes, well-formed or not.
 package final class RawClient: Sendable {
     private let descriptor: Int32
 
@@ -27,21 +27,21 @@ package final class RawClient: Sendable {
         _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
-    /// Writes this again and again, and reads nothing, until the other side closes or takes nothing for so many seconds.
+    /// Writes a text repeatedly without reading, until the other side closes or accepts nothing for `patience` seconds.
     package func flood(_ text: String, atMost limit: Int, patience: Int) async -> (byteCount: Int, isClosed: Bool) {
         await waiting { self.writeFlood(Array(text.utf8), atMost: limit, patience: patience) }
     }
 
-    /// Up to the end of the next head; nil where the connection is closed before.
+    /// Returns the next head, or nil if the connection closes first.
     package func head() async -> String? { await waiting { self.readHead() } }
 
-    /// The status of the next answer, without its body.
+    /// Returns the status of the next response, without reading its body.
     package func status() async -> Int? { await head().flatMap { Int($0.split(separator: " ")[1]) } }
 
-    /// Everything until the other side closes.
+    /// Returns everything until the other side closes.
     package func rest() async -> String { await waiting { self.readRest() } }
 
-    /// On a thread that may block: those of tasks are few, and the server needs them.
+    /// Runs a closure on a thread that may block; tasks share few threads, which the server needs.
     private func waiting<Answer: Sendable>(_ body: @escaping @Sendable () -> Answer) async -> Answer {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: body()) }

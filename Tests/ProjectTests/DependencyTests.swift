@@ -17,17 +17,17 @@ import Testing
     }
 
     private func compare() throws -> Program.Result {
-        // Bash reads it: a file just written can't be started while a child forked meanwhile has it open (ETXTBSY).
+        // Let bash read it: a new file can't be run while a child forked in the meantime has it open (ETXTBSY).
         try Program(at: "/usr/bin/env").run("bash", folder.appending("Scripts/dependencies").path)
     }
 
-    @Test("has what this checkout resolved, in the same versions") func same() throws {
+    @Test("The page lists the packages that this checkout resolved, in the same versions") func same() throws {
         let result = try compare()
         #expect(result.status == 0 && result.output.isEmpty, "\(result.output)")
     }
 
     @Test(
-        "differs where another version was resolved, another package, or one too few",
+        "A different version, a different package, or a missing package is reported",
         arguments: [
             ("\"version\" : \"7.10.0\"", "\"version\" : \"7.10.1\"", "grdb.swift: here is 7.10.1, "),
             (
@@ -45,7 +45,7 @@ import Testing
         #expect(result.status == 1 && result.output.contains(says), "\(result.output)")
     }
 
-    @Test("differs where a package of its own resolved another version; it need not take all of them")
+    @Test("A different version in a nested package is reported, but it need not use all packages")
     func others() throws {
         let fuzzing = folder.appending("Fuzzing")
         try FileManager.default.createDirectory(at: fuzzing, withIntermediateDirectories: true)
@@ -63,7 +63,7 @@ import Testing
         #expect(result.status == 1 && result.output.contains("Fuzzing/Package.resolved: swift-nio: here is \(here)0, "))
     }
 
-    @Test("names a license for each package") func licenses() throws {
+    @Test("The page names a license for each package") func licenses() throws {
         let rows = try Checkout.text(folder.appending("Docs/Dependencies.md")).split(separator: "\n").filter {
             $0.hasPrefix("|") && !$0.hasPrefix("|package") && !$0.hasPrefix("|---")
         }

@@ -3,9 +3,9 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Whole systems of real programs, killed and robbed.
+/// Whole systems of real programs, which are killed or broken into.
 @Suite("The drills", .blocking) struct DrillTests {
-    /// What a drill under Tests/Clients says at its end, in which no message may be missing or shown twice.
+    /// Runs a drill of Tests/Clients and returns its final figures, which must report no message missing or shown twice.
     private static func figures(_ script: String, _ sizes: [String]) throws -> [String: Any] {
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
         let drill = Checkout.folder.appending(path: "Tests/Clients/\(script)").path
@@ -16,8 +16,8 @@ import Testing
         return figures
     }
 
-    /// The steps after a break-in, as Docs/KeyManagement.md has them, from end to end.
-    @Test("each message that was meant is shown once, and of the thief's only what came before the new sender set")
+    /// Follows the steps after a break-in in Docs/KeyManagement.md, end to end.
+    @Test("Each legitimate message is shown once, the thief's only before the new sender set")
     func stolenSender() throws {
         let folder = try TemporaryFolder()
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
@@ -32,11 +32,11 @@ import Testing
             #expect(figures[name] as? Int == count, "\(name): \(result.output)")
         }
         #expect(figures["forged"] as? [String: Int] == ["before": 3, "outbox": 0, "revoked": 0, "after": 0])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty, "what it made is gone")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty, "its files are removed")
     }
 
     /// With a real PostgreSQL and a standby. `Scripts/special/soak-hosts` runs it with 100,000 messages.
-    @Test("couriers killed, connections cut, the server stopped, its standby promoted: each message is shown once")
+    @Test("Despite killed couriers, cut connections, server stops, and a failover, each message is shown once")
     func hosts() throws {
         let size = Thoroughness.isThorough ? ["3000", "60", "10", "3"] : ["200", "8", "2", "1"]
         let figures = try Self.figures("hosts-drill.py", size)
@@ -45,9 +45,9 @@ import Testing
         #expect(figures["did"] as? [String: Int] == did.compactMapValues { $0 })
     }
 
-    /// Half a minute, and packages of its own.
+    /// Takes half a minute, and needs extra packages.
     @Test(
-        "Examples/FastAPI loses no message and shows none twice, with the service and the database killed while people write",
+        "Examples/FastAPI loses no message and shows none twice if the service and the database are killed while users write",
         .enabled(if: Thoroughness.isThorough))
     func fastAPI() throws {
         let figures = try Self.figures("fastapi-drill.py", ["100", "4"])

@@ -3,7 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// With stand-ins for what they would call: nothing is built, and nothing installed.
+/// Stand-ins replace the programs that the scripts call, so that nothing is built or installed.
 @Suite("The scripts", .blocking) struct ScriptTests {
     private let folder: TemporaryFolder
     private let names: [String]
@@ -28,18 +28,18 @@ import Testing
             ["PATH=\(folder.appending("bin").path):\(path)"] + variables + ["bash", script] + arguments)
     }
 
-    /// The working folders of what was called.
+    /// The working folders of the stand-ins that were called.
     private var calls: [Substring] {
         ((try? String(contentsOf: folder.appending("calls"), encoding: .utf8)) ?? "").split(separator: "\n")
     }
 
-    @Test("each fault that Scripts/mutate knows stands where it can be put in") func mutations() throws {
+    @Test("Each fault of Scripts/mutate fits the sources") func mutations() throws {
         let result = try Program(at: Checkout.folder.appending(path: "Scripts/mutate").path).run("--check")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
     @Test(
-        "each says what it does when asked, and does nothing else", arguments: [["--help"], ["-h"], ["1", "--help"]])
+        "Each prints its header with --help, and does nothing else", arguments: [["--help"], ["-h"], ["1", "--help"]])
     func help(arguments: [String]) throws {
         try FileManager.default.createDirectory(at: folder.appending("work"), withIntermediateDirectories: true)
         #expect(names.count >= 13)
@@ -55,7 +55,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending("work").path).isEmpty)
     }
 
-    @Test("each refuses a flag that it does not know; one hands its flags on") func unknownFlags() throws {
+    @Test("Each rejects an unknown flag, except one that passes its flags on") func unknownFlags() throws {
         try FileManager.default.createDirectory(at: folder.appending("work"), withIntermediateDirectories: true)
         for name in names where name != "Scripts/build" {
             let result = try run(Checkout.folder.appending(path: name).path, ["--no-such-flag"])
@@ -65,7 +65,7 @@ import Testing
         #expect(calls.isEmpty)
     }
 
-    @Test("each is run to its end by a test, by Scripts/test or by a script that it runs") func allRun() throws {
+    @Test("Each is run in full by a test, by Scripts/test, or by a script that it runs") func allRun() throws {
         let byTests = ["demo", "install", "setup-python", "size", "special/drill"].map { "Scripts/\($0)" }
         let texts = try ["test", "bench", "fuzz"].map {
             try Checkout.text(Checkout.folder.appending(path: "Scripts/\($0)"))
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("Scripts/size adds up: the modules' lines are the lines in Sources") func size() throws {
+    @Test("Scripts/size adds up: the lines of the modules are the lines in Sources") func size() throws {
         let result = try Program(at: Checkout.folder.appending(path: "Scripts/size").path).run()
         #expect([0, 1].contains(result.status) && result.errors.isEmpty, "\(result.output)\(result.errors)")
         let budgets = result.output.matches(of: /(?m)^(.+?) +(\d+) +(\d+)(  over)?$/).prefix { $0.1 != "module" }
@@ -88,7 +88,7 @@ import Testing
         #expect(parts[2].contains("\nsealedpush seal "))
     }
 
-    @Test("a CDPATH that the shell exports leads none of them into another project") func searchPath() throws {
+    @Test("An exported CDPATH doesn't lead a script into another project") func searchPath() throws {
         let own = folder.appending("work")
         try FileManager.default.createDirectory(
             at: own.appending(path: "Fuzzing/Sources/fuzz-one"), withIntermediateDirectories: true)
@@ -100,7 +100,7 @@ import Testing
             #expect(text.contains("\nunset CDPATH\n"), "\(name)")
             try folder.program(text, at: "work/\(name)")
         }
-        // What another script reads.
+        // Scripts/dependencies reads this.
         try FileManager.default.createDirectory(at: own.appending(path: "Docs"), withIntermediateDirectories: true)
         try FileManager.default.copyItem(
             at: Checkout.folder.appending(path: "Docs/Dependencies.md"),
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "Scripts/test runs each test in one of its two parts: what the first one is made of is left out of the second")
+        "Scripts/test runs each test in one of its two parts: the second skips what the first selects")
     func parts() throws {
         let text = try Checkout.text(Checkout.folder.appending(path: "Scripts/test"))
         let filters = text.split(separator: "\n").filter { $0.hasPrefix("part ") }.map {
@@ -131,12 +131,12 @@ import Testing
         #expect(names.count >= 5)
         for name in names {
             let folder = Checkout.folder.appending(path: "Tests/\(name)Tests").path
-            #expect(FileManager.default.fileExists(atPath: folder), "there is no \(name)Tests")
+            #expect(FileManager.default.fileExists(atPath: folder), "\(name)Tests doesn't exist")
         }
     }
 }
 
-/// With a stand-in for the build, which takes minutes: it says that the programs beside the tests were built.
+/// A stand-in replaces the build, which takes minutes, and reports the programs next to the tests as built.
 @Suite("Installing the programs", .blocking) struct InstallTests {
     private let folder: TemporaryFolder
 
@@ -162,7 +162,7 @@ import Testing
         try String(contentsOf: folder.appending(path), encoding: .utf8)
     }
 
-    @Test("both are optimized, stripped, and work") func installs() throws {
+    @Test("Both programs are optimized and stripped, and they work") func installs() throws {
         let result = try install("out")
         #expect(result.status == 0, "\(result.errors)")
         #expect(try text("calls").contains("build -c release --product sealedpush\n"))
@@ -175,13 +175,13 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending("out/bin").path).count == 2)
     }
 
-    @Test("what is there is not replaced unasked, and nothing is built") func refuses() throws {
+    @Test("Existing programs aren't replaced without --force, and nothing is built") func refuses() throws {
         try FileManager.default.createDirectory(at: folder.appending("out/bin"), withIntermediateDirectories: true)
         _ = try folder.write("mine", to: "out/bin/device-simulator")
         let result = try install("out")
         #expect(result.status == 74)
         #expect(
-            result.errors.hasSuffix("out/bin/device-simulator exists already, and is not replaced without --force.\n"))
+            result.errors.hasSuffix("out/bin/device-simulator already exists. To replace it, use --force.\n"))
         #expect(try text("out/bin/device-simulator") == "mine")
         #expect(!FileManager.default.fileExists(atPath: folder.appending("calls").path))
         #expect(try install("out", "--force").status == 0)

@@ -6,9 +6,9 @@ import Testing
 @Suite("Docs/ThreatModel.md") struct ThreatModelTests {
     /// The cells of each row of the table of attacks.
     private let attacks: [[String]]
-    /// The cells of each row of the appendix: a number, what is tested, and suites.
+    /// The cells of each row of the appendix: a number, the tests, and their suites.
     private let tests: [[String]]
-    /// The attacks are the first of the page.
+    /// Whether the table of attacks is the page's first table.
     private let isFirst: Bool
 
     init() throws {
@@ -46,7 +46,7 @@ import Testing
     @Test("The appendix numbers its tests from T1 to T26, and an attack uses each number") func numbers() {
         #expect(tests.map { $0[0] } == (1...26).map { "T\($0)" })
         let used = Set(attacks.flatMap { Self.numbers(in: $0.last ?? "") })
-        for row in tests { #expect(used.contains(row[0]), "\(row[0]) is used by no attack") }
+        for row in tests { #expect(used.contains(row[0]), "no attack uses \(row[0])") }
     }
 
     @Test("Every suite that the appendix names exists") func suites() throws {

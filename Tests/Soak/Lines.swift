@@ -2,7 +2,7 @@ import CoreMetrics
 import Glibc
 import Logging
 
-/// Adds a line to a file in one write, so that a line is there as a whole or not at all, whenever the process dies.
+/// Appends a line to a file in one write, so that the file has either the whole line or none, whenever the process dies.
 struct Lines: Sendable {
     private let descriptor: Int32
 
@@ -10,11 +10,11 @@ struct Lines: Sendable {
 
     func append(_ line: String) {
         let bytes = Array("\(line)\n".utf8)
-        precondition(write(descriptor, bytes, bytes.count) == bytes.count, "a line was not written as a whole")
+        precondition(write(descriptor, bytes, bytes.count) == bytes.count, "a line was only partly written")
     }
 }
 
-/// Everything that is logged, down to the smallest trace.
+/// Writes everything that is logged, including traces.
 struct LineLog: LogHandler {
     let label: String
     let lines: Lines
@@ -38,7 +38,7 @@ struct LineLog: LogHandler {
     }
 }
 
-/// Every metric with all its labels and values.
+/// Writes every metric with all its labels and values.
 struct LineMetrics: MetricsFactory {
     private let lines: Lines
 

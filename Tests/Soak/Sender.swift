@@ -9,15 +9,15 @@ import PushOutbox
 import PushSender
 import SealedPush
 
-/// A small server that is meant to be killed: enqueues messages that were not acknowledged yet, each under its own key, and
-/// delivers at the same time. Ends when nothing waits any more.
+/// Runs a small server that is meant to be killed. It enqueues the messages that weren't acknowledged yet, each under its own
+/// key, and delivers at the same time. It returns when no message is waiting.
 ///
-/// - Parameter arguments: FOLDER [ANSWERS]. Kills itself when APNs has accepted that many pushes, before the outbox learns of it.
+/// - Parameter arguments: FOLDER [ANSWERS]. It kills itself once APNs accepted that many pushes, before the outbox records it.
 func runSender(_ arguments: [String]) async throws {
     let folder = RunFolder(URL(filePath: arguments[0]))
     let plan = try folder.readPlan()
 
-    // All there is to say is said, to files that are searched afterwards.
+    // Log everything, to files that are searched afterward.
     let log = Lines(folder.senderLog.path(percentEncoded: false))
     LoggingSystem.bootstrap { label in LineLog(label: label, lines: log) }
     MetricsSystem.bootstrap(LineMetrics(Lines(folder.senderMetrics.path(percentEncoded: false))))
@@ -47,7 +47,7 @@ func runSender(_ arguments: [String]) async throws {
     print("accepted \(report.acceptedCount), retries \(report.retries), dropped \(report.dropped), dead \(report.dead)")
 }
 
-/// Puts what was not acknowledged yet into the outbox, from several tasks at once, and notes each number as it is stored.
+/// Enqueues the unacknowledged messages from several tasks at once, and records the number of each when it is stored.
 final class Enqueuing: Sendable {
     private let plan: RunPlan
     private let folder: RunFolder
@@ -86,7 +86,7 @@ final class Enqueuing: Sendable {
         }
     }
 
-    /// Not before its phone has a new key, where that is to revoke the one it has.
+    /// Whether a message may be sealed. If its phone is to revoke its key, the message waits for the new one.
     private func mayBeSealed(_ message: Int) -> Bool {
         guard plan.isHeld(message) else { return true }
         return access(folder.revoked(plan.device(of: message)).path(percentEncoded: false), F_OK) == 0
@@ -104,12 +104,12 @@ final class Enqueuing: Sendable {
     }
 }
 
-/// Delivers through APNs, and kills its own process at the worst moment: an answer is there, and nobody has noted it.
+/// Delivers through APNs, and kills its own process at the worst moment: after a response, before it is recorded.
 struct MortalTransport: PushTransport {
     private let apns: APNSTransport
     private let remaining: Locked<Int>?
 
-    /// - Parameter count: the accepted push that is the last one; nil to live.
+    /// - Parameter count: The number of accepted pushes after which the process dies, or nil to live.
     init(_ apns: APNSTransport, dyingAfter count: Int?) {
         self.apns = apns
         remaining = count.map { Locked($0) }
@@ -127,7 +127,7 @@ struct MortalTransport: PushTransport {
     }
 }
 
-/// Where the local APNs listens, as it says in its folder.
+/// The address of the local APNs, from the file in its folder.
 struct ServerAddress: Decodable {
     let host: String
     let port: Int

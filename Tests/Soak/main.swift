@@ -1,10 +1,10 @@
 import EndToEnd
 import Foundation
 
-// Sends messages from end to end with everything going wrong that can, and counts what devices showed.
+// Sends messages end to end under every kind of failure, and counts those that the devices showed.
 // Usage: soak [MESSAGES [DEVICES]]   It starts itself as the sender: soak sender FOLDER [ANSWERS]
-// In the environment, SEED repeats the chances of a run, KILLS is how often the sender is
-// killed, and KEEP=1 keeps what the run wrote.
+// Environment variables: SEED repeats a run's random choices, KILLS sets how often the sender
+// is killed, and KEEP=1 keeps the run's files.
 if CommandLine.arguments.count > 2, CommandLine.arguments[1] == "sender" {
     try await runSender(Array(CommandLine.arguments.dropFirst(2)))
     exit(0)
@@ -19,8 +19,8 @@ guard numbers.count <= 2, numbers.allSatisfy({ $0 > 0 }) else {
 var plan = RunPlan(
     messageCount: numbers.first ?? 100_000, deviceCount: numbers.count > 1 ? numbers[1] : 1_000,
     killCount: environment["KILLS"].flatMap { Int($0) } ?? 10, seed: seed)
-// What the outbox's caches of pages take when they have filled, which is all that grew: 16 MB for its writer, 4 for each of
-// two readers. A leak of 600 bytes with each message is above, as the last sender handles 40 % of them.
+// The outbox's full page caches, the only memory that grew: 16 MB for its writer and 4 MB for each of two readers. The last
+// sender handles 40% of the messages, so a leak of 600 bytes per message exceeds the limit.
 plan.growthLimit = 24_000_000
 plan.acceptedAgainLimit = plan.killCount * plan.patience.inFlightCount + plan.messageCount / 100
 let folder = RunFolder(
@@ -33,14 +33,14 @@ say("\(plan.messageCount) messages to \(plan.deviceCount) devices, SEED=\(seed)"
 let run = try EndToEndRun(plan, in: folder) { progress in
     let seconds = progress.elapsed.components.seconds
     say(
-        "\(seconds) s: \(progress.pushCount) sent, \(progress.shownCount) shown, killed \(progress.killCount) times; memory of the sender "
-            + "\(megabytes(progress.senderByteCount)), of the local APNs \(megabytes(progress.serverByteCount)), of the "
+        "\(seconds) s: \(progress.pushCount) sent, \(progress.shownCount) shown, killed \(progress.killCount) times; memory: sender "
+            + "\(megabytes(progress.senderByteCount)), local APNs \(megabytes(progress.serverByteCount)), "
             + "devices \(megabytes(progress.devicesByteCount))")
 }
 do {
     try run.run()
 } catch {
-    say("The run failed: \(error)\nWhat it left is in \(folder.url.path(percentEncoded: false))")
+    say("The run failed: \(error)\nIts files are in \(folder.url.path(percentEncoded: false))")
     exit(1)
 }
 let outcome = run.outcome
@@ -48,6 +48,6 @@ say(Summary(outcome, plan).text)
 if outcome.isGood, environment["KEEP"] == nil {
     folder.remove()
 } else {
-    say("What the run left is in \(folder.url.path(percentEncoded: false))")
+    say("The run's files are in \(folder.url.path(percentEncoded: false))")
 }
 exit(outcome.isGood ? 0 : 1)

@@ -6,12 +6,12 @@ import PushKeyring
 import PushSender
 import SealedPush
 
-/// Works with secrets under valgrind, which reports each branch and each address that depends on one.
+/// Uses secrets under valgrind, which reports each branch and each address that depends on one.
 ///
-/// With `leak` it compares two secrets as nobody should, which has to be reported.
+/// With `leak`, it compares two secrets in variable time, which valgrind has to report.
 @main enum Main {
     static func main() {
-        guard memcheck_is_running() != 0 else { fatalError("Scripts/special/constant-time runs it under valgrind") }
+        guard memcheck_is_running() != 0 else { fatalError("not under valgrind: run Scripts/special/constant-time") }
         let checks =
             CommandLine.arguments.dropFirst() == ["leak"]
             ? [Check("a comparison that ends early", leak)] : CryptoChecks.all + KeyChecks.all + MessageChecks.all
@@ -24,7 +24,7 @@ import SealedPush
                 continue
             }
             let count = memcheck_error_count() - before
-            print("\(check.name): \(count == 0 ? "nothing" : "\(count) reports")")
+            print("\(check.name): \(count == 0 ? "no reports" : "\(count) reports")")
         }
         exit(failed ? 70 : 0)
     }
@@ -37,7 +37,7 @@ import SealedPush
     }
 }
 
-/// Work with secrets, in which nothing may branch on them.
+/// An operation on secrets that must not branch on them.
 struct Check: Sendable {
     let name: String
     let run: @Sendable () throws -> Void
@@ -52,12 +52,12 @@ struct Unexpected: Error {}
 
 func require(_ isSo: Bool) throws { if !isSo { throw Unexpected() } }
 
-/// Bytes that memcheck takes for unwritten: whatever is worked out from them is unknown too, and it reports each branch and
-/// each address that depends on them. Their memory is never given back: what is lent of it stays good.
+/// Bytes that memcheck treats as uninitialized, like everything computed from them. It reports each branch and each address
+/// that depends on them. Their memory is never freed, so pointers into it stay valid.
 struct Hidden {
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// - Parameter known: how many bytes at the start are no secret.
+    /// - Parameter known: The number of bytes at the start that aren't secret.
     init(_ bytes: UnsafeRawBufferPointer, known: Int = 0) {
         memory = .allocate(byteCount: bytes.count, alignment: 16)
         memory.copyMemory(from: bytes)
@@ -87,7 +87,7 @@ struct Hidden {
     }
 }
 
-/// Says of bytes that they are no secret, or none any more.
+/// Marks bytes as not secret, or no longer secret.
 func publish(_ bytes: UnsafeRawBufferPointer) { memcheck_publish(bytes.baseAddress, bytes.count) }
 
 func publish(_ bytes: [UInt8]) { bytes.withUnsafeBytes { publish($0) } }
@@ -98,13 +98,13 @@ func published<Value>(_ value: Value) -> Value {
     return value
 }
 
-/// Says so of an object's own fields: the public half of a key. Its secret lies elsewhere.
+/// Marks an object's own fields as not secret: the public half of a key, whose secret is stored elsewhere.
 func publish(fieldsOf object: AnyObject) {
     let start = Unmanaged.passUnretained(object).toOpaque()
     memcheck_publish(start, memcheck_size(start))
 }
 
-/// Keys as text, and in a sealed keyring.
+/// Checks of keys as text and in a sealed keyring.
 enum KeyChecks {
     static let all = [
         Check("a device's key, read and written") { try check(DevicePrivateKey()) },
@@ -148,16 +148,16 @@ enum KeyChecks {
         try require(written == text)
     }
 
-    /// A secret's text, of which the beginning says no more than which kind it is.
+    /// Hides a secret's text, except its beginning, which only reveals the type.
     static func hidden(_ text: [UInt8]) -> Hidden {
         Hidden(text, known: (text.lastIndex(of: UInt8(ascii: "1")) ?? -1) + 1)
     }
 }
 
-/// Sealing and opening as apps and servers do, with a key that was read from hidden text.
+/// Checks of sealing and opening as apps and servers do it, with a key that was read from hidden text.
 enum MessageChecks {
     static let all = [
-        Check("sealing, to a recipient for the first time and again") {
+        Check("sealing to a recipient, first time and again") {
             let sender = try read(SenderPrivateKey())
             let sealer = Sealer(sender: sender, topic: topic, safeDefault: "You have a new message!")
             for phone in [DevicePrivateKey(), DevicePrivateKey(.hybrid)] {
@@ -184,7 +184,7 @@ enum MessageChecks {
                 try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: phone.recipient).envelope,
                 with: phone, from: SenderPrivateKey().sender)
         },
-        Check("a receipt that is checked") {
+        Check("checking a receipt") {
             let key = Hidden(count: 32)
             let body = ReceiptBody(
                 id: ReceiptID([UInt8](repeating: 1, count: ReceiptID.byteCount)),
@@ -223,7 +223,7 @@ enum MessageChecks {
     private static let topic: Topic = "com.example.app"
 }
 
-/// The module below all others, function by function.
+/// Checks of PushCore, function by function.
 enum CryptoChecks {
     static let all = [
         Check("comparing") {
@@ -241,13 +241,13 @@ enum CryptoChecks {
                 BLAKE2b.hash([1, 2, 3], key: UnsafeRawBufferPointer(rebasing: $0[..<32]), byteCount: 32)
             }
         },
-        Check("a context of one's own and one received: ephemeral key, secret keys and plaintext hidden") {
+        Check("sending and receiving contexts: ephemeral key, secret keys, and plaintext hidden") {
             try checkContexts(HPKEInfo([1, 2, 3]), psk: nil)
         },
         Check("the same with a pre-shared key, hidden as well") {
             try checkContexts(HPKEInfo([1, 2, 3], pskID: [4, 5, 6]), psk: Hidden(count: 32).bytes)
         },
-        Check("ML-KEM: a seed's key, what is encapsulated to it, and what was altered") {
+        Check("ML-KEM: a seed's key, encapsulation to it, and an altered ciphertext") {
             let seed = Hidden(count: MLKEM768.seedByteCount)
             let key = MLKEM768.publicKey(of: seed.bytes)
             publish(key)
@@ -360,7 +360,7 @@ enum CryptoChecks {
     }
 }
 
-/// A secret of X25519 in memory that is never given back.
+/// An X25519 secret in memory that is never freed.
 private struct Scalar: X25519Secret, @unchecked Sendable {
     let bytes: UnsafeRawBufferPointer
 
