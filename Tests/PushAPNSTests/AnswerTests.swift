@@ -8,9 +8,9 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("What is sent, and what comes back")
+@Suite("Requests and responses")
 struct AnswerTests {
-    @Test("a push arrives with Apple's headers and its body, and the unique ID comes back")
+    @Test("a push arrives with Apple's headers and its body, and its unique ID is returned")
     func accepted() async throws {
         let rig = try await Rig { $0.accept(uniqueID: "unique-1") }
         let request = Rig.request(7, expiration: Timestamp(secondsSince1970: 1_900_000_000))
@@ -30,7 +30,7 @@ struct AnswerTests {
         #expect(seen.headers.count == expected.count + 1)
     }
 
-    @Test("printing a push shows its ID and the token's first digits, and neither the whole token nor its body")
+    @Test("printing a push shows its ID and the token's first digits, but not the whole token or its body")
     func printed() {
         let request = Rig.request(7)
         var dumped = ""
@@ -43,7 +43,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "a refusal comes with status, reason and timestamp",
+        "a refusal has a status, a reason, and a timestamp",
         arguments: [
             (400, "BadDeviceToken", nil), (410, "Unregistered", 1_700_000_000_123), (413, "PayloadTooLarge", nil),
             (429, "TooManyRequests", nil), (500, "InternalServerError", nil), (400, "SomethingNew", nil),
@@ -52,12 +52,12 @@ struct AnswerTests {
         let rig = try await Rig { $0.refuse(status, reason, timestamp: timestamp) }
         let time = timestamp.flatMap { Timestamp(secondsSince1970: Int64($0 / 1_000)) }
         #expect(await rig.outcome().refusal == APNSRefusal(status: status, reason: reason, timestamp: time))
-        #expect(await rig.outcome().refusal?.status == status, "the connection goes on")
+        #expect(await rig.outcome().refusal?.status == status, "the connection continues")
         #expect(rig.server.seen.connectionCount == 1)
     }
 
     @Test(
-        "a body that is not what APNs sends keeps its status",
+        "a body that APNs wouldn't send keeps its status",
         arguments: [
             "", "<html>bad gateway</html>", "{\"reason\":\"BadDev", "[]", "\"BadTopic\"", "{\"reason\":7}",
             "{\"reason\":{\"reason\":\"BadTopic\"}}", String(repeating: "[", count: 4_000), "{\"timestamp\":-5}",
@@ -68,7 +68,7 @@ struct AnswerTests {
         #expect(await rig.outcome().refusal == APNSRefusal(status: 502, reason: nil, timestamp: nil))
     }
 
-    @Test("a body of a megabyte keeps its status, is not read to its end, and others are still answered")
+    @Test("a body of a megabyte keeps its status, is not read completely, and doesn't block other responses")
     func hugeBody() async throws {
         let rig = try await Rig { exchange in
             if exchange.push == 0 {
@@ -84,10 +84,10 @@ struct AnswerTests {
         for _ in 0..<10 { #expect(await rig.outcome(0).refusal == APNSRefusal(status: 500, reason: nil)) }
         #expect(await rig.outcome(1).refusal?.reason == "BadTopic")
         try await eventually("the stream is reset") { rig.server.seen.resetCount == 10 }
-        #expect(rig.server.seen.connectionCount == 1, "the connection's window was given back")
+        #expect(rig.server.seen.connectionCount == 1, "the connection's window was replenished")
     }
 
-    @Test("an unknown reason is carried through, at most 64 characters that only print")
+    @Test("an unknown reason is passed on, with at most 64 printable characters")
     func unknownReason() async throws {
         #expect(ErrorBody(Array("{\"reason\":\"Neu\\n\\u001b[31m\"}".utf8)).reason == "Neu  [31m")
         let long = String(repeating: "x", count: 100)
@@ -97,13 +97,13 @@ struct AnswerTests {
         #expect(reason.utf8.count <= 256)
     }
 
-    @Test("an error body that is cut at any length is read or ignored, and never traps") func cutBodies() {
+    @Test("an error body that is truncated at any length is read or ignored, and never traps") func cutBodies() {
         let whole = Array("{\"reason\":\"Unregistered\",\"timestamp\":1700000000000}".utf8)
         for length in 0..<whole.count { #expect(ErrorBody(Array(whole.prefix(length))).reason == nil) }
         #expect(ErrorBody(whole).reason == "Unregistered")
     }
 
-    @Test("200 is an answer, whatever becomes of the stream after it", arguments: [0, 1, 2])
+    @Test("200 is a response, whatever happens to the stream afterward", arguments: [0, 1, 2])
     func unfinished(end: Int) async throws {
         let rig = try await Rig { exchange in
             if exchange.push == 1 { return exchange.accept() }
@@ -120,7 +120,7 @@ struct AnswerTests {
         async let outcome = rig.outcome()
         if end == 2 {
             try await eventually("it is sent") { rig.server.seen.requests.count == 2 }
-            // On the same connection: what was sent before has arrived too.
+            // On the same connection, so anything sent earlier has also arrived.
             #expect(await rig.outcome(1).isAccepted)
             rig.clock.advance(.seconds(30))
         }
@@ -128,11 +128,11 @@ struct AnswerTests {
     }
 }
 
-@Suite("What to do about a refusal") struct AdviceTests {
+@Suite("Advice for refusals") struct AdviceTests {
     private static let since = Timestamp(secondsSince1970: 1_700_000_000)
 
     @Test(
-        "each reason of Apple's has its advice",
+        "each of Apple's reasons has its advice",
         arguments: [
             (400, "BadCollapseId", .change), (400, "BadDeviceToken", .drop), (400, "BadExpirationDate", .change),
             (400, "BadMessageId", .change), (400, "BadPriority", .change), (400, "BadTopic", .change),
@@ -152,7 +152,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "where the reason is missing or new the status decides",
+        "the status decides if the reason is missing or new",
         arguments: [
             (400, .unknown), (401, .fixKeys), (403, .fixKeys), (404, .change), (405, .change), (413, .change),
             (429, .wait), (500, .wait), (502, .wait), (503, .wait), (302, .unknown), (418, .unknown), (410, .unknown),
@@ -162,7 +162,7 @@ struct AnswerTests {
         #expect(APNSRefusal(status: status, reason: "SomethingNew").advice == advice)
     }
 
-    @Test("a 410 drops a token only with a reason that says so and a timestamp") func gone() {
+    @Test("a 410 drops a token only with a matching reason and a timestamp") func gone() {
         for reason in ["Unregistered", "ExpiredToken"] {
             #expect(APNSRefusal(status: 410, reason: reason, timestamp: Self.since).advice == .drop)
             #expect(APNSRefusal(status: 410, reason: reason).advice == .unknown)
@@ -173,7 +173,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("each refusal has the outcome that a sender of any service understands") func outcomes() throws {
+    @Test("each refusal has an outcome that a sender for any service understands") func outcomes() throws {
         func outcome(_ status: Int, _ reason: String?, _ timestamp: Timestamp? = nil) -> PushOutcome {
             APNSRefusal(status: status, reason: reason, timestamp: timestamp).outcome
         }
@@ -192,7 +192,7 @@ struct AnswerTests {
         #expect(outcome(429, nil) == .later(.device, PushReason("status 429")))
         #expect(outcome(502, nil) == .later(.service, PushReason("status 502")))
         #expect(outcome(413, "PayloadTooLarge") == .change(PushReason("PayloadTooLarge")))
-        // What may be about the whole set-up says so.
+        // Reasons that may concern the whole setup have a problem.
         for reason in ["BadDeviceToken", "DeviceTokenNotForTopic", "BadTopic", "MissingTopic", "TopicDisallowed"] {
             let found = outcome(400, reason)
             #expect(found.reason?.name == reason && found.reason?.problem?.contains(reason) == true)
@@ -212,7 +212,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("what is sent says by its outcome what APNs has answered, and another carrier's address is not sent to")
+    @Test("a delivery's outcome corresponds to APNs' response, and another carrier's address is not sent to")
     func delivered() async throws {
         let rig = try await Rig { $0.refuse(413, "PayloadTooLarge") }
         #expect(try await rig.transport.deliver(Rig.request()) == .change(PushReason("PayloadTooLarge")))

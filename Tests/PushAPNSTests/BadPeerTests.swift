@@ -8,12 +8,12 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Peers that do not behave") struct BadPeerTests {
+@Suite("Misbehaving peers") struct BadPeerTests {
     enum Misdeed: String, CaseIterable, Sendable {
         case noHTTP2, unknownStream, dataBeforeHeaders, hugeHeaders, badHPACK, zeroIncrement, statusMissing, cut,
             windowOverflow, badContentLength
 
-        /// `:status: 103`, without a place in the table.
+        /// `:status: 103`, without a table entry.
         static let status103: [UInt8] = [0x08, 3, 0x31, 0x30, 0x33]
 
         func act(_ exchange: Exchange) {
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "frames without end on a stream that was given up cost the connection, and no other push",
+        "endless frames on an abandoned stream end the connection, and affect no other push",
         arguments: [
             FrameReaderTests.frame(1, 4, 3, Misdeed.status103), FrameReaderTests.frame(0, 0, 3, [1]),
         ])
@@ -59,19 +59,19 @@ import Testing
         try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
         let exchange = try #require(rig.server.seen.takeWaiting().first)
         #expect(Int(exchange.streamID) == 3)
-        // Its answer has begun, so that data may follow.
+        // Its response has begun, so that data may follow.
         exchange.connection.sendRaw(FrameReaderTests.frame(1, 4, 3, [0x88]))
         task.cancel()
         #expect(await task.value.error == .cancelled)
         try await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
         exchange.connection.sendRaw(Array(repeating: frame, count: 20_000).flatMap { $0 })
-        // On the same connection it would be answered behind the flood, and on another one it is not touched by it.
+        // A response on the same connection would follow the flood; on another connection, it would be unaffected.
         _ = await rig.jumping { await rig.outcome(1) }
         #expect(await rig.jumping { await rig.outcome(1) }.isAccepted)
         #expect(rig.server.seen.connectionCount == 2)
     }
 
-    @Test("nothing more is read of one that has broken the rules, also where it answers no farewell")
+    @Test("no more is read from a peer that has violated the protocol, even if it doesn't answer the closure")
     func cutAtOnce() async throws {
         let rig = try await Rig(configure: .withoutDeadlines) { exchange in
             guard exchange.number == 2 else { return exchange.accept() }
@@ -86,14 +86,14 @@ import Testing
         #expect(!channel.isActive, "it is closed when its pushes learn of it")
     }
 
-    @Test("it costs an error and a connection, and the next push works", arguments: Misdeed.allCases)
+    @Test("a misdeed causes one error and ends one connection, and the next push works", arguments: Misdeed.allCases)
     func misdeeds(_ misdeed: Misdeed) async throws {
         let rig = try await Rig(configure: .withoutDeadlines) {
             if $0.connection.number == 1 { misdeed.act($0) } else { $0.accept() }
         }
         let outcome = await rig.outcome()
         if misdeed == .badContentLength {
-            #expect(outcome.isAccepted, "its status came before")
+            #expect(outcome.isAccepted, "its status came first")
         } else if case .connectionLost(let reason)? = outcome.error {
             #expect(!reason.isEmpty && reason.utf8.count < 200)
         } else {
@@ -102,7 +102,7 @@ import Testing
         #expect(await rig.jumping { await rig.outcome() }.isAccepted)
     }
 
-    @Test("A server without HTTP/2 is named as such, and one that speaks something else after TLS is not waited for")
+    @Test("A server without HTTP/2 is identified as such, and one with another protocol after TLS is not waited for")
     func otherProtocols() async throws {
         let old = ServerBehavior(protocols: ["http/1.1"])
         try await Self.expectUnreachable(old, "the server does not offer HTTP/2 (ALPN h2)")
@@ -110,7 +110,7 @@ import Testing
         try await Self.expectUnreachable(other, nil)
     }
 
-    @Test("a certificate that has expired, is for another name or comes from somebody else is not accepted")
+    @Test("a certificate that has expired, is for another name, or is from an unknown issuer is not accepted")
     func certificates() async throws {
         let untrusted = "the server's certificate is not trusted or has expired"
         let expired = TestCertificate(validFrom: .now - 7_200, validUntil: .now - 3_600)
@@ -136,7 +136,7 @@ import Testing
         #expect(rig.server.seen.requests.isEmpty)
     }
 
-    @Test("trust roots that are none are refused") func badRoots() {
+    @Test("invalid trust roots are rejected") func badRoots() {
         for text in ["", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
             #expect(throws: APNSConfigurationError.malformedTrustRoots) { try TrustRoots(pem: Array(text.utf8)) }
         }

@@ -6,16 +6,16 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Deadlines on every wait")
+@Suite("Deadlines for every wait")
 struct DeadlineTests {
-    @Test("a push without an answer fails at its deadline, its stream is reset, and the next works")
+    @Test("a push without a response fails at its deadline, its stream is reset, and the next works")
     func request() async throws {
         let rig = try await Rig { if $0.push != 0 { $0.accept() } }
         async let silent = rig.outcome(0)
         try await eventually("it is sent") { rig.server.seen.requests.count == 1 }
         try await rig.pass(.seconds(29))
         try await eventually("the ping is answered") { try await rig.transport.pingIsAnswered }
-        // Not the silence: the connection answers pings.
+        // Silence isn't the reason, because the connection answers pings.
         rig.clock.advance(.seconds(1))
         #expect(await silent.error == .timedOut)
         try await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
@@ -23,7 +23,7 @@ struct DeadlineTests {
         #expect(rig.server.seen.connectionCount == 1)
     }
 
-    @Test("a refusal whose body never ends keeps its status at the deadline") func slowBody() async throws {
+    @Test("a refusal with an endless body keeps its status at the deadline") func slowBody() async throws {
         let rig = try await Rig {
             if $0.push == 1 { $0.accept() } else { $0.answer(400, body: Array("{\"rea".utf8), ends: false) }
         }
@@ -31,13 +31,13 @@ struct DeadlineTests {
         #expect(await rig.outcome(1).isAccepted)
         async let slow = rig.outcome(0)
         try await eventually("it is sent") { rig.server.seen.requests.count == 2 }
-        // On the same connection: what was sent before has arrived too.
+        // On the same connection, so anything sent earlier has also arrived.
         #expect(await rig.outcome(1).isAccepted)
         rig.clock.advance(.seconds(30))
         #expect(await slow.refusal == APNSRefusal(status: 400, reason: nil))
     }
 
-    @Test("a server that takes connections and says nothing makes a push fail as unreachable, three attempts later")
+    @Test("if a server accepts connections but stays silent, a push is unreachable after three attempts")
     func connect() async throws {
         let mute = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
@@ -54,7 +54,7 @@ struct DeadlineTests {
         try await mute.close()
     }
 
-    @Test("a connection that does not answer a ping is replaced, and what was on it fails as lost")
+    @Test("a connection that doesn't answer a ping is replaced, and its pushes fail as lost")
     func ping() async throws {
         let rig = try await Rig(configure: .changed { $0.deadlines.request = .seconds(1_000_000) }) {
             if $0.push == 0 { $0.connection.fallSilent() } else { $0.accept() }
@@ -63,7 +63,7 @@ struct DeadlineTests {
         #expect(await rig.outcome(1).isAccepted)
         let silent = Task { await rig.outcome(0) }
         try await eventually("it is sent") { rig.server.seen.requests.count == 2 }
-        // It is pinged, then given up; a frame that came late has put that off.
+        // It's pinged and then closed. A late frame has delayed that.
         for _ in 1...4 { try await rig.pass(.seconds(10)) }
         #expect(await silent.value.error == .connectionLost("no answer to a ping"))
         rig.clock.advance(.milliseconds(250))
@@ -71,7 +71,7 @@ struct DeadlineTests {
         #expect(rig.server.seen.connectionCount == 2)
     }
 
-    @Test("an idle connection is pinged each hour, and kept while it answers") func idlePing() async throws {
+    @Test("an idle connection is pinged every hour, and kept while it answers") func idlePing() async throws {
         let rig = try await Rig(
             configure: .changed {
                 $0.deadlines.ping = .seconds(1_000_000)
@@ -82,7 +82,7 @@ struct DeadlineTests {
             try await rig.pass(.seconds(3_599))
             #expect(rig.server.seen.pingCount == count - 1)
             try await rig.pass(.seconds(1))
-            // A frame that came late has put it off, by an hour at most.
+            // A late frame has delayed it, by an hour at most.
             var lateMinutes = 0
             try await eventually("ping \(count)") {
                 if rig.server.seen.pingCount < count, lateMinutes < 60 {
@@ -97,7 +97,7 @@ struct DeadlineTests {
         #expect(rig.server.seen.liveConnectionCount == 2, "one for each lane")
     }
 
-    @Test("a connection that nothing is sent on is closed after a day") func idle() async throws {
+    @Test("an unused connection is closed after a day") func idle() async throws {
         let rig = try await Rig(configure: .changed { $0.deadlines.pingWhileIdle = .seconds(1_000_000) })
         #expect(await rig.outcome().isAccepted)
         #expect(rig.server.seen.liveConnectionCount == 1)
@@ -118,11 +118,11 @@ struct DeadlineTests {
         #expect(rig.server.seen.requests.count == 1)
     }
 
-    @Test("more pushes than may wait are turned away at once") func overloaded() async throws {
+    @Test("pushes beyond the waiting limit are rejected at once") func overloaded() async throws {
         let rig = try await Rig(configure: .changed { $0.limits.waitingCount = 10 }) { $0.putAside() }
         async let outcomes = rig.deliver(0..<100)
         try await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
-        try await eventually("the others are turned away") { rig.metrics.counter("push_requests", "overloaded") >= 89 }
+        try await eventually("the others are rejected") { rig.metrics.counter("push_requests", "overloaded") >= 89 }
         rig.clock.advance(.seconds(30))
         let errors = await outcomes.compactMap { $0.error }
         #expect(errors.count == 100)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Windows: never more bytes than the peer takes") struct FlowControlTests {
-    @Test("bodies arrive whole through windows that are smaller than they are, and that shrink while they are open")
+@Suite("Flow control: never more bytes than the peer allows") struct FlowControlTests {
+    @Test("bodies arrive intact through windows that are smaller than they are, and that shrink while open")
     func smallWindows() async throws {
         var behavior = ServerBehavior(streams: 50, window: 700)
         behavior.onConnect = { connection in
@@ -24,7 +24,7 @@ import Testing
         #expect(rig.server.seen.connectionCount == 1)
     }
 
-    @Test("pushes wait for the connection's window, and all of them get their turn")
+    @Test("pushes wait for the connection's window, and all of them are sent eventually")
     func connectionWindow() async throws {
         let rig = try await Rig(streams: 1_000)
         rig.trust(0..<500)
@@ -33,7 +33,7 @@ import Testing
         #expect(rig.server.seen.connectionCount == 1)
     }
 
-    @Test("an answer that comes before the body has ended is taken, and the stream is reset")
+    @Test("a response that comes before the end of the body is accepted, and the stream is reset")
     func earlyAnswer() async throws {
         var behavior = ServerBehavior(streams: 10, window: 0)
         behavior.onHeaders = { $0.send(.headers(.init(headers: [":status": "403"], endStream: true)), on: $1) }
@@ -44,7 +44,7 @@ import Testing
         #expect(rig.server.seen.connectionCount == 1)
     }
 
-    @Test("late answers to pushes that were given up disturb nobody") func lateAnswers() async throws {
+    @Test("late responses to abandoned pushes have no effect on others") func lateAnswers() async throws {
         let rig = try await Rig { if $0.push == 0 { $0.putAside() } else { $0.accept() } }
         rig.trust([0, 1])
         #expect(await rig.outcome(1).isAccepted)
@@ -52,7 +52,7 @@ import Testing
             let task = Task { await rig.outcome(0) }
             try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
             let exchange = try #require(rig.server.seen.takeWaiting().first)
-            // Past the server's own HTTP/2, which would not answer a stream that was reset.
+            // Bypasses the server's own HTTP/2, which wouldn't respond on a stream that was reset.
             let streamID = UInt8(truncatingIfNeeded: Int(exchange.streamID))
             if number.isMultiple(of: 2) { exchange.connection.sendRaw(FrameReaderTests.frame(1, 4, streamID, [0x88])) }
             task.cancel()

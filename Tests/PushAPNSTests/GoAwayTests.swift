@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Connections that end") struct GoAwayTests {
     @Test(
-        "After GOAWAY, announced or not, what is in flight is finished, and what was not processed is sent again",
+        "After GOAWAY, announced or not, pushes in flight finish, and unprocessed ones are sent again",
         arguments: [false, true])
     func goAway(isAnnounced: Bool) async throws {
         let log = CollectedLog()
@@ -23,7 +23,7 @@ import Testing
         let held = rig.server.seen.takeWaiting().sorted { $0.streamID < $1.streamID }
         if isAnnounced { held[0].connection.goAway(last: .maxID, reason: nil) }
         held[0].connection.goAway(last: held[3].streamID, reason: "Shutdown")
-        try await rig.jumping { try await eventually("six again") { rig.server.seen.requests.count == 1 + 10 + 6 } }
+        try await rig.jumping { try await eventually("six retries") { rig.server.seen.requests.count == 1 + 10 + 6 } }
         for exchange in held[0...3] { exchange.accept() }
 
         #expect(await outcomes.allSatisfy { $0.isAccepted })
@@ -34,15 +34,15 @@ import Testing
         #expect(rig.server.seen.connectionCount == 2)
     }
 
-    @Test("a push that three connections refuse to take was not sent") func goAwayForEver() async throws {
+    @Test("a push that three connections refuse to process was not sent") func goAwayForEver() async throws {
         let rig = try await Rig(configure: .withoutDeadlines) { $0.connection.goAway(last: 0, reason: nil) }
         let outcome = await rig.jumping { await rig.outcome() }
         #expect(rig.server.seen.requests.count == 3)
         #expect(
-            outcome.error == .unreachable("not taken 3 times: APNs ended the connection: NO_ERROR"))
+            outcome.error == .unreachable("not processed 3 times: APNs ended the connection: NO_ERROR"))
     }
 
-    @Test("REFUSED_STREAM is sent again, any other reset is lost") func resets() async throws {
+    @Test("a push is sent again after REFUSED_STREAM, and lost after any other reset") func resets() async throws {
         let rig = try await Rig { exchange in
             switch exchange.number {
             case 1: exchange.reset(.refusedStream)
@@ -69,7 +69,7 @@ import Testing
         #expect(rig.server.seen.requests.map { $0.connection } == [1, 1, 2])
     }
 
-    @Test("a cut connection fails what was on it as lost, and the next push gets a new one") func cut() async throws {
+    @Test("a cut connection's pushes fail as lost, and the next push gets a new connection") func cut() async throws {
         let rig = try await Rig(configure: .withoutDeadlines) {
             if $0.connection.number == 1 { $0.connection.cut() } else { $0.accept() }
         }
@@ -80,7 +80,7 @@ import Testing
         #expect(await rig.jumping { await rig.outcome(0) }.isAccepted)
     }
 
-    @Test("where nothing listens a push is unreachable, and a server that comes back is found")
+    @Test("if no server listens, a push is unreachable, and a server that comes back is found")
     func reconnection() async throws {
         let first = try await TestServer()
         let port = first.port
@@ -104,7 +104,7 @@ import Testing
         await transport.shutDown()
     }
 
-    @Test("the wait before the next connection doubles up to its limit, with jitter, and a success ends it")
+    @Test("the wait before the next connection doubles up to its limit, with jitter, and a success resets it")
     func backoff() {
         var backoff = Backoff(first: .milliseconds(100), longest: .seconds(2))
         var waits: [Int64] = []

@@ -8,9 +8,9 @@ import Testing
 
 @testable import PushAPNS
 
-/// Many at once, where ``BadPeerTests`` takes each by itself. What they cost: Scripts/special/bench-hostile.
+/// Many at once, unlike ``BadPeerTests``, which tests them one by one. Scripts/special/bench-hostile measures their cost.
 @Suite("Hostile servers beside a good one") struct HostilePeersTests {
-    /// A client of a hostile server, with a clock of its own.
+    /// A client of a hostile server, with its own clock.
     private struct Victim: Sendable {
         let deed: HostileDeed
         let server: HostileServer
@@ -21,7 +21,7 @@ import Testing
         init(_ deed: HostileDeed, _ server: HostileServer) throws {
             self.deed = deed
             self.server = server
-            // Deadlines only where a deed waits for them.
+            // Deadlines apply only if a misdeed depends on them.
             let change = ConfigurationChange.withoutDeadlines {
                 if deed.waitsForReset { $0.deadlines.request = .seconds(100) }
                 if deed == .silence { $0.deadlines.pingWhileBusy = .seconds(10) }
@@ -29,7 +29,7 @@ import Testing
             transport = try Rig.transport(to: server.port, clock: clock, log: log, configure: change)
         }
 
-        /// How the push ended, and why its connection did.
+        /// The result of the push, and the reason that its connection ended.
         func suffer() async throws -> (outcome: Rig.Outcome, reason: String) {
             async let delivery = transport.outcome(of: Rig.request())
             if deed.waitsForReset {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("twenty and more at once end with typed errors, each as its deed deserves, while every good push is accepted")
+    @Test("twenty or more at once cause the typed errors that match their misdeeds, and every good push is accepted")
     func manyAtOnce() async throws {
         let certificate = TestCertificate.shared
         let rig = try await Rig(configure: .withoutDeadlines)
@@ -68,7 +68,7 @@ import Testing
             for try await (deed, outcome, reason) in group {
                 #expect(Self.reasons(deed).contains(reason), "\(deed): \(reason)")
                 switch deed {
-                case .endlessBody: #expect(outcome.isAccepted, "its status came before")
+                case .endlessBody: #expect(outcome.isAccepted, "its status came first")
                 case .resetHeaders, .resetData: #expect(outcome.error == .timedOut, "\(deed)")
                 default: #expect(outcome.error == .connectionLost(reason), "\(deed)")
                 }
@@ -79,15 +79,15 @@ import Testing
         #expect(outcomes.count >= 50 && outcomes.allSatisfy { $0.isAccepted })
         #expect(rig.server.seen.connectionCount == 1)
         for victim in victims {
-            // What was on its way as the connection was cut is counted, too.
+            // Bytes in transit when the connection was cut are counted, too.
             #expect(victim.server.seen.byteCount < 40_000_000, "\(victim.deed): \(victim.server.seen)")
-            let farewells = victim.log.text.split(separator: "\n").count { $0.contains("APNs ends a connection") }
+            let farewells = victim.log.text.split(separator: "\n").count { $0.contains("APNs is closing a connection") }
             #expect(farewells <= 10, "\(victim.deed)")
             await victim.server.stop()
         }
     }
 
-    @Test("frames of no use are counted by what they cost: long ones sooner, but not what was on its way")
+    @Test("useless frames count by their cost: long ones reach the limit sooner, but frames in transit don't count")
     func frameCosts() {
         let now = NIODeadline.uptimeNanoseconds(0)
         func allowed(_ byteCount: Int, fieldCount: Int = 0, isQuestion: Bool = false) -> Int {
@@ -101,7 +101,7 @@ import Testing
         #expect(allowed(5, fieldCount: 1) == 5_000)
         #expect(allowed(0, fieldCount: 32) == 1_111)
         #expect(allowed(8, isQuestion: true) == 2_500)
-        // Answers of 64 KB, each given up after its beginning, as a proxy may send them for all pushes.
+        // Responses of 64 KB, each abandoned after its start, as a proxy may send them for every push.
         var floodGuard = FloodGuard()
         for _ in 0..<1_000 {
             floodGuard.pushed()
@@ -110,20 +110,20 @@ import Testing
         }
     }
 
-    @Test("a peer that asks slowly, for ever, and reads no answer is left, before the answers fill the memory")
+    @Test("a peer that endlessly sends slow requests, and reads no replies, is closed before the replies fill memory")
     func deafness() async throws {
         let log = CollectedLog()
         let rig = try await Rig(log: log, configure: .withoutDeadlines)
         #expect(await rig.outcome().isAccepted)
         let channel = try #require(try await rig.transport.firstChannel)
         let peer = try #require(rig.server.seen.lastConnection)
-        // Little room on the way.
+        // Little buffer space in transit.
         try await channel.setOption(.socketOption(.so_sndbuf), value: 4_096).get()
         try await peer.channel.setOption(.socketOption(.so_rcvbuf), value: 4_096).get()
         peer.fallSilent()
         let pings = Array(repeating: FrameReaderTests.frame(6, 0, 0, [1, 2, 3, 4, 5, 6, 7, 8]), count: 500)
         for _ in 0..<1_000 where channel.isActive {
-            // None of it is a flood: half a minute goes by, and what came before was read.
+            // None of it is a flood, because half a minute passes, and earlier frames were read.
             rig.clock.advance(.seconds(30))
             peer.sendRaw(pings.flatMap { $0 })
             try await eventually("the pings are read") {
@@ -138,17 +138,17 @@ import Testing
         let flood = "HTTP/2: a flood of frames"
         return switch deed {
         case .manySettings: ["HTTP/2: too many settings in a frame"]
-        case .afterViolation: ["HTTP/2: a window update of nothing"]
-        case .continuations: ["HTTP/2: a header block without end"]
+        case .afterViolation: ["HTTP/2: a window update of zero"]
+        case .continuations: ["HTTP/2: an endless header block"]
         case .afterGoAway, .goAways: ["APNs ended the connection: Shutdown"]
         case .silence: ["no answer to a ping"]
-        // Answers may be in the way of each other, or not.
+        // Replies may block each other, or not.
         case .pings, .settings: [flood, untaken]
         default: [flood]
         }
     }
 
-    private static let untaken = "HTTP/2: questions, and no answer is read"
+    private static let untaken = "HTTP/2: the peer doesn't read replies"
 
     private static func deliver(over rig: Rig, until isOver: Locked<Bool>) async -> [Rig.Outcome] {
         var outcomes: [Rig.Outcome] = []

@@ -5,8 +5,8 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Tokens that are proven, and others") struct LaneTests {
-    @Test("a token that was not accepted before goes over a connection of its own, then over the others'")
+@Suite("Proven tokens, and others") struct LaneTests {
+    @Test("a token without an accepted push uses its own connection first, and then the proven one")
     func ownConnection() async throws {
         let rig = try await Rig()
         rig.trust([1])
@@ -17,7 +17,7 @@ import Testing
         #expect(rig.server.seen.requests.map { $0.connection } == [1, 2, 1, 1])
     }
 
-    @Test("a push that its sender calls proven goes over the others' connection at once") func hint() async throws {
+    @Test("a push that is marked as proven uses the proven connection at once") func hint() async throws {
         let rig = try await Rig()
         rig.trust([1])
         #expect(await rig.outcome(1).isAccepted)
@@ -28,7 +28,7 @@ import Testing
         #expect(rig.server.seen.requests.map { $0.connection } == [1, 1, 2])
     }
 
-    @Test("a token that is refused for good must prove itself again") func refusedToken() async throws {
+    @Test("a token that is refused permanently must prove itself again") func refusedToken() async throws {
         let rig = try await Rig {
             if $0.number == 2 { $0.refuse(410, "Unregistered", timestamp: 1_700_000_000_000) } else { $0.accept() }
         }
@@ -42,7 +42,7 @@ import Testing
     @Test("bad tokens throttle only their own connection") func throttling() async throws {
         let rig = try await Rig { exchange in
             guard exchange.push >= 1_000 else { return exchange.accept() }
-            // As Apple does: one stream from then on.
+            // Like Apple: one stream from then on.
             exchange.connection.allow(streams: 1)
             exchange.connection.channel.eventLoop.scheduleTask(in: .milliseconds(20)) {
                 exchange.refuse(400, "BadDeviceToken")
@@ -57,7 +57,7 @@ import Testing
         #expect(Set(rig.server.seen.requests.filter { $0.push < 1_000 }.map(\.connection)) == [1])
     }
 
-    @Test("no more tokens are remembered than was asked for, and those in use stay") func bounded() {
+    @Test("no more tokens are remembered than the limit, and tokens in use stay") func bounded() {
         var proven = ProvenTokens(limit: 1_000)
         var forgottenCount = 0
         proven.insert(-7)

@@ -8,8 +8,8 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Cancelling, shutting down, watching") struct LifecycleTests {
-    @Test("a cancelled push returns at once and resets its stream; others go on") func cancelled() async throws {
+@Suite("Cancellation, shutdown, and observation") struct LifecycleTests {
+    @Test("a canceled push returns at once and resets its stream, and others continue") func cancelled() async throws {
         let rig = try await Rig { if $0.push == 0 { $0.putAside() } else { $0.accept() } }
         rig.trust(0..<5)
         #expect(await rig.outcome(1).isAccepted)
@@ -23,7 +23,7 @@ import Testing
         #expect(rig.server.seen.connectionCount == 1)
     }
 
-    @Test("a push of a cancelled task is not sent") func cancelledBefore() async throws {
+    @Test("a canceled task's push is not sent") func cancelledBefore() async throws {
         let rig = try await Rig()
         let task = Task {
             try? await Task.sleep(for: .seconds(60))
@@ -34,7 +34,7 @@ import Testing
         #expect(rig.server.seen.requests.isEmpty)
     }
 
-    @Test("a shutdown refuses what comes, finishes what was taken, and closes the connections")
+    @Test("a shutdown rejects new pushes, finishes accepted ones, and closes the connections")
     func shutdown() async throws {
         let rig = try await Rig { if $0.push == 0 { $0.accept() } else { $0.putAside() } }
         rig.trust(0..<200)
@@ -52,7 +52,7 @@ import Testing
         #expect(await rig.outcome(0).error == .shuttingDown)
     }
 
-    @Test("a service group runs it and shuts it down gracefully") func service() async throws {
+    @Test("a service group runs the transport and shuts it down gracefully") func service() async throws {
         let rig = try await Rig()
         let group = ServiceGroup(
             services: [rig.transport], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -63,7 +63,7 @@ import Testing
         #expect(await rig.outcome().error == .shuttingDown)
     }
 
-    @Test("a transport that is let go of closes its connections") func letGo() async throws {
+    @Test("a released transport closes its connections") func letGo() async throws {
         let server = try await TestServer()
         do {
             let transport = try Rig.transport(to: server.port, clock: ManualClock())
@@ -74,7 +74,7 @@ import Testing
         await server.stop()
     }
 
-    @Test("the log names events and public identifiers, and neither whole device tokens nor bodies nor provider tokens")
+    @Test("the log has events and public identifiers, but no whole device tokens, bodies, or provider tokens")
     func log() async throws {
         let log = CollectedLog()
         let rig = try await Rig(log: log) { $0.refuse(410, "Unregistered", timestamp: 1_700_000_000_000) }
@@ -88,7 +88,7 @@ import Testing
         #expect(!log.text.contains("bearer"))
     }
 
-    @Test("the metrics count pushes by outcome, times, connections and token renewals") func metrics() async throws {
+    @Test("the metrics count pushes by outcome, times, connections, and token renewals") func metrics() async throws {
         let rig = try await Rig {
             if $0.push == 1 { $0.refuse(400, "BadTopic") } else { $0.accept() }
         }

@@ -9,8 +9,8 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("How soon the next connection is made") struct ReconnectionTests {
-    @Test("a server that takes one push and then ends the connection is not called on ever again at once")
+@Suite("Delays before reconnecting") struct ReconnectionTests {
+    @Test("if a server always ends the connection after one push, the client backs off")
     func oneAtATime() async throws {
         let rig = try await Rig(configure: .withoutDeadlines) { exchange in
             exchange.accept()
@@ -20,7 +20,7 @@ import Testing
         try await rig.jumping {
             for _ in 1...8 {
                 #expect(await rig.outcome(1).isAccepted)
-                // It goes for good with this one.
+                // It closes permanently with this one.
                 try await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
             }
         }
@@ -29,7 +29,7 @@ import Testing
         #expect((23.8..<23.9).contains(rig.clock.elapsed))
     }
 
-    @Test("a connection that has worked for ten seconds ends the doubling, and its own end costs a short wait")
+    @Test("a connection that has worked for ten seconds resets the doubling, and its own end causes a short wait")
     func lasting() async throws {
         let rig = try await Rig(configure: .withoutDeadlines) { exchange in
             exchange.accept()
@@ -50,7 +50,7 @@ import Testing
         #expect(await next.isAccepted)
     }
 
-    @Test("a server that asks for calm gets some, however long the connection has lasted") func calm() async throws {
+    @Test("a request to slow down is obeyed, however long the connection has lasted") func calm() async throws {
         let rig = try await Rig(configure: .withoutDeadlines)
         rig.trust([1])
         #expect(await rig.outcome(1).isAccepted)
@@ -66,9 +66,9 @@ import Testing
         #expect(await next.isAccepted)
     }
 
-    @Test("while the next connection must wait, a push still fails at its deadline, and says why")
+    @Test("while the next connection must wait, a push still fails at its deadline, and the error tells why")
     func deadlineDuringBackoff() async throws {
-        // Nobody listens there, and no other test ever will.
+        // No server listens there, in this test or any other.
         let port = 1
         let clock = ManualClock()
         let transport = try Rig.transport(
@@ -89,9 +89,9 @@ import Testing
         await transport.shutDown()
     }
 
-    @Test("a shutdown while nothing can be reached ends with the deadline of what it has taken")
+    @Test("a shutdown while the server is unreachable ends at the deadline of the accepted pushes")
     func shutdownWhileUnreachable() async throws {
-        // Nobody listens there, and no other test ever will.
+        // No server listens there, in this test or any other.
         let clock = ManualClock()
         let transport = try Rig.transport(
             to: 1, clock: clock,
@@ -109,7 +109,7 @@ import Testing
         #expect(await task.value != .shuttingDown)
     }
 
-    @Test("errors of the network are named in words", arguments: [ECONNREFUSED, ECONNRESET, ENETUNREACH, 9_999])
+    @Test("network errors are described in words", arguments: [ECONNREFUSED, ECONNRESET, ENETUNREACH, 9_999])
     func words(code: CInt) {
         let error = IOError(errnoCode: code, reason: "connection reset (error set)")
         let text = ConnectionFault.text(error, at: .production)

@@ -10,9 +10,9 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Connections that are of no use, and pushes that come too late")
+@Suite("Useless connections, and pushes that come too late")
 struct StalledTests {
-    @Test("one push without an answer does not hold up the others, and its late answer is taken")
+    @Test("one push without a response doesn't block the others, and its late response is accepted")
     func firstAnswer() async throws {
         let rig = try await Rig(configure: .withoutDeadlines(but: { $0.deadlines.firstAnswer = .seconds(5) })) {
             if $0.connection.number == 1 { $0.putAside() } else { $0.accept() }
@@ -30,7 +30,7 @@ struct StalledTests {
         #expect(await outcomes.allSatisfy { $0.isAccepted })
     }
 
-    @Test("a full connection that answers nothing any more is replaced") func fullAndSilent() async throws {
+    @Test("a full connection that no longer responds is replaced") func fullAndSilent() async throws {
         let rig = try await Rig(
             streams: 5, configure: .withoutDeadlines(but: { $0.deadlines.firstAnswer = .seconds(5) })
         ) {
@@ -47,7 +47,7 @@ struct StalledTests {
         #expect(await outcomes.allSatisfy { $0.isAccepted })
     }
 
-    @Test("a server that allows no streams is waited for as long as for a connection, then counts as one that failed")
+    @Test("a server that allows no streams gets the connection timeout, and then counts as a failure")
     func noStreams() async throws {
         let log = CollectedLog()
         let rig = try await Rig(
@@ -67,7 +67,7 @@ struct StalledTests {
         #expect(rig.server.seen.requests.isEmpty)
     }
 
-    @Test("a stream limit of 0 that is raised lets the push go; of a huge one ten thousand are used")
+    @Test("raising a stream limit of 0 releases the push; a huge limit is capped at ten thousand")
     func raised() async throws {
         let log = CollectedLog()
         let rig = try await Rig(streams: 0, log: log)
@@ -82,9 +82,9 @@ struct StalledTests {
     }
 
     @Test(
-        "after a stall nothing is sent that nobody waits for any more, or that has expired", arguments: [false, true])
+        "after a stall, no push is sent that has expired or whose caller no longer waits", arguments: [false, true])
     func stale(isDeadline: Bool) async throws {
-        // No look at the clock between.
+        // No clock check in between.
         let rig = try await Rig(
             clock: ManualClock(tick: .hours(1)),
             configure: .changed {
@@ -106,7 +106,7 @@ struct StalledTests {
         #expect(rig.server.seen.requests.count == (isDeadline ? 1 : 2))
     }
 
-    @Test("cancelled pushes make room in the queue, wherever they stand") func cancelledInTheMiddle() async throws {
+    @Test("canceled pushes make room in the queue, wherever they are in it") func cancelledInTheMiddle() async throws {
         let rig = try await Rig(configure: .changed { $0.limits.waitingCount = 10 }) { $0.putAside() }
         let first = Task { await rig.outcome(0) }
         try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
@@ -129,7 +129,7 @@ struct StalledTests {
         for task in tasks { #expect(await task.value.error == .cancelled) }
     }
 
-    @Test("the last of a connection's stream IDs loses nothing: the next push opens another connection")
+    @Test("no push is lost when a connection's stream IDs run out: the next push opens another connection")
     func streamIDs() async throws {
         let rig = try await Rig(configure: .withoutDeadlines(but: { $0.limits.firstStreamID = Int32.max - 20 }))
         rig.trust(0..<100)

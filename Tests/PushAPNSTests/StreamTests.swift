@@ -7,7 +7,7 @@ import Testing
 @testable import PushAPNS
 
 @Suite("Streams: never more than the peer allows") struct StreamTests {
-    @Test("one stream until the first success, then as many as the settings say") func firstSuccess() async throws {
+    @Test("one stream until the first success, then as many as the settings allow") func firstSuccess() async throws {
         let rig = try await Rig(streams: 20) { $0.putAside() }
         rig.trust(0..<50)
         async let outcomes = rig.deliver(0..<50)
@@ -30,7 +30,7 @@ import Testing
     @Test("the stream limit is followed as it goes down to 1 and up again") func limitChanges() async throws {
         let rig = try await Rig(streams: 10) { $0.putAside() }
         rig.trust(0..<100)
-        // The first success, and what is answered after new settings have come.
+        // The first success, and responses after new settings have arrived.
         func one() async {
             let answers = rig.answering()
             #expect(await rig.outcome().isAccepted)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("another connection is opened when one stays full, and no more than allowed")
+    @Test("another connection is opened when one stays full, but no more than allowed")
     func severalConnections() async throws {
         let rig = try await Rig(streams: 5, configure: .withoutDeadlines(but: { $0.limits.connectionCount = 3 })) {
             if $0.push == 0 { $0.accept() } else { $0.putAside() }
@@ -73,7 +73,7 @@ import Testing
             try await rig.jumping {
                 try await eventually("connection \(count)") { rig.server.seen.connectionCount == count }
             }
-            // The new one must succeed before it counts as full.
+            // The new connection must succeed before it counts as full.
             try await eventually("its first request") {
                 rig.server.seen.waiting.contains { $0.connection.number == count }
             }
@@ -102,7 +102,7 @@ import Testing
         #expect(acceptedCount == 1_000)
     }
 
-    @Test("a thousand pushes at once are all answered, each with its own answer") func many() async throws {
+    @Test("a thousand pushes at once all get their own responses") func many() async throws {
         let rig = try await Rig {
             if $0.push.isMultiple(of: 3) { $0.refuse(400, "Number\($0.push)") } else { $0.accept() }
         }

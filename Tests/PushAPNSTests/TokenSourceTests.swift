@@ -11,7 +11,7 @@ import Testing
 @testable import PushAPNS
 
 /// The rules of renewal, without a network.
-@Suite("When a provider token is renewed") struct TokenSourceTests {
+@Suite("Renewal of provider tokens") struct TokenSourceTests {
     private let clock = ManualClock()
     private let asked = Collected<Timestamp>()
     private let source: TokenSource
@@ -37,7 +37,7 @@ import Testing
         #expect(ready == 1)
     }
 
-    @Test("at 50 minutes it is renewed and still used, at 58 it is not used any more") func ages() {
+    @Test("a token is renewed at 50 minutes but still used, and not used from 58 minutes on") func ages() {
         sign()
         clock.advance(.seconds(50 * 60 - 1))
         #expect(ready == 1)
@@ -54,7 +54,7 @@ import Testing
         #expect(asked.all.count == 2)
     }
 
-    @Test("where signing fails the old one is used until it is 58 minutes old, and signing is tried once a second")
+    @Test("if signing fails, the old token is used until 58 minutes, and signing is retried every second")
     func failing() {
         sign()
         clock.advance(.seconds(50 * 60))
@@ -71,7 +71,7 @@ import Testing
         #expect(wait == .signing)
     }
 
-    @Test("after TooManyProviderTokenUpdates there is no new one for 20 minutes, whatever becomes of the old one")
+    @Test("after TooManyProviderTokenUpdates, no new token is signed for 20 minutes, whatever happens to the old one")
     func frozen() {
         sign()
         clock.advance(.seconds(49 * 60))
@@ -83,12 +83,12 @@ import Testing
         #expect(asked.all.count == 2)
     }
 
-    @Test("after a sleep, in which only the time of day goes on, an old token is neither used nor called young")
+    @Test("after a sleep in which only the time of day advances, an old token is neither used nor considered new")
     func suspended() {
         sign()
         clock.setWall(bySeconds: 2 * 3_600)
         #expect(wait == .signing)
-        #expect(source.signed("second") == .early, "on new connections only")
+        #expect(source.signed("second") == .early, "for new connections only")
         #expect(ready == 2)
 
         clock.setWall(bySeconds: 2 * 3_600 + 1_300)
@@ -111,7 +111,7 @@ import Testing
         #expect(isStopped)
         clock.advance(.seconds(120))
         clock.setWall(bySeconds: 30)
-        #expect(isStopped, "that is within what clocks do")
+        #expect(isStopped, "that is within normal drift")
         clock.setWall(bySeconds: Int64(seconds))
         #expect(wait == .signing)
         #expect(source.signed("second") == .early)
@@ -119,7 +119,7 @@ import Testing
         #expect(asked.all.count == 2)
     }
 
-    @Test("a clock that was set before the refusal came stops nothing") func setBeforeRefusal() {
+    @Test("if the clock was set before the refusal, there is no stop") func setBeforeRefusal() {
         sign()
         clock.setWall(bySeconds: -7_200)
         guard case .renewed = expired(generation: 1) else {
@@ -144,7 +144,7 @@ import Testing
         return try await keys.verify(Array(token.utf8), as: Claims.self)
     }
 
-    @Test("it is signed with ES256 and names key, team and whole seconds") func claims() async throws {
+    @Test("it is signed with ES256, and has the key, team, and whole seconds") func claims() async throws {
         let rig = try await Rig()
         #expect(await rig.outcome().isAccepted)
         let authorization = rig.server.seen.requests[0].header("authorization")
@@ -153,7 +153,7 @@ import Testing
         #expect(claims.iat == 1_800_000_000)
     }
 
-    @Test("all connections share one token until it is 50 minutes old, then all have the next")
+    @Test("all connections share one token until it is 50 minutes old, and then the next")
     func renewal() async throws {
         let rig = try await Rig()
         rig.trust([1])
@@ -186,7 +186,7 @@ import Testing
         try await eventually("the old connection is closed") { rig.server.seen.liveConnectionCount == 1 }
     }
 
-    @Test("a young token that is called expired means a wrong clock: nothing more is sent until a new one is allowed")
+    @Test("an expiry report for a new token means a wrong clock: no push is sent until a new token is allowed")
     func wrongClock() async throws {
         let rig = try await Rig {
             if $0.number == 1 { $0.refuse(403, "ExpiredProviderToken") } else { $0.accept() }
@@ -202,7 +202,7 @@ import Testing
         #expect(rig.metrics.counter("push_token_renewals", "signed") == 2)
     }
 
-    @Test("a wrong clock is logged once for all that was in flight; once it is set, pushes go over a new connection")
+    @Test("a wrong clock is logged once for all pushes in flight; once it is set, pushes use a new connection")
     func clockIsSet() async throws {
         let log = CollectedLog()
         let rig = try await Rig(log: log) {
@@ -218,7 +218,7 @@ import Testing
         #expect(rig.metrics.counter("push_token_renewals", "signed") == 2)
     }
 
-    @Test("TooManyProviderTokenUpdates reaches the caller, ends the connection and waits a minute")
+    @Test("TooManyProviderTokenUpdates reaches the caller, ends the connection, and causes a wait of a minute")
     func tooManyUpdates() async throws {
         let rig = try await Rig(configure: .changed { $0.deadlines.request = .seconds(120) }) {
             if $0.connection.number == 1 { $0.refuse(429, "TooManyProviderTokenUpdates") } else { $0.accept() }
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test(
-        "what is no .p8 key, key ID or team ID is refused",
+        "an invalid .p8 key, key ID, or team ID is rejected",
         arguments: [
             (nil, "ABCDE1234", "FGHIJ67890", .malformedIdentifier),
             (nil, "ABCDE12345", "FGHIJ6789ü", .malformedIdentifier), ("", "ABCDE12345", "FGHIJ67890", .malformedKey),
@@ -246,7 +246,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("of a .p8's text nothing is left in memory but what the caller has") func text() throws {
+        @Test("no copy of a .p8's text is left in memory except the caller's") func text() throws {
             let pem = Array(P256.Signing.PrivateKey().pemRepresentation.utf8)
             let scan = MemoryScan()
             // From the middle of the text, where the secret is.
@@ -259,7 +259,7 @@ import Testing
         }
     #endif
 
-    @Test("a .p8 is read as files and variables carry it, and what is another file is named") func forms() throws {
+    @Test("a .p8 is accepted in any usual form, and another kind of file is identified") func forms() throws {
         let pem = Rig.signingKey.pemRepresentation
         let der = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
         let body = pem.split(separator: "\n").dropFirst().dropLast().joined()
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test("a key prints its public names only") func description() throws {
+    @Test("printing a key shows only its public names") func description() throws {
         let key = try ProviderKey(
             pem: Array(Rig.signingKey.pemRepresentation.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
         #expect("\(key)" == "provider key ABCDE12345 of team FGHIJ67890")

@@ -21,7 +21,7 @@ import Testing
         get throws { try keyring.examine(at: start).map(\.code).filter { $0.hasPrefix("log-") } }
     }
 
-    @Test("Each change adds a line that says what happened to which key, when and by which command")
+    @Test("Each change adds a line with the event, the key, the time, and the command")
     func lines() throws {
         let key = try keyring.entry(named: "newsroom").key.keyID
         let line = try #require(try Checkout.text(log).split(separator: "\n").first)
@@ -32,7 +32,7 @@ import Testing
         #expect(try findings == [])
     }
 
-    @Test("Every changed bit and every shorter length of the log is noticed, also after further changes")
+    @Test("Every changed bit and every truncation of the log is detected, even after further changes")
     func damage() throws {
         let good = try [UInt8](Data(contentsOf: log))
         for bad in damages(of: good, bitCount: 80, cutCount: 40) {
@@ -41,14 +41,14 @@ import Testing
         }
         try FileManager.default.removeItem(at: log)
         #expect(try findings == ["log-altered"])
-        // Key work goes on, and does not cover it up.
+        // Key operations continue, and don't hide it.
         try keyring.rotate("newsroom", at: start)
         #expect(try findings == ["log-altered"])
         try keyring.seal(with: nil, at: start)
         #expect(try findings == [])
     }
 
-    @Test("A log that is longer by whole lines is taken over, and half a line is cut off") func longer() throws {
+    @Test("A log with extra whole lines is accepted, and a partial line is removed") func longer() throws {
         let good = try Checkout.text(log)
         let line = "\(good.split(separator: "\n")[0])\n"
         for more in [line, line + line, String(line.dropLast(5)), line + "{"] {

@@ -14,18 +14,18 @@ import Testing
 
     init() throws { kept = try KeptKeys() }
 
-    /// A keyring that is not there yet, and is unlocked by what it will be sealed with.
+    /// A keyring that doesn't exist yet, with the secret that will seal it.
     private func new(_ name: String, _ secret: KeyringSecret? = nil) -> Keyring {
         Keyring(folder: kept.folder.appending(name), unlocking: .given(secret ?? self.secret))
     }
 
-    @Test("brings everything back that is in use, in a keyring that is sealed under the same key")
+    @Test("A backup restores every key in use, in a keyring that is sealed under the same key")
     func roundTrip() throws {
         try kept.addEverything()
         let keyring = kept.keyring
         let backup = try keyring.backup(under: secret, at: day(20))
         #expect(try Keyring.backupKind(backup) == .key)
-        // Without a secret of its own: it takes that of the backup.
+        // Without its own secret, it takes the backup's.
         let made = Keyring(folder: kept.folder.appending("New"))
         let names = try made.restore(backup, with: secret, at: day(20))
         let all = ["alice-phone", "authority", "bob-phone", "carol", "lost-phone", "newsroom", "old-phone", "weather"]
@@ -47,14 +47,14 @@ import Testing
         #expect(try copy.senderKey(named: "newsroom").sender == keyring.senderKey(named: "newsroom").sender)
         let identities = try copy.deviceKeys(named: "alice-phone").map(\.identity.recipient)
         #expect(try identities == keyring.deviceKeys(named: "alice-phone").map(\.identity.recipient))
-        // What bob has proven, and what carol has not.
+        // Keys that bob has proven, and that carol hasn't.
         #expect(
             try copy.recipient(named: "bob-phone", at: day(20)) == keyring.recipient(named: "bob-phone", at: day(20)))
         #expect(throws: KeyringError.unverified("carol")) { try copy.recipient(named: "carol", at: day(20)) }
         #expect(try copy.examine(at: day(20)).filter { $0.severity == .problem } == [])
     }
 
-    @Test("leaves retired, revoked and erased keys out, with their secrets") func leftOut() throws {
+    @Test("A backup leaves out retired, revoked, and erased keys, with their secrets") func leftOut() throws {
         let open = try KeptKeys(sealed: false)
         try open.addEverything()
         let before = try Keyring.secretTexts(in: open.root)
@@ -64,13 +64,13 @@ import Testing
         try copy.seal(with: nil, at: day(20))
         let restored = try Keyring.secretTexts(in: copy.folder)
         #expect(restored.isSubset(of: before))
-        // Gone: a retired one of old-phone, the revoked ones of lost-phone and lost-sender.
+        // Missing: a retired key of old-phone, and the revoked keys of lost-phone and lost-sender.
         #expect(before.count - restored.count == 3)
         let clear = Keyring(folder: copy.folder)
         #expect(throws: KeyringError.notFound("lost-sender")) { try clear.entry(named: "lost-sender") }
     }
 
-    @Test("keeps the enrollment key of a device whose keys are all revoked, and it gets a new key")
+    @Test("A backup keeps the enrollment key of a device whose keys are all revoked, and the device gets a new key")
     func enrollmentAlone() throws {
         try kept.addEverything()
         let enrollment = try #require(try kept.keyring.entry(named: "lost-phone").enrollment)
@@ -92,7 +92,7 @@ import Testing
         #expect(try kept.snapshot(of: copy.folder) == before)
     }
 
-    @Test("A restored keyring is sealed with the secret that it was given, or the backup's with a salt of its own")
+    @Test("A restored keyring is sealed with its given secret, or with the backup's and a new salt")
     func ownSeal() throws {
         let words = try passphrase("correct horse")
         let backup = try kept.keyring.backup(under: words, at: day(1))
@@ -113,7 +113,7 @@ import Testing
         #expect(salts[0] != nil && salts[1] != nil && salts[0] != salts[1])
     }
 
-    @Test("Every changed bit and every other length of a backup is refused, and makes no keyring")
+    @Test("Every changed bit and every other length of a backup is rejected, and creates no keyring")
     func damage() throws {
         let backup = try kept.keyring.backup(under: secret, at: day(1))
         let damages = damages(of: backup, bitCount: 150, cutCount: 60) + [backup + [10], backup + backup]
@@ -125,7 +125,7 @@ import Testing
         try copy.restore(backup, with: secret, at: day(2))
     }
 
-    @Test("of an older day signs records and sets that count higher than what was signed after it")
+    @Test("A keyring from an old backup signs records and sets with higher counters than any signed since")
     func counters() throws {
         try kept.addEverything()
         let keyring = kept.keyring
@@ -154,7 +154,7 @@ import Testing
         try set.check(pinned: newest.authority, topic: KeptKeys.topic, replacing: newest, at: day(30))
     }
 
-    @Test("A backup is noted in the audit log, and of no keyring there is none") func noted() throws {
+    @Test("A backup is recorded in the audit log, and a missing keyring can't be backed up") func noted() throws {
         _ = try kept.keyring.backup(under: secret, at: day(1))
         #expect(try Checkout.text(kept.file("audit.jsonl")).contains("\"event\":\"backed-up\""))
         let nothing = kept.folder.appending("Nothing")

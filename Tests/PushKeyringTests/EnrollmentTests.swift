@@ -5,7 +5,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-/// A server's keyring and a phone's, as they meet inside an app's login.
+/// A server's keyring and a phone's, as used within an app's login.
 @Suite("Enrolling devices") struct EnrollmentTests {
     private let folder: TemporaryFolder
     private let start = KeptKeys.start
@@ -26,7 +26,7 @@ import Testing
     private var device: Keyring { Keyring(folder: folder.appending("Phone")) }
     private var record: DeviceRecord { get throws { try #require(try device.entry(named: phone).record) } }
 
-    /// The server's challenge, and the device's answer to it.
+    /// Sends the server's challenge, and returns the device's answer.
     private func answer(at now: Timestamp) throws -> (challenge: String, answer: String) {
         let challenge = try server.challenge(phone, from: newsroom, at: now).text
         let senders = try device.trustList().senders(for: topic, at: now)
@@ -37,7 +37,7 @@ import Testing
         _ = try server.acceptAnswer(answer(at: now).answer, of: phone, at: now)
     }
 
-    @Test("a device is sealed to once it has answered a challenge, and then to its newest proven key")
+    @Test("messages are sealed to a device once it has answered a challenge, and then to its newest proven key")
     func lifecycle() throws {
         #expect(throws: KeyringError.record(.unproven)) { try server.recipient(named: phone, at: start) }
         try prove(at: start)
@@ -45,7 +45,7 @@ import Testing
         #expect(try .device(first) == device.entry(named: phone).key)
         #expect(throws: KeyringError.nothingToConfirm(phone)) { try server.challenge(phone, from: newsroom, at: start) }
 
-        // The new key is not sealed to before it has answered, and the old one is still good.
+        // The new key isn't used before the device has answered, and the old key stays valid.
         let second = try device.rotate(phone, at: day(30))
         try server.add(record, named: phone, at: day(30))
         #expect(try server.recipient(named: phone, at: day(30)).recipient == first)
@@ -57,7 +57,7 @@ import Testing
         #expect(throws: KeyringError.record(.expired)) { try server.recipient(named: phone, at: day(500)) }
     }
 
-    @Test("a device that is enrolled under one name is enrolled under no other, whoever hands in its record")
+    @Test("a device that is enrolled under one name can't be enrolled under another, even with its record")
     func otherAccount() throws {
         try prove(at: start)
         let before = try server.entry(named: phone)
@@ -66,12 +66,12 @@ import Testing
         #expect(throws: KeyringError.enrolled(phone)) { try server.add(record, named: "mallory-phone", at: day(1)) }
         #expect(throws: KeyringError.notFound("mallory-phone")) { try server.entry(named: "mallory-phone") }
         #expect(try server.entry(named: phone) == before)
-        // Its owner moves it by its name, and then hands in records under that.
+        // The owner renames it, and then submits records under the new name.
         try server.erase(phone, at: day(1))
         try server.add(record, named: "alice-old-phone", at: day(1))
     }
 
-    @Test("no record that is foreign, older, expired or for another app gets a key used") func refused() throws {
+    @Test("a foreign, older, expired, or other app's record has no effect on keys") func refused() throws {
         let old = try record
         try prove(at: start)
         try device.rotate(phone, at: day(1))
@@ -97,14 +97,14 @@ import Testing
             try server.add(forged(topic, 1, by: thief, expires: day(1)), named: "new", at: day(2))
         }
         #expect(try server.entry(named: phone) == before)
-        // A name that is not a device with a record takes none.
+        // A name that isn't a device with a record accepts none.
         #expect(throws: KeyringError.exists(newsroom)) { try server.add(new, named: newsroom, at: day(1)) }
         #expect(throws: KeyringError.exists(phone)) { try device.add(new, named: phone, at: day(1)) }
         try server.add(.device(DevicePrivateKey().recipient), named: "bare", at: start)
         #expect(throws: KeyringError.unverified("bare")) { try server.add(new, named: "bare", at: day(1)) }
     }
 
-    @Test("a revoked key stays revoked, whatever later records say") func revoked() throws {
+    @Test("a revoked key stays revoked, whatever later records contain") func revoked() throws {
         try prove(at: start)
         let stolen = try server.recipient(named: phone, at: start).recipient
         try device.rotate(phone, at: day(1))
@@ -118,7 +118,7 @@ import Testing
         #expect(try server.entry(named: phone).keys.map(\.life.state) == [.active, .revoked])
     }
 
-    @Test("a stolen device takes no record any more: its thief may have the enrollment key") func stolen() throws {
+    @Test("a stolen device gets no more records, as a thief may have its enrollment key") func stolen() throws {
         try device.rotate(phone, at: day(1))
         try server.add(record, named: phone, at: day(1))
         #expect(try server.revoke(phone, at: day(2)).count == 2)
@@ -134,7 +134,7 @@ import Testing
         try server.add(record, named: phone, at: day(3))
     }
 
-    @Test("an answer that comes after the key was revoked proves nothing") func revokedMeanwhile() throws {
+    @Test("an answer that comes after the key was revoked doesn't prove anything") func revokedMeanwhile() throws {
         let answer = try answer(at: start).answer
         try server.revoke(phone, at: start)
         #expect(throws: KeyringError.notUsable(phone, .revoked)) {
@@ -143,7 +143,7 @@ import Testing
         #expect(throws: KeyringError.self) { try server.recipient(named: phone, at: start) }
     }
 
-    @Test("a wrong, late or repeated answer proves nothing, and a challenge is answered for one's own enrollment only")
+    @Test("a wrong, late, or repeated answer doesn't prove anything, and a device answers only for its own enrollment")
     func answers() throws {
         let (challenge, answer) = try answer(at: start)
         #expect(throws: KeyringError.challenge(.late)) {
@@ -153,7 +153,7 @@ import Testing
         #expect(throws: KeyringError.challenge(.unknownSender)) {
             try device.answer(challenge, for: phone, trusting: [SenderPrivateKey().sender])
         }
-        // Mallory enrolls Alice's key as his own, and passes the challenge on to Alice: she does not answer it.
+        // Mallory enrolls Alice's key and forwards the challenge to Alice, who doesn't answer it.
         let mallory = EnrollmentPrivateKey()
         let stolen = try DeviceRecord(
             of: record.recipients, topic: topic, counter: 1, created: start, expires: day(100), signedBy: mallory)
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("sender sets take the place of listed senders; rollback, strangers and expiry bring nobody back")
+    @Test("sender sets replace listed senders, and neither rollback, foreign sets, nor expiry brings a sender back")
     func senderSets() throws {
         let authority = try server.generateAuthority(named: "offline", at: start)
         let listed = try server.sender(named: newsroom)
@@ -200,11 +200,11 @@ import Testing
         #expect(throws: KeyringError.record(.otherTopic)) {
             try device.trust(.senderSet(second), for: "com.example.other", at: day(10))
         }
-        // Expired: not even the listed sender is believed, or an old key could be brought back by holding sets back.
+        // Expired: not even the listed sender is trusted. Otherwise, withholding sets could bring back an old key.
         #expect(try device.trustList().senders(for: topic, at: day(200)) == [])
         #expect(try device.trustList().senderSet(for: topic) == second)
         #expect(try device.trustList().senderSet(for: "com.example.other") == nil)
-        // Whoever unpins the authority goes back to the list.
+        // Unpinning the authority restores the list.
         try device.distrust(.authority(authority), for: topic, at: day(200))
         #expect(try device.trustList().senders(for: topic, at: day(200)) == [listed])
         try device.distrust(.sender(listed), for: topic, at: day(200))

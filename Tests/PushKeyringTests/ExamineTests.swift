@@ -12,12 +12,12 @@ import Testing
         try found(kept.keyring, at: now)
     }
 
-    /// The codes of what is found, each with its subject.
+    /// The codes of the findings, each with its subject.
     private func found(_ keyring: Keyring, at now: Timestamp? = nil) throws -> Set<String> {
         Set(try keyring.examine(at: now ?? day(1)).map { "\($0.code) \($0.subject)" })
     }
 
-    @Test("The doctor finds nothing in a healthy keyring, and changes nothing") func healthy() throws {
+    @Test("The doctor reports nothing for a healthy keyring, and makes no changes") func healthy() throws {
         let kept = try KeptKeys()
         try FileManager.default.removeItem(at: kept.file("lock"))
         let before = try kept.snapshot()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("The doctor says why a keyring is refused") func refused() throws {
+    @Test("The doctor tells why a keyring is rejected") func refused() throws {
         let kept = try KeptKeys()
         let file = kept.file("keyring.txt")
         let good = try Data(contentsOf: file)
@@ -57,7 +57,7 @@ import Testing
         #expect(try found(kept) == [])
     }
 
-    @Test("The doctor finds what others may read or write") func modes() throws {
+    @Test("The doctor reports what others can read or write") func modes() throws {
         let kept = try KeptKeys()
         for (path, mode, codes) in [
             ("keyring.txt", 0o644, ["readable-by-others keyring.txt"]),
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("tells what is due in the life of keys, at the day it is due") func life() throws {
+    @Test("The doctor reports due steps in the life of keys on the day they're due") func life() throws {
         let kept = try KeptKeys()
         let keyring = kept.keyring
         #expect(try found(kept, at: day(90)) == [])
@@ -93,7 +93,7 @@ import Testing
         #expect(try found(kept, at: day(137)) == [])
     }
 
-    @Test("tells of records and sender sets that run out, of devices that never answered, and of authorities online")
+    @Test("The doctor reports expiring records and sets, devices that never answered, and online authorities")
     func trust() throws {
         let kept = try KeptKeys()
         let keyring = kept.keyring

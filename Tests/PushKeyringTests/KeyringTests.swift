@@ -21,7 +21,7 @@ import Testing
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    @Test("what is generated comes back, with its secret") func roundTrip() throws {
+    @Test("a generated key is read back with its secret") func roundTrip() throws {
         let recipient = try keyring.generateDevice(named: phone)
         let sender = try keyring.generateSender(named: newsroom)
         let authority = try keyring.generateAuthority(named: "offline")
@@ -34,7 +34,7 @@ import Testing
         #expect(entries.allSatisfy { abs($0.created.seconds(since: .now())) < 60 })
     }
 
-    @Test("A keyring is four files for their owner alone, and git ignores its secrets") func modes() throws {
+    @Test("A keyring is four files that only their owner can read, and git ignores its secrets") func modes() throws {
         try keyring.generateDevice(named: phone)
         let names = try FileManager.default.contentsOfDirectory(atPath: keyring.folder.path).sorted()
         #expect(names == [".gitignore", "audit.jsonl", "keyring.txt", "lock"])
@@ -43,7 +43,7 @@ import Testing
         #expect(["keyring.txt", "audit.jsonl", "lock", "tmp.*"].allSatisfy { ignored.contains(Substring($0)) })
     }
 
-    @Test("nothing is ever overwritten, whatever kind is asked for") func noOverwriting() throws {
+    @Test("no key is ever overwritten, whatever kind is added") func noOverwriting() throws {
         let recipient = try keyring.generateDevice(named: phone)
         #expect(throws: KeyringError.exists(phone)) { try keyring.generateDevice(named: phone) }
         #expect(throws: KeyringError.exists(phone)) { try keyring.generateSender(named: phone) }
@@ -52,7 +52,7 @@ import Testing
         #expect(try keyring.deviceKeys(named: phone).map(\.identity.recipient) == [recipient])
     }
 
-    @Test("of many threads that generate one name, one succeeds and its key is whole") func race() throws {
+    @Test("if many threads generate the same name, one succeeds and its key is intact") func race() throws {
         let made = Collected<DevicePublicKey>()
         DispatchQueue.concurrentPerform(iterations: 12) { _ in
             if let recipient = try? keyring.generateDevice(named: phone) { made.add(recipient) }
@@ -61,7 +61,7 @@ import Testing
         #expect(try keyring.deviceKeys(named: phone).map(\.identity.recipient) == made.all)
     }
 
-    @Test("The next change removes what a killed process has left, and makes a missing .gitignore again")
+    @Test("The next change removes the leftovers of a killed process, and restores a missing .gitignore")
     func leftovers() throws {
         try keyring.generateDevice(named: phone)
         let ignored = folder.appending("Keys/.gitignore")
@@ -73,7 +73,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: ignored.path))
     }
 
-    @Test("Links in place of the keyring's files are refused") func links() throws {
+    @Test("Links in place of the keyring's files are rejected") func links() throws {
         try keyring.generateDevice(named: phone)
         for name in ["keyring.txt", "lock", "audit.jsonl"] {
             let file = folder.appending("Keys").appending(path: name)
@@ -87,13 +87,13 @@ import Testing
         #expect(try keyring.entries().keys.map(\.name) == [phone])
     }
 
-    @Test("Readers need no lock, and no right to write") func readers() throws {
+    @Test("Readers don't need a lock or write permission") func readers() throws {
         let sender = try keyring.generateSender(named: newsroom)
         let lock = open(folder.appending("Keys/lock").path, O_RDWR)
         defer { close(lock) }
         #expect(flock(lock, LOCK_EX) == 0)
         #expect(try keyring.senderKey(named: newsroom).sender == sender)
-        // A copy without a lock, as on a file system that nobody can write.
+        // A copy without a lock, as on a read-only file system.
         try FileManager.default.createDirectory(at: folder.appending("Copy"), withIntermediateDirectories: false)
         try FileManager.default.copyItem(
             at: folder.appending("Keys/keyring.txt"), to: folder.appending("Copy/keyring.txt"))
@@ -102,7 +102,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: copy.folder.path) == ["keyring.txt"])
     }
 
-    @Test("a public key of somebody else is kept without a secret, and nobody vouches for a device's")
+    @Test("another owner's public key is stored without a secret, and a device's key is unverified")
     func imported() throws {
         let recipient = DevicePrivateKey().recipient
         try keyring.add(.device(recipient), named: phone)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "A keyring in the clear is refused with every changed bit and every other length, and no error repeats a secret"
+        "An unsealed keyring with any changed bit or other length is rejected, and no error repeats a secret"
     ) func damaged() throws {
         try keyring.generateDevice(named: phone)
         let file = folder.appending("Keys/keyring.txt")
@@ -133,7 +133,7 @@ import Testing
         #expect(try keyring.deviceKeys(named: phone).count == 1)
     }
 
-    @Test("A secret that somebody put beside another public key, with a right checksum, is not used")
+    @Test("A secret that was put beside another public key, with a valid checksum, is not used")
     func foreignSecret() throws {
         try keyring.generateSender(named: newsroom)
         try keyring.generateSender(named: "weather")
@@ -147,7 +147,7 @@ import Testing
         #expect(try keyring.examine().contains { $0.code == "inconsistent" })
     }
 
-    @Test("A file of more than 16 MiB is refused without being read") func huge() throws {
+    @Test("A file of more than 16 MiB is rejected without being read") func huge() throws {
         try keyring.generateDevice(named: phone)
         let file = folder.appending("Keys/keyring.txt")
         let handle = try FileHandle(forWritingTo: file)
@@ -161,7 +161,7 @@ import Testing
         #expect(KeyName(parsing: text) == nil)
     }
 
-    @Test("a secret that was made elsewhere is added, and shown only where it is asked for by name")
+    @Test("an imported secret key is added, and shown only on explicit request")
     func secrets() throws {
         let key = SenderPrivateKey()
         var text = key.withSecretText { [UInt8]($0) }

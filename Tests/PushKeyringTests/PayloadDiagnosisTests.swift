@@ -25,7 +25,7 @@ import Testing
         return content.json + [0x80, 0, 0, 0]
     }
 
-    /// From a sender of the keyring to a device of it.
+    /// Seals from a sender of the keyring to one of its devices.
     private func seal(
         _ plaintext: [UInt8]? = nil, to recipient: DevicePublicKey? = nil, from sender: SenderPrivateKey? = nil,
         topic: Topic? = nil
@@ -57,7 +57,7 @@ import Testing
         return diagnosis
     }
 
-    /// What holds for every diagnosis.
+    /// Checks what holds for every diagnosis.
     private func check(_ diagnosis: PayloadDiagnosis) {
         #expect(diagnosis.steps.map(\.name) == OpenError.Step.allCases)
         let failing = diagnosis.steps.firstIndex { $0.outcome == .failed }
@@ -73,7 +73,7 @@ import Testing
         #expect(!"\(diagnosis)".contains("must-see") && !"\(diagnosis)".contains("nor this"))
     }
 
-    @Test("says that it opens, by ID and time alone") func opens() throws {
+    @Test("The doctor identifies a message that opens by ID and time only") func opens() throws {
         let diagnosis = try diagnose(seal())
         #expect(diagnosis.code == "opened" && diagnosis.refusal == nil)
         let message = try #require(diagnosis.message)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "says first that iOS does not start the extension: without a text to show, or mutable-content",
+        "The doctor first reports that iOS doesn't start the extension: no visible text, or no mutable-content",
         arguments: [
             (#""alert":"x","mutable-content":0"#, .notMutable), (#""alert":"x","mutable-content":"1""#, .notMutable),
             (#""alert":"x""#, .notMutable), (#""mutable-content":1"#, .noAlert),
@@ -103,7 +103,7 @@ import Testing
         #expect(diagnosis.code == (fault == nil ? "opened" : "not-started"))
     }
 
-    @Test("a withdrawal in a background push needs no extension; anything else does") func background() throws {
+    @Test("a withdrawal in a background push needs no extension; other messages do") func background() throws {
         let withdrawal = try seal(content { $0.withdrawal = Content.Withdrawal(.thread("nina")) }).text
         let message = try seal().text
         for (aps, field, fault) in [
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(
-        "says what is malformed",
+        "The doctor reports what is malformed",
         arguments: [
             (#"{"aps":{"mutable-content":-},"custom-encrypted-message":"AQ"}"#, nil),
             ("", .envelope(.empty)), (" \n\t ", .envelope(.empty)), ("{", nil),
@@ -145,12 +145,12 @@ import Testing
         check(diagnosis)
     }
 
-    /// What nil stands for in these tables.
+    /// The meaning of nil in these tables.
     private func isNotJSON(_ diagnosis: PayloadDiagnosis) -> Bool {
         if case .field(.notJSON)? = diagnosis.cause { true } else { false }
     }
 
-    @Test("is bounded: a huge payload, deep nesting, no UTF-8") func hostile() throws {
+    @Test("The doctor's work is bounded for a huge payload, deep nesting, and invalid UTF-8") func hostile() throws {
         let field = try seal().text
         let deep = { (depth: Int) in
             Array(
@@ -172,11 +172,11 @@ import Testing
             #expect(expected.map { diagnosis.cause == $0 } ?? isNotJSON(diagnosis))
             #expect("\(diagnosis)".utf8.count < 4_096)
         }
-        // What other parts of a payload hold is no matter.
+        // Other parts of a payload don't matter.
         #expect(try keyring.diagnose(deep(60), for: "alice-phone", topic: topic, at: now).code == "opened")
     }
 
-    @Test("knows whose key it was sealed for, and what became of it") func unknownRecipient() throws {
+    @Test("The doctor knows the recipient's key, and what happened to it") func unknownRecipient() throws {
         try kept.addEverything()
         let stranger = try diagnose(seal(to: DevicePrivateKey().recipient))
         #expect(stranger.refusal == .unknownRecipient && stranger.cause == .unknownKey)
@@ -198,7 +198,7 @@ import Testing
         #expect(revoked.cause == .ownKeyGone(revokedKey.life) && revokedKey.life.revoked == KeptKeys.day(1))
     }
 
-    @Test("knows the sender who is not trusted, and what trusting would bring") func unknownSender() throws {
+    @Test("The doctor knows an untrusted sender, and the result of trusting it") func unknownSender() throws {
         let stranger = try diagnose(seal(from: SenderPrivateKey()))
         #expect(stranger.refusal == .unknownSender && stranger.cause == .stranger)
         try keyring.generateSender(named: "shop", at: now)
@@ -210,7 +210,7 @@ import Testing
         }
         let known = try diagnose(seal(from: shop))
         #expect(known.refusal == .unknownSender && known.cause == untrusted(shop.sender, "shop"))
-        // Trusted or not: what it was sealed for comes first.
+        // Trusted or not, the app that it was sealed for comes first.
         try keyring.generateDevice(named: "other-phone", topic: "com.example.other", at: now)
         let elsewhere = try diagnose(seal(from: shop, topic: "com.example.other"))
         #expect(elsewhere.refusal == .unknownSender && elsewhere.cause == .otherApp("com.example.other"))
@@ -218,13 +218,13 @@ import Testing
         #expect(late.cause == untrusted(shop.sender, "shop", .tooOld))
         let third = try diagnose(seal(from: shop, topic: "com.example.third"))
         #expect(third.cause == untrusted(shop.sender, "shop", .rejected))
-        // Known from another app's list only.
+        // Known only from another app's list.
         let weather = SenderPrivateKey()
         try keyring.trust(.sender(weather.sender), for: "com.example.weather", at: now)
         #expect(try diagnose(seal(from: weather)).cause == untrusted(weather.sender, nil))
     }
 
-    @Test("knows a sender set that has expired, is not valid yet, or lacks the sender") func senderSets() throws {
+    @Test("it knows a sender set that has expired, isn't valid yet, or lacks the sender") func senderSets() throws {
         let authority = try keyring.generateAuthority(named: "authority", at: now)
         let newsroom = try keyring.sender(named: "newsroom")
         let set = try keyring.signSenderSet(of: [newsroom], topic: topic, by: "authority", lifetime: 86_400, at: now)
@@ -246,7 +246,7 @@ import Testing
         #expect(replaced.cause == .untrusted(newsroom, "newsroom", hasAuthority: true, verdict: nil))
     }
 
-    @Test("tells what was sealed for another app from what was altered") func rejected() throws {
+    @Test("The doctor distinguishes a message sealed for another app from an altered one") func rejected() throws {
         try keyring.trust(.sender(SenderPrivateKey().sender), for: "com.example.other", at: now)
         let other = try diagnose(seal(topic: "com.example.other"))
         #expect(other.refusal == .rejected && other.cause == .otherApp("com.example.other"))
@@ -262,7 +262,7 @@ import Testing
         #expect(try diagnose(Envelope(parsing: box), allowsAnonymous: true).cause == .altered)
     }
 
-    @Test("gives the time, and the limit, for what comes too early or too late") func times() throws {
+    @Test("The doctor reports the time and the limit for a message that is too early or too late") func times() throws {
         let hour: Int64 = 3_600
         let ahead = now.advanced(bySeconds: 27 * hour)
         let clock = try diagnose(seal(content { $0.sent = ahead }))
@@ -274,7 +274,7 @@ import Testing
         #expect(expired.refusal == .expired && expired.message?.expires == expires)
     }
 
-    @Test("tells of a retired key, of another topic within, and of content that is none") func content() throws {
+    @Test("The doctor reports a retired key, a different inner topic, and malformed content") func content() throws {
         let envelope = try seal()
         let recipient = try alice()
         try keyring.rotate("alice-phone", at: now.advanced(bySeconds: -10_000))
@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    @Test("throws where the device's keys can't be had, whatever the payload") func noKeys() throws {
+    @Test("The doctor throws if the device's keys aren't available, whatever the payload") func noKeys() throws {
         let ask = { (keyring: Keyring, name: KeyName) in _ = try keyring.diagnose([], for: name, topic: topic, at: now)
         }
         #expect(throws: KeyringError.notFound("nobody")) { try ask(keyring, "nobody") }
@@ -308,7 +308,7 @@ import Testing
         #expect(try sealed.keyring.diagnose([], for: "alice-phone", topic: topic, at: now).refusal == .malformed)
     }
 
-    @Test("always ends as the opener does, over random messages, corruptions and times") func sameVerdict() throws {
+    @Test("it agrees with the opener for random messages, corruptions, and times") func sameVerdict() throws {
         try kept.addEverything()
         var random = SeededGenerator()
         let devices: [KeyName] = ["alice-phone", "old-phone", "lost-phone"]
@@ -325,7 +325,7 @@ import Testing
             "malformed-content", "topic", "key-retired", "clock", "too-old", "expired",
         ]
         var seen: [String: Int] = [:]
-        // On until each code was seen.
+        // Continue until each code was seen.
         for round in 0..<700 where round < Thoroughness.count(60, thorough: 700) || seen.count < codes.count {
             let offset = [0, 0, 0, -40, -2, 2].randomElement(using: &random) ?? 0
             let sent = KeptKeys.day(Int64.random(in: 0...14, using: &random))
@@ -372,7 +372,7 @@ import Testing
         #expect(Set(seen.keys) == codes, "\(seen)")
     }
 
-    /// As a device comes to it.
+    /// The payload as a device receives it.
     private func verdict(on payload: [UInt8], _ opener: Opener, at now: Timestamp) -> OpenError? {
         let object = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any]
         guard let field = object?["custom-encrypted-message"] as? String, let envelope = try? Envelope(parsing: field)

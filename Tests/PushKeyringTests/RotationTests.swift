@@ -17,7 +17,7 @@ import Testing
         try keyring.entry(named: name).keys.map(\.life.state)
     }
 
-    @Test("makes a key beside the one in use, and no third one before the second is confirmed")
+    @Test("rotation makes a second key, and no third one before the second is confirmed")
     func unconfirmed() throws {
         let first = try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
         let second = try keyring.rotate(phone, at: day(1))
@@ -27,7 +27,7 @@ import Testing
         let record = try #require(try keyring.entry(named: phone).record)
         #expect(record.counter == UInt64(day(1).secondsSince1970))
         #expect(record.recipients.map { .device($0) } == [second, .device(first)])
-        // Whoever holds the secret seals to the newest; what is on its way opens under either.
+        // The owner seals to the newest key. Messages in transit open with either.
         #expect(try keyring.recipient(named: phone, at: day(1)).recipient == record.recipients[0])
         #expect(try keyring.deviceKeys(named: phone).count == 2)
 
@@ -41,7 +41,7 @@ import Testing
         #expect(try states(phone) == [.active, .active, .retired])
     }
 
-    @Test("of a sender goes on with the old key until the new one is confirmed") func sender() throws {
+    @Test("a sender keeps using the old key until the new one is confirmed") func sender() throws {
         let first = try keyring.generateSender(named: "newsroom", at: day(0))
         let second = try keyring.rotate("newsroom", at: day(30))
         #expect(try keyring.senderKey(named: "newsroom").sender == first)
@@ -54,7 +54,7 @@ import Testing
         #expect(try keyring.entry(named: "offline").key == .authority(authority))
     }
 
-    @Test("by age does only what is due, at the second it is due, and says the same beforehand") func due() throws {
+    @Test("rotation by age announces and does only what is due, on the second") func due() throws {
         try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
         try keyring.generateSender(named: "newsroom", at: day(10))
         let month: Int64 = 30 * 86_400
@@ -71,7 +71,7 @@ import Testing
         #expect(try steps(day(30)) == ["alice-phone rotate"])
         #expect(try steps(day(30)) == [])
         #expect(try steps(day(40)) == ["newsroom rotate"])
-        // Unconfirmed, nothing more happens, however long it takes.
+        // Without confirmation, nothing more happens, however long it takes.
         #expect(try steps(day(300)) == [])
         try keyring.confirm(phone, at: day(41))
         #expect(try steps(day(72).advanced(bySeconds: -1)) == ["alice-phone rotate"])
@@ -82,7 +82,7 @@ import Testing
         #expect(log.contains(#""event":"erased","name":"alice-phone""#))
     }
 
-    @Test("renews a record before it runs out, and not sooner") func renewal() throws {
+    @Test("a record is renewed before it expires, and not sooner") func renewal() throws {
         try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
         #expect(try keyring.performDueSteps(rotatingOlderThan: nil, at: day(339)).isEmpty)
         #expect(try keyring.performDueSteps(rotatingOlderThan: nil, at: day(341)).map(\.act) == [.renew])
@@ -90,7 +90,7 @@ import Testing
         #expect(record.counter == UInt64(day(341).secondsSince1970) && record.expires == day(741))
     }
 
-    @Test("after theft: revoked at once, gone from the record, and the next key needs nobody's confirmation")
+    @Test("a stolen key is revoked at once, removed from the record, and replaced without confirmation")
     func theft() throws {
         let first = try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
         let counter = try #require(try keyring.entry(named: phone).record).counter
@@ -108,7 +108,7 @@ import Testing
         #expect(try .device(keyring.recipient(named: phone, at: day(1)).recipient) == second)
     }
 
-    @Test("a sender that is revoked seals nothing more, and an authority signs nothing more")
+    @Test("a revoked sender can't seal, and a revoked authority can't sign")
     func stolenSecrets() throws {
         let sender = try keyring.generateSender(named: "newsroom", at: day(0))
         try keyring.generateAuthority(named: "editors", at: day(0))
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("revoke means every key that opens, and a key's ID means that key alone") func which() throws {
+    @Test("revoking a name covers every key that opens, and revoking by ID covers only that key") func which() throws {
         let first = try keyring.generateDevice(named: phone, at: day(0))
         let second = try keyring.rotate(phone, at: day(1))
         #expect(try keyring.revoke(phone, key: second.keyID, at: day(1)) == [second])
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("erased means gone from the folder, and the name stays") func erased() throws {
+    @Test("an erased key is gone from the folder, and the name stays") func erased() throws {
         let recipient = try keyring.generateDevice(named: phone, at: day(0))
         let secret = try keyring.withSecretText(of: phone) { String(decoding: $0, as: UTF8.self) }
         #expect(try keyring.erase(phone, at: day(1)) == .device(recipient))

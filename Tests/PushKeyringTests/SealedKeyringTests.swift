@@ -26,7 +26,7 @@ import Testing
 
     private var file: URL { folder.appending("Keys/keyring.txt") }
 
-    @Test("opens with its key, is listed without, and holds no secret in the clear, in any file")
+    @Test("a sealed keyring opens with its key, is listed without it, and has no secret in the clear in any file")
     func opens() throws {
         for file in try Checkout.allFiles(in: folder.appending("Keys")) {
             #expect(try !Checkout.text(file).contains("SECRET-KEY-1"), "\(file.lastPathComponent)")
@@ -43,7 +43,7 @@ import Testing
         #expect(try sealed.rotate("alice-phone").keyID == sealed.entry(named: "alice-phone").keys[0].key.keyID)
     }
 
-    @Test("a wrong key or passphrase has one answer, also where keyring.txt was changed") func wrongSecret() throws {
+    @Test("a wrong secret gives the same error even if keyring.txt was changed") func wrongSecret() throws {
         let other = Keyring(folder: folder.appending("Keys"), unlocking: .given(.key(KeyringKey())))
         #expect(throws: KeyringError.wrongSecret(.key)) { try other.senderKey(named: "newsroom") }
         #expect(throws: KeyringError.wrongSecret(.key)) { try other.generateSender(named: "x") }
@@ -56,7 +56,7 @@ import Testing
         let right = Keyring(folder: folder.appending("Keys"), unlocking: .given(try passphrase("correct horse\n")))
         _ = try right.senderKey(named: "newsroom")
         let text = try Checkout.text(file)
-        // A salt of another keyring, and costs that would be cheap to guess at or take for ever.
+        // Another keyring's salt, and costs that would make guessing cheap or take forever.
         try Data(text.replacing(/salt: ./, with: "salt: \(text.contains("salt: A") ? "B" : "A")").utf8).write(to: file)
         let salted = Keyring(folder: folder.appending("Keys"), unlocking: .given(try passphrase("correct horse")))
         #expect(throws: KeyringError.wrongSecret(.passphrase)) { try salted.senderKey(named: "newsroom") }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("Every changed bit and every other length of a sealed keyring is refused before any key is used")
+    @Test("Every changed bit and every other length of a sealed keyring is rejected before any key is used")
     func edited() throws {
         try sealed.generateSender(named: "weather")
         let good = try [UInt8](Data(contentsOf: file))
@@ -85,7 +85,7 @@ import Testing
         #expect(try sealed.trustList().entries.count == 1)
     }
 
-    @Test("An edited keyring is told from a wrong secret, and one in the clear is refused where a secret was named")
+    @Test("An edited keyring differs from a wrong secret, and an unsealed one is rejected if a secret was given")
     func altered() throws {
         let good = try Checkout.text(file)
         try Data(good.replacing("name: bob", with: "name: eve").utf8).write(to: file)
@@ -101,20 +101,20 @@ import Testing
         #expect(throws: KeyringError.notFound("newsroom")) { try sealed.senderKey(named: "newsroom") }
     }
 
-    @Test("Each writing seals the secrets under another salt") func freshSalt() throws {
+    @Test("Each write seals the secrets under a new salt") func freshSalt() throws {
         func block() throws -> String {
             String(try #require(try Checkout.text(file).firstMatch(of: /sealed: (\S{43})/)).output.1)
         }
         let first = try block()
         try sealed.add(.device(DevicePrivateKey().recipient), named: "carol")
         #expect(try block() != first)
-        // Of one key file, too, each seal has keys of its own.
+        // With one key file, too, each seal has its own keys.
         let secret = KeyringSecret.key(KeyringKey())
         #expect(try SealKey(new: secret).storage.mac([1]) != SealKey(new: secret).storage.mac([1]))
     }
 
-    @Test("A keyring's file has each name once in its paragraph, and nothing behind its MAC") func form() {
-        /// Nil for what is refused.
+    @Test("A keyring's file has each name only once per paragraph, and nothing after its MAC") func form() {
+        /// Nil if the file is rejected.
         func endsWithMAC(_ text: String) -> Bool? {
             guard let file = TextFile(parsing: Array(text.utf8)) else { return nil }
             return file.withLastLine("mac") { _, _ in true } ?? false
@@ -126,7 +126,7 @@ import Testing
         for (text, expected) in cases { #expect(endsWithMAC(text) == expected, "\(text)") }
     }
 
-    @Test("sealing anew changes everything, and the old key opens nothing of it") func sealedAnew() throws {
+    @Test("resealing changes everything, and the old key can't open the new file") func sealedAnew() throws {
         let sender = try sealed.senderKey(named: "newsroom").sender
         let other = KeyringKey()
         try sealed.seal(with: .key(other))
@@ -139,7 +139,7 @@ import Testing
         #expect(try locked.senderKey(named: "newsroom").sender == sender)
     }
 
-    @Test("a keyring that is open goes on when another process seals it anew with the same key")
+    @Test("an open keyring keeps working when another process reseals it with the same key")
     func sealedMeanwhile() throws {
         let keyring = sealed
         _ = try keyring.senderKey(named: "newsroom")
@@ -149,7 +149,7 @@ import Testing
         _ = try sealed.senderKey(named: "later")
     }
 
-    /// A keyring that asks for its key, while another process seals it anew, or takes the seal away.
+    /// A keyring that asks for its key while another process reseals or unseals it.
     private func asking(_ meanwhile: KeyringSecret?) -> Keyring {
         let (others, key, isFirst) = (sealed, key, Locked(true))
         return Keyring(
@@ -165,7 +165,7 @@ import Testing
             })
     }
 
-    @Test("A change begins again if another process seals the keyring anew, or unseals it, while its key is asked for")
+    @Test("A change starts over if another process reseals or unseals the keyring while its key is asked for")
     func sealedAnewMeanwhile() throws {
         for (name, meanwhile) in [("later", KeyringSecret.key(KeyringKey())), ("latest", nil)]
             as [(KeyName, KeyringSecret?)]
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test("a passphrase is one, composed or not; one that sealed uncomposed still opens") func normalized() throws {
+    @Test("a passphrase may be composed or not; one that sealed uncomposed still opens") func normalized() throws {
         let text = "Z\u{fc}rich caf\u{e9}"
         let typed = ["Z\u{fc}rich caf\u{e9}", "Zu\u{308}rich cafe\u{301}"]
         func opened(with text: String) throws -> SenderPrivateKey {
@@ -205,7 +205,7 @@ import Testing
         #expect(Passphrase([0x5a, 0xfc])?.byteCount == 2, "Latin-1 stays as it is")
     }
 
-    @Test("what an editor or a transfer of text adds to its lines changes nothing") func lineEnds() throws {
+    @Test("changes by editors and text-mode transfers to line ends don't matter") func lineEnds() throws {
         let findings = try sealed.examine()
         let text = try Checkout.text(file)
         for changed in [text.replacing("\n", with: "\r\n"), "\u{feff}" + text] {
@@ -222,13 +222,13 @@ import Testing
         #expect(!(try Checkout.text(file)).contains("\r"))
     }
 
-    @Test("a passphrase lacks one line end") func limits() {
+    @Test("only one line end is removed from a passphrase") func limits() {
         for end in ["", "\n", "\r\n", "\r"] {
             #expect(Passphrase(Array("word\(end)".utf8))?.byteCount == 4)
         }
     }
 
-    @Test("the text of a keyring's key is read back, with white space around it, and in capitals only")
+    @Test("the text of a keyring's key is accepted with white space around it, and only in uppercase")
     func keyText() throws {
         let text = key.withText { [UInt8]($0) }
         let again = try KeyringKey(parsing: [UInt8](" ".utf8) + text + [10])
@@ -253,7 +253,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("is sealed from its first file on, where a key or passphrase is given") func sealedAtOnce() throws {
+    @Test("a new keyring is sealed from its first file on if a key or passphrase is given") func sealedAtOnce() throws {
         let key = KeyringKey()
         for (name, secret) in [("K", KeyringSecret.key(key)), ("P", try passphrase("correct horse"))] {
             let keyring = Keyring(folder: folder.appending(name), unlocking: .given(secret))
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    @Test("is not sealed by what fails, and one that has keys never without being told") func notByTheWay() throws {
+    @Test("a failed operation seals nothing, and existing keys are not sealed implicitly") func notByTheWay() throws {
         let given = Keyring(folder: folder.appending("K"), unlocking: .given(.key(KeyringKey())))
         #expect(throws: KeyringError.notFound("nobody")) { try given.rotate("nobody") }
         #expect(try given.sealKind() == nil)
@@ -278,7 +278,7 @@ import Testing
         #expect(try Keyring(folder: folder.appending("K")).entries().keys.map(\.name) == ["newsroom"])
     }
 
-    @Test("made by several at once with different keys belongs to the first") func race() throws {
+    @Test("a new keyring that several processes create with different keys belongs to the first") func race() throws {
         for round in 0..<10 {
             let place = folder.appending("R\(round)")
             let sealed = Collected<KeyringKey>()

@@ -17,7 +17,7 @@ import Testing
     }
 
     private func keyring(_ secret: KeyringSecret? = nil, of user: String = "state") -> Keyring {
-        // Asked for, as at a terminal: so nothing but the notes says that it should be sealed.
+        // The secret is asked for, as at a terminal, so only the notes require a seal.
         let unlocking = secret.map { secret in KeyringUnlocking.asking { (_) throws(KeyringError) in secret } }
         return Keyring(
             folder: folder.appending("Keys"), unlocking: unlocking,
@@ -29,7 +29,7 @@ import Testing
             at: folder.appending(user), includingPropertiesForKeys: [.fileSizeKey])) ?? []
     }
 
-    /// The whole folder, made anew by somebody who has no key of it.
+    /// Replaces the whole folder, as an attacker without its key would.
     private func replace() throws {
         try FileManager.default.removeItem(at: folder.appending("Keys"))
         try Keyring(folder: folder.appending("Keys")).generateSender(named: "newsroom")
@@ -45,7 +45,7 @@ import Testing
         #expect("\(error!)".contains("rm '\(note.path)'"))
     }
 
-    @Test("is taken with its old seal and with its new one, wherever a change of the seal is cut off") func cutOff()
+    @Test("both the old and the new seal are accepted if a change of the seal is interrupted") func cutOff()
         throws
     {
         let keyring = keyring(key)
@@ -59,10 +59,10 @@ import Testing
         #expect(SealExpectation.marks(in: note) == [next.mark])
     }
 
-    @Test("is noted once it was opened, for its user alone, and refused once its folder is another one, unsealed")
+    @Test("a note is written once the keyring was opened, for its user only, and an unsealed replacement is rejected")
     func replaced() throws {
         _ = try keyring().entries()
-        #expect(notes().isEmpty, "nobody has opened it yet")
+        #expect(notes().isEmpty, "it hasn't been opened yet")
         _ = try keyring(key).senderKey(named: "newsroom")
         let note = try #require(notes().first)
         #expect(try FileManager.default.attributesOfItem(atPath: note.path)[.posixPermissions] as? Int == 0o600)
@@ -73,7 +73,7 @@ import Testing
         expectRefusal(isSealed: false) { _ = try keyring().senderKey(named: "newsroom") }
         expectRefusal(isSealed: false) { try keyring().generateSender(named: "other") }
         expectRefusal(isSealed: false) { try keyring().seal(with: key) }
-        // By every path that leads there.
+        // By every path that leads to it.
         let link = folder.appending("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.appending("Keys"))
         let linked = Keyring(
@@ -81,13 +81,13 @@ import Testing
         expectRefusal(isSealed: false) { _ = try linked.entries() }
         let findings = try keyring().examine()
         #expect(findings.contains { $0.code == "seal-changed" && $0.severity == .problem })
-        // Another user has not seen it, and who accepts it deletes the note.
+        // Another user hasn't seen it, and a user who accepts it deletes the note.
         _ = try keyring(of: "other").entries()
         try FileManager.default.removeItem(at: note)
         _ = try keyring().entries()
     }
 
-    @Test("may be sealed anew and unsealed by the same user, and not by somebody else behind his back")
+    @Test("the same user can reseal and unseal the keyring, but no other user can do so unnoticed")
     func resealed() throws {
         _ = try keyring(key).senderKey(named: "newsroom")
         let other = KeyringSecret.key(KeyringKey())
@@ -106,7 +106,7 @@ import Testing
         _ = try keyring(key).senderKey(named: "newsroom")
     }
 
-    @Test("A note that was left halfway through a change of the seal accepts both, and says one thing again")
+    @Test("A note that was left halfway through a change of the seal accepts both seals, and then has one mark again")
     func halfway() throws {
         _ = try keyring(key).senderKey(named: "newsroom")
         let note = try #require(notes().first)
@@ -119,7 +119,7 @@ import Testing
         _ = try keyring().senderKey(named: "newsroom")
     }
 
-    @Test("has a note of its own") func ownNote() throws {
+    @Test("each keyring has its own note") func ownNote() throws {
         _ = try keyring(key).senderKey(named: "newsroom")
         try FileManager.default.copyItem(at: folder.appending("Keys"), to: folder.appending("Other"))
         let seen = SealExpectation(notes: folder.appending("state"))
@@ -129,10 +129,10 @@ import Testing
         #expect(notes().count == 2)
     }
 
-    @Test("is refused, too, where the note is damaged; without a place for notes none is kept") func damaged() throws {
+    @Test("a damaged note rejects the keyring; without a place, no notes are kept") func damaged() throws {
         _ = try keyring(key).senderKey(named: "newsroom")
         let note = try #require(notes().first)
-        // Without what a note says, and with more than it says.
+        // Without a note's contents, and with extra contents.
         for text in ["x", try Checkout.text(note) + "\nnext: none\n"] {
             try Data(text.utf8).write(to: note)
             expectRefusal(isSealed: true) { _ = try keyring(key).senderKey(named: "newsroom") }
@@ -146,7 +146,7 @@ import Testing
         _ = try keyring(of: "file/state").entries()
     }
 
-    @Test("one that is to be sealed is refused where it is not, by every read and by the first change")
+    @Test("a keyring that must be sealed, but isn't, is rejected by every read and by the first change")
     func required() throws {
         let required = Keyring(folder: folder.appending("Open"), expecting: SealExpectation(isRequired: true))
         let refusal = KeyringError.notSealed(folder.appending("Open"))

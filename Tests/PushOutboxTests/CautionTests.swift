@@ -22,7 +22,7 @@ import Testing
         let status = reason == "TopicDisallowed" ? 403 : 400
         let transport = ScriptedTransport(refusing: status, reason)
         let problem =
-            "APNs refuses one device after another (\(reason)): is this the environment, production or sandbox, and the app that the tokens are of?"
+            "APNs refuses one device after another (\(reason)); check that the environment, production or sandbox, and the topic match the tokens"
         await #expect(throws: CourierError.allRefused(reason: reason, problem: problem)) {
             try await fixture.deliver(transport, until: .empty, inFlight: 1, refusedInARow: 5)
         }

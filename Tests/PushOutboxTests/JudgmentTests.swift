@@ -128,7 +128,7 @@ import Testing
                     stop: .senderRefused(
                         reason: "InvalidProviderToken",
                         problem:
-                            "APNs refuses this provider (403 InvalidProviderToken): the key, its ID and the team don't belong together, the key was revoked, or this machine's clock is ahead"
+                            "APNs refuses this provider (403 InvalidProviderToken): the key, its ID, and the team don't match, the key was revoked, or this machine's clock is ahead"
                     )))
         #expect(
             judge(401, nil)
@@ -137,8 +137,8 @@ import Testing
                     stop: .senderRefused(
                         reason: "status 401",
                         problem:
-                            "APNs refuses this provider (401 without a reason): correct the key, the team or the topic")
-                ))
+                            "APNs refuses this provider (401 without a reason); correct the key, the team, or the topic"
+                    )))
         for attempts in 1...2 { expectLater(judge(418, "Teapot", attempts: attempts), Double(attempts) * 900) }
         #expect(judge(418, "Teapot", attempts: 3) == Judgment(.dead(reason: "Teapot")))
     }

@@ -11,7 +11,7 @@ import Testing
     private let phone = DevicePrivateKey()
     private let plaintext = [UInt8](repeating: 7, count: 32)
 
-    /// A clock that tests move by hand.
+    /// A clock that tests advance by hand.
     private final class World: Sendable {
         private let now = Locked(ContinuousClock.now)
 
@@ -28,7 +28,7 @@ import Testing
         Array(cache.seal(plaintext, to: recipient).enc)
     }
 
-    @Test("one context serves 1,024 messages, each under a number of its own") func messageLimit() throws {
+    @Test("one context seals 1,024 messages, each with its own number") func messageLimit() throws {
         let cache = cache()
         let envelopes = (0..<2_050).map { _ in cache.seal(plaintext, to: phone.recipient) }
         #expect(Set(envelopes[..<1_024].map(\.enc)).count == 1)
@@ -37,7 +37,7 @@ import Testing
         #expect(Set(envelopes.compactMap(\.number)).count == 2_050)
     }
 
-    @Test("a context is used for one hour and no longer") func lifetime() {
+    @Test("a context is used for one hour at most") func lifetime() {
         let world = World()
         let cache = cache(ContextLimits(), world)
         let first = enc(cache, phone.recipient)
@@ -47,7 +47,7 @@ import Testing
         #expect(enc(cache, phone.recipient) != first)
     }
 
-    @Test("no more contexts are held than allowed, and the oldest goes first") func heldCount() {
+    @Test("no more contexts are held than allowed, and the oldest is dropped first") func heldCount() {
         let cache = cache(ContextLimits(heldCount: 3))
         let recipients = (0..<5).map { _ in DevicePrivateKey().recipient }
         let first = recipients.map { enc(cache, $0) }
@@ -57,7 +57,7 @@ import Testing
         #expect(enc(cache, recipients[0]) != first[0])
     }
 
-    @Test("with one message a context nothing is held") func singleMessage() {
+    @Test("nothing is held if a context seals only one message") func singleMessage() {
         for limits in [ContextLimits(messageCount: 1), ContextLimits(heldCount: 0)] {
             let cache = cache(limits)
             #expect(Set((0..<3).map { _ in enc(cache, phone.recipient) }).count == 3)
@@ -74,7 +74,7 @@ import Testing
         #expect(![first, other].contains(enc(cache, phone.recipient)))
     }
 
-    @Test("a context that is used up takes the recipient's next one neither in time nor for room")
+    @Test("an exhausted context doesn't affect the age of the recipient's next context, or count toward the limit")
     func usedUp() {
         let others = (0..<4).map { _ in DevicePrivateKey().recipient }
 
@@ -97,7 +97,7 @@ import Testing
         #expect(enc(crowded, phone.recipient) == held)
     }
 
-    @Test("limits beyond the specification's stop the program") func limits() async {
+    @Test("limits outside the specification's range stop the program") func limits() async {
         await #expect(processExitsWith: .failure) { _ = ContextLimits(messageCount: 1_025) }
         await #expect(processExitsWith: .failure) { _ = ContextLimits(messageCount: 0) }
         await #expect(processExitsWith: .failure) { _ = ContextLimits(lifetime: .seconds(3_601)) }
@@ -105,7 +105,7 @@ import Testing
         await #expect(processExitsWith: .success) { _ = ContextLimits(messageCount: 1_024, lifetime: .seconds(3_600)) }
     }
 
-    @Test("what is too old is swept away although nobody seals") func sweep() throws {
+    @Test("expired contexts are swept even if nothing is sealed") func sweep() throws {
         let world = World()
         let cache = cache(ContextLimits(), world)
         for _ in 0..<10 { _ = cache.seal(plaintext, to: DevicePrivateKey().recipient) }
@@ -121,14 +121,14 @@ import Testing
         #expect(cache.heldCount == 0)
     }
 
-    @Test("the sweep comes by itself when time is up") func sweepByItself() async throws {
+    @Test("the sweep runs by itself when it's due") func sweepByItself() async throws {
         let cache = ContextCache(
             sender: sender, topic: "com.example.app", limits: ContextLimits(lifetime: .milliseconds(50)))
         _ = cache.seal(plaintext, to: phone.recipient)
         try await eventually("the sweep") { cache.heldCount == 0 }
     }
 
-    @Test("it comes again for what was younger then, and for what is sealed after it") func sweepAgain() async throws {
+    @Test("the sweep runs again for younger contexts, and for later ones") func sweepAgain() async throws {
         let world = World()
         let cache = cache(ContextLimits(lifetime: .milliseconds(50)), world)
         for _ in 1...2 {
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("many threads use no number twice, and everything opens") func threads() throws {
+    @Test("many threads never use the same number, and everything opens") func threads() throws {
         let cache = cache(ContextLimits(messageCount: 100, heldCount: 2))
         let phones = (0..<3).map { _ in DevicePrivateKey() }
         let envelopes = Locked<[Envelope]>([])

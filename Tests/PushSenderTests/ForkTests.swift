@@ -10,9 +10,9 @@ import Testing
 #if canImport(Glibc)
     import Glibc
 
-    /// With a real fork(2): the child's memory is its parent's, as that of a cloned virtual machine is.
+    /// Uses a real fork(2), so the child's memory is its parent's, like that of a cloned virtual machine.
     @Suite("In a clone of the process", .serialized) struct ForkTests {
-        @Test("no nonce serves two plaintexts, though the random source repeats itself", arguments: [false, true])
+        @Test("no nonce is used twice, even if the random source repeats itself", arguments: [false, true])
         func numbers(repeating: Bool) async throws {
             let folder = try TemporaryFolder()
             let result = folder.url.appending(path: "result").path
@@ -23,18 +23,18 @@ import Testing
                 let words = line.split(separator: " ").map(String.init)
                 return (plaintext: words[0], envelope: try Envelope(parsing: try #require(words.last)))
             }
-            // In the child and in the parent, each: three other plaintexts, and one that both seal.
+            // The child and the parent each seal three different plaintexts, and one that both share.
             try #require(sealed.count == 8, "\(lines)")
             #expect(Set(sealed.map(\.envelope.enc)).count == 1, "one context in both")
             var plaintexts: [[UInt8]: Set<String>] = [:]
             for each in sealed { plaintexts[each.envelope.number ?? [], default: []].insert(each.plaintext) }
             #expect(plaintexts.values.allSatisfy { $0.count == 1 })
-            // What is equal throughout is sealed to equal bytes, which tell no more than that.
+            // Equal inputs give equal ciphertexts, which reveal only that.
             #expect(plaintexts.count == (repeating ? 7 : 8))
             #expect(Set(sealed.map(\.envelope.bytes)).count == plaintexts.count)
         }
 
-        /// The work of a process of its own: it forks.
+        /// Runs in its own process, because it forks.
         struct Work: Codable, Sendable {
             let isRepeating: Bool
             let result: String
@@ -42,7 +42,7 @@ import Testing
             func run() throws {
                 let cache = ContextCache(sender: SenderPrivateKey(), topic: "com.example.app", limits: ContextLimits())
                 let phone = DevicePrivateKey().recipient
-                // The context is made before the clone.
+                // The context is created before the fork.
                 _ = cache.seal([0], to: phone)
                 if isRepeating { RepeatingRandom.start() }
                 func seal(_ name: String) throws {
@@ -63,7 +63,7 @@ import Testing
                 guard write(file, line, line.utf8.count) == line.utf8.count else { throw EnvelopeError.empty }
             }
 
-            /// Swift hides fork(2), since little of its runtime may be used afterwards.
+            /// Swift hides fork(2), because little of its runtime can be used afterward.
             private func child(_ body: () throws -> Void) throws {
                 let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
                 let process = fork()
@@ -76,7 +76,7 @@ import Testing
             }
         }
 
-        /// A random source that gives the same bytes in a process and in its clone.
+        /// A random source that returns the same bytes in a process and its clone.
         private enum RepeatingRandom {
             nonisolated(unsafe) static var implementation = randombytes_implementation(
                 implementation_name: { UnsafePointer(strdup("repeating")) }, random: { 4 }, stir: nil, uniform: nil,

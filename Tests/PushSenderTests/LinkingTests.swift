@@ -3,7 +3,7 @@ import PushSender
 import SealedPush
 import Testing
 
-/// What joins a phone's pushes for somebody who has nothing but their payloads (Specification 3.2, ThreatModel 6).
+/// Links between a phone's pushes that are visible in the payloads alone (Specification 3.2, ThreatModel 6).
 @Suite("A thousand payloads") struct LinkingTests {
     private static let contextCount = 20
     private static let windowByteCount = 8
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("to one phone share bytes only within a context, and there only in the header", arguments: [false, true])
+    @Test("payloads to one phone share bytes only within a context, and only in the header", arguments: [false, true])
     func shared(isHybrid: Bool) throws {
         let phone = isHybrid ? DevicePrivateKey(.hybrid) : DevicePrivateKey()
         let pushes = try envelopes(phone.recipient)
@@ -37,7 +37,7 @@ import Testing
             }
         }
         #expect(joined.count == Self.contextCount)
-        // Each hint alone: bytes over both would hide that one of them is always the same.
+        // Checks each hint alone, because bytes across both would hide a hint that is always the same.
         #expect(Set(pushes.map(\.envelope.recipientHint.bytes)).count == Self.contextCount)
         #expect(Set(pushes.map(\.envelope.senderHint?.bytes)).count == Self.contextCount)
     }

@@ -22,14 +22,14 @@ import Testing
         )
     }
 
-    /// Reads the payload as a receiver would: JSON, the field, the envelope.
+    /// Parses the payload as a receiver would: JSON, the field, the envelope.
     private func open(_ payload: SealedPayload, allowsAnonymous: Bool = false) throws -> OpenedContent {
         let object = try JSONSerialization.jsonObject(with: Data(payload.json)) as? [String: Any]
         let field = try #require(object?["custom-encrypted-message"] as? String)
         return try opener(allowsAnonymous: allowsAnonymous).open(try Envelope(parsing: field), at: .now())
     }
 
-    @Test("what is moved into a file has 65,536 bytes at most, and says by how much it is too long")
+    @Test("content moved into a file has at most 65,536 bytes; the error tells by how much it is too long")
     func longestOverflow() throws {
         let url = URL(string: "https://files.example.com/a")!
         let tooLong = String(repeating: "x", count: 70_000)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("what is sealed opens, with id, topic and sent filled in") func roundTrip() throws {
+    @Test("sealed content opens, with id, topic, and sent filled in") func roundTrip() throws {
         let payload = try sealer().seal(Content(title: "Nina", body: "Lunch at one?"), toUnverified: phone.recipient)
         let opened = try open(payload)
         #expect(opened.content.alert == Content.Alert(title: "Nina", body: "Lunch at one?"))
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "content for a device that erases keys early expires before; what would expire later is refused",
+        "content for a device that erases keys early gets an earlier expiry; a later expiry is rejected",
         arguments: [1, 3, 30, 31])
     func keeps(days: Int) throws {
         let enrollment = EnrollmentPrivateKey()
@@ -71,9 +71,9 @@ import Testing
         #expect(try sealer().seal(content, to: recipient).expires == content.expires)
         content.expires = last.advanced(bySeconds: 3_601)
         #expect(throws: SealError.expiresTooLate(days: days)) { try sealer().seal(content, to: recipient) }
-        // Nobody has said how long such a key is kept.
+        // The days for which the device keeps such a key are unknown.
         #expect(try sealer().seal(content, toUnverified: phone.recipient).expires == content.expires)
-        // A text that is moved into a file has room for the expiry.
+        // Text that is moved into a file leaves room for the expiry.
         let text = Content(body: String(repeating: "x", count: 2_900))
         let url = URL(string: "https://files.example.com/a")!
         for count in 0..<40 {
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("a sealer that requires hybrid keys seals to no others, one by one or as a batch does") func requiresHybrid()
+    @Test("a sealer that requires hybrid keys rejects others, individually and in a batch") func requiresHybrid()
         throws
     {
         let sealer = Sealer(sender: sender, topic: "com.example.app", safeDefault: "New", requiresHybrid: true)
@@ -109,7 +109,7 @@ import Testing
         #expect(!String(decoding: payload.json, as: UTF8.self).contains("secret"))
     }
 
-    @Test("a payload never exceeds 4,096 bytes and opens whole, for any content, policy and suite")
+    @Test("a payload never exceeds 4,096 bytes and opens completely, for any content, policy, and suite")
     func anyContent() throws {
         var random = SeededGenerator()
         var openedCount = 0
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "the plan is exact: what it says fits, and one byte more is refused as one byte over",
+        "the plan is exact: content of its size fits, and one more byte is rejected as one byte over",
         arguments: PaddingPolicy.allCases)
     func exactPlan(padding: PaddingPolicy) throws {
         for isAnonymous in [false, true] {
@@ -158,7 +158,7 @@ import Testing
             #expect(content.json.count == sealer.sizePlan.maximumContentByteCount)
             let payload = try sealer.seal(content, toUnverified: phone.recipient)
             #expect(payload.json.count <= 4_096)
-            // Base64url works in groups: less than a whole byte of plaintext is left over.
+            // Base64url works in groups, so less than a whole byte of plaintext is left over.
             #expect(4_096 - payload.json.count < 2)
             #expect(try open(payload, allowsAnonymous: true).content.alert == content.alert)
             for over in [1, 2, 17, 5_000] {
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test("buckets are 256, 512, 1,024, 2,048 and all that fits; other policies are one byte or all")
+    @Test("buckets are 256, 512, 1,024, 2,048, and the maximum; other policies are one byte or the maximum")
     func paddedSizes() {
         let plan = sealer().sizePlan
         #expect(plan.maximumPlaintextByteCount == 2_933)
@@ -185,7 +185,7 @@ import Testing
         #expect(sealer(padding: .full).sizePlan.plaintextByteCount(forContent: 100) == 2_933)
     }
 
-    @Test("a body that is too long is cut between two graphemes, and as much is kept as fits")
+    @Test("a body that is too long is cut between two graphemes, and as much as fits is kept")
     func truncation() throws {
         var random = SeededGenerator()
         let sealer = sealer(fit: .truncate)
@@ -201,14 +201,14 @@ import Testing
             let kept = shown.dropLast()
             #expect(body.hasPrefix(kept))
             #expect(Array(body).starts(with: Array(kept)))
-            // The next grapheme would have been too much.
+            // The next grapheme wouldn't have fit.
             var longer = opened
             longer.alert.body = String(Array(body).prefix(kept.count + 1)) + "…"
             #expect(longer.json.count > sealer.sizePlan.maximumContentByteCount)
         }
     }
 
-    @Test("what cutting the body can't mend is refused with the number of bytes over")
+    @Test("content that doesn't fit even with a cut body is rejected with the number of excess bytes")
     func truncationHasLimits() throws {
         let sealer = sealer(fit: .truncate)
         let title = String(repeating: "t", count: 4_000)
@@ -219,7 +219,7 @@ import Testing
         #expect(throws: SealError.self) { try sealer.seal(Content(body: giant), toUnverified: phone.recipient) }
     }
 
-    @Test("content that no receiver would take is not sealed") func badContent() throws {
+    @Test("content that every receiver would reject is not sealed") func badContent() throws {
         let sealer = sealer()
         #expect(throws: SealError.content(.noVisibleText)) {
             try sealer.seal(Content(title: " \u{200b}\n"), toUnverified: phone.recipient)
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test("the identifiers in the clear repeat for one message and device, and for no other")
+    @Test("the clear identifiers repeat for the same message and device only")
     func identifiers() throws {
         let sealer = sealer()
         var content = Content(body: "b")
@@ -266,14 +266,14 @@ import Testing
         #expect(MessageID(parsing: score.apnsID) != nil)
     }
 
-    @Test("encoded as an Encodable it is the same JSON, also where a library overwrites aps afterwards")
+    @Test("the Encodable encoding has the same JSON, even if a library overwrites aps afterward")
     func encodable() throws {
         let payload = try sealer().seal(Content(body: "b"), toUnverified: phone.recipient)
         let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(payload)) as? NSDictionary
         let own = try JSONSerialization.jsonObject(with: Data(payload.json)) as? NSDictionary
         #expect(encoded == own)
 
-        /// As a library does that encodes the payload first and its own `aps` second.
+        /// Like a library that encodes the payload first and its own `aps` second.
         struct Notification: Encodable {
             let payload: SealedPayload
             enum CodingKeys: CodingKey { case aps }
@@ -289,7 +289,7 @@ import Testing
         #expect((object["aps"] as? [String: Any])?.keys.sorted() == ["mutable-content"])
     }
 
-    @Test("a clear alert without visible text, or too long, is refused") func wireAlerts() throws {
+    @Test("a clear alert without visible text, or too long, is rejected") func wireAlerts() throws {
         #expect(throws: WireAlertError.nothingVisible) { try WireAlert(text: " \n\u{200d}") }
         #expect(throws: WireAlertError.self) { try WireAlert(text: String(repeating: "a", count: 1_023)) }
         _ = try WireAlert(text: String(repeating: "a", count: 1_022))
@@ -304,7 +304,7 @@ import Testing
         #expect(alert?["title"] as? String == "News")
     }
 
-    @Test("an unusable literal stops the program with a sentence") func literals() async {
+    @Test("an invalid literal stops the program with an error message") func literals() async {
         await #expect(processExitsWith: .failure) { _ = "" as WireAlert }
         await #expect(processExitsWith: .failure) { _ = "not a topic" as Topic }
         await #expect(processExitsWith: .failure) { _ = "pushsender1wrong" as SenderPublicKey }

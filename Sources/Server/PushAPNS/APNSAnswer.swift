@@ -2,7 +2,7 @@ package import PushSender
 package import SealedPush
 
 package enum APNSAnswer: Hashable, Sendable {
-    /// 200, with `apns-unique-id`, which only Apple's development environment gives.
+    /// Status 200. Only Apple's development environment returns an `apns-unique-id`.
     case accepted(uniqueID: String?)
     case refused(APNSRefusal)
 
@@ -17,9 +17,9 @@ package enum APNSAnswer: Hashable, Sendable {
 /// A refusal by APNs. Source: Apple, "Handling notification responses from APNs".
 package struct APNSRefusal: Hashable, Sendable {
     package let status: Int
-    /// Apple's word for it; nil where the body had none. Unknown ones are carried through, at most 64 characters.
+    /// Apple's reason, or nil if the body had none. Unknown reasons are kept, up to 64 characters.
     package let reason: String?
-    /// With status 410: since when APNs knows that the token is no longer valid.
+    /// With status 410, the time at which APNs determined that the token is no longer valid.
     package let timestamp: Timestamp?
 
     package init(status: Int, reason: String?, timestamp: Timestamp? = nil) {
@@ -29,26 +29,26 @@ package struct APNSRefusal: Hashable, Sendable {
     }
 }
 
-/// What a refusal asks for, for logs and metrics.
+/// The reaction to a refusal, for logs and metrics.
 package enum APNSAdvice: String, Hashable, Sendable, CaseIterable {
-    /// The device's token is no good any more: drop the push, and the token (410: if it was registered before the timestamp).
+    /// The device's token is no longer valid. Drop the push, and the token (410: if it was registered before the timestamp).
     case drop
-    /// Nothing is wrong with the push: send it again, later.
+    /// The push itself is fine. Send it again later.
     case wait
-    /// The push itself can't be delivered as it is: a mistake in the request.
+    /// The push can't be delivered as it is, because the request is wrong.
     case change
-    /// The provider's keys, topic or entitlements are wrong: stop, and tell an operator.
+    /// The provider's key, topic, or entitlements are wrong. Stop, and notify an operator.
     case fixKeys = "fix-keys"
-    /// A reason that this version does not know.
+    /// This version doesn't know the reason.
     case unknown
 }
 
 extension APNSRefusal {
-    /// What it means to any sender. Source: the table of Apple's page; Docs/Operations.md repeats it in words.
+    /// The meaning for any sender. Source: the table on Apple's page; Docs/Operations.md describes it in words.
     package var outcome: PushOutcome {
         let plain = PushReason(reason ?? "status \(status)")
         if status == 410 {
-            // A device is too much to lose by an answer that is not quite as Apple describes it.
+            // Don't lose a device to a response that doesn't quite match Apple's description.
             guard reason == "Unregistered" || reason == "ExpiredToken", let since = timestamp else {
                 return .later(.doubtful, plain)
             }
@@ -56,13 +56,13 @@ extension APNSRefusal {
         }
         switch reason {
         case "BadDeviceToken", "DeviceTokenNotForTopic": return .refused(suspicious)
-        // About the connection or its token, and so not about this push: another one helps.
+        // The problem is the connection or its token, not this push, so another connection helps.
         case "IdleTimeout", "Shutdown", "ExpiredProviderToken", "UnrelatedKeyIdInToken":
             return .later(.connection, plain)
         case "TooManyProviderTokenUpdates": return .later(.everything, plain)
         case "TooManyRequests": return .later(.device, plain)
         case "InternalServerError", "ServiceUnavailable": return .later(.service, plain)
-        // About one app of several, perhaps: the others go on. Many in a row end the run.
+        // Perhaps only one of several apps is affected, so the others continue. Many in a row stop the run.
         case "TopicDisallowed": return .later(.service, suspicious)
         case "BadTopic", "MissingTopic": return .change(suspicious)
         case "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "DuplicateHeaders",
@@ -74,7 +74,7 @@ extension APNSRefusal {
             return .stop(wrongProvider)
         default: break
         }
-        // Where the reason says nothing.
+        // The reason is missing or unknown.
         return switch status {
         case 401, 403: .stop(wrongProvider)
         case 404, 405, 413: .change(plain)
@@ -84,7 +84,7 @@ extension APNSRefusal {
         }
     }
 
-    /// The same in a word.
+    /// The same as a single word.
     package var advice: APNSAdvice {
         switch outcome {
         case .gone, .refused: .drop
@@ -95,13 +95,13 @@ extension APNSRefusal {
         }
     }
 
-    /// Where one device after another is refused for it, something else is wrong.
+    /// If device after device is refused for this reason, something else is wrong.
     private var suspicious: PushReason {
         let reason = reason ?? ""
         return PushReason(
             reason,
             problem:
-                "APNs refuses one device after another (\(reason)): is this the environment, production or sandbox, and the app that the tokens are of?"
+                "APNs refuses one device after another (\(reason)); check that the environment, production or sandbox, and the topic match the tokens"
         )
     }
 
@@ -110,7 +110,7 @@ extension APNSRefusal {
         return PushReason(
             reason ?? "status \(status)",
             problem: reason == "InvalidProviderToken"
-                ? "\(refusal): the key, its ID and the team don't belong together, the key was revoked, or this machine's clock is ahead"
-                : "\(refusal): correct the key, the team or the topic")
+                ? "\(refusal): the key, its ID, and the team don't match, the key was revoked, or this machine's clock is ahead"
+                : "\(refusal); correct the key, the team, or the topic")
     }
 }

@@ -10,27 +10,30 @@ public import ServiceLifecycle
     #error("this needs the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
 #endif
 
-/// Delivers sealed pushes to APNs, over HTTP/2 and TLS, with a provider token.
+/// Delivers sealed pushes to APNs over HTTP/2 and TLS, with a provider token.
 ///
 /// ```swift
 /// let key = try ProviderKey(pem: file, keyID: "ABCDE12345", teamID: "FGHIJ67890")
 /// let apns = try APNSTransport(APNSConfiguration(endpoint: .production, key: key))
 /// let outcome = try await apns.deliver(PushRequest(payload, to: .apns(token)))
 /// ```
-/// Make one for a team and an environment and keep it: its connections last for days. Any number of tasks may call it at
-/// once; all of its network work is on one thread, which takes tens of thousands of pushes in a second. It retries
-/// only what APNs surely has not processed; everything else is the caller's choice, as ``PushOutcome`` and
-/// ``PushTransportError/mayHaveBeenDelivered`` say.
+/// Create one transport for each team and environment, and keep it, because its connections last for days. Any number of
+/// tasks can use it at the same time. All of its network work runs on one thread, which handles tens of thousands of pushes
+/// per second. It retries only pushes that APNs certainly hasn't processed. Everything else is up to the caller; see
+/// `PushOutcome` and `PushTransportError.mayHaveBeenDelivered`.
 ///
-/// Run it as a service, or call ``shutDown()`` before letting go of it; without either its connections are cut.
-/// Sources: Apple, "Sending notification requests to APNs"; RFC 9113.
+/// Run it as a service, or call ``shutDown()`` before releasing it. Otherwise, its connections are cut. Sources: Apple,
+/// "Sending notification requests to APNs"; RFC 9113.
 public final class APNSTransport: PushTransport, Service {
     let dispatcher: Dispatcher
 
+    /// Creates a transport. It connects with the first push.
+    ///
     /// - Parameters:
-    ///   - logger: gets events with public identifiers: connections, refusals with `apns-id` and the token's first digits.
-    ///   - metrics: where `push_requests`, `push_request_duration`, `push_connections`, `push_streams`, `push_waiting`
-    ///     and `push_token_renewals` go.
+    ///   - configuration: The endpoint, key, limits, and deadlines.
+    ///   - logger: Logs events with public identifiers: connections, and refusals with `apns-id` and the token's first digits.
+    ///   - metrics: The factory for `push_requests`, `push_request_duration`, `push_connections`, `push_streams`,
+    ///     `push_waiting`, and `push_token_renewals`.
     /// - Throws: ``APNSConfigurationError/tls``
     public convenience init(
         _ configuration: APNSConfiguration, logger: Logger = Logger(label: "sealed-push.apns"),
@@ -52,15 +55,15 @@ public final class APNSTransport: PushTransport, Service {
 
     deinit { dispatcher.closeNow() }
 
-    /// Sends one push and waits for APNs' answer, at most as long as ``APNSConfiguration/Deadlines/request``.
+    /// Sends one push and waits for APNs' response, at most as long as ``APNSConfiguration/Deadlines/request``.
     ///
-    /// A cancelled task gets its error at once, and the push's stream is reset.
+    /// If the task is canceled, its error is thrown at once, and the push's stream is reset.
     public func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
         guard request.address.carrier.environment != nil else { return .change(PushReason("not-an-apns-address")) }
         return try await answer(to: request).outcome
     }
 
-    /// What APNs itself says.
+    /// Returns APNs' own response.
     package func answer(to request: PushRequest) async throws(PushTransportError) -> APNSAnswer {
         let dispatcher = dispatcher
         let now = dispatcher.clock.now()
@@ -76,38 +79,37 @@ public final class APNSTransport: PushTransport, Service {
         return try outcome.get()
     }
 
-    /// Runs tasks on the thread of the transport's connections, which saves two switches of threads with each push.
+    /// An executor that runs tasks on the thread of the transport's connections, which saves two thread switches per push.
     ///
-    /// Give it to tasks that do little but seal and send, as in `addTask(executorPreference:)`; one that computes for
-    /// long, or blocks, stops all pushes for as long.
+    /// Use it, as in `addTask(executorPreference:)`, for tasks that do little more than seal and send. A task that computes
+    /// for long, or blocks, holds up all pushes for that time.
     public var taskExecutor: any TaskExecutor { dispatcher.executor }
 
-    /// Runs until the service group shuts down gracefully; then finishes what was taken, as ``shutDown()`` does.
+    /// Runs until the service group shuts down gracefully. Then finishes the accepted pushes, like ``shutDown()``.
     public func run() async throws {
         try? await gracefulShutdown()
         await shutDown()
     }
 
-    /// Refuses new pushes with ``PushTransportError/shuttingDown``, waits for the answers to those it has taken (at most
-    /// as long as their deadlines) and closes its connections.
+    /// Rejects new pushes with `PushTransportError.shuttingDown`, awaits accepted ones until their deadlines, and disconnects.
     public func shutDown() async { await dispatcher.shutDown() }
 
-    /// Addresses that APNs is known to have accepted pushes for lately, as from a registry. They need not prove
-    /// themselves on the connection for tokens that nobody knows.
+    /// Adds addresses, such as a registry's, that APNs has recently accepted pushes for. They don't use the unproven
+    /// connection.
     public func trust(_ addresses: some Sequence<Address>, topic: Topic) {
         dispatcher.remember(addresses.map { Delivery.fingerprint($0, topic) })
     }
 }
 
-/// The time and the chance that a transport goes by. Tests bring their own.
+/// The clocks and the random numbers that a transport uses. Tests replace them.
 package struct TransportClock: Sendable {
     /// For deadlines and ages.
     package let now: @Sendable () -> NIODeadline
     /// For the `iat` of a provider token.
     package let wall: @Sendable () -> Timestamp
-    /// A number from 0 up to 1, for jitter.
+    /// A random number from 0 up to 1, for jitter.
     package let chance: @Sendable () -> Double
-    /// How often deadlines are checked, in real time.
+    /// The interval between deadline checks, in real time.
     package let tick: TimeAmount
 
     package init(
@@ -121,18 +123,18 @@ package struct TransportClock: Sendable {
     }
 }
 
-/// One instant on both clocks: the monotonic one stands still while a machine is suspended, the wall's can be set.
+/// An instant on both clocks. The monotonic clock stops while a machine is suspended; the wall clock can be set.
 struct Moment {
     let uptime: NIODeadline
     let wall: Timestamp
 
-    /// Whole seconds from `earlier` to this moment: what the clock says that has gone further.
+    /// Whole seconds from `earlier` to this moment, by the clock that advanced further.
     func age(since earlier: Moment) -> Int64 {
-        // The wall's whole seconds may be one too many.
+        // Rounding can add a second to the wall clock's difference.
         max(uptimeSeconds(since: earlier), wall.seconds(since: earlier.wall) - 1)
     }
 
-    /// How many seconds more the wall's clock has gone than the other.
+    /// How many seconds the wall clock advanced more than the other.
     func drift(since earlier: Moment) -> Int64 { wall.seconds(since: earlier.wall) - uptimeSeconds(since: earlier) }
 
     func uptimeSeconds(since earlier: Moment) -> Int64 { (uptime - earlier.uptime).nanoseconds / 1_000_000_000 }

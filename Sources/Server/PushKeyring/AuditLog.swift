@@ -2,13 +2,13 @@ internal import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// The append-only file `audit.jsonl`, one JSON object a line. `keyring.txt` holds its length and hash, so that a log that
-/// was shortened or edited is noticed.
+/// The append-only file `audit.jsonl`, with one JSON object per line. `keyring.txt` holds its length and hash, so that a
+/// truncated or edited log is detected.
 ///
-/// Lines are appended before the change is made. A process that is killed between the two leaves a longer log, which the
-/// next change takes over: a log may tell of a change that was not made, and never the other way round.
+/// Lines are appended before a change is made. If a process is killed in between, the log is longer, and the next change
+/// accepts the extra lines. So a log may list a change that wasn't made, but never lacks one that was.
 enum AuditLog {
-    /// How far the log is known: its length, and BLAKE2b-256 over the hash so far and each line in turn.
+    /// The known end of the log: its length, and a BLAKE2b-256 hash chained over each line in turn.
     struct End: Hashable, Sendable {
         var byteCount: Int
         var hash: [UInt8]
@@ -21,11 +21,11 @@ enum AuditLog {
         }
     }
 
-    /// Appends entries, and moves the end behind them.
+    /// Appends entries, and moves the end past them.
     ///
-    /// A shortened or edited log must not stop key work: it is written on, and goes on not fitting its end.
+    /// A truncated or edited log must not block key operations. Entries are still appended, but the log still won't match.
     static func append(_ entries: [AuditEntry], to log: URL, after end: inout End) throws(DurableFiles.Failure) {
-        // Cuts off a line that a killed process has left half written.
+        // Removes an unfinished line that a killed process left.
         try DurableFiles.cutUnfinishedLine(of: log, limit: maximumLineByteCount)
         try end.move(along: log)
         let lines = entries.map(\.line)
@@ -33,7 +33,7 @@ enum AuditLog {
         for line in lines { end.add(line) }
     }
 
-    /// Whether a log is what its end says, besides lines behind it.
+    /// Whether a log matches its end, apart from lines after it.
     static func isWhole(_ log: URL, upTo end: End) throws(DurableFiles.Failure) -> Bool {
         guard (FileFacts(of: log)?.byteCount ?? 0) >= end.byteCount else { return false }
         var found = End.start
@@ -45,7 +45,7 @@ enum AuditLog {
 }
 
 extension AuditLog.End {
-    /// Takes in the lines of a log that are behind this end, and begin before `limit` bytes.
+    /// Adds the lines of a log that follow this end, and begin before `limit` bytes.
     mutating func move(along log: URL, upTo limit: Int = .max) throws(DurableFiles.Failure) {
         let start = byteCount
         guard let facts = FileFacts(of: log), facts.byteCount > start else { return }
@@ -71,14 +71,14 @@ extension AuditLog.End {
     }
 }
 
-/// One line of the audit log: what happened to which key, when, by which command. No secrets.
+/// One line of the audit log: the event, its time, the key, and the command. It contains no secrets.
 struct AuditEntry: Hashable, Sendable {
     let time: Timestamp
     let event: Event
-    /// Nil if it concerns the keyring as a whole.
+    /// Nil if the event concerns the whole keyring.
     let name: KeyName?
     let key: String?
-    /// What did it, such as `keys rotate`.
+    /// The command that caused it, such as `keys rotate`.
     let command: String
 
     fileprivate var line: [UInt8] {

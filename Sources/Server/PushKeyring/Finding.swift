@@ -2,19 +2,17 @@ internal import Foundation
 internal import PushCore
 public import SealedPush
 
-/// One thing that is wrong with a keyring, or that a person should know: what ``Keyring/examine(at:)`` finds.
-///
-/// Never holds a secret. ``code`` says what each means.
+/// A problem with a keyring, or a fact that its owner should know, from ``Keyring/examine(at:)``. It never contains a secret.
 public enum Finding: Hashable, Sendable {
-    /// Nothing of the keyring can be used, for this reason.
+    /// The keyring can't be used at all, for this reason.
     case refused(KeyringError)
-    /// The MAC was not checked, for this reason.
+    /// The MAC wasn't checked, for this reason.
     case notChecked(KeyringError)
     case inTheClear(nameCount: Int)
     case readableByOthers(path: String, mode: Int)
     case writableByOthers(path: String, mode: Int)
     case inconsistent(KeyName)
-    /// - Parameter age: seconds.
+    /// - Parameter age: In seconds.
     case old(KeyName, KeyID, age: Int64)
     case unconfirmed(KeyName, KeyID, created: Timestamp, isOwn: Bool)
     case erasureDue(KeyName, KeyID, since: Timestamp)
@@ -22,11 +20,11 @@ public enum Finding: Hashable, Sendable {
     case recordExpires(KeyName, Timestamp, isOver: Bool, isOwn: Bool)
     case senderSetExpires(Topic, Timestamp, isOver: Bool)
     case authorityOnline(KeyName)
-    /// A line of the audit log was changed, added or taken out.
+    /// A line of the audit log was changed, added, or removed.
     case logAltered
     case logUnreadable(message: String)
 
-    /// Stable: `--json` and scripts carry it.
+    /// A stable code for `--json` and scripts.
     public var code: String { facts.code }
 
     public var severity: Severity { facts.severity }
@@ -69,9 +67,9 @@ public enum Finding: Hashable, Sendable {
     }
 
     public enum Severity: Int, Sendable, CaseIterable {
-        /// Something is lost, unsafe or does not work.
+        /// Something is lost, unsafe, or not working.
         case problem
-        /// It soon will be, or may be.
+        /// Something soon will be, or may be.
         case warning
         /// Good to know.
         case note
@@ -79,14 +77,13 @@ public enum Finding: Hashable, Sendable {
 }
 
 extension Keyring {
-    /// Examines the whole keyring: its file, keys, trust list and audit log. Changes nothing, and works on a folder that can
-    /// only be read.
+    /// Examines the whole keyring: its file, keys, trust list, and audit log. Makes no changes, so a read-only folder is fine.
     ///
-    /// If the keyring is sealed and its secret is not at hand, a finding says what was not checked. Costs a few hundred
-    /// microseconds a key, and 0.2 s for a passphrase.
+    /// If the keyring is sealed and its secret isn't available, a finding tells what wasn't checked. Takes a few hundred
+    /// microseconds for each key, and 0.2 s for a passphrase.
     ///
-    /// - Returns: problems first, then warnings and notes, each about one thing; none if all is well.
-    /// - Throws: `file` if there is no such folder.
+    /// - Returns: The findings, one for each subject: problems first, then warnings and notes. Empty if all is well.
+    /// - Throws: `file` if the folder doesn't exist.
     public func examine(at now: Timestamp = .now()) throws(KeyringError) -> [Finding] {
         guard FileFacts(of: folder, following: true)?.isFolder == true else {
             throw .file(folder, message: "there is no such folder")
@@ -113,7 +110,7 @@ extension Keyring {
             findings.append(.inTheClear(nameCount: withSecrets.count))
         }
         findings += names.flatMap { $0.findings(at: now) }
-        // A thief of the sender's key gets the key that vouches for senders, too.
+        // A thief of the sender's key would also get the key that signs for senders.
         if withSecrets.contains(where: { $0.kind == .sender }) {
             findings += withSecrets.filter { $0.kind == .authority }.map { .authorityOnline($0.name) }
         }
@@ -156,7 +153,7 @@ extension NamedKeys {
                 guard let due = key.life.erasureDue(), now >= due else { continue }
                 findings.append(.erasureDue(name, key.key.keyID, since: due))
             }
-            // One that waits to take its place is spoken of above.
+            // A key that is waiting to take its place is reported above.
             if kind != .authority, let newest, newest.life.confirmed != nil {
                 let age = now.seconds(since: newest.life.created)
                 if age > 90 * 86_400 { findings.append(.old(name, newest.key.keyID, age: age)) }
@@ -170,7 +167,7 @@ extension NamedKeys {
 }
 
 extension Timestamp {
-    /// Whether this end has passed; nil if it is not near.
+    /// Whether this expiration has passed, or nil if it isn't near.
     fileprivate func isOver(at now: Timestamp) -> Bool? {
         if now > self { return true }
         return seconds(since: now) < RotationRules.renewal ? false : nil

@@ -4,13 +4,13 @@ public import SealedPush
 
 struct KeyringChange {
     var contents: KeyringContents
-    /// Nil if the keyring is not sealed.
+    /// Nil if the keyring isn't sealed.
     var key: SealKey?
     let now: Timestamp
     let command: String
     fileprivate(set) var notes: [AuditEntry] = []
 
-    /// Puts a first key under a name, which must be free. With a topic, its device is enrolled too.
+    /// Adds a first key under a name, which must be free. With a topic, its device is enrolled, too.
     mutating func add(
         _ stored: StoredKey, as name: KeyName, _ event: AuditEntry.Event, topic: Topic? = nil
     ) throws(KeyringError) {
@@ -29,18 +29,18 @@ struct KeyringChange {
 }
 
 extension Keyring {
-    /// Runs `body`, and makes what it saves last, all of it or nothing. A change that notes nothing is not written.
+    /// Runs `body`, and writes what it saves, all of it or nothing. A change without audit entries isn't written.
     func change<Answer>(
         at now: Timestamp, _ body: (inout KeyringChange) throws(KeyringError) -> Answer
     ) throws(KeyringError) -> Answer {
         while true {
-            // Before the lock is taken: a person may take a while to answer, and a passphrase takes its time.
+            // Before locking, because the user may take a while to answer, and so does deriving a key from a passphrase.
             let before = try read(.full)
             var first: SealKey?
             if !before.exists, let givenSecret { first = try SealKey(new: givenSecret) }
             let answer = try files.locked { () throws(KeyringError) -> Answer? in
                 let reading = try read(.known(before.key))
-                // Between the two, another process may have sealed the keyring anew, or made one.
+                // In the meantime, another process may have resealed or created the keyring.
                 guard reading.exists == before.exists, reading.seal == before.seal else { return nil }
                 var change = KeyringChange(
                     contents: reading.contents, key: reading.key ?? first, now: now, command: command)
@@ -57,7 +57,7 @@ extension Keyring {
         }
     }
 
-    /// The log first: it may tell of a change that was not made, and never lacks one that was.
+    /// Writes the log first. It may list a change that wasn't made, but never lacks one that was.
     private func write(_ change: inout KeyringChange) throws(KeyringError) {
         do throws(DurableFiles.Failure) {
             try AuditLog.append(change.notes, to: files.log, after: &change.contents.log)
@@ -68,16 +68,16 @@ extension Keyring {
         if let key = change.key { remember(key) }
     }
 
-    /// Seals the whole keyring anew: under a passphrase, a key, or, with nil, not at all. One change: a process that is
-    /// killed leaves it as it was, or as it is to be.
+    /// Reseals the whole keyring with a passphrase or a key, or, with nil, unseals it. It's a single change: a kill at any
+    /// moment leaves the old state or the new.
     ///
-    /// The secrets get a fresh key, so the old passphrase opens nothing of the new file. Old copies and backups still
-    /// open with it. The audit log is taken as it stands: look at it first.
+    /// The secrets get a new key, so the old passphrase can't open the new file. It still opens old copies and backups. The
+    /// audit log is accepted as it is, so check it first.
     public func seal(with secret: KeyringSecret?, at now: Timestamp = .now()) throws(KeyringError) {
         let key: SealKey? = if let secret { try SealKey(new: secret) } else { nil }
         try change(at: now) { (change) throws(KeyringError) in
             change.key = key
-            // All its lines are taken in again.
+            // Takes in all of its lines again.
             change.contents.log = .start
             change.note(.sealed)
         }
@@ -85,11 +85,11 @@ extension Keyring {
 }
 
 extension Keyring {
-    /// Makes a device's key. Its name is free afterwards for no other key.
+    /// Generates a device's key. The name can't be used for another key afterward.
     ///
     /// - Parameters:
-    ///   - topic: the app's; with one the device gets an enrollment key too, and its first signed record.
-    ///   - policy: what the key is; so are those that take its place.
+    ///   - topic: The app's topic. With one, the device also gets an enrollment key, and its first signed record.
+    ///   - policy: The algorithm of this key and of those that replace it.
     @discardableResult
     public func generateDevice(
         named name: KeyName, topic: Topic? = nil, policy: KeyPolicy = .classical, at now: Timestamp = .now()
@@ -97,14 +97,14 @@ extension Keyring {
         try generate(PrivateKey(policy.algorithm), named: name, topic: topic, at: now)
     }
 
-    /// Makes a sender's key.
+    /// Generates a sender's key.
     @discardableResult
     public func generateSender(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> SenderPublicKey
     {
         try generate(PrivateKey(), named: name, at: now)
     }
 
-    /// Makes an authority's key, which signs sender sets. Keep its keyring offline.
+    /// Generates an authority's key, which signs sender sets. Keep its keyring offline.
     @discardableResult
     public func generateAuthority(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError)
         -> AuthorityPublicKey
@@ -121,7 +121,7 @@ extension Keyring {
         return key.publicKey
     }
 
-    /// Adds the public key of somebody else. Nobody vouches for a device's key that is added this way.
+    /// Adds another owner's public key. A device's key that is added this way is unverified.
     public func add(_ key: AnyPublicKey, named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
         let life = KeyLife(created: now, confirmed: key.kind == .device ? nil : now)
         try change(at: now) { (change) throws(KeyringError) in
@@ -129,10 +129,10 @@ extension Keyring {
         }
     }
 
-    /// Adds a secret key that was made elsewhere: `PUSH-SECRET-KEY-1…`, `PUSH-SENDER-SECRET-KEY-1…` or
+    /// Adds a secret key that was made elsewhere: `PUSH-SECRET-KEY-1…`, `PUSH-SENDER-SECRET-KEY-1…`, or
     /// `PUSH-AUTHORITY-SECRET-KEY-1…`, as ASCII bytes that the caller wipes.
     ///
-    /// - Returns: the public key; nil, and nothing was added, if the text is not such a key.
+    /// - Returns: The public key, or nil, with nothing added, if the text isn't such a key.
     public func add(
         secretText text: [UInt8], named name: KeyName, at now: Timestamp = .now()
     ) throws(KeyringError) -> AnyPublicKey? {
@@ -141,14 +141,14 @@ extension Keyring {
         return stored.key
     }
 
-    /// Adds somebody else's device by its signed record, or takes a newer record of a device that is here.
+    /// Adds another owner's device by its signed record, or accepts a newer record of a device that is already here.
     ///
-    /// A new name **pins** the record's enrollment key: only inside the app's own login, or after comparing fingerprints.
-    /// For a known name the record must be signed by the pinned key, and not be older than the one that is here.
-    /// The device's keys count only once it has answered a challenge for them: ``challenge(_:from:at:)``.
+    /// A new name **pins** the record's enrollment key. Add one only within the app's own login, or after comparing
+    /// fingerprints. For a known name, the record must be signed by the pinned key, and not be older than the stored one. The
+    /// device's keys can be used only after it has answered a challenge for them; see ``challenge(_:from:at:)``.
     ///
-    /// - Throws: `enrolled` where the record's device has another name here: a record is public, and whoever hands in another
-    ///   person's must not have their device under a name of his own.
+    /// - Throws: `enrolled` if the record's device has another name here. Records are public, so this keeps an attacker from
+    ///   enrolling another person's device under their own name.
     public func add(_ record: DeviceRecord, named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
         try change(at: now) { (change) throws(KeyringError) in
             var keys = change.contents.names[name] ?? NamedKeys(name, kind: .device, created: now)
@@ -168,7 +168,7 @@ extension Keyring {
 }
 
 extension KeyringChange {
-    /// Throws if another's device has this enrollment key.
+    /// Throws if another device has this enrollment key.
     fileprivate func requireUnpinned(_ enrollment: EnrollmentPublicKey) throws(KeyringError) {
         let text = enrollment.description
         if let name = contents.names.first(where: { $0.value.enrollmentText == text && !$0.value.isOwn })?.key {
@@ -186,8 +186,7 @@ extension NamedKeys {
         try signRecord(at: now)
     }
 
-    /// Signs a record of the active keys, newest first; takes the record away where there is none. Does nothing for a
-    /// device that is not enrolled.
+    /// Signs a record of the active keys, newest first, or removes the record if there are none. A no-op if not enrolled.
     mutating func signRecord(at now: Timestamp) throws(KeyringError) {
         guard let key = enrollmentSecret?.key(EnrollmentRole.self), let topic else { return }
         let rotation = KeyRotation(keys.compactMap { stored in stored.key.device.map { ($0, stored.life) } })
@@ -202,17 +201,17 @@ extension NamedKeys {
         } catch { throw .record(error) }
     }
 
-    /// Throws unless the record may take the place of the one that is here.
+    /// Throws unless the record can replace the stored one.
     fileprivate func requireNewer(_ record: DeviceRecord, at now: Timestamp) throws(KeyringError) {
         guard kind == .device, !isOwn else { throw .exists(name) }
         guard var device = enrolledDevice else { throw .unverified(name) }
-        // Stolen: its thief may have the enrollment key too.
+        // Its thief may have the enrollment key, too.
         guard keys.contains(where: { $0.life.state != .revoked }) else { throw .notUsable(name, .revoked) }
         do { try device.accept(record, at: now) } catch { throw .record(error) }
     }
 
-    /// Keys that are in the record no more go; those that stay keep their life. A revoked one is remembered for good,
-    /// so that no later record brings it back.
+    /// Removes keys that the record no longer contains; the others keep their life. A revoked key is kept permanently, so
+    /// that no later record can bring it back.
     fileprivate mutating func take(_ record: DeviceRecord, at now: Timestamp) {
         enrollment = record.enrollment
         topic = record.topic
@@ -227,5 +226,5 @@ extension NamedKeys {
     }
 }
 
-/// Overwrites an array that held a secret; for modules that do not import PushCore.
+/// Overwrites an array that held a secret, for modules that don't import PushCore.
 package func wipeSecret(_ bytes: inout [UInt8]) { wipe(&bytes) }

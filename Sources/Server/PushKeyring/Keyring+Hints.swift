@@ -1,24 +1,24 @@
 public import SealedPush
 
-/// The keys of a keyring that an envelope's hints match; nil if none does. A match proves nothing.
+/// The keys of a keyring that match an envelope's hints, or nil for no match. A match isn't proof.
 public struct MatchedKeys: Equatable, Sendable {
     public let recipient: DevicePublicKey?
-    /// The name of the device that the recipient hint matches.
+    /// The name of the device that matches the recipient hint.
     public let device: KeyName?
     public let sender: SenderPublicKey?
-    /// The sender's name; nil if only a trust list or a sender set names the key.
+    /// The sender's name, or nil if only a trust list or a sender set contains the key.
     public let senderName: KeyName?
 }
 
 extension Keyring {
-    /// Finds the keys that an envelope's hints match. Asks for no secret; about 1 µs for each key.
+    /// Finds the keys that match an envelope's hints. Doesn't need the secret. Takes about 1 µs for each key.
     public func keys(matching envelope: Envelope) throws(KeyringError) -> MatchedKeys {
         try read(.atHand).contents.keys(matching: envelope)
     }
 }
 
 extension KeyringContents {
-    /// - Parameter preferred: the device whose keys are looked at first.
+    /// - Parameter preferred: The device whose keys are tried first.
     func keys(matching envelope: Envelope, preferring preferred: KeyName? = nil) -> MatchedKeys {
         let named = sorted.filter { $0.name == preferred } + sorted.filter { $0.name != preferred }
         let devices = named.flatMap { names in names.keys.compactMap(\.key.device).map { (name: names.name, key: $0) } }
@@ -29,7 +29,7 @@ extension KeyringContents {
             senderName: sender.flatMap { owner(of: .sender($0)) })
     }
 
-    /// Every sender in the keyring, trusted or not, that the sender hint matches.
+    /// Returns every sender in the keyring that matches the sender hint, trusted or not.
     func senders(matching envelope: Envelope, sealingTo recipient: DevicePublicKey) -> [SenderPublicKey] {
         var senders = Set(names.values.flatMap(\.keys).compactMap(\.key.sender))
         for entry in trust.entries {

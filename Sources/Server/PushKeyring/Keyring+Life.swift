@@ -1,11 +1,11 @@
 public import SealedPush
 
 extension Keyring {
-    /// Makes a new key under the name. The one in use stays in use until the new one is confirmed (``confirm(_:at:)``).
+    /// Makes a new key under a name. The current one stays in use until the new one is confirmed (``confirm(_:at:)``).
     ///
-    /// A device that is enrolled signs a new record, with both. A key that takes nobody's place is confirmed at once.
+    /// An enrolled device signs a new record with both keys. A key that doesn't replace another is confirmed at once.
     ///
-    /// - Throws: `unconfirmed` while an earlier new key waits; `wrongKind` for an authority, whose key apps have built in.
+    /// - Throws: `unconfirmed` while an earlier new key is waiting, or `wrongKind` for an authority, whose key is built in.
     @discardableResult
     public func rotate(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> AnyPublicKey {
         try change(at: now) { (change) throws(KeyringError) in
@@ -17,8 +17,8 @@ extension Keyring {
         }
     }
 
-    /// Notes that a new key is in use at both ends: a device's, since a message has opened under it; a sender's, since
-    /// devices are known to trust it. The older ones retire, and a device signs a record of the new key alone.
+    /// Confirms that a new key is in use at both ends: a device has opened a message with it, or devices trust the new sender
+    /// key. The older keys retire, and a device signs a record with only the new one.
     @discardableResult
     public func confirm(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> AnyPublicKey {
         try change(at: now) { (change) throws(KeyringError) in
@@ -33,12 +33,12 @@ extension Keyring {
         }
     }
 
-    /// Declares keys stolen: from now on they neither open nor are sealed to or with. Can't be undone.
+    /// Declares keys stolen. They can no longer open messages, be sealed to, or seal. This can't be undone.
     ///
-    /// - Parameter id: which key; nil for all keys under the name, those that wait and retired ones too, as a thief has
-    ///   them all. Somebody else's device then takes no further record, since the thief may sign one: erase the name and
-    ///   let the device enroll anew.
-    /// - Throws: `notUsable` where everything is revoked or erased already.
+    /// - Parameter id: The key, or nil for all keys under the name, even waiting and retired ones, because a thief has them
+    ///   all. For another owner's device, no more records are accepted, because a thief may sign one: erase it and enroll
+    ///   again.
+    /// - Throws: `notUsable` if every key is already revoked or erased.
     @discardableResult
     public func revoke(
         _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
@@ -58,7 +58,7 @@ extension Keyring {
         }
     }
 
-    /// Destroys a key's secret; what was sealed to it never opens again. Can't be undone. Somebody else's key is removed.
+    /// Destroys a key's secret, or removes another owner's key. Messages sealed to it can never be opened again.
     @discardableResult
     public func erase(
         _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
@@ -98,49 +98,49 @@ extension NamedKeys {
         return stored.key
     }
 
-    /// The key that is meant: the one with this ID, or the newest in one of these states.
+    /// Returns the index of the key with this ID, or the newest in one of these states.
     fileprivate func index(of id: KeyID?, from states: [KeyLife.State]) throws(KeyringError) -> Int {
         if let id {
             guard let index = keys.firstIndex(where: { $0.key.keyID == id }) else { throw .notFound(name) }
             guard states.contains(keys[index].life.state) else { throw .notUsable(name, keys[index].life.state) }
             return index
         }
-        // The one in use, rather than one that waits to take its place.
+        // Prefer the key in use over one that is waiting to replace it.
         let inUse = keys.firstIndex { $0.life.state == .active && $0.life.confirmed != nil }
         guard let index = inUse ?? keys.firstIndex(where: { states.contains($0.life.state) }) else { throw notUsable }
         return index
     }
 }
 
-/// One thing that a keyring's keys are due for, by the times of Specification 13.
+/// A step that is due for a keyring's keys, by the intervals of Specification 13.
 public struct RotationStep: Hashable, Sendable {
     public let name: KeyName
     public let key: AnyPublicKey
     public let act: Act
 
     public enum Act: String, Sendable {
-        /// The key is old: a new one is made beside it.
+        /// The key is old, so a new one is made beside it.
         case rotate
-        /// The key was retired 31 days ago: its secret is destroyed.
+        /// The key was retired 31 days ago, so its secret is destroyed.
         case erase
-        /// The device's record runs out within 60 days: a new one is signed.
+        /// The device's record expires within 60 days, so a new one is signed.
         case renew
     }
 }
 
 extension Keyring {
-    /// What is due; changes nothing and needs no secret.
+    /// Returns the steps that are due. Makes no changes, and doesn't need the secret.
     ///
     /// - Parameters:
-    ///   - name: one name; nil for all.
-    ///   - age: keys that are older are rotated, in seconds; nil for none.
+    ///   - name: A name, or nil for all.
+    ///   - age: The age in seconds from which keys are rotated, or nil for none.
     public func dueSteps(
         of name: KeyName? = nil, rotatingOlderThan age: Int64?, at now: Timestamp = .now()
     ) throws(KeyringError) -> [RotationStep] {
         try read(.atHand).contents.dueSteps(of: name, rotatingOlderThan: age, at: now)
     }
 
-    /// Does what is due, all in one change; does nothing where nothing is.
+    /// Performs all due steps in one change, or makes no change if there are none.
     public func performDueSteps(
         of name: KeyName? = nil, rotatingOlderThan age: Int64?, at now: Timestamp = .now()
     ) throws(KeyringError) -> [RotationStep] {
@@ -184,7 +184,7 @@ extension NamedKeys {
         } else if let record, let newest, record.isRenewalDue(at: now) {
             steps.append(RotationStep(name: name, key: newest.key, act: .renew))
         }
-        // A revoked key's secret goes when a person says so.
+        // A revoked key's secret is destroyed only on request.
         let retired = keys.filter { $0.life.erasureDue().map { now >= $0 } ?? false }
         return steps + retired.map { RotationStep(name: name, key: $0.key, act: .erase) }
     }

@@ -3,8 +3,8 @@ public import PushSender
 public import SealedPush
 
 extension Keyring {
-    /// Whom to seal to: a device of one's own, or one whose signed record verifies against its pinned enrollment key and
-    /// which has proven that it holds the key.
+    /// Returns the recipient to seal to: your own device, or another whose record verifies against its pinned enrollment key
+    /// and that has proven that it holds the key.
     public func recipient(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> VerifiedRecipient {
         let keys = try keys(of: name, .device)
         guard keys.isOwn else {
@@ -16,44 +16,43 @@ extension Keyring {
         return VerifiedRecipient(recipient, keeps: keys.enrolledDevice?.record.keeps)
     }
 
-    /// A device as a server keeps it with its account: pinned key, newest record, and what is proven. For an outbox's registry.
+    /// Returns a device as a server stores it: pinned key, newest record, and proven keys. For an outbox's registry.
     ///
-    /// - Throws: `unverified` where there is no record: nobody vouches for the key, or it is one's own without a topic.
+    /// - Throws: `unverified` if there's no record, because the key is unverified or your own device has no topic.
     public func enrolledDevice(named name: KeyName) throws(KeyringError) -> EnrolledDevice {
         guard let enrolled = try keys(of: name, .device).enrolledDevice else { throw .unverified(name) }
         return enrolled
     }
 
-    /// A device's newest public key, whether anybody vouches for it or not.
+    /// Returns a device's newest public key, whether it's verified or not.
     public func unverifiedRecipient(named name: KeyName) throws(KeyringError) -> DevicePublicKey {
         let keys = try keys(of: name, .device)
         guard let recipient = keys.newest?.key.device else { throw keys.notUsable }
         return recipient
     }
 
-    /// A sender's public key: the one that seals now.
+    /// Returns the public key that a sender seals with now.
     public func sender(named name: KeyName) throws(KeyringError) -> SenderPublicKey {
         let keys = try keys(of: name, .sender)
         guard let sender = (keys.newestConfirmed ?? keys.newest)?.key.sender else { throw keys.notUsable }
         return sender
     }
 
-    /// The public keys that a name's senders seal with now or next: what a sender set should hold.
+    /// Returns the public keys that a sender seals with now or next, for a sender set.
     public func activeSenders(named name: KeyName) throws(KeyringError) -> [SenderPublicKey] {
         try keys(of: name, .sender).keys.filter { $0.life.state == .active }.compactMap(\.key.sender)
     }
 
-    /// A sender's secret key: the newest that devices are known to trust.
+    /// Returns a sender's secret key: the newest that devices trust.
     public func senderKey(named name: KeyName) throws(KeyringError) -> SenderPrivateKey {
         let keys = try keys(of: name, .sender, isOwn: true)
         guard let key = keys.newestConfirmed?.privateKey(SenderRole.self) else { throw keys.notUsable }
         return key
     }
 
-    /// A sender's secret keys that seal, are about to, or did until not long ago: for what comes back to messages of theirs.
-    /// None that was revoked.
+    /// Returns a sender's secret keys, for responses to messages: active ones, and those retired recently. Not if revoked.
     ///
-    /// - Parameter span: for how many seconds a key counts after its retirement.
+    /// - Parameter span: How many seconds after its retirement a key is included.
     public func senderKeys(
         named name: KeyName, retiredWithin span: Int64, at now: Timestamp = .now()
     ) throws(KeyringError) -> [SenderPrivateKey] {
@@ -70,12 +69,12 @@ extension Keyring {
         return found
     }
 
-    /// A device's own keys that open something: active and retired ones, newest first.
+    /// Returns a device's own keys that can open messages: active and retired ones, newest first.
     public func deviceKeys(named name: KeyName) throws(KeyringError) -> [DeviceKey] {
         try keys(of: name, .device, isOwn: true).deviceKeys
     }
 
-    /// A device's own enrollment key with the newest record; nil where it is not enrolled, or has no key in use.
+    /// Returns a device's own enrollment key and newest record, or nil if it isn't enrolled or has no key in use.
     package func enrollment(
         named name: KeyName
     ) throws(KeyringError) -> (key: EnrollmentPrivateKey, record: DeviceRecord)? {
@@ -84,9 +83,9 @@ extension Keyring {
         return keys.enrollmentSecret?.key(EnrollmentRole.self).map { ($0, record) }
     }
 
-    /// Lends a secret key's text to `body`; it is wiped afterwards. Noted in the audit log before.
+    /// Passes a secret key's text to `body`, and wipes it afterward. The export is first recorded in the audit log.
     ///
-    /// - Parameter id: which key, where the name has several; else the newest whose secret is here.
+    /// - Parameter id: The key, or nil for the newest whose secret is here.
     public func withSecretText<Answer>(
         of name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now(), _ body: (UnsafeRawBufferPointer) -> Answer
     ) throws(KeyringError) -> Answer {
@@ -100,11 +99,11 @@ extension Keyring {
         return secret.withBytes(body)
     }
 
-    /// Signs an app's sender set with an authority's key; its counter rises with each.
+    /// Signs an app's sender set with an authority's key. The counter rises with each set.
     ///
     /// - Parameters:
-    ///   - senders: 1 to 16, none twice, newest first. Devices then believe these and no others.
-    ///   - lifetime: seconds for which devices believe it.
+    ///   - senders: 1 to 16 different senders, newest first. Devices then trust only these.
+    ///   - lifetime: How many seconds devices trust the set.
     public func signSenderSet(
         of senders: [SenderPublicKey], topic: Topic, by name: KeyName, lifetime: Int64, at now: Timestamp = .now()
     ) throws(KeyringError) -> SenderSet {
@@ -129,10 +128,10 @@ extension Keyring {
 }
 
 extension Keyring {
-    /// Asks somebody else's device to prove that it holds its newest key: the text to send it, which counts for ten
-    /// minutes. A second challenge takes the first one's place.
+    /// Creates a challenge for another owner's device to prove that it holds its newest key. Send its text; it's valid for
+    /// ten minutes. A second challenge replaces the first.
     ///
-    /// - Parameter sender: a sender of one's own, which the device trusts.
+    /// - Parameter sender: One of your own senders, which the device trusts.
     public func challenge(
         _ name: KeyName, from sender: KeyName, at now: Timestamp = .now()
     ) throws(KeyringError) -> PendingChallenge {
@@ -150,7 +149,7 @@ extension Keyring {
         }
     }
 
-    /// Takes a device's answer; from here on its key is sealed to.
+    /// Accepts a device's answer. From then on, messages are sealed to its key.
     public func acceptAnswer(
         _ answer: String, of name: KeyName, at now: Timestamp = .now()
     ) throws(KeyringError) -> DevicePublicKey {
@@ -172,7 +171,7 @@ extension Keyring {
         }
     }
 
-    /// A device's own side: the answer to a server's challenge, if one of the trusted senders asks this very device.
+    /// Returns a device's answer to a server's challenge, if it's for this device and from a trusted sender.
     public func answer(
         _ challenge: String, for name: KeyName, trusting senders: [SenderPublicKey]
     ) throws(KeyringError) -> String {

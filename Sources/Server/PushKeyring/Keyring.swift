@@ -2,30 +2,29 @@ public import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// Keys in a file: a folder whose `keyring.txt` people can read, and a killed process leaves whole.
+/// Keys in a file: a folder whose `keyring.txt` is human-readable, and stays intact if a process is killed.
 ///
-/// Its secrets are sealed under a passphrase or a key (``seal(with:at:)``), or in the clear. In a sealed keyring a MAC covers
-/// every byte, and is checked before any key is used; only listing works without the secret.
+/// The secrets are sealed with a passphrase or a key (``seal(with:at:)``), or stored in the clear. In a sealed keyring, a MAC
+/// covers every byte, and is checked before any key is used. Only listing works without the secret.
 ///
-/// Each change is atomic and durable, and is noted in the audit log. Several threads and processes may read and change a
-/// keyring at once; readers need no lock, and work on a read-only file system. Source: Docs/KeyManagement.md.
+/// Each change is atomic, durable, and recorded in the audit log. Several threads and processes can read and change a keyring
+/// at the same time. Readers don't need a lock, and work on a read-only file system. Source: Docs/KeyManagement.md.
 ///
-/// Not promised: that the file was not put back from an older copy.
+/// A keyring can't detect that its file was replaced with an older copy.
 public struct Keyring: Sendable {
     let files: KeyringFolder
     let command: String
     private let unlocking: KeyringUnlocking?
     private let expectation: SealExpectation
-    /// The key, from when it is first needed on.
+    /// The key, once it has been needed.
     private let unlocked = Locked<SealKey?>(nil)
 
     /// - Parameters:
-    ///   - folder: need not exist before the first key is added.
-    ///   - unlocking: where the passphrase or key comes from, if the keyring is sealed. A new keyring is sealed with one
-    ///     that is given from its first byte on.
-    ///   - expectation: what is known of its seal from elsewhere. Without it, and without a given secret, whoever may write
-    ///     the folder can put a keyring there that is not sealed.
-    ///   - command: what the audit log names as the cause of a change; no secrets.
+    ///   - folder: The folder, which need not exist until the first key is added.
+    ///   - unlocking: The source of the passphrase or key, if the keyring is sealed. A given secret also seals a new keyring.
+    ///   - expectation: What is known about the seal from elsewhere. Without it, and without a given secret, anyone who can
+    ///     write to the folder can substitute an unsealed keyring.
+    ///   - command: The cause of changes for the audit log. It must not contain a secret.
     public init(
         folder: URL, unlocking: KeyringUnlocking? = nil, expecting expectation: SealExpectation = SealExpectation(),
         command: String = "library"
@@ -36,27 +35,26 @@ public struct Keyring: Sendable {
         self.command = command
     }
 
-    /// Where the keys are.
+    /// The folder with the keys.
     public var folder: URL { files.url }
 
-    /// How the keyring is sealed; nil if its secrets are in the clear.
+    /// Returns how the keyring is sealed, or nil if its secrets are in the clear.
     public func sealKind() throws(KeyringError) -> KeyringSecret.Kind? { try read(.known(nil)).seal?.kind }
 
-    /// Every name with its keys, sorted, and whether they were checked.
+    /// Returns every name with its keys, sorted, and whether they were checked.
     ///
-    /// Needs no secret: of a sealed keyring that was not unlocked, what is listed is **unverified**. No signature of a
-    /// record is checked.
+    /// Doesn't need the secret, but entries of a sealed keyring that is locked are **unverified**. Doesn't check signatures.
     public func entries() throws(KeyringError) -> (keys: [KeyringEntry], isVerified: Bool) {
         let reading = try read(.atHand)
         return (reading.contents.sorted.map(KeyringEntry.init), reading.seal == nil || reading.key != nil)
     }
 
-    /// What is known about one name, likewise.
+    /// Returns the entry for one name, like ``entries()``.
     public func entry(named name: KeyName) throws(KeyringError) -> KeyringEntry {
         KeyringEntry(try read(.atHand).contents.keys(of: name))
     }
 
-    /// The same, checked: in a sealed keyring it needs the secret.
+    /// Returns the entry for one name, checked. In a sealed keyring, this needs the secret.
     public func authenticEntry(named name: KeyName) throws(KeyringError) -> KeyringEntry {
         KeyringEntry(try keys(of: name))
     }
@@ -68,11 +66,11 @@ public struct Keyring: Sendable {
     }
 }
 
-/// Where the secret of a sealed keyring comes from.
+/// The source of a sealed keyring's secret.
 public enum KeyringUnlocking: Sendable {
-    /// This one; a keyring that turns out not to be sealed is then refused.
+    /// This secret. A keyring that turns out not to be sealed is rejected.
     case given(KeyringSecret)
-    /// Asked for when it is first needed, perhaps of a person. Called without any lock held.
+    /// A closure that is called when the secret is first needed, perhaps to prompt the user. No lock is held meanwhile.
     case asking(@Sendable (KeyringSecret.Kind) throws(KeyringError) -> KeyringSecret)
 }
 
@@ -80,28 +78,28 @@ extension Keyring {
     struct Reading {
         let contents: KeyringContents
         let exists: Bool
-        /// Nil if it is not sealed.
+        /// Nil if the keyring isn't sealed.
         let seal: KeyringSeal?
-        /// Nil if it is not sealed, or was not unlocked.
+        /// Nil if the keyring isn't sealed, or wasn't unlocked.
         let key: SealKey?
     }
 
     /// How far a keyring is unlocked.
     enum Depth {
-        /// Only by what was given or is known already: without asking a person.
+        /// With a secret that was given or is already known, without prompting.
         case atHand
         case full
-        /// By this key, if it is the right one: while the keyring is locked.
+        /// With this key, if it's the right one, while the keyring is locked.
         case known(SealKey?)
     }
 
-    /// The passphrase or key, if it was named and is not to be asked for.
+    /// The passphrase or key, if it was given in advance rather than asked for.
     var givenSecret: KeyringSecret? {
         guard case .given(let secret)? = unlocking else { return nil }
         return secret
     }
 
-    /// Reads the keyring and checks its MAC under the key, if that is at hand.
+    /// Reads the keyring, and checks its MAC if the key is available.
     func read(_ depth: Depth) throws(KeyringError) -> Reading {
         guard var bytes = try files.read() else {
             try requireExpected(nil, exists: false)
@@ -140,9 +138,9 @@ extension Keyring {
 
     func remember(_ key: SealKey) { unlocked.withLock { $0 = key } }
 
-    /// Throws if the keyring should be sealed and is not, or was seen sealed before and is not as it was then.
+    /// Throws if the keyring should be sealed and isn't, or if its seal has changed since it was last seen.
     ///
-    /// - Parameter seal: nil for one that is not sealed, or that is not there: a named secret then seals its first file.
+    /// - Parameter seal: Nil if the keyring isn't sealed or doesn't exist. A given secret then seals its first file.
     private func requireExpected(_ seal: KeyringSeal?, exists: Bool) throws(KeyringError) {
         if seal == nil,
             exists ? givenSecret != nil || expectation.isRequired : givenSecret == nil && expectation.isRequired
@@ -156,13 +154,13 @@ extension Keyring {
         if marks.count > 1 { try? SealExpectation.write([mark], to: note, of: folder) }
     }
 
-    /// Notes a keyring that was unlocked for the first time.
+    /// Writes a note for a keyring that was unlocked for the first time.
     private func noteFirst(_ seal: KeyringSeal) {
         guard let note = expectation.note(of: folder), SealExpectation.marks(in: note) == nil else { return }
         try? SealExpectation.write([seal.mark], to: note, of: folder)
     }
 
-    /// Runs `write`, which gives the keyring another seal or none, so that the note follows: meanwhile both seals count.
+    /// Runs `write`, which changes or removes the seal, and updates the note. In the meantime, the note accepts both seals.
     func changingSeal(to seal: KeyringSeal?, _ write: () throws(KeyringError) -> Void) throws(KeyringError) {
         let mark = seal?.mark ?? SealExpectation.unsealed
         let note = expectation.note(of: folder)

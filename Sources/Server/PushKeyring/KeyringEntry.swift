@@ -1,23 +1,23 @@
 internal import PushCore
 public import SealedPush
 
-/// A public key of any kind that a keyring keeps under a name.
+/// A public key of any kind that a keyring stores under a name.
 public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
     case device(DevicePublicKey)
     case sender(SenderPublicKey)
     case authority(AuthorityPublicKey)
 
-    /// What its owner does with the secret half.
+    /// The purpose of the secret half.
     public enum Kind: String, Sendable, CaseIterable {
         /// Opens messages.
         case device
-        /// Seals them.
+        /// Seals messages.
         case sender
-        /// Signs for an app's senders.
+        /// Signs an app's sender sets.
         case authority
     }
 
-    /// Reads `push1…`, `pushsender1…` or `pushauthority1…`.
+    /// Parses `push1…`, `pushsender1…`, or `pushauthority1…`.
     public init(parsing text: String) throws(KeyTextError) {
         do {
             self = .device(try DevicePublicKey(parsing: text))
@@ -46,7 +46,7 @@ public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// To compare with what its owner sees.
+    /// The fingerprint to compare with the one that the owner sees.
     public var fingerprint: Fingerprint {
         switch self {
         case .device(let recipient): Fingerprint(of: recipient)
@@ -75,18 +75,18 @@ public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The roles whose keys have a name in a keyring.
+/// The roles whose keys have names in a keyring.
 protocol NamedRole: KeyRole { static func named(_ key: PublicKey<Self>) -> AnyPublicKey }
 
 extension DeviceRole: NamedRole { static func named(_ key: DevicePublicKey) -> AnyPublicKey { .device(key) } }
 extension SenderRole: NamedRole { static func named(_ key: SenderPublicKey) -> AnyPublicKey { .sender(key) } }
 extension AuthorityRole: NamedRole { static func named(_ key: AuthorityPublicKey) -> AnyPublicKey { .authority(key) } }
 
-/// A key's name: 1 to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit.
+/// A key's name: 1 to 64 letters, digits, dots, hyphens, and underscores, starting with a letter or digit.
 public struct KeyName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     public let description: String
 
-    /// Nil unless the text is a name.
+    /// Returns nil unless the text is a valid name.
     public init?(parsing text: String) {
         guard (1...64).contains(text.utf8.count), let first = text.utf8.first, first.isLetter || first.isDigit,
             text.utf8.allSatisfy(\.isOfFileName)
@@ -94,32 +94,32 @@ public struct KeyName: Hashable, Sendable, CustomStringConvertible, ExpressibleB
         description = text
     }
 
-    /// A name that stands in the program's own source; an unusable one stops the program.
+    /// Creates a name from a literal. An invalid literal stops the program.
     public init(stringLiteral text: String) {
         guard let name = KeyName(parsing: text) else {
-            preconditionFailure("a key's name has 1 to 64 letters, digits, dots, hyphens and underscores")
+            preconditionFailure("a key's name must be 1 to 64 letters, digits, dots, hyphens, and underscores")
         }
         self = name
     }
 }
 
-/// What anyone may know about a name in the keyring.
+/// The public information about a name in the keyring.
 public struct KeyringEntry: Hashable, Sendable {
     public let name: KeyName
     public let kind: AnyPublicKey.Kind
-    /// When the name came into this keyring.
+    /// The time at which the name was added to this keyring.
     public let created: Timestamp
-    /// Whether the secret halves are, or were, here.
+    /// Whether the secret halves are, or were, stored here.
     public let isOwn: Bool
-    /// Newest first.
+    /// The keys, newest first.
     public let keys: [Key]
     /// A device's app.
     public let topic: Topic?
-    /// A device's: whose signature its records carry, as text that was not checked.
+    /// The key that signs a device's records, as unchecked text.
     public let enrollmentText: String?
-    /// A device's newest record, as text that was not checked; nil if it has no key in use, or never signed one.
+    /// A device's newest record, as unchecked text. Nil if no key is in use, or it has never signed one.
     public let recordText: String?
-    /// When that record ends.
+    /// The time at which that record expires.
     public let recordExpires: Timestamp?
 
     /// One key under the name.
@@ -130,19 +130,19 @@ public struct KeyringEntry: Hashable, Sendable {
         public let hasSecret: Bool
     }
 
-    /// The key that is sealed to, or sealed with, next; else the newest of all.
+    /// The key to seal to, or to seal with, next. If there's none, the newest key.
     public var key: AnyPublicKey { current.key }
-    /// The same with its life.
+    /// The same key, with its life.
     public var current: Key {
         let active = keys.filter { $0.life.state == .active }
         let confirmed = active.first { $0.life.confirmed != nil }
-        // A device of one's own proves its new key by having it; a sender's new key must be known to devices first.
+        // Your own device proves its new key by having it. Devices must learn a sender's new key first.
         return (kind == .device && isOwn ? active.first : confirmed ?? active.first) ?? keys[0]
     }
 
-    /// The enrollment key. Costs about 100 µs.
+    /// The enrollment key. Takes about 100 µs.
     public var enrollment: EnrollmentPublicKey? { enrollmentText.flatMap { try? EnrollmentPublicKey(parsing: $0) } }
-    /// The record, once its signature was checked. Costs about 200 µs.
+    /// The record, after checking its signature. Takes about 200 µs.
     public var record: DeviceRecord? { recordText.flatMap { try? DeviceRecord(parsing: $0) } }
 
     init(_ named: NamedKeys) {

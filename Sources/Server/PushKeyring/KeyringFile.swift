@@ -1,7 +1,7 @@
 internal import PushCore
 internal import SealedPush
 
-/// All that a keyring holds.
+/// The contents of a keyring.
 struct KeyringContents: Sendable {
     var names: [KeyName: NamedKeys] = [:]
     var trust = TrustList()
@@ -9,7 +9,7 @@ struct KeyringContents: Sendable {
 
     var sorted: [NamedKeys] { names.values.sorted { $0.name.description < $1.name.description } }
 
-    /// The keys under a name: of this kind, and with their secrets, where that is asked for.
+    /// Returns the keys under a name, checking their kind and the presence of secrets if requested.
     func keys(
         of name: KeyName, _ kind: AnyPublicKey.Kind? = nil, isOwn: Bool = false
     ) throws(KeyringError) -> NamedKeys {
@@ -20,27 +20,27 @@ struct KeyringContents: Sendable {
     }
 }
 
-/// The file `keyring.txt`, and a backup, which is the same: paragraphs that anybody may read, a sealed block with all
-/// secrets in the order in which those paragraphs name them, and in its last line a MAC over every byte before.
+/// The file `keyring.txt`, or a backup, which has the same format: public paragraphs, and a sealed block with all secrets in
+/// the order of those paragraphs. The last line has a MAC over every byte before it.
 ///
-/// In a keyring that is not sealed, the secrets stand in place, and a checksum takes the MAC's place: it shows damage,
-/// and stops nobody who writes a new one. Source: Docs/KeyringFormat.md.
+/// An unsealed keyring stores secrets in place, and a checksum instead of the MAC. It detects damage, but doesn't stop anyone
+/// from writing a new one. Source: Docs/KeyringFormat.md.
 struct KeyringFile: ~Copyable {
-    /// Nil if it is not sealed.
+    /// Nil if it isn't sealed.
     let seal: KeyringSeal?
     private let check: [UInt8]
     private let text: TextFile
 
-    /// Nil for what ``bytes(of:under:)`` does not write, as far as can be told without a secret.
+    /// Returns nil for anything that ``bytes(of:under:)`` doesn't write, as far as can be told without a secret.
     ///
-    /// What editors and transfers in text mode add is not looked at: a byte order mark, and CR before LF. No value has one.
+    /// Ignores what editors and text-mode transfers add: a byte order mark, and CR before LF. No value contains either.
     init?(parsing bytes: [UInt8]) {
         let marked = bytes.withoutByteOrderMark
         if marked.starts(with: Array("\(Self.versionName): \(Self.version)\r\n".utf8))
             || bytes.hasByteOrderMark && marked.starts(with: Array(Self.versionName.utf8))
         {
             var plain: [UInt8] = []
-            // Growing would leave a secret behind in memory.
+            // Growing would leave a copy of a secret in memory.
             plain.reserveCapacity(bytes.count)
             defer { wipe(&plain) }
             for index in marked.indices where !marked[index...].starts(with: [0x0d, 0x0a]) {
@@ -68,7 +68,7 @@ struct KeyringFile: ~Copyable {
         self.text = text
     }
 
-    /// The key that sealed it, if this is the secret; about 0.2 s for a passphrase, twice that for one not in Form C.
+    /// Returns the sealing key if this is the right secret. Takes about 0.2 s for a passphrase, or twice that if not in Form C.
     func key(from secret: KeyringSecret) throws(KeyringError) -> SealKey? {
         guard let seal else { return nil }
         for form in secret.forms {
@@ -105,9 +105,9 @@ struct KeyringFile: ~Copyable {
 }
 
 extension KeyringFile {
-    /// What it holds; nil if it is damaged.
+    /// Returns the contents, or nil if they're damaged.
     ///
-    /// - Parameter key: opens the secrets, once the MAC was checked; nil to know only that they are there.
+    /// - Parameter key: The key that opens the secrets, once the MAC was checked. If nil, only their presence is known.
     func contents(under key: SealKey?) -> KeyringContents? {
         guard var secrets = secrets(under: key), let log = AuditLog.End(text, in: 1) else { return nil }
         var contents = KeyringContents()
@@ -133,7 +133,7 @@ extension KeyringFile {
         return isWhole ? contents : nil
     }
 
-    /// The secrets of the sealed block, in order; nil if the last paragraph is not one of this file.
+    /// Returns the secrets of the sealed block, in order, or nil if the last paragraph is invalid.
     private func secrets(under key: SealKey?) -> Secrets? {
         let last = text.names(in: text.count - 1)
         guard seal != nil else { return last == ["checksum"] ? .inPlace : nil }
@@ -155,7 +155,7 @@ extension KeyringFile {
         case inPlace, locked
         case open(ArraySlice<SecretText>)
 
-        /// The secret that a line names: `.some(nil)` if there is no such line, nil if it is damaged.
+        /// Returns the secret for a line: `.some(nil)` if there's no such line, or nil if it's damaged.
         mutating func next(_ name: String, of file: borrowing TextFile, in paragraph: Int) -> StoredSecret?? {
             guard file.has(name, in: paragraph) else { return .some(nil) }
             let isSealed = file.withValue(name, in: paragraph) { $0.elementsEqual(Array(KeyringFile.sealedMark.utf8)) }
@@ -182,7 +182,7 @@ extension KeyringFile {
 }
 
 extension KeyringFile {
-    /// The whole file, which the caller wipes. All secrets must be open.
+    /// Returns the whole file, which the caller must wipe. All secrets must be open.
     static func bytes(of contents: KeyringContents, under key: SealKey?) -> [UInt8] {
         let keyCount = contents.names.values.reduce(0) { $0 + $1.keys.count }
         var writer = TextFileWriter(
@@ -201,7 +201,7 @@ extension KeyringFile {
         func write(_ name: String, _ secret: StoredSecret?) {
             switch secret {
             case nil: break
-            case .sealed?: preconditionFailure("a sealed keyring is written only once it is unlocked")
+            case .sealed?: preconditionFailure("a sealed keyring must be unlocked before it is written")
             case .open(let text)?:
                 guard key != nil else { return text.withBytes { writer.secretField(name, $0) } }
                 writer.field(name, sealedMark)
@@ -230,7 +230,7 @@ extension KeyringFile {
         return writer.bytes
     }
 
-    /// Under a key of its own, since each sealing draws a salt.
+    /// Seals the secrets. Each sealing draws a salt, and therefore uses a new key.
     private static func sealed(_ secrets: [SecretText], under key: SealKey) -> [UInt8] {
         let count = secrets.reduce(0) { sum, secret in sum + secret.withBytes { $0.count } + 1 }
         let block = WipedBytes(count: count) { output in

@@ -2,10 +2,10 @@ import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// A keyring's folder on disk. Several processes may read and change it at once, and any may be killed at any moment.
+/// A keyring's folder on disk. Several processes can read and change it at the same time, and any can be killed at any moment.
 ///
-/// `keyring.txt` holds the whole keyring. A change writes it aside, syncs it and renames it, under a lock on the file
-/// `lock`; readers read that one file and need no lock. See Docs/Decisions/0013-a-keyring-is-one-file.md.
+/// `keyring.txt` holds the whole keyring. A change writes a new file, syncs it, and renames it, under a lock on the file
+/// `lock`. Readers read only `keyring.txt` and need no lock. See Docs/Decisions/0013-a-keyring-is-one-file.md.
 struct KeyringFolder: Sendable {
     let url: URL
 
@@ -15,7 +15,7 @@ struct KeyringFolder: Sendable {
     var keyring: URL { url.appending(path: Self.keyringName) }
     var log: URL { url.appending(path: Self.logName) }
 
-    /// The bytes of `keyring.txt`, which the caller wipes; nil if there is no such file. Links are refused.
+    /// Returns the bytes of `keyring.txt`, which the caller must wipe, or nil if it doesn't exist. Rejects links.
     func read() throws(KeyringError) -> [UInt8]? {
         do throws(DurableFiles.Failure) {
             let bytes = try DurableFiles.read(keyring, limit: TextFile.maximumByteCount + 1, followsLinks: false)
@@ -27,17 +27,17 @@ struct KeyringFolder: Sendable {
         }
     }
 
-    /// Runs `body` while no other process changes the keyring.
+    /// Runs `body` while no other process can change the keyring.
     func locked<Answer>(_ body: () throws(KeyringError) -> Answer) throws(KeyringError) -> Answer {
         do throws(DurableFiles.Failure) { try Self.makeFolder(url) } catch { throw .system(url, error) }
         let lock = try lock()
         defer { close(lock) }
-        // What a killed change has left may hold secrets.
+        // Files that a killed change left may contain secrets.
         DurableFiles.removeUnfinished(in: url, untouchedFor: -1)
         return try body()
     }
 
-    /// Makes these bytes the keyring. They are on the disk when this returns; if it throws, nothing has changed.
+    /// Replaces the keyring with these bytes. They're durable on return; if it throws, nothing has changed.
     func write(_ bytes: [UInt8]) throws(KeyringError) {
         guard bytes.count <= TextFile.maximumByteCount else {
             throw .system(keyring, DurableFiles.Failure(code: EFBIG))
@@ -51,7 +51,7 @@ struct KeyringFolder: Sendable {
         } catch { throw .system(url, error) }
     }
 
-    /// A descriptor with a lock on it: flock(2) on a file that is never renamed or removed.
+    /// Returns a locked descriptor: flock(2) on a file that is never renamed or removed.
     private func lock() throws(KeyringError) -> Int32 {
         let file = url.appending(path: "lock")
         let descriptor = open(
@@ -70,7 +70,7 @@ struct KeyringFolder: Sendable {
         return descriptor
     }
 
-    /// Makes a folder and those that it lies in, each of them to last.
+    /// Creates a folder and its parents durably.
     static func makeFolder(_ folder: URL, mode: UInt16 = 0o755) throws(DurableFiles.Failure) {
         do throws(DurableFiles.Failure) { try DurableFiles.ensureFolder(folder, mode: mode) } catch {
             let parent = folder.deletingLastPathComponent()
@@ -81,11 +81,11 @@ struct KeyringFolder: Sendable {
     }
 
     private static let ignoredNames = "keyring.txt\naudit.jsonl\nlock\ntmp.*\n"
-    /// A change takes milliseconds. A process that holds the lock for longer hangs.
+    /// A change takes milliseconds. A process that holds the lock for longer has hung.
     private static let patience = Duration.seconds(60)
 }
 
-/// What the system knows of a file without opening it.
+/// A file's metadata, read without opening it.
 struct FileFacts {
     let mode: Int
     let byteCount: Int

@@ -2,12 +2,12 @@ internal import Foundation
 internal import PushCore
 public import SealedPush
 
-/// What seals a keyring's secrets.
+/// The secret that seals a keyring.
 public enum KeyringSecret: Sendable {
     case passphrase(Passphrase)
     case key(KeyringKey)
 
-    /// Which of the two a keyring asks for.
+    /// The kind of secret that a keyring needs.
     public enum Kind: String, Sendable {
         /// A passphrase, through Argon2id.
         case passphrase
@@ -22,23 +22,23 @@ public enum KeyringSecret: Sendable {
         }
     }
 
-    /// What it may have been when the keyring was sealed: first what seals today.
+    /// The forms that may have sealed the keyring, starting with the one used today.
     var forms: [KeyringSecret] {
         guard case .passphrase(let passphrase) = self, let typed = passphrase.typed else { return [self] }
         return [self, .passphrase(typed)]
     }
 }
 
-/// A passphrase: 1 to 1,024 bytes, in guarded memory that is wiped with the last reference; never printed.
+/// A passphrase: 1 to 1,024 bytes in guarded memory. It's wiped with the last reference, and never printed.
 public final class Passphrase: Sendable {
     fileprivate let secret: GuardedSecret
-    /// As it was typed, if that is not in Normalization Form C.
+    /// The passphrase as it was typed, if that isn't in Normalization Form C.
     fileprivate let typed: Passphrase?
 
-    /// Copies the bytes, without one line end behind them; nil for none, or more than 1,024. The caller wipes its own.
+    /// Copies the bytes without a final line end. Returns nil for none, or more than 1,024. The caller must wipe its copy.
     ///
-    /// An `é` is the same whether it came as one character or as two. To know that, a passphrase that is not ASCII passes through
-    /// strings, which can't be wiped. Source: RFC 8265, 4.2.
+    /// An `é` is the same as one character or two. To normalize it, a non-ASCII passphrase passes through strings, which
+    /// can't be wiped. Source: RFC 8265, 4.2.
     public convenience init?(_ bytes: [UInt8]) {
         var count = bytes.count
         if count > 0, bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
@@ -59,26 +59,24 @@ public final class Passphrase: Sendable {
         self.typed = typed
     }
 
-    /// Empty if it is not UTF-8.
+    /// Returns an empty array if the bytes aren't UTF-8.
     private static func composed(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         String(strictUTF8: bytes).map { Array($0.precomposedStringWithCanonicalMapping.utf8) } ?? []
     }
 
-    /// 1 to 1,024.
+    /// From 1 to 1,024.
     package var byteCount: Int { secret.count }
 }
 
-/// A keyring's own key, for servers, where nobody is there to type a passphrase: 32 random bytes, written as
-/// `PUSH-KEYRING-KEY-1…` in a file or an environment variable.
-///
-/// In guarded memory that is wiped with the last reference; never printed.
+/// A keyring's own key, for servers without anyone to type a passphrase: 32 random bytes, written as `PUSH-KEYRING-KEY-1…` in
+/// a file or an environment variable. It's in guarded memory, wiped with the last reference, and never printed.
 public final class KeyringKey: Sendable {
     fileprivate let secret: GuardedSecret
 
-    /// Makes a new random key.
+    /// Creates a random key.
     public init() { secret = GuardedSecret(count: Self.form.byteCount) { SecureRandom.fill($0) } }
 
-    /// Reads the text, in capitals only, with white space around it. The caller wipes its own copy.
+    /// Parses the uppercase text, with optional white space around it. The caller must wipe its own copy.
     public init(parsing text: [UInt8]) throws(KeyTextError) {
         let text = text.trimmingSpace
         guard !text.isEmpty else { throw .notAKey }
@@ -87,7 +85,7 @@ public final class KeyringKey: Sendable {
         secret = GuardedSecret(count: bytes.count) { output in bytes.withBytes { output.copyMemory(from: $0) } }
     }
 
-    /// Lends the text, as ASCII, for as long as `body` runs; for writing a key file and nothing else.
+    /// Passes the text to `body` as ASCII. Use this only to write a key file.
     public func withText<Answer, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
@@ -99,7 +97,7 @@ public final class KeyringKey: Sendable {
     private static let form = Bech32.Form(prefix, byteCount: StorageKey.byteCount, inCapitals: true)
 }
 
-/// How a keyring is sealed: which kind of secret, and what its key is made with. Not secret.
+/// How a keyring is sealed: the kind of secret, and the parameters of its key. Not secret.
 struct KeyringSeal: Hashable {
     let kind: KeyringSecret.Kind
     fileprivate let salt: [UInt8]
@@ -111,7 +109,7 @@ struct KeyringSeal: Hashable {
         cost = kind == .passphrase ? .standard : nil
     }
 
-    /// Reads the first paragraph of a keyring; nil if a value is not what it should be.
+    /// Reads the first paragraph of a keyring, or returns nil if a value is invalid.
     init?(_ file: borrowing TextFile) {
         guard let kind = file.text("seal", in: 0).flatMap(KeyringSecret.Kind.init(rawValue:)),
             let salt = file.bytes("salt", in: 0), salt.count == Argon2id.saltByteCount
@@ -126,7 +124,7 @@ struct KeyringSeal: Hashable {
         guard file.names(in: 0) == Set(names + costNames), (cost != nil) == (kind == .passphrase) else { return nil }
     }
 
-    /// What tells this seal from every other one of the same keyring; not secret.
+    /// Distinguishes this seal from any other of the same keyring. Not secret.
     var mark: SealExpectation.Mark { Base64URL.encode(salt) }
 
     func write(to writer: inout TextFileWriter) {
@@ -137,12 +135,12 @@ struct KeyringSeal: Hashable {
     }
 }
 
-/// A seal with its key, under which a sealed keyring's secrets and MAC are. Several may hold it.
+/// A seal and its key, which seals a keyring's secrets and computes its MAC. It can be shared.
 final class SealKey: Sendable {
     let seal: KeyringSeal
     let storage: StorageKey
 
-    /// The key that a seal makes of a secret, right or wrong; about 0.2 s for a passphrase.
+    /// Derives a seal's key from a secret, right or wrong. Takes about 0.2 s for a passphrase.
     init(_ seal: KeyringSeal, from secret: KeyringSecret) throws(KeyringError) {
         switch (secret, seal.kind) {
         case (.passphrase(let passphrase), .passphrase):
@@ -163,7 +161,7 @@ final class SealKey: Sendable {
         try self.init(KeyringSeal(secret.kind), from: secret)
     }
 
-    /// The MAC of how the keyring is sealed, which tells another secret from an edited file.
+    /// The MAC of the seal's parameters, which tells a wrong secret from an edited file.
     var check: [UInt8] { storage.mac(checked) }
 
     func isRight(_ check: [UInt8]) -> Bool { storage.isValid(check, of: checked) }

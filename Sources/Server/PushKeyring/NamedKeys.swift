@@ -2,21 +2,21 @@ internal import PushCore
 internal import PushSender
 internal import SealedPush
 
-/// What stands under one name: the keys of one device, sender or authority, newest first, each with its life.
+/// The entry for one name: the keys of a device, sender, or authority, newest first, each with its life.
 struct NamedKeys: Sendable {
     let name: KeyName
     let kind: AnyPublicKey.Kind
     let created: Timestamp
     var topic: Topic?
-    /// A device's: whose signature its records carry. Kept as text, since reading one checks a point of the curve.
+    /// The key that signs a device's records. Kept as text, because parsing it checks a point on the curve.
     private(set) var enrollmentText: String?
     var enrollmentSecret: StoredSecret?
-    /// A device's newest record. Kept as text, since reading one checks a signature.
+    /// A device's newest record. Kept as text, because parsing it checks a signature.
     private(set) var recordText: String?
     private(set) var recordExpires: Timestamp?
-    /// Somebody else's device: the challenge that it should answer.
+    /// The challenge that another owner's device should answer.
     var challenge: PendingChallenge?
-    /// An authority's: that of the last sender set it has signed. A device's: that of its last record, while it has none.
+    /// The counter of the last sender set that an authority signed, or of a device's last record while it has none.
     var counter: UInt64?
     var keys: [StoredKey]
 
@@ -37,37 +37,37 @@ struct NamedKeys: Sendable {
         set { (recordText, recordExpires) = (newValue?.description, newValue?.expires) }
     }
 
-    /// Whether the secrets are here, in whatever state.
+    /// Whether the secrets are, or were, stored here, in whatever state.
     var isOwn: Bool { keys.contains { $0.secret != nil || $0.life.state == .erased } }
 
-    /// The keys' lives, and the rules that they follow. Set after an act that adds no key.
+    /// The keys' lives, and the rules that they follow. Set this after a step that doesn't add a key.
     var rotation: KeyRotation<AnyPublicKey> {
         get { KeyRotation(keys.map { ($0.key, $0.life) }) }
         set { for index in keys.indices { keys[index].life = newValue.members[index].life } }
     }
 
-    /// The newest key that is in use: of two active ones the confirmed one seals for a sender, the newest for others.
+    /// The newest active key. If two are active, a sender seals with the confirmed one; other kinds use the newest.
     var newest: StoredKey? { keys.first { $0.life.state == .active } }
     var newestConfirmed: StoredKey? { keys.first { $0.life.state == .active && $0.life.confirmed != nil } }
 
-    /// A device's own keys that open something: active and retired ones, newest first.
+    /// A device's own keys that can open messages: active and retired ones, newest first.
     var deviceKeys: [DeviceKey] {
         keys.filter(\.life.opens).compactMap { stored in
             stored.privateKey(DeviceRole.self).map { DeviceKey($0, life: stored.life) }
         }
     }
 
-    /// Somebody's device with a record, as a server knows it; nil if nobody vouches for it.
+    /// Another owner's device with a record, as a server stores it, or nil if it has no record.
     var enrolledDevice: EnrolledDevice? {
         guard let enrollment, let record else { return nil }
         let proven = keys.filter { $0.life.state == .active && $0.life.confirmed != nil }.compactMap(\.key.device)
         return try? EnrolledDevice(loading: enrollment, record: record, proven: proven)
     }
 
-    /// Why nothing can be done with the keys: none is in a state that allows it.
+    /// The error for a name without any key in a state that allows the operation.
     var notUsable: KeyringError { .notUsable(name, keys[0].life.state) }
 
-    /// Whether each secret belongs to its public key, and the record is signed and says the same as the rest.
+    /// Whether each secret matches its public key, and the record is signed and agrees with the other fields.
     var isConsistent: Bool {
         if case .open? = enrollmentSecret, enrollmentSecret?.key(EnrollmentRole.self)?.enrollment != enrollment {
             return false
@@ -93,7 +93,7 @@ struct StoredKey: Sendable {
     var life: KeyLife
     var secret: StoredSecret?
 
-    /// The secret key; nil unless it is here and belongs to the public one, as it may not in a keyring in the clear.
+    /// The secret key, or nil unless it's here and matches the public key. In an unsealed keyring, it may not.
     func privateKey<Role: NamedRole>(_ role: Role.Type) -> PrivateKey<Role>? {
         secret?.key(role).flatMap { key == Role.named($0.publicKey) ? $0 : nil }
     }
@@ -105,13 +105,13 @@ struct StoredKey: Sendable {
 }
 
 extension StoredKey {
-    /// A first key, which takes nobody's place.
+    /// Creates a first key, which doesn't replace another.
     init<Role: NamedRole>(_ key: PrivateKey<Role>, at now: Timestamp) {
         self.init(
             key: Role.named(key.publicKey), life: KeyLife(created: now, confirmed: now), secret: StoredSecret(key))
     }
 
-    /// One that was made elsewhere; nil if the text is not a secret key of a kind that has a name.
+    /// Creates a key from imported text, or returns nil if the text isn't the secret key of a role that has names.
     static func imported(_ text: [UInt8], at now: Timestamp) -> StoredKey? {
         (try? DevicePrivateKey(parsing: text)).map { StoredKey($0, at: now) }
             ?? (try? SenderPrivateKey(parsing: text)).map { StoredKey($0, at: now) }
@@ -119,10 +119,10 @@ extension StoredKey {
     }
 }
 
-/// A secret as it stands in the file.
+/// A secret as the file stores it.
 enum StoredSecret: Sendable {
     case open(SecretText)
-    /// Sealed, and the keyring is not unlocked: only known to be there.
+    /// Sealed in a keyring that isn't unlocked. Only its presence is known.
     case sealed
 
     init?(_ key: PrivateKey<some KeyRole>) {
@@ -130,18 +130,18 @@ enum StoredSecret: Sendable {
         self = .open(text)
     }
 
-    /// Nil if it is sealed, or not the secret of such a key.
+    /// Returns the key, or nil if it's sealed or isn't the secret of such a key.
     func key<Role: KeyRole>(_ role: Role.Type) -> PrivateKey<Role>? {
         guard case .open(let text) = self else { return nil }
         return text.withBytes { try? PrivateKey<Role>(parsing: $0) }
     }
 }
 
-/// A secret key's text while a keyring is read or written: wiped with the last reference, never printed.
+/// A secret key's text while a keyring is read or written. It's wiped with the last reference, and never printed.
 final class SecretText: Sendable {
     private let bytes: WipedBytes
 
-    /// Nil for no bytes, and for more than a key's text has.
+    /// Returns nil if there are no bytes, or more than a key's text can have.
     init?(copying text: UnsafeRawBufferPointer) {
         guard (1...KeyKind.maximumCharacterCount).contains(text.count) else { return nil }
         bytes = WipedBytes(count: text.count) { $0.copyMemory(from: text) }
@@ -151,7 +151,7 @@ final class SecretText: Sendable {
 }
 
 extension NamedKeys {
-    /// Reads a name's first paragraph; nil if a value is not what it should be.
+    /// Reads a name's first paragraph, or returns nil if a value is invalid.
     init?(_ file: borrowing TextFile, in paragraph: Int, secret: StoredSecret?) {
         guard file.names(in: paragraph).isSubset(of: Self.names),
             let name = file.text("name", in: paragraph).flatMap(KeyName.init(parsing:)),
@@ -215,7 +215,7 @@ extension StoredKey {
 }
 
 extension KeyLife {
-    /// Nil if a moment can't be read, or if the state that a person reads does not follow from them.
+    /// Returns nil if a time can't be read, or if the state in the file doesn't follow from the times.
     fileprivate init?(_ file: borrowing TextFile, in paragraph: Int) {
         var moments: [String: Timestamp] = [:]
         for name in ["created", "confirmed", "retired", "revoked", "erased"] where file.has(name, in: paragraph) {

@@ -1,36 +1,36 @@
 internal import PushCore
 public import SealedPush
 
-/// Why a payload does not open on a device, step by step: what ``Keyring/diagnose(_:for:topic:trusting:allowsAnonymous:at:)``
-/// finds.
+/// The reason that a payload doesn't open on a device, step by step, as found by
+/// ``Keyring/diagnose(_:for:topic:trusting:allowsAnonymous:at:)``.
 ///
-/// Codes, IDs, names and times only; nothing of the content. Source: Specification 6.
+/// It holds only codes, IDs, names, and times, and no content. Source: Specification 6.
 public struct PayloadDiagnosis: Equatable, Sendable {
-    /// What it was opened for: the device, its app and the time there.
+    /// The device that it was opened for, its app, and its time.
     public let device: KeyName
     public let topic: Topic
     public let now: Timestamp
-    /// Whether the envelope's text stood in a payload, which says whether iOS starts the extension.
+    /// Whether the envelope was in a payload, which tells whether iOS starts the extension.
     public let hasPayload: Bool
-    /// Whether it is a background push, which the app opens.
+    /// Whether this is a background push, which the app opens.
     public let isBackground: Bool
-    /// Why iOS doesn't even start the extension; nil if it does, or nothing says so.
+    /// The reason that iOS doesn't start the extension, or nil if it does or that isn't known.
     public let startFault: StartFault?
-    /// Nil where it opens.
+    /// Nil if the message opens.
     public let refusal: OpenError?
-    /// What the keyring knows besides the refusal and the message; nil where it opens, or nothing is known.
+    /// The cause, as far as the keyring knows it. Nil if the message opens, or if the cause is unknown.
     public let cause: Cause?
-    /// Nil where there is none.
+    /// Nil if there's no envelope.
     public let envelope: Envelope?
-    /// The keys in the keyring that match the envelope's hints; nil without an envelope.
+    /// The keys in the keyring that match the envelope's hints. Nil without an envelope.
     public let matched: MatchedKeys?
-    /// What is known of the message; nil where it could not be unsealed.
+    /// The message's metadata. Nil if it couldn't be unsealed.
     public let message: Message?
 
-    /// `opened`, or the stable code of what comes first: `not-started`, or the refusal's.
+    /// `opened`, or the stable code of the first failure: `not-started`, or the refusal's code.
     public var code: String { startFault == nil ? refusal?.rawValue ?? "opened" : "not-started" }
 
-    /// All of them, in the order of opening. The ledger is never reached: only a device has one.
+    /// All steps, in the order of opening. The ledger is never reached, because only a device has one.
     public var steps: [Step] {
         let failing = refusal?.facts.step ?? .ledger
         var isReached = true
@@ -51,73 +51,73 @@ public struct PayloadDiagnosis: Equatable, Sendable {
         }
     }
 
-    /// What a message says about itself, besides its content.
+    /// A message's metadata, without its content.
     public struct Message: Hashable, Sendable {
         public let id: MessageID?
         public let topic: Topic?
         public let sent: Timestamp?
         public let expires: Timestamp?
-        /// Under which key it was unsealed.
+        /// The key that unsealed it.
         public let recipient: DevicePublicKey
-        /// Who sealed it; nil where anybody may have.
+        /// The sender, or nil if anyone may have sealed it.
         public let sender: SenderPublicKey?
         /// The life of the key that opened it.
         public let life: KeyLife
     }
 
-    /// What is behind a refusal.
+    /// The cause of a refusal.
     public enum Cause: Equatable, Sendable {
-        // Nothing to open.
+        // There is nothing to open.
         case field(FieldError)
         case envelope(EnvelopeError)
 
-        // Whose key it was sealed for.
-        /// One that the device had, and that opens nothing more.
+        // The recipient's key.
+        /// The device had the key, but it no longer opens messages.
         case ownKeyGone(KeyLife)
-        /// One of another name in this keyring.
+        /// The key has another name in this keyring.
         case otherDevice(KeyName, hasSecret: Bool)
-        /// One that is not in this keyring.
+        /// The key isn't in this keyring.
         case unknownKey
 
-        // Who sealed it.
-        /// Whom nobody here knows.
+        // The sender.
+        /// The sender is unknown here.
         case stranger
-        /// Known, and not trusted. `verdict`: what opening would end with, if the sender were trusted; nil where it would open.
+        /// The sender is known, but not trusted. `verdict` is the error if the sender were trusted, or nil if it would open.
         case untrusted(SenderPublicKey, KeyName?, hasAuthority: Bool, verdict: OpenError?)
-        /// In a sender set that does not count at this time.
+        /// The sender is in a sender set that isn't valid at this time.
         case senderSetOutOfTime(SenderSet)
-        /// By a sender of this keyring, for another app.
+        /// A sender in this keyring sealed it for another app.
         case otherApp(Topic)
         /// No key opens it.
         case altered
 
-        /// What is in it: nil where it has wrong padding, or lacks the ID, the topic or the time.
+        /// The content's error. Nil if the padding is wrong, or the ID, topic, or time is missing.
         case content(ContentError?)
     }
 
-    /// Why a payload has no envelope's text.
+    /// The reason that a payload doesn't contain an envelope.
     public enum FieldError: Error, Hashable, Sendable {
         case tooLong(maximumByteCount: Int)
         case notJSON(JSONFault)
-        /// The field is missing, or is not a string.
+        /// The field is missing, or isn't a string.
         case noField(String)
     }
 }
 
 extension Keyring {
-    /// Why does this payload not open? Walks the steps that a device takes, with the keys, the trust list and the clock
-    /// at hand. The verdict is ``Opener``'s; the cause says what the keyring knows besides.
+    /// Finds out why a payload doesn't open. It takes the same steps as a device, with the given keys, trust list, and time.
+    /// ``Opener`` gives the verdict; the cause adds what the keyring knows.
     ///
-    /// Changes nothing and prints no content. At most a few milliseconds, whatever the payload; besides 0.2 s for a
-    /// passphrase.
+    /// Makes no changes, and returns no content. Takes a few milliseconds at most for any payload, plus 0.2 s for a passphrase.
     ///
     /// - Parameters:
-    ///   - payload: its JSON, or the text of its field alone; more than 65,536 bytes are malformed without a look.
-    ///   - device: one of the keyring's own.
-    ///   - topic: the app's.
-    ///   - trusted: who is believed; nil for the keyring's trust list.
-    ///   - allowsAnonymous: whether the app has allowed sealed boxes.
-    /// - Throws: where the device's keys can't be had: the payload was not looked at.
+    ///   - payload: Its JSON, or the text of its field alone. More than 65,536 bytes are malformed, and aren't read.
+    ///   - device: One of the keyring's own devices.
+    ///   - topic: The app's topic.
+    ///   - trusted: The trusted senders, or nil for the keyring's trust list.
+    ///   - allowsAnonymous: Whether the app allows anonymous messages.
+    ///   - now: The time on the device.
+    /// - Throws: An error if the device's keys aren't available. The payload wasn't examined.
     public func diagnose(
         _ payload: [UInt8], for device: KeyName, topic: Topic, trusting trusted: TrustedSenders? = nil,
         allowsAnonymous: Bool = false, at now: Timestamp = .now()
@@ -132,7 +132,7 @@ extension Keyring {
     }
 }
 
-/// The way of one payload through the steps of Specification 6. ``Opener`` decides; this finds the cause.
+/// One payload's path through the steps of Specification 6. ``Opener`` decides; this finds the cause.
 private struct PayloadWalk {
     let device: KeyName
     let keys: InMemoryKeyStore
@@ -140,7 +140,7 @@ private struct PayloadWalk {
     let trusted: TrustedSenders
     let allowsAnonymous: Bool
     let now: Timestamp
-    /// What the keyring knows of names, and of who is trusted elsewhere.
+    /// The names in the keyring, and who is trusted elsewhere.
     let contents: KeyringContents
 
     func diagnose(_ payload: [UInt8]) -> PayloadDiagnosis {
@@ -176,7 +176,7 @@ private struct PayloadWalk {
     ) -> PayloadDiagnosis {
         var fault = payload.flatMap(StartFault.init(payload:))
         let isBackground = fault == .background
-        // The app opens it, or finds why not.
+        // The app opens it, or finds out why it can't.
         if isBackground, isWithdrawal || refusal != nil { fault = nil }
         return PayloadDiagnosis(
             device: device, topic: topic, now: now, hasPayload: payload != nil, isBackground: isBackground,
@@ -188,7 +188,7 @@ private struct PayloadWalk {
         Opener(topic: topic, keys: keys, trusting: trusted, allowsAnonymous: allowsAnonymous)
     }
 
-    /// Nil where it is not well-formed.
+    /// Returns nil if the plaintext isn't well-formed.
     private static func content(of plaintext: [UInt8]) -> Result<Content, ContentError>? {
         guard let count = plaintext.withUnsafeBytes({ Padding.contentByteCount(of: $0) }) else { return nil }
         return Result { () throws(ContentError) in try Content(opening: Array(plaintext[..<count])) }
@@ -209,13 +209,13 @@ extension PayloadWalk {
             guard case .failure(let error)? = content else { return .content(nil) }
             return .content(error)
         case .anonymousNotAllowed, .topic, .keyRetired, .clock, .tooOld, .expired: return nil
-        // What only happens earlier, or on a device.
+        // These only happen earlier, or on a device.
         case .malformed, .locked, .keysUnavailable, .replayed, .ledgerUnavailable, .outOfTime: return nil
         }
     }
 
     private func unknownRecipient(_ envelope: Envelope) -> PayloadDiagnosis.Cause {
-        // A hint is four bytes, so this is not a proof.
+        // A hint has only four bytes, so a match isn't proof.
         let known = contents.sorted.filter { $0.kind == .device }.flatMap { named in
             named.keys.filter { $0.key.device.map(envelope.matches) ?? false }.map { (name: named.name, key: $0) }
         }
@@ -245,7 +245,7 @@ extension PayloadWalk {
             sender, contents.owner(of: .sender(sender)), hasAuthority: !trusted.authorities.isEmpty, verdict: verdict)
     }
 
-    /// The other app that the keyring knows of, for which one of these senders has sealed it.
+    /// Returns another app in the keyring for which one of these senders sealed it.
     private func otherApp(_ envelope: Envelope, _ senders: [SenderPublicKey]) -> PayloadDiagnosis.Cause? {
         let topics = Set(contents.trust.entries.map(\.topic) + contents.names.values.compactMap(\.topic))
         return topics.subtracting([topic]).sorted { $0.description < $1.description }.prefix(64).first { topic in
@@ -253,7 +253,7 @@ extension PayloadWalk {
         }.map { .otherApp($0) }
     }
 
-    /// Every sender that the keyring knows of and the hint matches, trusted or not.
+    /// Returns every sender in the keyring that matches the hint, trusted or not.
     private func knownSenders(_ envelope: Envelope) -> [SenderPublicKey] {
         contents.keys(matching: envelope, preferring: device).recipient.map {
             contents.senders(matching: envelope, sealingTo: $0)
@@ -262,7 +262,7 @@ extension PayloadWalk {
 }
 
 extension PayloadWalk {
-    /// - Parameter bytes: what a person has at hand: a payload's JSON, or the field's text with white space around it.
+    /// - Parameter bytes: The input from a person: a payload's JSON, or the field's text, possibly with white space around it.
     private static func field(
         in bytes: [UInt8]
     ) throws(PayloadDiagnosis.FieldError) -> (text: String, payload: [String: JSONValue]?) {
@@ -273,7 +273,7 @@ extension PayloadWalk {
         {
             return (text, nil)
         }
-        // Each value is read, not the field alone: the system that delivers a push refuses it whole.
+        // Parses every value, not only this field, because the system that delivers a push rejects it as a whole.
         let members: [String: JSONValue]
         do throws(JSONFault) {
             members = try JSONReader.members(bytes, maximumDepth: JSONReader.maximumPayloadDepth).dictionary

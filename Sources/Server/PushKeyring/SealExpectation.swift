@@ -2,35 +2,34 @@ public import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// What is known of a keyring's seal from elsewhere than its folder, which somebody else may have written.
+/// Knowledge about a keyring's seal from outside its folder.
 ///
-/// Whether a keyring is sealed stands in the folder itself, so whoever may write there could pass off another one that
-/// is not sealed. Hence the notes, one for each keyring that was seen sealed, with its salt. The first time is believed,
-/// and a change is refused: trust on first use, as with OpenSSH's `known_hosts`. A note is a file of mode 0600, named by
-/// the keyring's real path. Where notes can't be written, none is kept. Reading one costs some microseconds. Safe from
-/// several threads and processes, as the keyring's own lock is held meanwhile.
+/// The folder itself tells whether a keyring is sealed, so anyone who can write to it could substitute an unsealed keyring.
+/// To prevent that, a note with the salt is kept for each keyring that was seen sealed. The first seal is trusted, and a
+/// change is rejected: trust on first use, like OpenSSH's `known_hosts`. A note is a file of mode 0600, named after the
+/// keyring's real path. If notes can't be written, none are kept. Reading one takes microseconds. Safe for concurrent threads
+/// and processes, because the keyring's own lock is held.
 ///
-/// With a ``KeyringUnlocking/given(_:)`` secret nothing more is needed: a keyring that is not sealed is refused then.
+/// With a ``KeyringUnlocking/given(_:)`` secret, no note is needed, because an unsealed keyring is then rejected anyway.
 public struct SealExpectation: Sendable {
     let isRequired: Bool
     private let notes: URL?
 
     /// - Parameters:
-    ///   - isRequired: whether a keyring that is not sealed is refused.
-    ///   - notes: the folder with the notes, made with the first one; nobody else may write there. Nil for none.
+    ///   - isRequired: Whether to reject a keyring that isn't sealed.
+    ///   - notes: The folder for notes, or nil for none. It's created with the first note. No other user may have write access.
     public init(isRequired: Bool = false, notes: URL? = nil) {
         self.isRequired = isRequired
         self.notes = notes
     }
 
-    /// As programs do: with the user's own notes, in `$XDG_STATE_HOME/sealedpush`, or else `~/.local/state/sealedpush`.
+    /// Returns the expectation that programs use, with notes in `$XDG_STATE_HOME/sealedpush` or `~/.local/state/sealedpush`.
+    /// Source: XDG Base Directory Specification, which ignores paths that aren't absolute.
     ///
-    /// Source: XDG Base Directory Specification, which ignores paths that are not absolute.
-    ///
-    /// - Parameter isRequired: nil for what `SEALED_PUSH_SEALED` in the environment demands, unless that is empty.
+    /// - Parameter isRequired: Whether to reject unsealed keyrings, or nil to do so if `SEALED_PUSH_SEALED` isn't empty.
     public static func ofUser(isRequired: Bool? = nil) -> SealExpectation {
         func place(_ variable: String) -> URL? {
-            // Not by ProcessInfo, which copies every variable, secrets too.
+            // Doesn't use ProcessInfo, because it copies every variable, including secrets.
             guard let path = getenv(variable).map({ String(cString: $0) }), path.hasPrefix("/") else { return nil }
             return URL(filePath: path)
         }
@@ -43,19 +42,18 @@ public struct SealExpectation: Sendable {
 }
 
 extension SealExpectation {
-    /// How a keyring is expected to be found: its salt, or `none` where it is not to be sealed.
+    /// The expected state of a keyring: its salt, or `none` if it shouldn't be sealed.
     typealias Mark = String
     static let unsealed: Mark = "none"
 
-    /// Where a keyring's note is, or would be; nil if none is kept, or there is no such keyring.
+    /// Returns the location of a keyring's note, or nil if none is kept or the keyring doesn't exist.
     func note(of keyring: URL) -> URL? {
         guard let notes, let path = DurableFiles.real(keyring.path(percentEncoded: false)) else { return nil }
         let name = Hex.encode(BLAKE2b.hash(Array(path.utf8), byteCount: 16))
         return notes.appending(path: name + ".txt")
     }
 
-    /// What a note says: one mark, or two while the seal is being changed; none for a damaged note. Nil where there is no
-    /// note, or it can't be read.
+    /// Returns a note's marks: one, two while the seal is changing, or none if it's damaged. Nil if there's no readable note.
     static func marks(in note: URL) -> [Mark]? {
         let bytes: [UInt8]
         do throws(DurableFiles.Failure) { bytes = try DurableFiles.read(note, limit: 65_536) } catch {
@@ -65,14 +63,14 @@ extension SealExpectation {
         return ["seal", "next"].compactMap { file.text($0, in: 0) }
     }
 
-    /// Replaces a note, or takes it away where the keyring is not sealed.
+    /// Replaces a note, or removes it if the keyring isn't sealed.
     static func write(_ marks: [Mark], to note: URL, of keyring: URL) throws(DurableFiles.Failure) {
         guard marks != [unsealed] else {
             unlink(note.path(percentEncoded: false))
             return
         }
         var writer = TextFileWriter(capacity: 1_024)
-        writer.comment("A keyring that was seen sealed. Delete this note if you have unsealed or replaced it yourself.")
+        writer.comment("A keyring that was seen sealed. Delete this note if you unsealed or replaced it yourself.")
         let path = keyring.path(percentEncoded: false)
         writer.field("keyring", TerminalText.printable(DurableFiles.real(path) ?? path))
         for (name, mark) in zip(["seal", "next"], marks) { writer.field(name, mark) }

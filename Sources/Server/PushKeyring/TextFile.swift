@@ -2,7 +2,7 @@ internal import Foundation
 internal import PushCore
 package import SealedPush
 
-/// Paragraphs of `name: value` lines, and comments. Wiped when it goes, as it may hold secrets.
+/// Paragraphs of `name: value` lines, and comments. They're wiped on destruction, because they may contain secrets.
 struct TextFile: ~Copyable {
     private let contents: WipedBytes
     private let paragraphs: [[String: Range<Int>]]
@@ -11,7 +11,7 @@ struct TextFile: ~Copyable {
     /// 16 MiB: tens of thousands of keys.
     static let maximumByteCount = 16 << 20
 
-    /// Nil unless every line is `name: value` with a name of small letters and hyphens, once in its paragraph.
+    /// Returns nil unless every line is `name: value`, and each name is lowercase letters and hyphens, unique in its paragraph.
     init?(parsing bytes: [UInt8]) {
         guard !bytes.isEmpty, bytes.count <= Self.maximumByteCount, bytes.last == UInt8(ascii: "\n") else { return nil }
         var paragraphs: [[String: Range<Int>]] = [[:]]
@@ -47,7 +47,7 @@ struct TextFile: ~Copyable {
 
     func has(_ name: String, in paragraph: Int) -> Bool { paragraphs[paragraph][name] != nil }
 
-    /// A value that is not a secret.
+    /// Returns a value that isn't a secret.
     func text(_ name: String, in paragraph: Int) -> String? {
         withValue(name, in: paragraph) { String(decoding: $0, as: UTF8.self) }
     }
@@ -65,7 +65,7 @@ struct TextFile: ~Copyable {
         return contents.withBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// The value of the last line, and all bytes before that line; nil unless the last line has this name.
+    /// Passes on the value of the last line, and all bytes before that line. Returns nil unless the last line has this name.
     func withLastLine<Answer>(
         _ name: String, _ body: (_ value: [UInt8]?, _ before: UnsafeRawBufferPointer) -> Answer
     ) -> Answer? {
@@ -75,11 +75,11 @@ struct TextFile: ~Copyable {
     }
 }
 
-/// Writes what ``TextFile`` reads.
+/// Writes the format that ``TextFile`` reads.
 struct TextFileWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter capacity: more bytes than will be written. Growing would leave a secret behind in memory.
+    /// - Parameter capacity: More bytes than will be written. Growing would leave a copy of a secret in memory.
     init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
     mutating func comment(_ text: String) { bytes += Array("# \(text)\n".utf8) }
@@ -99,10 +99,10 @@ struct TextFileWriter {
 }
 
 extension Timestamp {
-    /// As `2026-01-31T12:00:00Z`.
+    /// The time in the form `2026-01-31T12:00:00Z`.
     package var iso8601: String { Date(timeIntervalSince1970: TimeInterval(secondsSince1970)).formatted(.iso8601) }
 
-    /// Nil for anything that ``iso8601`` does not give.
+    /// Returns nil for any text that isn't in the form of ``iso8601``.
     package init?(iso8601 text: String) {
         guard text.utf8.count == 20, let date = try? Date(text, strategy: .iso8601),
             let moment = Timestamp(secondsSince1970: Int64(date.timeIntervalSince1970)), moment.iso8601 == text

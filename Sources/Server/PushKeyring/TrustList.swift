@@ -1,29 +1,29 @@
 public import SealedPush
 
-/// Whom a keyring's devices believe, app by app.
+/// The senders that a keyring's devices trust, by app.
 public struct TrustList: Hashable, Sendable {
     public private(set) var entries: [Entry]
 
-    /// One that is believed.
+    /// A trusted sender, authority, or sender set.
     public struct Entry: Hashable, Sendable {
         public let topic: Topic
         public let trusted: Trusted
-        /// When it came into the list.
+        /// The time at which it was added to the list.
         public let added: Timestamp
     }
 
     public enum Trusted: Hashable, Sendable {
-        /// A sender, as an app has it built in.
+        /// A sender, as an app would build it in.
         case sender(SenderPublicKey)
-        /// A pinned authority: its sender sets are believed.
+        /// A pinned authority, whose sender sets are trusted.
         case authority(AuthorityPublicKey)
-        /// The newest sender set of a pinned authority; it takes the place of the senders.
+        /// The newest sender set of a pinned authority. It replaces the listed senders.
         case senderSet(SenderSet)
     }
 
     public init() { entries = [] }
 
-    /// The senders that are listed for an app, in order; the newest set is ``senderSet(for:)``.
+    /// Returns the senders that are listed for an app, in order. The newest set is in ``senderSet(for:)``.
     public func trustedSenders(for topic: Topic) -> TrustedSenders {
         let trusted = entries.filter { $0.topic == topic }.map(\.trusted)
         return TrustedSenders(
@@ -31,17 +31,17 @@ public struct TrustList: Hashable, Sendable {
             authorities: trusted.compactMap { if case .authority(let authority) = $0 { authority } else { nil } })
     }
 
-    /// Who is believed for an app now: the newest set's senders where an authority is pinned, else those listed.
+    /// Returns the senders trusted for an app now: those of the newest set if an authority is pinned, otherwise those listed.
     public func senders(for topic: Topic, at now: Timestamp) -> [SenderPublicKey] {
         trustedSenders(for: topic).senders(following: senderSet(for: topic), topic: topic, at: now)
     }
 
-    /// The newest set that was accepted for an app.
+    /// Returns the newest set that was accepted for an app.
     public func senderSet(for topic: Topic) -> SenderSet? {
         entries.first { $0.topic == topic && $0.trusted.senderSet != nil }?.trusted.senderSet
     }
 
-    /// False where it is in the list already.
+    /// Returns false if it's already in the list.
     mutating func add(_ trusted: Trusted, for topic: Topic, at now: Timestamp) throws(KeyringError) -> Bool {
         if entries.contains(where: { $0.topic == topic && $0.trusted == trusted }) { return false }
         if case .senderSet(let set) = trusted {
@@ -54,7 +54,7 @@ public struct TrustList: Hashable, Sendable {
         return true
     }
 
-    /// False where it is not in the list. An authority takes its sender set along.
+    /// Returns false if it isn't in the list. Removing an authority also removes its sender set.
     mutating func remove(_ trusted: Trusted, for topic: Topic) -> Bool {
         let count = entries.count
         entries.removeAll { entry in
@@ -66,7 +66,7 @@ public struct TrustList: Hashable, Sendable {
 }
 
 extension TrustList {
-    /// Reads one paragraph of a keyring; false if it is not one of a trust list.
+    /// Reads one paragraph of a keyring. Returns false if it doesn't belong to a trust list.
     mutating func read(_ file: borrowing TextFile, in paragraph: Int) -> Bool {
         guard file.names(in: paragraph) == ["topic", "trusted", "added"],
             let topic = file.text("topic", in: paragraph).flatMap(Topic.init(parsing:)),
@@ -106,7 +106,7 @@ extension TrustList.Trusted {
         return set
     }
 
-    /// For the log: of a sender set its authority's.
+    /// The key for the audit log. For a sender set, its authority's key.
     fileprivate var publicKey: AnyPublicKey {
         switch self {
         case .sender(let sender): .sender(sender)
@@ -117,12 +117,12 @@ extension TrustList.Trusted {
 }
 
 extension Keyring {
-    /// Whom this keyring's devices believe; authentic, where the keyring is sealed.
+    /// Returns the trust list of this keyring's devices, which is authentic if the keyring is sealed.
     public func trustList() throws(KeyringError) -> TrustList { try read(.full).contents.trust }
 
-    /// Believes a sender, pins an authority, or takes a sender set of one that is pinned; false where that was so.
+    /// Trusts a sender, pins an authority, or accepts a pinned authority's sender set. Returns false if that was already so.
     ///
-    /// - Throws: `record`, where a set is refused: foreign, expired, older than the one that is known.
+    /// - Throws: `record` if a set is rejected as foreign, expired, or older than the known one.
     @discardableResult
     public func trust(
         _ trusted: TrustList.Trusted, for topic: Topic, at now: Timestamp = .now()
@@ -134,7 +134,7 @@ extension Keyring {
         }
     }
 
-    /// Believes it no more; false where it was not in the list.
+    /// Removes it from the trust list. Returns false if it wasn't in the list.
     @discardableResult
     public func distrust(
         _ trusted: TrustList.Trusted, for topic: Topic, at now: Timestamp = .now()

@@ -1,21 +1,19 @@
 internal import PushCore
 import SealedPush
 
-/// Makes the identifiers that travel in the clear, so that they repeat where they must and tell nothing.
-///
-/// Source: Specification 2.7 to 2.9.
+/// Creates the identifiers that travel in the clear. They repeat if needed, and reveal nothing. Source: Specification 2.7-2.9.
 struct ClearIdentifiers: ~Copyable, Sendable {
     private let key: GuardedSecret
 
-    /// K of Specification 2.7.
+    /// Derives K of Specification 2.7.
     init(sender: SenderPrivateKey, topic: Topic) {
         key = sender.derived("sealedpush/v1 ids", for: topic.description)
     }
 
-    /// For senders without a key of their own: random, so stable for as long as the sealer lives.
+    /// For senders without a key of their own. The key is random, so identifiers are only stable while the sealer lives.
     init() { key = GuardedSecret(count: Self.keyByteCount) { SecureRandom.fill($0) } }
 
-    /// 22 characters of base64url over recipient and the app's own string, or the message where it has none.
+    /// Returns 22 characters of base64url for the recipient and the app's own string, or the message if there's no string.
     func collapseID(_ text: String?, message: MessageID, recipient: DevicePublicKey) -> String {
         withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 1) { identifier in
             if var text {
@@ -29,7 +27,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
         }
     }
 
-    /// A UUIDv8 over recipient and message.
+    /// Returns a UUIDv8 derived from the recipient and the message.
     func apnsID(message: MessageID, recipient: DevicePublicKey) -> String {
         withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 1) { identifier in
             hash("apns-id", recipient, MessageID.textByteCount, into: identifier, message.write)
@@ -37,8 +35,8 @@ struct ClearIdentifiers: ~Copyable, Sendable {
         }
     }
 
-    /// Tells contents under one idempotency key apart: 16 bytes that name this sender's key, and a MAC. Whoever has the sender's
-    /// secret could try contents, if the idempotency key can be guessed, too.
+    /// Returns a fingerprint that distinguishes contents under one idempotency key: 16 bytes that identify the sender's key,
+    /// and a MAC. With the sender's secret, guesses at the content can be verified, if the idempotency key is guessable, too.
     func fingerprint(of content: [UInt8], under tag: [UInt8]) -> [UInt8] {
         key.withBytes { key in
             BLAKE2b.hash(Array("fingerprint".utf8), key: key, byteCount: Self.byteCount)
@@ -46,10 +44,10 @@ struct ClearIdentifiers: ~Copyable, Sendable {
         }
     }
 
-    /// Whether both are of one sender's key, and of different contents.
+    /// Whether both fingerprints are from the same sender's key, and for different contents.
     static func differ(_ a: [UInt8], _ b: [UInt8]) -> Bool { a.prefix(byteCount) == b.prefix(byteCount) && a != b }
 
-    /// - Parameter write: writes the text, which has so many bytes.
+    /// - Parameter write: Writes the text, which has exactly that many bytes.
     private func hash(
         _ label: StaticString, _ recipient: DevicePublicKey, _ textByteCount: Int,
         into identifier: UnsafeMutableRawBufferPointer, _ write: (UnsafeMutableRawBufferPointer) -> Void

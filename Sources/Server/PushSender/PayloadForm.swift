@@ -1,19 +1,18 @@
 internal import PushCore
 internal import SealedPush
 
-/// The bytes that a payload may have: those that sealers write, and nothing else. One table, which Swift's check and
-/// PostgreSQL's expression both follow. So a host that may only enqueue can't send clear text, or an alert that
-/// wakes no extension. Source: Specification 2.12.
+/// The grammar of the payloads that sealers write. Swift's check and PostgreSQL's expression follow the same table. It keeps a
+/// host that may only enqueue from sending clear text, or an alert that doesn't run an extension. Source: Specification 2.12.
 package enum PayloadForm {
     private indirect enum Piece: Sendable {
         case text(String)
-        /// In quotes; only what JSON demands is escaped.
+        /// A quoted string that escapes only the characters that JSON requires.
         case string
-        /// base64url, of a suite that is known.
+        /// The base64url of an envelope with a known suite.
         case envelope
         case all([Piece])
         case any([Piece])
-        /// One or more, with commas between them.
+        /// One or more, separated by commas.
         case list(Piece)
 
         static func member(_ names: [String], _ value: Piece) -> Piece {
@@ -32,18 +31,18 @@ package enum PayloadForm {
         .text(#"{"aps":{"alert":"#), .any([.string, .all([.text("{"), .list(alertPart), .text("}")])]),
         .text(",\"mutable-content\":1},\(clearEnd)"),
     ])
-    /// The clear part of a push that the app opens, and not the extension. Source: Specification 21.3.
+    /// The clear part of a push that the app opens instead of the extension. Source: Specification 21.3.
     static let background = "{\"aps\":{\"content-available\":1},\(clearEnd)"
     private static let clear = Piece.any([alert, .text(background)])
     private static let sealed = Piece.all([.envelope, .text("\"}")])
 
-    /// Whether these are a payload's bytes. About a microsecond; opens nothing.
+    /// Whether these bytes have the form of a payload. Takes about a microsecond, and doesn't open anything.
     package static func matches(_ json: [UInt8]) -> Bool {
         json.count <= PayloadLimit.byteCount
             && json.withUnsafeBytes { json in end(of: .all([clear, sealed]), in: json, from: 0) == json.count }
     }
 
-    /// Where a piece that begins here ends; nil if it is not there. Of several, one fits at most.
+    /// Returns the end of a piece that begins here, or nil if it isn't there. At most one alternative of a piece matches.
     private static func end(of piece: Piece, in json: UnsafeRawBufferPointer, from start: Int) -> Int? {
         switch piece {
         case .text(let text): return json[start...].starts(with: text.utf8) ? start + text.utf8.count : nil
@@ -78,7 +77,7 @@ package enum PayloadForm {
         return place < json.count && json[place] == UInt8(ascii: "\"") ? place + 1 : nil
     }
 
-    /// As a writer of JSON escapes what can't stand in a string as it is.
+    /// The escapes that a JSON writer uses for characters that can't appear in a string unescaped.
     private static let escapes: [[UInt8]] = (UInt8(0)..<0x80).compactMap { byte in
         var writer = JSONWriter()
         writer.string(String(UnicodeScalar(byte)))
@@ -90,9 +89,9 @@ package enum PayloadForm {
 
     // MARK: In PostgreSQL
 
-    /// Where the clear part ends, which stands nowhere else in it.
+    /// The end of the clear part, which appears nowhere else in it.
     package static let clearEnd = "\"\(Envelope.fieldName)\":\""
-    /// The same as PostgreSQL's regular expressions, for UTF-8 that is read as text: of the clear part, and of the rest.
+    /// The clear part and the rest as PostgreSQL regular expressions, for UTF-8 that is read as text.
     package static let clearExpression = "^\(expression(of: clear))$"
     package static let sealedExpression = "^\(expression(of: sealed))$"
 
@@ -103,7 +102,7 @@ package enum PayloadForm {
             let escapes = escapes.map { literal(String(decoding: $0, as: UTF8.self)) }.joined(separator: "|")
             return #""(?:[^"\\\u0001-\u001f]|\#(escapes))*""#
         case .envelope:
-            // The first byte is a suite's: a letter, and a quarter of the next.
+            // The first byte identifies a suite. In base64url, it takes one letter and two bits of the next.
             let letters = "A-Za-z0-9_-"
             let suites = Envelope.Suite.known.map { suite in
                 let texts = (UInt8(0)..<16).map { Base64URL.encode([suite.identifier, $0 << 4]) }

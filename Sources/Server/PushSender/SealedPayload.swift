@@ -1,39 +1,38 @@
 internal import PushCore
 public import SealedPush
 
-/// A finished push: what travels, and to whom it may be sent. Only a ``Sealer`` makes one, so nothing unsealed can be
-/// sent as one.
+/// A sealed push, ready to send. Only a ``Sealer`` creates one, so unsealed content can't be sent as one.
 ///
-/// Hand ``json`` to APNs as the request's body, or the value itself to a library that takes an `Encodable` payload, such
-/// as APNSwift's `APNSAlertNotification(payload:)`. Send it with `apns-push-type: alert`, the topic, and the two
-/// identifiers below, the same on each retry; for ``isBackground``, with `background` and priority 5. Source: Specification 2.
+/// Pass ``json`` to APNs as the request's body, or the value itself to a library that takes an `Encodable` payload, such as
+/// APNSwift's `APNSAlertNotification(payload:)`. Send it with `apns-push-type: alert`, the topic, and the two identifiers
+/// below, which stay the same on each retry. If ``isBackground``, use `background` and priority 5. Source: Specification 2.
 public struct SealedPayload: Hashable, Sendable {
     /// The request's body: at most 4,096 bytes of UTF-8.
     public let json: [UInt8]
     /// The only device key that opens it.
     public let recipient: DevicePublicKey
-    /// For `apns-topic`.
+    /// The value of `apns-topic`.
     public let topic: Topic
-    /// For `apns-id`: a UUID in small letters that tells an observer nothing.
+    /// The value of `apns-id`: a lowercase UUID that reveals nothing to an observer.
     public let apnsID: String
-    /// For `apns-collapse-id`: 22 characters. A push that arrives twice under it replaces itself on the screen.
+    /// The value of `apns-collapse-id`: 22 characters. A push that arrives twice replaces itself on the screen.
     public let collapseID: String
-    /// The sealed message's own ID.
+    /// The ID of the sealed message.
     public let messageID: MessageID
-    /// For `apns-expiration`, where the content has one.
+    /// The value of `apns-expiration`, if the content has one.
     public let expires: Timestamp?
-    /// What `custom-encrypted-message` holds.
+    /// The value of `custom-encrypted-message`.
     public let envelope: Envelope
-    /// Whether it is a background push, which the app opens: a ``Content/Withdrawal``.
+    /// Whether this is a background push, which the app itself opens: a `Content.Withdrawal`.
     public let isBackground: Bool
     let alert: WireAlert
 
-    /// The payload's one key of our own.
+    /// The payload's only key that isn't Apple's.
     public static let fieldName = Envelope.fieldName
 }
 
 extension SealedPayload: Encodable {
-    /// The same JSON as ``json``, member for member.
+    /// Encodes the same JSON as ``json``, member for member.
     public func encode(to encoder: any Encoder) throws {
         let aps: JSONValue = isBackground ? ["content-available": 1] : ["alert": alert.json, "mutable-content": 1]
         let payload: JSONValue = ["aps": aps, Self.fieldName: .string(envelope.text)]
@@ -50,52 +49,52 @@ extension SealedPayload: Encodable {
     }
 }
 
-/// Why content was not sealed. Holds no content.
+/// The reason that content wasn't sealed. It contains no content.
 public enum SealError: Error, Equatable, Sendable {
-    /// By how many bytes of content JSON it is too much for one push.
+    /// The content JSON is this many bytes too large for one push.
     case tooLarge(byteCountOver: Int)
     /// The content itself can't be sealed.
     case content(ContentError)
-    /// The content names another topic than the sealer's.
+    /// The content's topic differs from the sealer's.
     case otherTopic
-    /// No device accepts a withdrawal without a sender.
+    /// A withdrawal needs a sender, because devices reject anonymous ones.
     case anonymousWithdrawal
     /// The recipient's key is hybrid, and the anonymous suite can't seal to hybrid keys.
     case anonymousToHybrid
-    /// The recipient's key is not hybrid, and the sealer requires hybrid keys.
+    /// The recipient's key isn't hybrid, and the sealer requires hybrid keys.
     case notHybrid
     /// The content expires too late for a device that keeps retired keys for this many days.
     case expiresTooLate(days: Int)
 }
 
 extension SealError: CustomStringConvertible {
-    /// One sentence for a person.
+    /// A sentence for an operator.
     public var description: String {
         switch self {
         case .tooLarge(let over): "the content is \(over) bytes too large for one push"
         case .content(let error): error.description
-        case .anonymousWithdrawal: "a withdrawal needs a sender: no device accepts an anonymous one"
-        case .anonymousToHybrid: "a device with a hybrid key takes no anonymous messages: seal with a sender's key"
-        case .notHybrid: "the device's key is not hybrid, and this sender requires hybrid keys"
+        case .anonymousWithdrawal: "a withdrawal needs a sender, because devices reject anonymous ones"
+        case .anonymousToHybrid: "a device with a hybrid key rejects anonymous messages; seal with a sender's key"
+        case .notHybrid: "the device's key isn't hybrid, and this sender requires hybrid keys"
         case .expiresTooLate(let days):
-            "the content expires too late: the device keeps a retired key for \(days) days"
-        case .otherTopic: "the content names another topic than the one it is sealed for"
+            "the content expires too late; the device keeps a retired key for only \(days) days"
+        case .otherTopic: "the content's topic isn't the one it is sealed for"
         }
     }
 }
 
-/// Content that is checked and written, for any number of devices: see ``Sealer/prepare(_:)``.
+/// Content that is checked and written for any number of devices; see ``Sealer/prepare(_:keeping:)``.
 package struct PreparedContent: Sendable {
     let id: MessageID
     let collapseID: String?
     let expires: Timestamp?
-    /// Whether it came with a receipt, which then is the same for each device, or can't have one.
+    /// Whether the content has its own receipt, the same for each device, or can't have one.
     let hasOwnReceipt: Bool
     let isBackground: Bool
-    /// The written content for each plan of the sealer, or the reason that it does not fit.
+    /// The written content for each of the sealer's plans, or the reason that it doesn't fit.
     var written: [Result<WrittenContent, SealError>] = []
 
-    /// Takes complete content.
+    /// Takes content that is already complete.
     init(_ content: Content) throws(SealError) {
         guard let id = content.id else { throw .content(.missing("id")) }
         self.id = id
@@ -106,22 +105,22 @@ package struct PreparedContent: Sendable {
     }
 }
 
-/// The JSON of a content, with a place for each device's receipt.
+/// The JSON of content, with a place for each device's receipt.
 struct WrittenContent: Sendable {
-    /// With a device's receipt.
+    /// The size including a device's receipt.
     let byteCount: Int
-    /// With the padding: the suite's, and the sealer's choice.
+    /// The size including the padding that the suite and the sealer's policy require.
     var plaintextByteCount = 0
     private let json: [UInt8]
     private let receiptPlace: Int
 
-    /// - Parameter receiptByteCount: what a device's receipt takes; 0 if none is added.
+    /// - Parameter receiptByteCount: The size of a device's receipt, or 0 if none is added.
     init(_ content: Content, receiptByteCount: Int) {
         (json, receiptPlace) = content.hasOwnReceipt ? (content.json, 0) : content.jsonWithoutReceipt
         byteCount = json.count + receiptByteCount
     }
 
-    /// The content's JSON, padded. Source: Specification 4.1.
+    /// Returns the content's JSON, padded. Source: Specification 4.1.
     func plaintext(with receipt: ReceiptRequest?) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(plaintextByteCount)
@@ -135,22 +134,22 @@ struct WrittenContent: Sendable {
     }
 }
 
-/// How many bytes of content fit into one push: an exact function of the clear part, known before anything is sealed.
+/// The number of bytes of content that fit into one push. It depends only on the clear part, so it's known before sealing.
 ///
-/// Source: Specification 5. Apple's limit is 4,096 bytes for every push type that wakes an extension.
+/// Apple's limit is 4,096 bytes for every push type that runs an extension. Source: Specification 5.
 public struct SizePlan: Hashable, Sendable {
-    /// Bytes of the payload that are not the envelope's text.
+    /// The bytes of the payload outside the envelope's text.
     package let clearByteCount: Int
-    /// How much is sealed together with the content.
+    /// The policy that decides how much padding is sealed together with the content.
     public let padding: PaddingPolicy
-    /// The most bytes that can be sealed, content and padding together.
+    /// The most bytes that can be sealed, including padding.
     package let maximumPlaintextByteCount: Int
     let suite: Envelope.Suite
 
-    /// The most bytes of content JSON: one byte less, since padding has at least one.
+    /// The most bytes of content JSON. One byte less, because padding takes at least one.
     public var maximumContentByteCount: Int { maximumPlaintextByteCount - 1 }
 
-    /// The most bytes APNs takes.
+    /// The most bytes that APNs accepts.
     public static let maximumPayloadByteCount = PayloadLimit.byteCount
 
     init(clearByteCount: Int, suite: Envelope.Suite, padding: PaddingPolicy) {
@@ -161,13 +160,13 @@ public struct SizePlan: Hashable, Sendable {
         self.suite = suite
     }
 
-    /// The plan of a payload that is so many bytes shorter.
+    /// Returns a plan for a payload with this many fewer bytes.
     func leavingFree(_ reserve: Int) -> SizePlan {
-        precondition((0...Sealer.maximumReserve).contains(reserve), "a reserve is 0 to 1024 bytes")
+        precondition((0...Sealer.maximumReserve).contains(reserve), "a reserve must be 0 to 1,024 bytes")
         return SizePlan(clearByteCount: clearByteCount + reserve, suite: suite, padding: padding)
     }
 
-    /// How many bytes are sealed for this much content; nil where it does not fit.
+    /// Returns the number of bytes to seal for this much content, or nil if it doesn't fit.
     public func plaintextByteCount(forContent contentByteCount: Int) -> Int? {
         let minimum = contentByteCount + 1
         guard minimum <= maximumPlaintextByteCount else { return nil }
@@ -181,30 +180,29 @@ public struct SizePlan: Hashable, Sendable {
     }
 }
 
-/// What happens to content that does not fit into one push.
+/// A policy for content that doesn't fit into one push.
 public enum FitPolicy: String, Sendable, CaseIterable {
-    /// Sealing fails and says by how many bytes it is too much.
+    /// Sealing fails, and the error tells how many bytes are too many.
     case error
-    /// The body is cut between two graphemes, as a reader sees them, and an ellipsis is set behind it. Where even one
-    /// grapheme would not fit, sealing fails.
+    /// The body is cut between two grapheme clusters and gets an ellipsis. Sealing fails if not even one grapheme fits.
     case truncate
 }
 
-/// How much an observer learns about the length of what was sealed. Source: Specification 4.2.
+/// How much an observer learns about the content's length. Source: Specification 4.2.
 public enum PaddingPolicy: String, Sendable, CaseIterable {
-    /// Up to 256, 512, 1,024 or 2,048 bytes (hybrid: 1,792), or all that fits: an observer learns which of these.
+    /// Pads to 256, 512, 1,024, or 2,048 bytes (hybrid: 1,792), or to the maximum. An observer learns only which.
     case buckets
-    /// Always all that fits: an observer learns nothing.
+    /// Pads to the maximum. An observer learns nothing.
     case full
-    /// One byte: an observer learns the exact length.
+    /// Adds one byte. An observer learns the exact length.
     case none
 }
 
 extension Content {
-    /// Whether it came with a receipt, or can't have one.
+    /// Whether the content has its own receipt, or can't have one.
     var hasOwnReceipt: Bool { receipt != nil || withdrawal != nil }
 
-    /// The content with its body cut so that its JSON is `excess` bytes shorter or more; nil where that can't be done.
+    /// Returns the content with its body cut so that its JSON is at least `excess` bytes shorter, or nil if that's impossible.
     func truncated(by excess: Int) -> Content? {
         guard let body = alert.body else { return nil }
         let ellipsis = "…"

@@ -1,43 +1,41 @@
 internal import PushCore
 public import SealedPush
-// `Content`, `DevicePublicKey` and `Topic` are half of this module's interface: one import brings both halves.
+// `Content`, `DevicePublicKey`, and `Topic` are half of this module's interface, so one import brings both halves.
 @_exported public import SealedPush
 
-/// Seals messages of one sender for one app: content in, a payload of at most 4,096 bytes out.
+/// Seals messages from one sender for one app: it turns content into a payload of at most 4,096 bytes.
 ///
-/// Keep one for as long as the server runs: it keeps an HPKE context for each recipient it has seen, so that a further
-/// message costs a few microseconds in place of about 120 (see ``ContextLimits``). Safe from many threads at once.
-/// Nothing of the content ever goes into the clear part, and there is no way to get a payload that is not sealed.
+/// Keep one sealer while the server runs. It holds an HPKE context for each recipient it has seen, so each further
+/// message costs a few microseconds instead of about 120 (see ``ContextLimits``). Safe for concurrent use. No content ever
+/// goes into the clear part, and a payload is always sealed.
 public final class Sealer: Sendable {
-    /// How much fits into one push to a device whose key is not hybrid.
+    /// The number of bytes that fit into one push to a device whose key isn't hybrid.
     public var sizePlan: SizePlan { plans[0] }
-    /// One for each suite.
+    /// One plan for each suite.
     private let plans: [SizePlan]
-    /// The app that it seals for.
+    /// The app to seal for.
     public let topic: Topic
     private let safeDefault: WireAlert
     private let fit: FitPolicy
-    /// Whether it seals to hybrid keys alone.
+    /// Whether the sealer accepts only hybrid keys.
     package let requiresHybrid: Bool
-    /// Nil where messages prove nobody.
+    /// Nil if messages are anonymous.
     private let contexts: ContextCache?
     private let identifiers: ClearIdentifiers
     private let clearPrefix: [UInt8]
     private let receipts: (key: ReceiptKey, address: ReceiptAddress)?
 
-    /// A sealer whose messages prove who sealed them.
+    /// Creates a sealer whose messages prove who sealed them.
     ///
     /// - Parameters:
-    ///   - sender: the server's key, whose public half the app trusts.
-    ///   - topic: the app's bundle ID.
-    ///   - safeDefault: what travels in the clear, and what iOS shows where the extension could not run.
-    ///   - padding: how much an observer learns about lengths.
-    ///   - fit: what happens to content that does not fit.
-    ///   - contexts: how long contexts are used and how many are held.
-    ///   - receipts: where devices post that they have shown a message; nil for no receipts. Takes about 110 bytes of each
-    ///     push, and those of the address.
-    ///   - requiresHybrid: whether it refuses keys that are not hybrid, which an old backup may bring back:
-    ///     Docs/KeyManagement.md, 6.
+    ///   - sender: The server's key, whose public half the app trusts.
+    ///   - topic: The app's bundle ID.
+    ///   - safeDefault: The alert that travels in the clear, and that iOS shows if the extension couldn't run.
+    ///   - padding: How much an observer learns about lengths.
+    ///   - fit: What to do with content that doesn't fit.
+    ///   - contexts: How long contexts are used, and how many are held.
+    ///   - receipts: The address for devices' receipts, or nil for none. Takes about 110 bytes of each push, plus the address.
+    ///   - requiresHybrid: Whether to reject other keys, which an old backup can bring back; see Docs/KeyManagement.md, 6.
     public convenience init(
         sender: SenderPrivateKey, topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets,
         fit: FitPolicy = .error, contexts: ContextLimits = ContextLimits(), receipts: ReceiptAddress? = nil,
@@ -50,7 +48,7 @@ public final class Sealer: Sendable {
             requiresHybrid: requiresHybrid)
     }
 
-    /// A sealer whose messages prove nothing about who sealed them; devices refuse them unless their app allows it.
+    /// Creates a sealer whose messages are anonymous. Devices reject them unless their app allows anonymous messages.
     public convenience init(
         anonymousFor topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets, fit: FitPolicy = .error
     ) {
@@ -59,9 +57,9 @@ public final class Sealer: Sendable {
             fit: fit, receipts: nil, requiresHybrid: false)
     }
 
-    /// Whose messages it seals; nil where they prove nobody.
+    /// The sender of the messages, or nil if they're anonymous.
     package var sender: SenderPublicKey? { contexts?.publicKey }
-    /// The same as text.
+    /// The sender's key as text.
     package let senderText: String?
 
     private init(
@@ -84,30 +82,31 @@ public final class Sealer: Sendable {
         }
     }
 
-    /// Seals content for one device, whose key somebody vouches for: ``EnrolledDevice/recipient(at:)``.
+    /// Seals content for one device with a verified key; see ``EnrolledDevice/recipient(at:)``.
     ///
-    /// `id`, `topic` and `sent` are filled in if the content has none; `expires`, too, if the device keeps retired keys for
-    /// less than 30 days. About 5 µs for a recipient already seen, 120 µs for a new one.
+    /// Fills in `id`, `topic`, and `sent` if the content lacks them, and `expires` if the device keeps retired keys for
+    /// less than 30 days. Takes about 5 µs for a recipient seen before, and 120 µs for a new one.
     ///
-    /// - Parameter reserve: how many of the 4,096 bytes are left free, 0 to ``maximumReserve``: for a client that encodes the
-    ///   payload again, with spaces, say.
-    /// - Throws: ``SealError``; nothing is then sealed.
+    /// - Parameters:
+    ///   - content: The content to seal.
+    ///   - recipient: The key to seal to.
+    ///   - reserve: How many of the 4,096 bytes to leave free, up to ``maximumReserve``, for a client that adds spaces, say.
+    /// - Throws: ``SealError``, without sealing anything.
     public func seal(
         _ content: Content, to recipient: VerifiedRecipient, reserve: Int = 0
     ) throws(SealError) -> SealedPayload {
         try seal(content, to: recipient.recipient, keeping: recipient.keeps, reserve: reserve)
     }
 
-    /// Seals content for a key that nobody vouches for: whoever put it into the server's list reads the message.
-    ///
-    /// For devices without signed records, where the app's login alone guards that list. Otherwise as the other one.
+    /// Seals content for an unverified key: anyone who can add a key to the server's list can read the message. For devices
+    /// without signed records, if only the app's login protects that list. Otherwise like `seal(_:to:reserve:)`.
     public func seal(
         _ content: Content, toUnverified recipient: DevicePublicKey, reserve: Int = 0
     ) throws(SealError) -> SealedPayload {
         try seal(content, to: recipient, keeping: nil, reserve: reserve)
     }
 
-    /// - Parameter days: for how many days the device keeps a retired key; nil if nobody has said.
+    /// - Parameter days: How many days the device keeps a retired key, or nil if unknown.
     package func seal(
         _ content: Content, to recipient: DevicePublicKey, keeping days: Int?, reserve: Int = 0
     ) throws(SealError) -> SealedPayload {
@@ -120,10 +119,10 @@ public final class Sealer: Sendable {
         return seal(try PreparedContent(content), written, to: recipient, random: other)
     }
 
-    /// A quarter of the payload: the most that may be left free.
+    /// The most bytes that can be left free: a quarter of the payload.
     public static let maximumReserve = 1_024
 
-    /// How much fits into one push to this device.
+    /// Returns how much fits into one push to this device.
     public func sizePlan(for recipient: DevicePublicKey) -> SizePlan {
         plans.first { $0.suite.fits(recipient) } ?? sizePlan
     }
@@ -134,11 +133,10 @@ public final class Sealer: Sendable {
         return index
     }
 
-    /// Checks content, fills in what is missing, cuts it where the policy says so, and writes it: once for all of
-    /// its devices, each of which then costs no more than the sealing.
+    /// Checks, completes, shortens if allowed, and writes content once for all of its devices. Each then only costs sealing.
     ///
-    /// - Parameter days: for how many days these devices keep a retired key; nil if nobody has said.
-    /// - Throws: ``SealError/tooLarge(byteCountOver:)`` if it fits no device.
+    /// - Parameter days: How many days these devices keep a retired key, or nil if unknown.
+    /// - Throws: ``SealError/tooLarge(byteCountOver:)`` if it doesn't fit any device.
     package func prepare(_ content: Content, keeping days: Int? = nil) throws(SealError) -> PreparedContent {
         var content = content
         try complete(&content, keeping: days)
@@ -168,7 +166,7 @@ public final class Sealer: Sendable {
         return written
     }
 
-    /// Seals what ``prepare(_:keeping:)`` of this sealer has made.
+    /// Seals content that ``prepare(_:keeping:)`` of this sealer returned.
     package func seal(
         _ content: PreparedContent, toUnverified recipient: DevicePublicKey
     ) throws(SealError) -> SealedPayload {
@@ -193,19 +191,19 @@ public final class Sealer: Sendable {
             isBackground: content.isBackground, alert: safeDefault)
     }
 
-    /// By which a repeated request is told from another one under the same key.
+    /// Returns a fingerprint that tells a repeated request from a different one under the same key.
     package func fingerprint(of content: Content, under key: IdempotencyKey) -> [UInt8] {
         identifiers.fingerprint(of: content.json, under: key.tag)
     }
 
-    /// Whether two contents are known to differ: nobody can tell where another sender's key made one of them.
+    /// Whether two contents are known to differ. Unknown, and so false, if another sender's key made one of the fingerprints.
     package static func differ(_ a: [UInt8], _ b: [UInt8]) -> Bool { ClearIdentifiers.differ(a, b) }
 
-    /// Wipes the context to a recipient that is sealed to no more, such as a retired key of a device.
+    /// Wipes the context of a recipient that is no longer in use, such as a device's retired key.
     public func forget(_ recipient: DevicePublicKey) { contexts?.forget(recipient) }
 
-    /// Fills in `id`, `topic` and `sent`, and `expires` if the keys may be gone before the content is too old; checks it all.
-    /// Source: Specification 11.4.6.
+    /// Fills in `id`, `topic`, and `sent`, and `expires` if the keys may be gone before the content is too old. Then checks
+    /// the content. Source: Specification 11.4.6.
     func complete(_ content: inout Content, keeping days: Int? = nil) throws(SealError) {
         guard content.topic == nil || content.topic == topic else { throw .otherTopic }
         content.id = content.id ?? .random()
@@ -223,15 +221,14 @@ public final class Sealer: Sendable {
         guard content.withdrawal == nil || contexts != nil else { throw .anonymousWithdrawal }
     }
 
-    /// Throws if a device that keeps retired keys for this many days may have erased its key by then. One hour allows for clocks
-    /// that differ.
+    /// Throws if a device that keeps retired keys this long may have erased its key by then. Allows one hour of clock drift.
     package static func check(
         _ expiration: Timestamp, keeping days: Int, at now: Timestamp
     ) throws(SealError) {
         guard expiration.seconds(since: now) <= Int64(days) * 86_400 + 3_600 else { throw .expiresTooLate(days: days) }
     }
 
-    /// How many bytes of content JSON a device's receipt takes, whichever device it is.
+    /// The number of bytes that a receipt request adds to the content JSON, which is the same for every device.
     var receiptByteCount: Int {
         guard let receipts else { return 0 }
         return ReceiptRequest(
@@ -240,7 +237,7 @@ public final class Sealer: Sendable {
         ).jsonMember.count
     }
 
-    /// The payload, in memory of its size.
+    /// Returns the payload, written into an array of exactly its size.
     private func json(_ clearPrefix: [UInt8], around envelope: Envelope) -> [UInt8] {
         let textPlace = clearPrefix.count
         let textEnd = textPlace + Base64URL.textByteCount(of: envelope.bytes.count)
@@ -256,7 +253,7 @@ public final class Sealer: Sendable {
         }
     }
 
-    /// Everything before the envelope's text. Source: Specification 2.1.
+    /// Returns everything before the envelope's text. Source: Specification 2.1.
     private static func clearPrefix(_ alert: WireAlert) -> [UInt8] {
         var writer = JSONWriter()
         writer.value(["alert": alert.json, "mutable-content": 1])

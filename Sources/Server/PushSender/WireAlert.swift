@@ -1,18 +1,18 @@
 import SealedPush
 
-/// The alert that travels in the clear, and that iOS shows where the extension could not run at all.
+/// The alert that travels in the clear, and that iOS shows if the extension couldn't run.
 ///
-/// Generic by nature: every carrier reads it. Never empty, since iOS wakes no extension for a push without text.
-/// Nothing of the content is ever copied into it. Source: Specification 2.
+/// Keep it generic, because every carrier can read it. It's never empty, because iOS doesn't run an extension for a push
+/// without text. No content is ever copied into it. Source: Specification 2.
 public struct WireAlert: Hashable, Sendable {
     let json: JSONValue
 
-    /// A plain text, shown as the body. Throws unless a person could see it and it has at most 1,024 bytes as JSON.
+    /// Creates an alert with a plain body. Throws unless the text is visible and takes at most 1,024 bytes of JSON.
     public init(text body: String) throws(WireAlertError) {
         try self.init(isVisible: VisibleText.isVisible(body), json: .string(body))
     }
 
-    /// Texts by part, each plain or by the key of a string that the app's own bundle translates.
+    /// Creates an alert from parts, each of them plain text or the key of a string that the app's bundle translates.
     public init(title: Text? = nil, subtitle: Text? = nil, body: Text) throws(WireAlertError) {
         var members: [String: JSONValue] = [:]
         title?.write(into: &members, plain: "title", key: "title-loc-key", arguments: "title-loc-args")
@@ -21,10 +21,11 @@ public struct WireAlert: Hashable, Sendable {
         try self.init(isVisible: [title, subtitle, body].contains { $0?.isVisible ?? false }, json: .object(members))
     }
 
-    /// One part of the alert. Source: Apple, "Generating a remote notification", table 2.
+    /// A part of the alert. Source: Apple, "Generating a remote notification", table 2.
     public enum Text: Hashable, Sendable {
+        /// Text that is shown as it is.
         case plain(String)
-        /// The key of a string in the app's bundle, and what goes into its `%@` places.
+        /// The key of a string in the app's bundle, and the arguments for its `%@` placeholders.
         case localized(key: String, arguments: [String] = [])
     }
 
@@ -38,32 +39,33 @@ public struct WireAlert: Hashable, Sendable {
         self.json = json
     }
 
-    /// A quarter of the payload: the rest is for what is sealed.
+    /// A quarter of the payload. The rest is for the envelope.
     static let maximumByteCount = 1_024
 }
 
 extension WireAlert: ExpressibleByStringLiteral {
-    /// An alert that stands in the program's own source; an unusable one stops the program.
+    /// Creates an alert from a literal. An invalid literal stops the program.
     public init(stringLiteral text: String) {
         do {
             try self.init(text: text)
         } catch {
-            preconditionFailure("the safe default is unusable: \(error)")
+            preconditionFailure("invalid safe default: \(error)")
         }
     }
 }
 
-/// Why a text can't be the clear alert.
+/// The reason that a text can't be the clear alert.
 public enum WireAlertError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Empty, white space, or invisible: iOS would not wake the extension.
+    /// Empty, white space, or invisible. iOS wouldn't run the extension.
     case nothingVisible
     /// Too much of the payload would be in the clear.
     case tooLong(byteCount: Int, maximum: Int)
 
+    /// A sentence for an operator.
     public var description: String {
         switch self {
-        case .nothingVisible: "it has no visible text, and iOS wakes no extension for a push without text"
-        case .tooLong(let count, let maximum): "it takes \(count) bytes of JSON, and may take \(maximum)"
+        case .nothingVisible: "it has no visible text, and iOS doesn't run an extension for a push without text"
+        case .tooLong(let count, let maximum): "it takes \(count) bytes of JSON; the maximum is \(maximum)"
         }
     }
 }

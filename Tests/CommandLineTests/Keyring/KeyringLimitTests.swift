@@ -89,6 +89,6 @@ import Testing
             .map { "'\($0)'" }.joined(separator: " ")
         let result = try Program(at: "/bin/bash").run(
             "-c", "ulimit -v 900000; exec \"$0\" \(words)", Program("sealedpush").executable.path)
-        #expect(result.status == 74 && result.errors.contains("too little memory"), "\(result.errors)")
+        #expect(result.status == 74 && result.errors.contains("not enough memory"), "\(result.errors)")
     }
 }

@@ -186,14 +186,14 @@ import Testing
             #expect(result.status == status, "\(result.output)\(result.errors)")
             #expect(result.output.isEmpty)
             #expect(
-                result.errors.contains(isOpen ? "was changed by something else than the keyring" : "SEALED_PUSH_KEY"))
+                result.errors.contains(isOpen ? "was changed by something other than the keyring" : "SEALED_PUSH_KEY"))
         }
     }
 
     @Test("A list of it is unverified without the secret, and refused with it") func listed() throws {
         let open = try run("keys list", isOpen: true)
         #expect(open.status == 65 && open.output.isEmpty, "\(open.errors)")
-        #expect(open.errors.contains("was changed by something else"))
+        #expect(open.errors.contains("was changed by something other"))
         let locked = try run("keys list", isOpen: false)
         #expect(locked.status == 0 && locked.output.contains("newsroom"), "\(locked.errors)")
         #expect(locked.errors.contains("unverified"))

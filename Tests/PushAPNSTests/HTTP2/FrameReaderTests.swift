@@ -4,7 +4,7 @@ import Testing
 @testable import PushAPNS
 
 @Suite("Frames") struct FrameReaderTests {
-    @Test("every frame a server may send is read, padding and priority taken off, whatever pieces it comes in")
+    @Test("every frame that a server may send is read without its padding and priority, in pieces of any size")
     func frames() throws {
         let bytes: [UInt8] =
             Self.frame(4, 0, 0, [0, 3, 0, 0, 0, 10, 0, 4, 0, 1, 0, 0, 0, 1, 0, 0, 0, 7, 0, 9, 0, 0, 0, 1])
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("what breaks the rules is named by the code that the RFC gives it", arguments: FrameViolation.all)
+    @Test("each violation is reported with the code that the RFC specifies", arguments: FrameViolation.all)
     func violations(_ violation: FrameViolation) {
         var reader = FrameReader()
         reader.append(ByteBuffer(bytes: violation.bytes))
@@ -48,7 +48,7 @@ import Testing
         #expect(error?.code == violation.code)
     }
 
-    @Test("Of a frame's settings the last of each holds, and of table sizes each counts; no frame has more than 32")
+    @Test("A frame's last value of each setting counts, but every table size does; a frame has at most 32 settings")
     func manySettings() throws {
         func settings(_ pairs: [(UInt8, UInt8)]) -> [UInt8] {
             Self.frame(4, 0, 0, pairs.flatMap { [0, $0, 0, 0, 0, $1] })
@@ -60,7 +60,7 @@ import Testing
         }
         let windows = (0..<32).map { (UInt8(4), UInt8($0)) }
         #expect(try read(settings(windows)) == .settings(PeerSettings(initialWindow: 31, sentCount: 32)))
-        // A smaller table in between has cost the peer its entries.
+        // A smaller table in between has evicted the peer's entries.
         #expect(
             try read(settings([(1, 9), (3, 5), (1, 2), (4, 7), (3, 6), (1, 8)]))
                 == .settings(
@@ -69,7 +69,7 @@ import Testing
         #expect(error?.code == .enhanceYourCalm)
     }
 
-    @Test("a header block without end is given up") func endlessBlock() {
+    @Test("an endless header block is rejected") func endlessBlock() {
         for (payload, most) in [([UInt8](repeating: 0, count: 16_384), 2), ([], 8)] {
             var reader = FrameReader()
             reader.append(ByteBuffer(bytes: Self.frame(4, 0, 0, []) + Self.frame(1, 0, 1, payload)))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("more frames that bring nothing than pushes justify are a flood, within half a minute") func flood() throws {
+    @Test("more useless frames than pushes justify within half a minute are a flood") func flood() throws {
         var flood = FloodGuard()
         var now = NIODeadline.uptimeNanoseconds(60_000_000_000)
         for _ in 0..<10_000 { try flood.took(now: now) }
@@ -103,7 +103,7 @@ import Testing
     }
 }
 
-/// Bytes that no server may send, and the code that RFC 9113 gives them.
+/// Bytes that a server must not send, and the code that RFC 9113 specifies for them.
 struct FrameViolation: Sendable, CustomStringConvertible {
     let description: String
     let code: ErrorCode
@@ -129,13 +129,13 @@ struct FrameViolation: Sendable, CustomStringConvertible {
         ("PING on a stream", .protocolError, frame(6, 0, 1, [0, 0, 0, 0, 0, 0, 0, 0])),
         ("GOAWAY on a stream", .protocolError, frame(7, 0, 1, [0, 0, 0, 0, 0, 0, 0, 0])),
         ("PUSH_PROMISE", .protocolError, frame(5, 4, 1, [0, 0, 0, 2, 0x88])),
-        ("CONTINUATION of nothing", .protocolError, frame(9, 4, 1, [])),
+        ("CONTINUATION without HEADERS", .protocolError, frame(9, 4, 1, [])),
         ("CONTINUATION of another stream", .protocolError, frame(1, 0, 1, [0x88]) + frame(9, 4, 3, [])),
         (
             "a PING within a header block", .protocolError,
             frame(1, 0, 1, [0x88]) + frame(6, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0])
         ), ("only padding's length", .protocolError, frame(0, 8, 1, [])),
-        ("more padding than frame", .protocolError, frame(0, 8, 1, [3, 0, 0])),
+        ("more padding than the frame holds", .protocolError, frame(0, 8, 1, [3, 0, 0])),
         ("HEADERS shorter than their priority", .frameSizeError, frame(1, 0x24, 1, [0, 0, 0, 0])),
         ("a short RST_STREAM", .frameSizeError, frame(3, 0, 1, [0, 0, 0])),
         ("a long PING", .frameSizeError, frame(6, 0, 0, [UInt8](repeating: 0, count: 9))),
@@ -144,10 +144,10 @@ struct FrameViolation: Sendable, CustomStringConvertible {
         ("a PRIORITY of four bytes", .frameSizeError, frame(2, 0, 1, [0, 0, 0, 0])),
         ("odd SETTINGS", .frameSizeError, frame(4, 0, 0, [0, 3, 0, 0, 0])),
         ("acknowledged SETTINGS", .frameSizeError, frame(4, 1, 0, [0, 3, 0, 0, 0, 1])),
-        ("a window of nothing", .protocolError, frame(8, 0, 1, [0x80, 0, 0, 0])),
+        ("a zero window update", .protocolError, frame(8, 0, 1, [0x80, 0, 0, 0])),
         ("an initial window that is too large", .flowControlError, frame(4, 0, 0, [0, 4, 0x80, 0, 0, 0])),
         ("a frame size that is too small", .protocolError, frame(4, 0, 0, [0, 5, 0, 0, 0x3f, 0xff])),
-        ("a server that wants pushes", .protocolError, frame(4, 0, 0, [0, 2, 0, 0, 0, 1])),
+        ("a server that enables push", .protocolError, frame(4, 0, 0, [0, 2, 0, 0, 0, 1])),
     ]
 
     private static func frame(_ type: UInt8, _ flags: UInt8, _ streamID: UInt8, _ payload: [UInt8]) -> [UInt8] {

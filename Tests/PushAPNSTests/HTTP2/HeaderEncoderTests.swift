@@ -6,9 +6,9 @@ import Testing
 
 @testable import PushAPNS
 
-/// Judged by SwiftNIO's own HPACK decoder.
+/// Decodes with SwiftNIO's own HPACK decoder.
 @Suite("Header blocks") struct HeaderEncoderTests {
-    @Test("what repeats is put into HPACK's table, what is new with each push is not") func indexing() throws {
+    @Test("values that repeat are added to HPACK's table, and changing ones aren't") func indexing() throws {
         var peer = Peer()
         let first = try peer.headers(for: Rig.request(1, expiration: .now()))
         #expect(first[":authority"] == ["api.push.apple.com"])
@@ -20,11 +20,11 @@ import Testing
                 #expect((header.indexable == .nonIndexable) == once.contains(header.name), "\(header.name)")
             }
         }
-        // 64 digits of a token, a UUID, a collapse ID, ten digits of a time: little else is left.
+        // 64 digits of a token, a UUID, a collapse ID, and ten digits of a time. Little else remains.
         #expect(peer.lastByteCount < 64 + 36 + 10 + 10 + 30)
     }
 
-    @Test("each push has its own fields, in whatever order topics, priorities, tokens and expirations come")
+    @Test("each push has its own fields, for any sequence of topics, priorities, tokens, and expirations")
     func changes() throws {
         var peer = Peer()
         var random = SystemRandomNumberGenerator()
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "a peer's table of another size is kept to, however often it changes",
+        "the encoder follows the peer's table size, however often it changes",
         arguments: [[0], [100], [4_096], [1_000_000], [300, 4_096], [0, 4_096, 200, 600], [4_096, 33, 4_096]])
     func tableSizes(sizes: [Int]) throws {
         var peer = Peer()
@@ -68,7 +68,7 @@ import Testing
         for number in 0..<4 { try peer.expectRoundTrip(number) }
     }
 
-    @Test("fields of every length are read back, whatever number of bytes their length takes") func lengths() throws {
+    @Test("fields of every length are read back, however many bytes encode the length") func lengths() throws {
         var peer = Peer()
         for length in [1, 2, 63, 64, 100] {
             let base = Rig.request(length)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Reads what the encoder writes.
+    /// Decodes the encoder's output.
     private struct Peer {
         private var encoder = HeaderEncoder(endpoint: .production)
         private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())

@@ -2,12 +2,12 @@ import NIOCore
 
 @testable import PushAPNS
 
-/// The clock moves where something is known to wait for it, and never because real time has passed.
+/// The clock moves only if a waiter for it is known, and never because real time has passed.
 extension ManualClock {
-    /// Lets time pass for as long as `body` runs, but no more than pushes wait for: once they have nothing else to wait
-    /// for, the clock jumps to the moment at which another connection may be made.
+    /// Lets time pass while `body` runs, but only as far as pushes wait for it. Once they wait for nothing else, the clock
+    /// jumps to the time at which another connection may be opened.
     ///
-    /// - Parameter isMute: whether the server says nothing, so that a connection's deadline is waited for, too.
+    /// - Parameter isMute: Whether the server is silent, so that a connection's deadline is waited for, too.
     @discardableResult func jumping<Value: Sendable>(
         for transport: APNSTransport, isMute: Bool = false, _ body: () async throws -> Value
     ) async rethrows -> Value {
@@ -34,7 +34,7 @@ extension ManualClock {
 }
 
 extension Task where Failure == any Error {
-    /// Cancels it, and returns when it does nothing any more.
+    /// Cancels the task, and returns once it has stopped.
     func end() async {
         cancel()
         _ = await result
@@ -42,7 +42,7 @@ extension Task where Failure == any Error {
 }
 
 extension Rig {
-    /// Accepts what the server puts aside, until it is cancelled.
+    /// Accepts requests that the server holds, until canceled.
     func answering() -> Task<Void, any Error> {
         Task {
             while !Task.isCancelled {
@@ -56,7 +56,7 @@ extension Rig {
         try await clock.jumping(for: transport, body)
     }
 
-    /// Lets so much time pass, and has the transport look at the clock.
+    /// Lets this much time pass, and makes the transport check the clock.
     func pass(_ amount: Duration) async throws {
         clock.advance(amount)
         try await transport.look()
@@ -68,12 +68,12 @@ extension APNSTransport {
         try await dispatcher.eventLoop.submit { [dispatcher] in body(dispatcher) }.get()
     }
 
-    /// What a look at the clock brings has happened when this returns.
+    /// Returns once the transport has finished its clock checks.
     func look() async throws { try await inLoop { $0.tick() } }
 
     var isShuttingDown: Bool { get async throws { try await inLoop { $0.isShuttingDown } } }
 
-    /// Whether no connection waits for the answer to a ping.
+    /// Whether no connection waits for a ping's acknowledgment.
     var pingIsAnswered: Bool {
         get async throws {
             try await inLoop { dispatcher in
@@ -82,14 +82,14 @@ extension APNSTransport {
         }
     }
 
-    /// That of the first connection there is.
+    /// The first existing connection's.
     var firstChannel: (any Channel)? {
         get async throws {
             try await inLoop { $0.lanes.lazy.compactMap { $0.connections.first?.context?.channel }.first }
         }
     }
 
-    /// Whether something has come since the clock last went on.
+    /// Whether anything was received since the clock last advanced.
     var hasReceivedNow: Bool {
         get async throws {
             try await inLoop { dispatcher in
@@ -99,15 +99,15 @@ extension APNSTransport {
         }
     }
 
-    /// How many pushes wait for a free stream.
+    /// The number of pushes that wait for a free stream.
     var waitingCount: Int { get async throws { try await inLoop { $0.waitingCount } } }
 
-    /// Whether pushes wait for nothing but the clock.
+    /// Whether pushes wait only for the clock.
     var waitsForClock: Bool { get async throws { try await inLoop { $0.nextAttempt() != nil } } }
 }
 
 extension Dispatcher {
-    /// When the clock alone brings the next connection to those who wait; nil where it is something else that they wait for.
+    /// The time at which the clock alone allows the next connection. Nil if pushes wait for something else.
     func nextAttempt(isMute: Bool = false) -> NIODeadline? {
         let now = clock.now()
         return lanes.compactMap { lane -> NIODeadline? in

@@ -12,7 +12,7 @@ import Testing
 
 @testable import PushAPNS
 
-/// A server, a transport to it and a clock, for one test.
+/// A server, a transport to it, and a clock, for one test.
 struct Rig: Sendable {
     let server: TestServer
     let clock: ManualClock
@@ -32,7 +32,7 @@ struct Rig: Sendable {
             to: server.port, clock: clock, metrics: metrics, trusting: trusting, log: log, configure: configure)
     }
 
-    /// - Parameter streams: how many the server allows at once.
+    /// - Parameter streams: The number of simultaneous streams that the server allows.
     init(
         streams: Int = 100, log: CollectedLog? = nil, clock: ManualClock = ManualClock(),
         configure: ConfigurationChange = .none,
@@ -60,7 +60,7 @@ struct Rig: Sendable {
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock.transportClock)
     }
 
-    /// A push to the device of this number; its body says the number too.
+    /// A push to the device with this number, which is also in its body.
     static func request(_ number: Int = 0, expiration: Timestamp? = nil) -> PushRequest {
         let digits = String(number, radix: 16)
         let text = String(repeating: "0", count: 64 - digits.count) + digits
@@ -71,14 +71,14 @@ struct Rig: Sendable {
             priority: .immediate, expiration: expiration)
     }
 
-    /// The tokens of these numbers count as proven.
+    /// Marks the tokens with these numbers as proven.
     func trust(_ numbers: some Sequence<Int>) {
         transport.trust(numbers.map { Self.request($0).address }, topic: Self.topic)
     }
 
     typealias Outcome = Result<APNSAnswer, PushTransportError>
 
-    /// Delivers these pushes at once, each to a device of its own; the outcomes in the order of their numbers.
+    /// Delivers these pushes at once, each to its own device. Returns the outcomes in the order of their numbers.
     func deliver(_ numbers: Range<Int>) async -> [Outcome] {
         let outcomes = await ended("the outcomes of pushes \(numbers)") {
             await withTaskGroup(of: (Int, Outcome).self) { group in
@@ -96,7 +96,7 @@ struct Rig: Sendable {
             ?? .failure(.cancelled)
     }
 
-    /// Nil where it never ended: then the clock stands still, and no deadline helps.
+    /// Nil if it never ended. In that case, the clock stands still, and deadlines don't help.
     private func ended<Value: Sendable>(_ what: String, _ body: @escaping @Sendable () async -> Value) async -> Value? {
         do {
             return try await ending(what, body)
@@ -119,12 +119,12 @@ extension Result where Success == APNSAnswer, Failure == PushTransportError {
     var refusal: APNSRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
 }
 
-/// How a test's transport differs from the usual one.
+/// Settings in which a test's transport differs from the default.
 struct ConfigurationChange {
     let apply: (inout APNSConfiguration) -> Void
 
     static var none: ConfigurationChange { changed { _ in } }
-    /// For tests that let time pass without wanting these deadlines.
+    /// For tests in which time passes without triggering these deadlines.
     static var withoutDeadlines: ConfigurationChange { withoutDeadlines { _ in } }
 
     static func changed(_ apply: @escaping (inout APNSConfiguration) -> Void) -> ConfigurationChange {
@@ -143,13 +143,13 @@ struct ConfigurationChange {
 }
 
 extension TestMetrics {
-    /// A counter's total; 0 where there is none.
+    /// A counter's total, or 0 if it doesn't exist.
     func counter(_ label: String, _ outcome: String) -> Int {
         ((try? expectCounter(label, [("outcome", outcome)]))?.totalValue).map { Int($0) } ?? 0
     }
 }
 
-/// A clock that goes when it is told to. The transport looks at it every few milliseconds.
+/// A clock that advances on command. The transport checks it every few milliseconds.
 final class ManualClock: Sendable {
     private let seconds = Locked(Double(0))
     private let wallOffset = Locked(Int64(0))
@@ -157,7 +157,7 @@ final class ManualClock: Sendable {
     private let start = Timestamp(clamping: 1_800_000_000)
     private let tick: TimeAmount
 
-    /// - Parameter tick: how often the transport looks at the clock by itself.
+    /// - Parameter tick: How often the transport checks the clock by itself.
     init(tick: TimeAmount = .milliseconds(5)) { self.tick = tick }
 
     /// In seconds.
@@ -165,13 +165,13 @@ final class ManualClock: Sendable {
 
     func advance(_ amount: Duration) { seconds.withLock { $0 += amount / .seconds(1) } }
 
-    /// To a moment of the transport's; never back.
+    /// Advances to a time of the transport's clock, never backward.
     func jump(to moment: NIODeadline) {
         let elapsed = Double((moment - Self.origin).nanoseconds) / 1e9
         seconds.withLock { $0 = max($0, elapsed) }
     }
 
-    /// Sets the time of day alone.
+    /// Sets only the time of day.
     func setWall(bySeconds offset: Int64) { wallOffset.withLock { $0 = offset } }
 
     var transportClock: TransportClock {

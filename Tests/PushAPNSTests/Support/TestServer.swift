@@ -9,11 +9,11 @@ import PushCore
 import SwiftASN1
 import X509
 
-/// What a test's server does. Everything is called on the server's event loop.
+/// The behavior of a test's server. All closures are called on the server's event loop.
 struct ServerBehavior: Sendable {
     let settings: HTTP2Settings
     let protocols: [String]
-    /// After TLS: nil speaks HTTP/2, anything else is sent instead of it.
+    /// After TLS: nil for HTTP/2, or other bytes to send instead.
     let insteadOfHTTP2: [UInt8]?
     var onConnect: @Sendable (ServerConnection) -> Void = { _ in }
     let onRequest: @Sendable (Exchange) -> Void
@@ -34,7 +34,7 @@ struct ServerBehavior: Sendable {
     }
 }
 
-/// A small HTTP/2 server over TLS, on localhost, that does as it is told.
+/// A small HTTP/2 server over TLS, on localhost, with a given behavior.
 final class TestServer: Sendable {
     let port: Int
     let seen = ServerRecord()
@@ -63,7 +63,7 @@ final class TestServer: Sendable {
         self.port = channel.localAddress?.port ?? 0
     }
 
-    /// Takes no more connections, and cuts those it has.
+    /// Accepts no more connections, and cuts the existing ones.
     func stop() async {
         try? await channel.close()
         seen.cutAll()
@@ -75,7 +75,7 @@ final class TestServer: Sendable {
     }
 }
 
-/// What a server saw.
+/// The server's observations.
 @dynamicMemberLookup final class ServerRecord: Sendable {
     struct Request: Sendable {
         let connection: Int
@@ -92,10 +92,10 @@ final class TestServer: Sendable {
         var requestCount = 0
         var resetCount = 0
         var pingCount = 0
-        /// Requests begun and not answered, now and at any one time.
+        /// Requests in progress, now and at their peak.
         var open = 0
         var mostOpen = 0
-        /// Requests that the behavior put aside.
+        /// Requests that the behavior holds.
         var waiting: [Exchange] = []
 
         var connectionCount: Int { connections.count }
@@ -132,14 +132,14 @@ private final class RawServer: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// A certificate authority of the moment and a server's certificate from it.
+/// A temporary certificate authority, and a server certificate that it issued.
 struct TestCertificate: Sendable {
-    /// What a client has to trust, as PEM.
+    /// The trust roots for a client, as PEM.
     let rootPEM: [UInt8]
     private let chain: [NIOSSLCertificateSource]
     private let key: NIOSSLPrivateKeySource
 
-    /// For `localhost`, made once for all tests that need nothing else.
+    /// For `localhost`. Created once for all tests that don't need another.
     static let shared = TestCertificate()
 
     init(host: String = "localhost", validFrom: Date = .now - 3_600, validUntil: Date = .now + 3_600) {
@@ -176,7 +176,7 @@ struct TestCertificate: Sendable {
     }
 }
 
-/// One connection of a test's server. Confined to its channel's event loop, but for what hops there by itself.
+/// A connection of a test's server. Confined to its channel's event loop, except for methods that hop to it.
 final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
@@ -234,7 +234,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     private func took(_ streamID: HTTP2StreamID) {
         guard let request = requests.removeValue(forKey: streamID) else { return }
         let record = ServerRecord.Request(connection: number, headers: request.headers, body: request.body)
-        // Whoever sees it counted finds it put aside, too; an answer goes out only after this turn of the event loop.
+        // Once it's counted, it's also held. Responses are sent only after this turn of the event loop.
         let count = seen.note { state in
             state.requestCount += 1
             return state.requestCount
@@ -269,7 +269,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         send(.goAway(lastStreamID: last, errorCode: .noError, opaqueData: data))
     }
 
-    /// Bytes as they are, past the HTTP/2 of this server.
+    /// Sends raw bytes, bypassing this server's HTTP/2.
     func sendRaw(_ bytes: [UInt8]) {
         channel.eventLoop.execute { [channel] in
             let context = try? channel.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
@@ -277,22 +277,22 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
-    /// Reads nothing more, so it answers nothing, not even a ping.
+    /// Stops reading, so that it answers nothing, not even a ping.
     func fallSilent() { channel.setOption(.autoRead, value: false).whenComplete { _ in } }
 
-    /// After what it was told to send.
+    /// After everything that it was told to send.
     func cut() { channel.eventLoop.execute { [channel] in channel.close(promise: nil) } }
 }
 
-/// One request that a server may answer, from any thread.
+/// A request that the server can answer from any thread.
 struct Exchange: Sendable {
     let connection: ServerConnection
     let streamID: HTTP2StreamID
     let request: ServerRecord.Request
-    /// Of all the server's requests: 1 is the first.
+    /// The number among all the server's requests, starting with 1.
     let number: Int
 
-    /// The number of the push, as ``Rig/request(_:expiration:)`` takes it.
+    /// The number of the push, as passed to ``Rig/request(_:expiration:)``.
     var push: Int { request.push }
 
     func accept(uniqueID: String? = nil) {

@@ -6,17 +6,17 @@ import SealedPush
 import TestSupport
 import Testing
 
-/// A keyring with everything that one can hold, and the other ends that it deals with.
+/// A keyring with everything that one can contain, and the peers that it works with.
 struct KeptKeys {
     static let topic: Topic = "com.example.app"
     static let start = Timestamp(secondsSince1970: 1_760_000_000)!
     static func day(_ days: Int64) -> Timestamp { start.advanced(bySeconds: days * 86_400) }
 
     let folder: TemporaryFolder
-    /// Nil for one in the clear.
+    /// Nil for an unsealed keyring.
     let key: KeyringKey?
 
-    /// A keyring that nothing is wrong with.
+    /// A healthy keyring.
     init(sealed: Bool = true) throws {
         folder = try TemporaryFolder()
         key = sealed ? KeyringKey() : nil
@@ -37,7 +37,7 @@ struct KeptKeys {
 
     func file(_ path: String) -> URL { root.appending(path: path) }
 
-    /// Somebody else's device, which has proven its key.
+    /// Another owner's device, which has proven its key.
     private func addBob() throws {
         let phone = Keyring(folder: folder.appending("Bob"))
         try phone.generateDevice(named: "phone", topic: Self.topic, at: Self.start)
@@ -65,7 +65,7 @@ struct KeptKeys {
                 try keyring.erase("old-phone", key: first.key.keyID, at: day(3))
             }
         }
-        // Revoked alone, with an enrollment key and without.
+        // Revoked only, with an enrollment key and without.
         try keyring.generateDevice(named: "lost-phone", topic: topic, at: day(0))
         try keyring.revoke("lost-phone", at: day(1))
         try keyring.generateSender(named: "lost-sender", at: day(0))
@@ -78,7 +78,7 @@ struct KeptKeys {
         try keyring.add(.device(DevicePrivateKey().recipient), named: "carol", at: day(1))
     }
 
-    /// Every file with its bytes, its mode and the time it was last changed.
+    /// Every file with its bytes, its mode, and its modification time.
     func snapshot(of folder: URL? = nil) throws -> [String: String] {
         let root = folder ?? root
         var files: [String: String] = [:]
@@ -95,7 +95,7 @@ struct KeptKeys {
 }
 
 extension Keyring {
-    /// All secret texts in the files of a keyring in the clear.
+    /// All secret texts in the files of an unsealed keyring.
     static func secretTexts(in folder: URL) throws -> Set<String> {
         var texts: Set<String> = []
         for file in try Checkout.allFiles(in: folder) {
@@ -107,7 +107,7 @@ extension Keyring {
     }
 }
 
-/// Some of the ways to change one bit of a file, and to cut it short.
+/// Some of the ways to flip a bit of a file, and to truncate it.
 func damages(of good: [UInt8], bitCount: Int, cutCount: Int) -> [[UInt8]] {
     var random = SeededGenerator()
     let changed = Thoroughness.sample(bitCount, of: Array(0..<8 * good.count), using: &random).map { bit in

@@ -35,7 +35,7 @@ import Testing
         ).bytes(key: request.key)
     }
 
-    @Test("believes what a device makes of what a sealer has sealed, with nothing stored for it")
+    @Test("the receiver accepts receipts from devices without storing anything for them")
     func wholeWay() throws {
         let content = try opened(sealer(receipts: address))
         let request = try #require(content.receipt)
@@ -51,12 +51,12 @@ import Testing
         #expect(receipt.otherFailureCount == 0)
         #expect(receipt.elapsed == .milliseconds(310))
         #expect(receipt.created == now)
-        // A second one about the same message has the same number.
+        // A second receipt for the same message has the same number.
         let again = try receiver.receive(body(request, created: now.advanced(bySeconds: 9), message: id), at: now)
         #expect(again.number == receipt.number)
     }
 
-    @Test("believes no other sender's devices, nor one device in another's name") func strangers() throws {
+    @Test("the receiver rejects other senders' devices, and a device that uses another's ID") func strangers() throws {
         let request = ReceiptKey(of: sender, for: "com.example.app").request(phone.recipient, to: address)
         let other = ReceiptKey(of: sender, for: "com.example.app").request(DevicePrivateKey().recipient, to: address)
         #expect(throws: ReceiptError.rejected) {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("takes receipts of seven days, and none from the future") func times() throws {
+    @Test("the receiver accepts receipts of the last seven days, and none from the future") func times() throws {
         let request = ReceiptKey(of: sender, for: "com.example.app").request(phone.recipient, to: address)
         let receiver = ReceiptReceiver(keys: [ReceiptKey(of: sender, for: "com.example.app")])
         let week: Int64 = 7 * 86_400
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("counts reasons of a later version together") func laterReasons() throws {
+    @Test("the receiver counts the reasons of later versions together") func laterReasons() throws {
         let request = ReceiptKey(of: sender, for: "com.example.app").request(phone.recipient, to: address)
         let counts = [UInt16](repeating: 0, count: 16) + [UInt16](repeating: 2, count: 9)
         let bytes = ReceiptBody(
@@ -101,19 +101,19 @@ import Testing
         #expect(receipt.otherFailureCount == 18)
     }
 
-    @Test("finds no request in what is sealed without an address, or without a sender") func without() throws {
+    @Test("content that is sealed without an address or a sender contains no receipt request") func without() throws {
         #expect(try opened(sealer(receipts: nil)).receipt == nil)
         var content = Content(body: "Hello")
         content.receipt = ReceiptKey(of: sender, for: "com.example.app").request(phone.recipient, to: address)
         let anonymous = Sealer(anonymousFor: "com.example.app", safeDefault: "New")
         #expect(try opened(anonymous, content).receipt == nil)
-        // What content brings along itself is left alone.
+        // Content that has its own receipt request is left unchanged.
         let other = ReceiptKey(of: SenderPrivateKey(), for: "com.example.app").request(phone.recipient, to: address)
         content.receipt = other
         #expect(try opened(sealer(receipts: address), content).receipt == other)
     }
 
-    @Test("is worth at most so many bytes of a push as the documents say") func size() throws {
+    @Test("a receipt request takes at most as many bytes of a push as documented") func size() throws {
         var content = Content(body: "Hello")
         let before = content.json.count
         content.receipt = ReceiptKey(of: sender, for: "com.example.app").request(phone.recipient, to: address)

@@ -1,85 +1,92 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// What a transport needs to know. Only endpoint and key have no default.
+/// The configuration of a transport. Only the endpoint and the key have no default.
 public struct APNSConfiguration: Sendable {
+    /// The server to connect to.
     public var endpoint: APNSEndpoint
+    /// The key that signs provider tokens.
     public var key: ProviderKey
-    /// Which certificate authorities are believed.
+    /// The trusted certificate authorities.
     public var trustRoots: TrustRoots
+    /// The limits on connections and waiting pushes.
     public var limits = Limits()
+    /// The timeouts.
     public var deadlines = Deadlines()
 
+    /// Creates a configuration with default limits and deadlines.
     public init(endpoint: APNSEndpoint, key: ProviderKey, trustRoots: TrustRoots = .system) {
         self.endpoint = endpoint
         self.key = key
         self.trustRoots = trustRoots
     }
 
-    /// How much at once.
+    /// Limits on connections and waiting pushes.
     public struct Limits: Hashable, Sendable {
-        /// Connections for device tokens that APNs has accepted a push for: 1 or more. The second and later ones are opened
-        /// when all others are full.
+        /// Connections for device tokens that APNs has accepted a push for: 1 or more. Others are opened when all are full.
         public var connectionCount = 4
-        /// Pushes that wait for a free stream. The next one fails with `overloaded`: 1 or more.
+        /// The number of pushes that can wait for a free stream: 1 or more. Any further push fails with `overloaded`.
         public var waitingCount = 100_000
-        /// The number of a connection's first stream: for tests of the last.
+        /// A connection's first stream ID, for tests of the last one.
         var firstStreamID: Int32 = 1
 
+        /// Creates the default limits.
         public init() {}
     }
 
-    /// How long to wait. All are checked each 100 ms.
+    /// Timeouts. All are checked every 100 ms.
     public struct Deadlines: Hashable, Sendable {
-        /// From the look-up of the name to the server's settings.
+        /// From the name lookup to the server's settings.
         public var connect: Duration = .seconds(10)
-        /// From the call to the answer, the time in the queue included.
+        /// From the call to the response, including time in the queue.
         public var request: Duration = .seconds(30)
-        /// How long a connection may owe answers without giving one while pushes wait for it, because it is full or has not
-        /// accepted any push yet. Then another is opened; late answers are still taken.
+        /// How long a connection can leave responses outstanding while pushes wait because it's full or hasn't accepted a
+        /// push yet. Then another is opened. Late responses are still accepted.
         package var firstAnswer: Duration = .seconds(5)
-        /// Silence after which a connection that owes an answer is pinged.
+        /// Silence after which a connection with an outstanding response is pinged.
         package var pingWhileBusy: Duration = .seconds(10)
         /// Silence after which an idle connection is pinged. Apple asks for an hour.
         package var pingWhileIdle: Duration = .seconds(3_600)
-        /// From a ping to its answer; then the connection is given up.
+        /// From a ping to its acknowledgment. Then the connection is closed.
         public var ping: Duration = .seconds(10)
-        /// How long a connection is kept that nothing is sent on. Apple wants them kept for hours to days.
+        /// How long an unused connection is kept. Apple wants connections kept for hours to days.
         public var idle: Duration = .seconds(86_400)
         /// How long all connections must be full before another is opened.
         public var full: Duration = .milliseconds(500)
-        /// How long the end of a connection that we did not end ourselves keeps the next one waiting, with jitter: doubled
-        /// each time, until one has worked for ten seconds.
+        /// The wait, with jitter, after a connection that we didn't end. It doubles until one has worked for ten seconds.
         package var firstBackoff: Duration = .milliseconds(250)
         package var longestBackoff: Duration = .seconds(30)
 
+        /// Creates the default deadlines.
         public init() {}
     }
 }
 
-/// What is wrong with a transport's configuration. None of them repeats what was given.
+/// An error in a transport's configuration. It doesn't repeat the input.
 public enum APNSConfigurationError: Error, Hashable, Sendable {
     /// Not an EC P-256 private key in PEM, as in Apple's .p8 files.
     case malformedKey
-    /// Something else in PEM.
+    /// PEM data of another kind.
     case otherPEM(OtherPEM)
-    /// A key ID or team ID is 10 letters and digits.
+    /// A key ID or team ID that isn't 10 letters and digits.
     case malformedIdentifier
     /// No certificates in PEM.
     case malformedTrustRoots
-    /// TLS could not be set up with them.
+    /// TLS couldn't be set up with the trust roots.
     case tls
 
-    /// What is often taken for a .p8 file, by its label.
+    /// PEM data that is often mistaken for a .p8 file, by its label.
     public enum OtherPEM: String, Sendable {
+        /// A certificate.
         case certificate = "CERTIFICATE"
+        /// A public key.
         case publicKey = "PUBLIC KEY"
-        /// A private key under a passphrase.
+        /// A private key that is encrypted with a passphrase.
         case encryptedKey = "ENCRYPTED PRIVATE KEY"
     }
 }
 
-/// The deadlines in the unit that event loops count in.
+/// The deadlines in the event loops' unit.
 @dynamicMemberLookup struct DeadlineAmounts: Sendable {
     let deadlines: APNSConfiguration.Deadlines
 
@@ -88,38 +95,37 @@ public enum APNSConfigurationError: Error, Hashable, Sendable {
     }
 }
 
-/// Where APNs listens: HTTP/2 over TLS 1.2 or later.
-///
-/// Source: Apple, "Sending notification requests to APNs".
+/// The address of an APNs server: HTTP/2 over TLS 1.2 or later. Source: Apple, "Sending notification requests to APNs".
 public struct APNSEndpoint: Hashable, Sendable, CustomStringConvertible {
-    /// A name or an IP address. The certificate must be for it.
+    /// A host name or an IP address, which the certificate must match.
     public let host: String
-    /// 1 to 65,535.
+    /// The port: 1 to 65,535.
     public let port: Int
 
-    /// Any other server, such as a local APNs.
+    /// Creates an endpoint for another server, such as a local APNs.
     public init(host: String, port: Int) {
-        precondition((1...65_535).contains(port), "a port is 1 to 65,535")
+        precondition((1...65_535).contains(port), "a port must be 1 to 65,535")
         self.host = host
         self.port = port
     }
 
-    /// What apps from the App Store and TestFlight get their pushes through.
+    /// Apple's production server, for apps from the App Store and TestFlight.
     public static let production = APNSEndpoint(host: "api.push.apple.com", port: 443)
-    /// What apps that were started from Xcode get their pushes through.
+    /// Apple's sandbox server, for apps that were started from Xcode.
     public static let sandbox = APNSEndpoint(host: "api.sandbox.push.apple.com", port: 443)
 
+    /// The host and port.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// Which certificate authorities may vouch for the server.
+/// The certificate authorities that are trusted to identify the server.
 public struct TrustRoots: Sendable {
     let tlsRoots: NIOSSLTrustRoots
 
-    /// The system's.
+    /// The system's certificate authorities.
     public static let system = TrustRoots(tlsRoots: .default)
 
-    /// Only the certificates in `pem`: one or more, as text between BEGIN and END lines.
+    /// Trusts only the certificates in `pem`: one or more, as text between BEGIN and END lines.
     public init(pem: [UInt8]) throws(APNSConfigurationError) {
         guard let certificates = try? NIOSSLCertificate.fromPEMBytes(pem), !certificates.isEmpty else {
             throw .malformedTrustRoots

@@ -5,19 +5,19 @@ internal import NIOSSL
 internal import NIOTLS
 internal import PushSender
 
-/// One HTTP/2 connection: the handler right after TLS, which reads and writes frames and keeps the open streams itself.
+/// An HTTP/2 connection: the handler right after TLS, which reads and writes frames, and tracks the open streams itself.
 ///
-/// There is no channel for each stream: Docs/Decisions/0020-http2-frames-of-our-own.md. Unchecked, because it is
-/// confined to its lane's event loop.
+/// There is no channel per stream; see Docs/Decisions/0020-http2-frames-of-our-own.md. Its `Sendable` conformance is
+/// unchecked, because it's confined to its lane's event loop.
 final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     enum Phase {
-        /// Until the peer's SETTINGS.
+        /// Until the peer's SETTINGS arrive.
         case connecting
         case ready
-        /// No new streams; it closes after the last answer.
+        /// Accepts no new streams, and closes after the last response.
         case draining
         case closed
     }
@@ -25,7 +25,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     let number: Int
     let lane: Lane
     private(set) var phase = Phase.connecting
-    /// Whether APNs has accepted a push on it: until then it takes one stream at a time.
+    /// Whether APNs has accepted a push on it. Until then, it sends one push at a time.
     var hasSucceeded = false
 
     private(set) var streams: [Int32: Delivery] = [:]
@@ -40,7 +40,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         allocator: ByteBufferAllocator(), maxDynamicTableSize: HTTP2Size.headerTable,
         maxHeaderListSize: APNSConnection.maximumHeaderByteCount)
     var bodies = BodyWindows()
-    /// What the peer may still send on the whole connection.
+    /// How many bytes the peer can still send on the whole connection.
     var receiveWindow = HTTP2Size.initialWindow
     var floodGuard = FloodGuard()
     var goAwayCount = 0
@@ -50,21 +50,21 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     var lastReceivedAt: NIODeadline
     var lastUsedAt: NIODeadline
     var pingSentAt: NIODeadline?
-    // What its lane notes about it.
-    /// When it became ready.
+    // State that its lane maintains.
+    /// The time at which it became ready.
     var readyAt: NIODeadline
-    /// When it last allowed streams at all.
+    /// The last time at which it allowed any streams.
     var allowedAt: NIODeadline
-    /// When it last answered, or owed no answer.
+    /// The last time at which it responded, or had no outstanding responses.
     var answeredAt: NIODeadline
-    /// Whether it has worked for so long that the doubling of waits has ended.
+    /// Whether it has worked long enough to reset the back-off.
     var isSettled = false
     /// Whether its end has been reported to the lane.
     var isRetired = false
     var isEndedByUs = false
-    /// Whether the peer's wish for fewer of us has been noted.
+    /// Whether the peer's request to slow down has been handled.
     var isSlowedDown = false
-    /// Why it ends, once it is known: what the peer's last GOAWAY says, or else the first reason.
+    /// The reason that it ends, once known: that of the peer's last GOAWAY, otherwise the first reason.
     var endReason: String?
     var context: ChannelHandlerContext?
 
@@ -86,22 +86,22 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         return max(0, (hasSucceeded ? peerStreamLimit : min(1, peerStreamLimit)) - streams.count)
     }
 
-    /// Whether it is at the peer's own limit, so that only another connection would help.
+    /// Whether it has reached the peer's limit, so that only another connection would help.
     var isFull: Bool { phase == .ready && hasSucceeded && streams.count >= peerStreamLimit }
 
     var isLive: Bool { phase == .connecting || phase == .ready }
 
-    /// Whether the peer takes what is written, or has until lately.
+    /// Whether the peer reads what is written, or did until recently.
     var isTaking: Bool { context?.channel.isWritable ?? true }
 
     // MARK: Sending
 
-    /// Writes a push, to be sent by ``flush()``. Only with a free stream.
+    /// Writes a push, which ``flush()`` sends. Requires a free stream.
     func send(_ delivery: Delivery, token: ProviderToken) {
         let streamID = nextStreamID
         delivery.sent(on: self, streamID, token)
         streams[streamID] = delivery
-        // About a billion pushes fit on one connection.
+        // A connection has room for about a billion pushes.
         if nextStreamID >= Int32.max - 2 { retire(because: "its stream IDs are used up", isOurs: true) }
         nextStreamID += 2
 
@@ -116,7 +116,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         writer.clear()
     }
 
-    /// Takes a push off its stream and tells the peer. The caller has its answer already or gets it now.
+    /// Removes a push from its stream, and tells the peer. The caller already has its result, or gets it now.
     func abandon(_ streamID: Int32) -> Delivery? {
         guard let delivery = removeStream(streamID) else { return nil }
         delivery.connection = nil
@@ -145,9 +145,9 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         lane.connectionIsReady(self)
     }
 
-    /// Takes no new pushes; closes when it owes no answer.
+    /// Stops accepting pushes, and closes once there are no outstanding responses.
     ///
-    /// - Parameter isOurs: whether nothing is wrong with it, so that the next one need not wait.
+    /// - Parameter isOurs: Whether the connection is fine, so that the next one need not wait.
     func retire(because reason: String, isOurs: Bool = false) {
         if phase == .connecting { return close(because: reason) }
         guard phase == .ready else { return }
@@ -165,13 +165,13 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         context.close(promise: nil)
     }
 
-    /// Closes at once, and what is in flight fails. Without TLS's farewell: its silence may be the reason, and until
-    /// the peer answers, what it goes on sending would be read and decrypted.
+    /// Closes at once, failing the pushes in flight. Doesn't wait for TLS closure, because silence may be the reason to
+    /// close, and data that the peer sent meanwhile would be read and decrypted.
     func close(because reason: String) {
         guard phase != .closed else { return }
         if endReason == nil { endReason = reason }
         if let context {
-            // From the handler of TLS on, which does not see it.
+            // Starts at the TLS handler, which therefore doesn't see the call.
             let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self)
             (tls ?? context).close(mode: .all, promise: nil)
         }
@@ -189,19 +189,19 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         context = nil
     }
 
-    /// An answer's headers are about 200 bytes.
+    /// A response's headers have about 200 bytes.
     static let maximumHeaderByteCount = 8_192
 }
 
-/// From the name to the peer's settings, and what the channel reports.
+/// Connecting, up to the peer's settings, and channel events.
 extension APNSConnection {
-    /// Looks the name up afresh, connects and shakes hands.
+    /// Looks up the name again, connects, and performs the TLS handshake.
     func open() {
         let endpoint = lane.endpoint
         guard let bootstrap = ClientBootstrap(validatingGroup: lane.eventLoop) else {
-            return lane.eventLoop.execute { self.close(because: "this event loop opens no connections") }
+            return lane.eventLoop.execute { self.close(because: "this event loop can't open connections") }
         }
-        // The deadline for all of it is the lane's to check; this one only frees the socket.
+        // The lane checks the deadline for the whole process. This one only frees the socket.
         bootstrap.connectTimeout(lane.deadlines.connect)
             .connect(host: endpoint.host, port: endpoint.port)
             .whenComplete { [self] result in
@@ -250,7 +250,7 @@ extension APNSConnection {
         }
     }
 
-    /// The peer is told why, if it still reads, and everything on the connection fails: whoever breaks the protocol has earned no finer treatment.
+    /// Tells the peer the reason, in case it still reads, and fails every push on the connection.
     private func violated(_ violation: ProtocolViolation) {
         writer.goAway(violation.code)
         flush()
@@ -273,7 +273,7 @@ extension APNSConnection {
     func handlerRemoved(context: ChannelHandlerContext) { end() }
 }
 
-/// What the peer says.
+/// Frames from the peer.
 extension APNSConnection {
     func take(_ frame: IncomingFrame) throws(ProtocolViolation) {
         switch frame {
@@ -283,7 +283,7 @@ extension APNSConnection {
         case .reset(let streamID, let code): try reset(streamID, code)
         case .settings(let settings): try follow(settings)
         case .settingsAcknowledged:
-            try demand(awaitsSettingsAcknowledgement, .protocolError, "an acknowledgement of nothing")
+            try demand(awaitsSettingsAcknowledgement, .protocolError, "an unexpected SETTINGS acknowledgment")
             awaitsSettingsAcknowledgement = false
         case .ping(let number):
             try floodGuard.took(isQuestion: true, now: lane.clock.now())
@@ -300,8 +300,8 @@ extension APNSConnection {
         }
     }
 
-    /// The push on a stream; nil if it has its answer or was given up, whose answer may still be on its way: that is no
-    /// fault of the peer's, and a frame of no use. A stream that this connection never opened is a violation.
+    /// Returns the push on a stream, or nil if it was completed or abandoned. Its response may still be in transit, so that
+    /// is a useless frame rather than a violation. A stream that this connection never opened is a violation.
     private func push(on streamID: Int32) throws(ProtocolViolation) -> Delivery? {
         let delivery = streams[streamID]
         if delivery == nil { try requireOurs(streamID) }
@@ -319,9 +319,9 @@ extension APNSConnection {
     private func headers(_ streamID: Int32, _ block: ByteBuffer, isLast: Bool) throws(ProtocolViolation) {
         var block = block
         let byteCount = block.readableBytes
-        // Also for a stream that was given up: the table goes on.
+        // Decodes headers of abandoned streams, too, to keep the table in sync.
         guard let headers = try? headerDecoder.decodeHeaders(from: &block) else {
-            throw ProtocolViolation(.compressionError, "headers that cannot be read or are too long")
+            throw ProtocolViolation(.compressionError, "headers that are malformed or too long")
         }
         guard let delivery = try push(on: streamID) else {
             return try floodGuard.took(byteCount, fieldCount: headers.count, now: lane.clock.now())
@@ -331,7 +331,7 @@ extension APNSConnection {
         if isLast {
             complete(delivery)
         } else if wasBegun == delivery.response.isBegun {
-            // 1xx, of which there may be any number.
+            // There may be any number of 1xx responses.
             try floodGuard.took(byteCount, fieldCount: headers.count, now: lane.clock.now())
         }
     }
@@ -340,14 +340,14 @@ extension APNSConnection {
         try took(byteCount)
         if byteCount == 0, !isLast { try floodGuard.took(now: lane.clock.now()) }
         guard let delivery = try push(on: streamID) else {
-            // Its bytes are given back to the peer's window: they alone would never end.
+            // These bytes are returned to the peer's window, which would never limit them.
             return try floodGuard.took(byteCount, now: lane.clock.now())
         }
         let isWanted = try delivery.response.take(bytes, flowControlledByteCount: byteCount, isLast: isLast)
         if isLast { complete(delivery) } else if !isWanted { finish(abandon(streamID)) }
     }
 
-    /// Gives the peer its connection window back when half of it is used. Those of streams are larger than any body.
+    /// Replenishes the connection's receive window when half of it is used. Stream windows are larger than any body.
     private func took(_ byteCount: Int) throws(ProtocolViolation) {
         receiveWindow -= byteCount
         guard receiveWindow >= 0 else { throw ProtocolViolation(.flowControlError, "more data than allowed") }
@@ -357,20 +357,20 @@ extension APNSConnection {
     }
 
     private func complete(_ delivery: Delivery) {
-        // Its answer came before we were done: the stream is still half open.
+        // The response came before the whole body was sent, so the stream is still half open.
         if !delivery.isBodySent { writer.reset(delivery.streamID, .cancel) }
         finish(removeStream(delivery.streamID))
         closeIfDrained()
     }
 
-    /// Hands on the answer, as far as it came.
+    /// Delivers the response, as far as it was received.
     private func finish(_ delivery: Delivery?) {
         guard let delivery else { return }
         delivery.connection = nil
         if let answer = delivery.response.answer {
             lane.answered(delivery, answer, on: self)
         } else {
-            lane.lost(delivery, "the answer had no status", surelyUnsent: false)
+            lane.lost(delivery, "the response had no status", surelyUnsent: false)
         }
     }
 
@@ -382,7 +382,7 @@ extension APNSConnection {
         if delivery.response.isRefusal || code == .noError && delivery.response.answer != nil {
             finish(delivery)
         } else {
-            // RFC 9113, 8.7: REFUSED_STREAM says that nothing was processed.
+            // RFC 9113, 8.7: REFUSED_STREAM means that nothing was processed.
             lane.lost(delivery, "the stream was reset: \(code.name)", surelyUnsent: code == .refusedStream)
         }
         closeIfDrained()
@@ -393,9 +393,9 @@ extension APNSConnection {
     private func follow(_ settings: PeerSettings) throws(ProtocolViolation) {
         try floodGuard.took(fieldCount: settings.sentCount, isQuestion: true, now: lane.clock.now())
         try floodGuard.answered(isTaken: isTaking)
-        // Before any data that the new settings let through.
+        // This comes before any data that the new settings allow.
         writer.acknowledgeSettings()
-        // RFC 9113, 6.5.2: no limit where none is named.
+        // RFC 9113, 6.5.2: without a setting, there's no limit.
         if phase == .connecting { peerStreamLimit = Self.streamLimitWhereNoneIsNamed }
         for byteCount in settings.headerTableByteCounts { headerEncoder.limitTable(to: byteCount) }
         if let limit = settings.streamLimit { peerStreamLimit = min(limit, Self.maximumStreamLimit) }
@@ -416,7 +416,7 @@ extension APNSConnection {
 
     private func goAway(_ lastStreamID: Int32, _ code: ErrorCode, _ data: ByteBuffer) throws(ProtocolViolation) {
         goAwayCount += 1
-        try demand(goAwayCount <= Self.maximumGoAwayCount, .enhanceYourCalm, "farewells without end")
+        try demand(goAwayCount <= Self.maximumGoAwayCount, .enhanceYourCalm, "too many GOAWAY frames")
         let reason = ErrorBody(Array(data.readableBytesView)).reason ?? code.name
         endReason = "APNs ended the connection: \(reason)"
         lane.observer.wentAway(connection: number, reason: reason)
@@ -431,14 +431,14 @@ extension APNSConnection {
         closeIfDrained()
     }
 
-    /// Two are usual: one that says that it will end, and one that it does. Each is logged.
+    /// Two are usual: a warning, and the actual end. Each is logged.
     private static let maximumGoAwayCount = 10
     private static let streamLimitWhereNoneIsNamed = 1_000
-    /// Apple's is about 1,000. No more are used, whatever the peer says.
+    /// Apple's limit is about 1,000. We never use more than this, whatever the peer allows.
     private static let maximumStreamLimit = 10_000
 }
 
-/// What a look at the clock brings, ten times a second.
+/// Time-based checks, ten times a second.
 extension APNSConnection {
     func tick(now: NIODeadline) {
         let deadlines = lane.deadlines
@@ -477,9 +477,8 @@ extension APNSConnection {
     }
 }
 
-/// Sends bodies as far as the peer's windows allow, and the rest when it opens them. Source: RFC 9113, 5.2.
-///
-/// Most fit at once and cost two comparisons. The others wait in the order of their pushes.
+/// Sends bodies as far as the peer's windows allow, and the rest when they open. Most bodies fit at once, at the cost of two
+/// comparisons. The others wait in the order of their pushes. Source: RFC 9113, 5.2.
 struct BodyWindows {
     private var connectionWindow = HTTP2Size.initialWindow
     private var initialWindow = HTTP2Size.initialWindow
@@ -495,7 +494,7 @@ struct BodyWindows {
         while !delivery.isBodySent {
             let start = delivery.sentByteCount
             let restCount = body.count - start
-            // A stream's window can be less than nothing.
+            // A stream's window can be negative.
             let byteCount = max(0, min(restCount, connectionWindow, delivery.window, HTTP2Size.maximumPayload))
             guard byteCount > 0 || restCount == 0 else { return false }
             connectionWindow -= byteCount
@@ -509,7 +508,7 @@ struct BodyWindows {
 
     mutating func forget(_ delivery: Delivery) { if !delivery.isBodySent { waiting.removeAll { $0 === delivery } } }
 
-    /// In their order; those whose own window is too small keep their place.
+    /// Sends waiting bodies in order. Bodies with too small a stream window keep their place.
     private mutating func sendWaiting(to writer: inout FrameWriter) {
         var stuck: [Delivery] = []
         while connectionWindow > 0, let delivery = waiting.popFirst() {
@@ -518,7 +517,7 @@ struct BodyWindows {
         for delivery in stuck.reversed() { waiting.prepend(delivery) }
     }
 
-    /// It takes more, on all streams together or on that of one push.
+    /// Widens the window of one push's stream, or of the whole connection.
     mutating func widen(
         _ delivery: Delivery?, by increment: Int, _ writer: inout FrameWriter
     ) throws(ProtocolViolation) {
@@ -530,7 +529,7 @@ struct BodyWindows {
         if !waiting.isEmpty { sendWaiting(to: &writer) }
     }
 
-    /// Streams begin with another window, and those that are open are changed by as much: even to less than nothing.
+    /// Sets the initial window of streams, and adjusts those of open streams by the difference, possibly below zero.
     mutating func beginWith(
         _ window: Int, open streams: some Sequence<Delivery>, _ writer: inout FrameWriter
     ) throws(ProtocolViolation) {

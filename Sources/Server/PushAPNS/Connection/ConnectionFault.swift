@@ -4,15 +4,15 @@ internal import NIOSSL
 internal import PushCore
 internal import SealedPush
 
-/// Errors of the network and of TLS in short words.
+/// Short descriptions of network and TLS errors.
 enum ConnectionFault {
     static func text(_ error: any Error, at endpoint: APNSEndpoint) -> String {
         switch error {
         case let error as NIOConnectionError: connection(error, at: endpoint)
-        case ChannelError.connectTimeout: "no TCP connection in time"
+        case ChannelError.connectTimeout: "the TCP connection timed out"
         case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: "closed"
         case let error as IOError: "\(endpoint): \(String(cString: strerror(error.errnoCode)))"
-        case NIOSSLError.uncleanShutdown: "cut without a farewell"
+        case NIOSSLError.uncleanShutdown: "closed without a TLS closure alert"
         case let error as NIOSSLError: tls(error)
         case is NIOSSLExtraError: "the server's certificate is for another name"
         default: name(error)
@@ -21,8 +21,8 @@ enum ConnectionFault {
 
     private static func connection(_ error: NIOConnectionError, at endpoint: APNSEndpoint) -> String {
         if let first = error.connectionErrors.first { return text(first.error, at: endpoint) }
-        if error.dnsAError != nil || error.dnsAAAAError != nil { return "the name \(endpoint.host) was not found" }
-        return "no address to connect to for \(endpoint.host)"
+        if error.dnsAError != nil || error.dnsAAAAError != nil { return "the host name \(endpoint.host) was not found" }
+        return "no address found for \(endpoint.host)"
     }
 
     private static func tls(_ error: NIOSSLError) -> String {
@@ -39,11 +39,11 @@ enum ConnectionFault {
         return "TLS: " + name(error)
     }
 
-    /// The error's own name, without what it carries: a peer may have put that there.
+    /// The error's type name, without its contents, which may come from the peer.
     private static func name(_ error: any Error) -> String { String(describing: type(of: error)) }
 }
 
-/// TLS 1.2 or later, HTTP/2 by ALPN, the server's name and certificate checked.
+/// TLS 1.2 or later with HTTP/2 by ALPN. The server's name and certificate are checked.
 struct TLSClient: Sendable {
     private let context: NIOSSLContext
     private let host: String
@@ -54,7 +54,7 @@ struct TLSClient: Sendable {
         configuration.applicationProtocols = ["h2"]
         configuration.trustRoots = roots.tlsRoots
         configuration.certificateVerification = .fullVerification
-        // For the peer's side of the farewell, whatever it sends meanwhile: nothing that it could still say is of use.
+        // The time for the peer's closure alert, whatever it sends in the meantime. Nothing more from it is needed.
         configuration.shutdownTimeout = .milliseconds(500)
         guard let context = try? NIOSSLContext(configuration: configuration) else { throw .tls }
         self.context = context
@@ -62,7 +62,7 @@ struct TLSClient: Sendable {
     }
 
     func makeHandler() throws -> NIOSSLClientHandler {
-        // RFC 6066, 3: an address is no server name; the certificate is then checked for the address.
+        // RFC 6066, 3: an address isn't a server name. The certificate is checked for the address instead.
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
         return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
     }

@@ -5,17 +5,17 @@ internal import PushSender
 internal import SealedPush
 
 struct PartialResponse {
-    /// An error body is about 100 bytes; a longer one is not kept, its status is.
+    /// An error body has about 100 bytes. A longer body is dropped, but its status is kept.
     static let maximumBodyByteCount = 4_096
 
     private(set) var status = 0
     private var uniqueID: String?
     private var announcedByteCount: Int?
     private var body: [UInt8] = []
-    /// With padding.
+    /// Includes padding.
     private var flowControlledByteCount = 0
 
-    /// Headers of the final answer; 1xx and trailers change nothing.
+    /// Takes the headers of the final response. Ignores 1xx responses and trailers.
     mutating func take(_ headers: HPACKHeaders, isLast: Bool) throws(ProtocolViolation) {
         if status != 0 {
             guard isLast else { throw ProtocolViolation(.protocolError, "headers between data") }
@@ -47,7 +47,7 @@ struct PartialResponse {
         announcedByteCount = newByteCount
     }
 
-    /// False where the body is longer than any that counts: the rest need not be read.
+    /// Returns false if the body is longer than any valid one, so that the rest need not be read.
     mutating func take(
         _ bytes: ByteBuffer, flowControlledByteCount byteCount: Int, isLast: Bool
     ) throws(ProtocolViolation) -> Bool {
@@ -65,15 +65,15 @@ struct PartialResponse {
     private func end() throws(ProtocolViolation) {
         try demand(
             announcedByteCount == nil || announcedByteCount == body.count, .protocolError,
-            "a body that is not as long as announced")
+            "a body that doesn't match its content length")
     }
 
     var isBegun: Bool { status != 0 }
 
-    /// Whether it refuses, however much of its body is missing.
+    /// Whether this is a refusal, even if its body is incomplete.
     var isRefusal: Bool { status != 0 && status != 200 }
 
-    /// Nil before there was a status.
+    /// Nil until there's a status.
     var answer: APNSAnswer? {
         guard status != 0 else { return nil }
         if status == 200 { return .accepted(uniqueID: uniqueID) }
@@ -82,9 +82,7 @@ struct PartialResponse {
     }
 }
 
-/// What APNs says about a refusal or at the end of a connection: `{"reason": "...", "timestamp": ...}`.
-///
-/// Anything else, cut, nested or no JSON at all, is an empty one.
+/// The body of a refusal or GOAWAY frame: `{"reason": "...", "timestamp": ...}`. Empty if truncated, nested, or not JSON.
 struct ErrorBody {
     let reason: String?
     /// Sent in milliseconds.
@@ -109,7 +107,7 @@ struct ErrorBody {
             }
     }
 
-    /// At most 64 characters and 256 bytes that only print.
+    /// Returns at most 64 characters and 256 bytes, all of them printable.
     static func bounded(_ text: String) -> String {
         var short = TerminalText.printable(String(text.prefix(64)))
         while short.utf8.count > 256 { short.removeLast() }

@@ -1,12 +1,10 @@
 internal import NIOCore
 
-/// Cuts what arrives into frames.
-///
-/// It keeps at most one frame and one header block, each of 16,384 bytes. What belongs to the state of streams is checked by
-/// ``APNSConnection``. Source: RFC 9113, 4 and 6.
+/// Splits received bytes into frames. Buffers at most one frame and one header block, of 16,384 bytes each. ``APNSConnection``
+/// checks the state of streams. Source: RFC 9113, 4 and 6.
 struct FrameReader {
     private var buffer = ByteBuffer()
-    /// A header block whose end has not come yet.
+    /// A header block whose end hasn't arrived.
     private var begun: (streamID: Int32, block: ByteBuffer, isLast: Bool, frameCount: Int)?
     private var hasSettings = false
 
@@ -19,7 +17,7 @@ struct FrameReader {
         }
     }
 
-    /// The next frame; nil until the rest of it has come.
+    /// Returns the next frame, or nil until it's complete.
     mutating func next() throws(ProtocolViolation) -> IncomingFrame? {
         while let header = try nextHeader() {
             guard buffer.readableBytes >= HTTP2Size.frameHeader + header.byteCount else { return nil }
@@ -51,12 +49,12 @@ struct FrameReader {
         try demand(header.byteCount <= HTTP2Size.maximumPayload, .frameSizeError, "a frame that is too long")
         if !hasSettings {
             guard header.type == .settings, !header.has(FrameFlag.acknowledgement) else {
-                throw ProtocolViolation(.protocolError, "it did not begin with its settings")
+                throw ProtocolViolation(.protocolError, "a first frame other than SETTINGS")
             }
             hasSettings = true
         }
         if let begun, header.type != .continuation || header.streamID != begun.streamID {
-            throw ProtocolViolation(.protocolError, "a header block that was interrupted")
+            throw ProtocolViolation(.protocolError, "an interrupted header block")
         }
         return header
     }
@@ -85,17 +83,17 @@ struct FrameReader {
         case .goAway:
             try Self.require(onStream: false, header)
             guard let last = payload.readInteger(as: UInt32.self), let code = payload.readInteger(as: UInt32.self)
-            else { throw ProtocolViolation(.frameSizeError, "a GOAWAY that is too short") }
+            else { throw ProtocolViolation(.frameSizeError, "a GOAWAY frame that is too short") }
             return .goAway(
                 lastStreamID: Int32(truncatingIfNeeded: last & 0x7fff_ffff), ErrorCode(rawValue: code), data: payload)
         case .windowUpdate:
             let number: UInt32 = try Self.only(&payload)
-            try demand(number & 0x7fff_ffff > 0, .protocolError, "a window update of nothing")
+            try demand(number & 0x7fff_ffff > 0, .protocolError, "a window update of zero")
             return .windowUpdate(header.streamID, increment: Int(number & 0x7fff_ffff))
-        case .pushPromise: throw ProtocolViolation(.protocolError, "a PUSH_PROMISE")
+        case .pushPromise: throw ProtocolViolation(.protocolError, "a PUSH_PROMISE frame")
         case .priority:
             try Self.require(onStream: true, header)
-            guard header.byteCount == 5 else { throw ProtocolViolation(.frameSizeError, "a PRIORITY of a wrong size") }
+            guard header.byteCount == 5 else { throw ProtocolViolation(.frameSizeError, "a malformed PRIORITY frame") }
             return .other(byteCount: header.byteCount)
         case nil: return .other(byteCount: header.byteCount)
         }
@@ -106,7 +104,7 @@ struct FrameReader {
         try Self.require(onStream: true, header)
         try Self.removePadding(&payload, header)
         if header.has(FrameFlag.priority), payload.readBytes(length: 5) == nil {
-            throw ProtocolViolation(.frameSizeError, "HEADERS that are too short")
+            throw ProtocolViolation(.frameSizeError, "a HEADERS frame that is too short")
         }
         let isLast = header.has(FrameFlag.endStream)
         if header.has(FrameFlag.endHeaders) { return .headers(header.streamID, block: payload, isLast: isLast) }
@@ -117,12 +115,12 @@ struct FrameReader {
     private mutating func continuation(
         _ header: Header, _ payload: ByteBuffer
     ) throws(ProtocolViolation) -> IncomingFrame? {
-        guard var block = begun else { throw ProtocolViolation(.protocolError, "a CONTINUATION of nothing") }
+        guard var block = begun else { throw ProtocolViolation(.protocolError, "a CONTINUATION without HEADERS") }
         begun = nil
         block.block.writeImmutableBuffer(payload)
         block.frameCount += 1
         guard block.block.readableBytes <= HTTP2Size.maximumPayload, block.frameCount <= Self.maximumBlockFrameCount
-        else { throw ProtocolViolation(.enhanceYourCalm, "a header block without end") }
+        else { throw ProtocolViolation(.enhanceYourCalm, "an endless header block") }
         if header.has(FrameFlag.endHeaders) {
             return .headers(block.streamID, block: block.block, isLast: block.isLast)
         }
@@ -133,18 +131,18 @@ struct FrameReader {
     private static func settings(_ header: Header, _ payload: ByteBuffer) throws(ProtocolViolation) -> IncomingFrame {
         var payload = payload
         if header.has(FrameFlag.acknowledgement) {
-            try demand(header.byteCount == 0, .frameSizeError, "an acknowledgement with settings")
+            try demand(header.byteCount == 0, .frameSizeError, "a SETTINGS acknowledgment with a payload")
             return .settingsAcknowledged
         }
-        try demand(header.byteCount.isMultiple(of: 6), .frameSizeError, "SETTINGS of a wrong size")
-        // Each of the six that there are, several times over.
+        try demand(header.byteCount.isMultiple(of: 6), .frameSizeError, "a SETTINGS frame of the wrong size")
+        // Room for each of the six settings, several times over.
         try demand(header.byteCount <= 6 * maximumSettingCount, .enhanceYourCalm, "too many settings in a frame")
         var settings = PeerSettings(sentCount: header.byteCount / 6)
         while let name = payload.readInteger(as: UInt16.self), let value = payload.readInteger(as: UInt32.self) {
             // RFC 9113, 6.5.2.
             switch name {
             case 1: settings.headerTableByteCounts.append(Int(value))
-            case 2 where value != 0: throw ProtocolViolation(.protocolError, "a server that wants to be pushed to")
+            case 2 where value != 0: throw ProtocolViolation(.protocolError, "a server that enables push")
             case 3: settings.streamLimit = Int(value)
             case 4:
                 try demand(value <= HTTP2Size.maximumWindow, .flowControlError, "a window that is too large")
@@ -158,38 +156,38 @@ struct FrameReader {
     }
 
     private static func require(onStream: Bool, _ header: Header) throws(ProtocolViolation) {
-        try demand((header.streamID != 0) == onStream, .protocolError, "a frame that is out of place")
+        try demand((header.streamID != 0) == onStream, .protocolError, "a frame with the wrong stream ID")
     }
 
     private static func removePadding(_ payload: inout ByteBuffer, _ header: Header) throws(ProtocolViolation) {
         guard header.has(FrameFlag.padded) else { return }
         guard let byteCount = payload.readInteger(as: UInt8.self), Int(byteCount) <= payload.readableBytes else {
-            throw ProtocolViolation(.protocolError, "more padding than frame")
+            throw ProtocolViolation(.protocolError, "more padding than the frame holds")
         }
         payload.moveWriterIndex(to: payload.writerIndex - Int(byteCount))
     }
 
-    /// A payload that is one number.
+    /// Returns the payload, which must be a single number.
     private static func only<Number: FixedWidthInteger>(
         _ payload: inout ByteBuffer
     ) throws(ProtocolViolation) -> Number {
         guard let number = payload.readInteger(as: Number.self), payload.readableBytes == 0 else {
-            throw ProtocolViolation(.frameSizeError, "a frame of a wrong size")
+            throw ProtocolViolation(.frameSizeError, "a frame of the wrong size")
         }
         return number
     }
 
-    /// An answer's headers are about 200 bytes, in one frame.
+    /// A response's headers have about 200 bytes, in one frame.
     private static let maximumBlockFrameCount = 8
     /// Apple sends a few.
     private static let maximumSettingCount = 32
 }
 
-/// What a server may send to a client, checked as far as one frame by itself can be. Source: RFC 9113, 6.
+/// A frame that a server can send to a client, validated as far as possible on its own. Source: RFC 9113, 6.
 enum IncomingFrame: Equatable {
-    /// A whole header block, its CONTINUATION frames joined.
+    /// A whole header block, including its CONTINUATION frames.
     case headers(Int32, block: ByteBuffer, isLast: Bool)
-    /// `flowControlledByteCount` counts the padding too, which is gone from `bytes`.
+    /// `flowControlledByteCount` includes the padding, which `bytes` doesn't.
     case data(Int32, bytes: ByteBuffer, flowControlledByteCount: Int, isLast: Bool)
     case reset(Int32, ErrorCode)
     case settings(PeerSettings)
@@ -197,19 +195,19 @@ enum IncomingFrame: Equatable {
     case ping(UInt64)
     case pingAnswer(UInt64)
     case goAway(lastStreamID: Int32, ErrorCode, data: ByteBuffer)
-    /// Of a stream, or of the connection where the ID is 0.
+    /// For a stream, or for the connection if the ID is 0.
     case windowUpdate(Int32, increment: Int)
-    /// Says nothing to us: PRIORITY, and types that we do not know.
+    /// A frame that we ignore: PRIORITY, or an unknown type.
     case other(byteCount: Int)
 }
 
-/// What a SETTINGS frame says about what we send: of each setting, the last value holds.
+/// The settings of a SETTINGS frame that affect what we send. The last value of each counts.
 struct PeerSettings: Equatable {
-    /// All of them, as the smallest counts, too: the peer may have thrown out what does not fit. Source: RFC 7541, 4.2.
+    /// All values, because the smallest matters, too: the peer may have evicted entries. Source: RFC 7541, 4.2.
     var headerTableByteCounts: [Int] = []
     var streamLimit: Int?
     var initialWindow: Int?
-    /// How many settings the frame has, of all kinds.
+    /// The number of settings in the frame, of any type.
     var sentCount = 0
 }
 
@@ -226,7 +224,7 @@ enum FrameFlag {
     static let priority: UInt8 = 0x20
 }
 
-/// Sizes that RFC 9113 fixes, or that hold because we announce nothing else.
+/// Sizes that RFC 9113 fixes, or that apply because we don't announce others.
 enum HTTP2Size {
     static let frameHeader = 9
     static let maximumPayload = 16_384
@@ -235,7 +233,7 @@ enum HTTP2Size {
     static let headerTable = 4_096
 }
 
-/// Why an HTTP/2 stream or connection ends, as it is sent. Source: RFC 9113, 7.
+/// The reason that an HTTP/2 stream or connection ends, as sent in frames. Source: RFC 9113, 7.
 struct ErrorCode: RawRepresentable, Hashable {
     let rawValue: UInt32
 
@@ -257,7 +255,7 @@ struct ErrorCode: RawRepresentable, Hashable {
     ]
 }
 
-/// The peer has broken HTTP/2's rules: its connection ends with this code.
+/// A violation of HTTP/2 by the peer. Its connection ends with this code.
 struct ProtocolViolation: Error, Equatable {
     let code: ErrorCode
     let what: String

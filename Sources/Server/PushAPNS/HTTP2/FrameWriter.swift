@@ -1,16 +1,15 @@
 internal import NIOCore
 
-/// Writes frames one after the other, until they are sent together: each write of its own would be a TLS record and a call
-/// into the system. Source: RFC 9113, 3.4 and 6.
+/// Collects frames to send together, because each write costs a TLS record and a system call. Source: RFC 9113, 3.4 and 6.
 struct FrameWriter {
     private(set) var bytes = ByteBuffer()
 
     var isEmpty: Bool { bytes.readableBytes == 0 }
 
-    /// Forgets what was sent, and uses its memory again where nobody else still does.
+    /// Discards the sent bytes, and reuses their memory if possible.
     mutating func clear() { bytes.clear() }
 
-    /// What a client begins with. No streams may be opened to it, and none is needed.
+    /// Writes the client preface. The server must not open streams.
     mutating func preface(maximumHeaderByteCount: UInt32) {
         bytes.writeStaticString("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         let settings: [(UInt16, UInt32)] = [(2, 0), (3, 0), (6, maximumHeaderByteCount)]
@@ -20,13 +19,13 @@ struct FrameWriter {
 
     mutating func acknowledgeSettings() { frame(.settings, flags: FrameFlag.acknowledgement, byteCount: 0) }
 
-    /// A header block that `write` appends: at most 16,384 bytes.
+    /// Writes a header block of at most 16,384 bytes, which `write` appends.
     mutating func headers(on streamID: Int32, _ write: (inout ByteBuffer) -> Void) {
         let start = bytes.writerIndex
         frame(.headers, flags: FrameFlag.endHeaders, on: streamID, byteCount: 0)
         write(&bytes)
         let byteCount = bytes.writerIndex - start - HTTP2Size.frameHeader
-        precondition(byteCount <= HTTP2Size.maximumPayload, "a push's headers are a few hundred bytes")
+        precondition(byteCount <= HTTP2Size.maximumPayload, "a push's headers must fit into one frame")
         bytes.setInteger(UInt32(byteCount) << 8 | UInt32(FrameType.headers.rawValue), at: start)
     }
 
@@ -45,7 +44,7 @@ struct FrameWriter {
         bytes.writeInteger(number)
     }
 
-    /// We process nothing of the server's, so there is no last stream.
+    /// We don't process anything from the server, so the last stream ID is 0.
     mutating func goAway(_ code: ErrorCode) {
         frame(.goAway, byteCount: 8)
         bytes.writeMultipleIntegers(UInt32(0), code.rawValue)
@@ -61,27 +60,27 @@ struct FrameWriter {
     }
 }
 
-/// Counts frames that bring nothing, within 30 seconds: a peer may send as many as it likes in answer to pushes, but not without
-/// end by itself. What ends a stream or begins an answer is not counted: there is one of it for each push.
+/// Counts useless frames within 30 seconds. A peer may send any number in response to pushes, but not endlessly on its own. A
+/// frame that ends a stream or begins a response isn't counted, because there's one for each push.
 ///
-/// APNs changes its settings with each refusal, and a server may open its windows with each push. Such frames are cheap to
-/// read. Others count for what they cost besides: once more for each 256 bytes, which are decrypted, too, and for up to four
-/// fields, which are header fields or settings; and three times more where they want an answer.
+/// APNs changes its settings with each refusal, and a server may open its windows with each push. Such frames are cheap. Other
+/// frames also count for their cost: one more for each 256 bytes, which also have to be decrypted. Each group of up to
+/// four header fields or settings counts as one more, and a reply as three more.
 struct FloodGuard {
     private var count = 0
     private var since = NIODeadline.uptimeNanoseconds(0)
     private var untakenAnswerCount = 0
 
-    /// A push is a reason for some.
+    /// A push justifies some frames.
     mutating func pushed() { count = max(0, count - Self.framesForPush) }
 
-    /// A stream was given up: the peer has not heard of it yet, and may have sent as much as its window holds.
+    /// The peer may not know yet that a stream was abandoned, and may have sent a full window of data.
     mutating func gaveUp() { count = max(0, count - 2 * HTTP2Size.initialWindow / Self.unitByteCount) }
 
     /// - Parameters:
-    ///   - byteCount: how much there is in the frame.
-    ///   - fieldCount: how many header fields or settings.
-    ///   - isQuestion: whether we answer it.
+    ///   - byteCount: The size of the frame's contents.
+    ///   - fieldCount: The number of header fields or settings.
+    ///   - isQuestion: Whether the frame needs a reply.
     mutating func took(
         _ byteCount: Int = 0, fieldCount: Int = 0, isQuestion: Bool = false, now: NIODeadline
     ) throws(ProtocolViolation) {
@@ -95,13 +94,12 @@ struct FloodGuard {
         guard count <= Self.limit else { throw ProtocolViolation(.enhanceYourCalm, "a flood of frames") }
     }
 
-    /// We have answered a question. A peer that takes nothing may ask slowly, so that nothing else is a flood, and for
-    /// ever, and each answer would wait in memory.
+    /// Counts a reply. Otherwise, a peer that doesn't read could slowly request replies forever, and all would wait in memory.
     ///
-    /// - Parameter isTaken: whether what was written before has left, but for what a network holds up.
+    /// - Parameter isTaken: Whether everything written earlier has been sent, except for what the network delays.
     mutating func answered(isTaken: Bool) throws(ProtocolViolation) {
         untakenAnswerCount = isTaken ? 0 : untakenAnswerCount + 1
-        try demand(untakenAnswerCount <= Self.untakenAnswerLimit, .enhanceYourCalm, "questions, and no answer is read")
+        try demand(untakenAnswerCount <= Self.untakenAnswerLimit, .enhanceYourCalm, "the peer doesn't read replies")
     }
 
     private static let framesForPush = 8

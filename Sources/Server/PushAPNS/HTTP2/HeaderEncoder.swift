@@ -5,13 +5,13 @@ internal import SealedPush
 
 /// Writes the header blocks of one connection's pushes, in HPACK.
 ///
-/// What repeats is put into the peer's table once and takes a byte or two from then on; what is new with each push is written
-/// as it is. Once all of a push that repeats is in the table, those bytes are kept and copied. Huffman codes would save 60
-/// bytes and take longer than they do on the wire. Sources: RFC 7541; Apple, "Sending notification requests to APNs".
+/// Repeated values are added to the peer's table once, and then take a byte or two. Values that change with each push are
+/// written as literals. Once all of a push's repeated values are in the table, their bytes are kept and copied. Huffman codes
+/// would save 60 bytes, but take longer than sending those. Sources: RFC 7541; Apple, "Sending notification requests to APNs".
 struct HeaderEncoder {
     private let authority: String
     private var table = HeaderTable()
-    /// New sizes of the table that the peer has to be told of: the smallest one, then the last.
+    /// New table sizes to announce to the peer: the smallest one, then the last.
     private var sizeUpdates: (smallest: Int, last: Int)?
     private var templates: [Template] = []
     private var templatesGeneration = 0
@@ -47,14 +47,14 @@ struct HeaderEncoder {
         }
     }
 
-    /// The bytes of everything that pushes of one kind have in common.
+    /// The bytes that pushes of the same kind have in common.
     private struct Template {
         let topic: Topic
         let priority: PushPriority
         let isBackground: Bool
         let tokenGeneration: Int
         let repeated: [UInt8]
-        /// The beginnings of the other fields: their names.
+        /// The encoded names of the other fields.
         let apnsID: [UInt8]
         let collapseID: [UInt8]
         let expiration: [UInt8]
@@ -84,7 +84,7 @@ struct HeaderEncoder {
             writeOnce("apns-expiration", String($0.secondsSince1970), to: &bytes)
         }
 
-        // Only if nothing was inserted does it all mean the same the next time.
+        // The bytes mean the same next time only if nothing was inserted.
         guard generation == table.generation, let repeated else { return }
         if templatesGeneration != generation || templates.count >= Self.maximumTemplateCount { templates = [] }
         templatesGeneration = generation
@@ -95,7 +95,7 @@ struct HeaderEncoder {
                 expiration: expiration ?? name("apns-expiration")))
     }
 
-    /// One that the next push will have too.
+    /// Writes a field that the next push will repeat.
     private mutating func writeRepeated(
         _ name: String, _ value: String, staticName: UInt8? = nil, to bytes: inout ByteBuffer
     ) {
@@ -114,7 +114,7 @@ struct HeaderEncoder {
         if mayInsert { table.insert(name, value) }
     }
 
-    /// One whose value is new with each push: only the first goes into the table, for its name. Returns the name's bytes.
+    /// Writes a field with a new value for each push. Only the first is inserted, for its name. Returns the name's bytes.
     private mutating func writeOnce(_ name: String, _ value: String, to bytes: inout ByteBuffer) -> [UInt8] {
         if table.index(ofName: name) == nil, table.canHold(name, value) {
             writeRepeated(name, value, to: &bytes)
@@ -125,7 +125,7 @@ struct HeaderEncoder {
         return start
     }
 
-    /// The beginning of a literal field that is not put into the table.
+    /// Returns the start of a literal field that isn't inserted into the table.
     private func name(_ name: String) -> [UInt8] {
         var bytes = ByteBuffer()
         if let index = table.index(ofName: name) {
@@ -151,7 +151,7 @@ struct HeaderEncoder {
         write(value, to: &bytes)
     }
 
-    /// A string as it is. Source: RFC 7541, 5.2.
+    /// Writes a string without Huffman coding. Source: RFC 7541, 5.2.
     private static func write(_ text: String, to bytes: inout ByteBuffer) {
         write(length: text.utf8.count, to: &bytes)
         bytes.writeString(text)
@@ -159,7 +159,7 @@ struct HeaderEncoder {
 
     private static func write(length: Int, to bytes: inout ByteBuffer) { write(length, prefix: 7, 0, to: &bytes) }
 
-    /// A number in the low `prefix` bits of its first byte, and more bytes where that is too small. Source: RFC 7541, 5.1.
+    /// Writes a number into the low `prefix` bits of the first byte, and further bytes if necessary. Source: RFC 7541, 5.1.
     private static func write(_ number: Int, prefix: Int, _ highBits: UInt8, to bytes: inout ByteBuffer) {
         let limit = 1 << prefix - 1
         guard number >= limit else {
@@ -180,7 +180,7 @@ struct HeaderEncoder {
     private static let maximumTemplateCount = 8
 }
 
-/// What of a push is in the table that HPACK begins with. Source: RFC 7541, appendix A.
+/// A push's fields in HPACK's static table. Source: RFC 7541, appendix A.
 private enum HPACKName {
     static let authority: UInt8 = 1
     static let path: UInt8 = 4
@@ -189,7 +189,7 @@ private enum HPACKName {
     static let schemeHTTPS: UInt8 = 0x87
 }
 
-/// The peer's HPACK table, as far as we have filled it. Source: RFC 7541, 2.3 and 4.
+/// The peer's HPACK table, as we have filled it. Source: RFC 7541, 2.3 and 4.
 struct HeaderTable {
     private struct Entry {
         let name: String
@@ -197,11 +197,11 @@ struct HeaderTable {
         var byteCount: Int { HeaderTable.byteCount(name, value) }
     }
 
-    /// The newest comes last.
+    /// The newest is last.
     private var entries: [Entry] = []
     private var byteCount = 0
     private(set) var limit = HTTP2Size.headerTable
-    /// Counts up with everything that moves entries: indices hold as long as it stands still.
+    /// Increases whenever entries move. Indices stay valid while it doesn't change.
     private(set) var generation = 0
 
     func index(of name: String, _ value: String) -> Int? {

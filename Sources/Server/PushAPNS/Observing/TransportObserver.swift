@@ -2,7 +2,7 @@ internal import Logging
 internal import Metrics
 internal import PushSender
 
-/// What a transport logs and counts: events, times, sizes and public identifiers, nothing of a push's content.
+/// The transport's logs and metrics: events, times, sizes, and public identifiers, without any of a push's content.
 ///
 /// Metrics: `push_requests` by `outcome`, `push_request_duration`, `push_connections`, `push_streams`, `push_waiting`,
 /// `push_token_renewals` by `outcome`.
@@ -44,7 +44,7 @@ struct TransportObserver: Sendable {
     }
 
     func wentAway(connection: Int, reason: String) {
-        logger.notice("APNs ends a connection", metadata: ["connection": "\(connection)", "reason": "\(reason)"])
+        logger.notice("APNs is closing a connection", metadata: ["connection": "\(connection)", "reason": "\(reason)"])
     }
 
     func state(connectionCount: Int, streamCount: Int, waitingCount: Int) {
@@ -83,11 +83,11 @@ struct TransportObserver: Sendable {
         }
     }
 
-    func tokenFrozen() { logger.error("pushes wait: the provider token has expired, and APNs allows no new one yet") }
+    func tokenFrozen() { logger.error("pushes wait: provider token expired, and APNs doesn't allow a new one yet") }
 
     func wrongClock() {
         logger.critical(
-            "APNs calls a provider token expired that is younger than 20 minutes: this machine's clock is wrong")
+            "APNs calls a provider token expired that is less than 20 minutes old; this machine's clock is wrong")
     }
 
     private static let failures = [

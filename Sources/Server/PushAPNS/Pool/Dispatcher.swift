@@ -3,10 +3,9 @@ internal import PushCore
 internal import PushSender
 internal import SealedPush
 
-/// All of a transport behind its public face: the two lanes, the provider token and the clock's ticks.
+/// The implementation of a transport: its two lanes, the provider token, and the periodic checks.
 ///
-/// Unchecked, because everything mutable in it is confined to the event loop; other threads call only what the first mark
-/// below holds.
+/// Unchecked, because all mutable state is confined to the event loop. Other threads call only the first section's methods.
 final class Dispatcher: @unchecked Sendable {
     let eventLoop: any EventLoop
     let executor: EventLoopExecutor
@@ -71,7 +70,7 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
-    /// Ends at once; for a transport that nobody holds any more.
+    /// Ends at once, for a transport that has been released.
     func closeNow() {
         eventLoop.execute {
             self.isShuttingDown = true
@@ -106,7 +105,7 @@ final class Dispatcher: @unchecked Sendable {
         lanes[isProven ? 0 : 1].append(delivery)
     }
 
-    /// May come before the push itself, which is then refused.
+    /// Cancels a push. If the cancellation comes before the push itself, the push is rejected later.
     private func cancel(_ delivery: Delivery) {
         delivery.isCancelled = true
         guard delivery.isAccepted, !delivery.isFinished else { return }
@@ -116,7 +115,7 @@ final class Dispatcher: @unchecked Sendable {
 
     var waitingCount: Int { lanes.reduce(0) { $0 + $1.waiting.count } }
 
-    /// Lets go of cancelled pushes that still stand in a queue.
+    /// Removes canceled pushes from the queues.
     private func dropFinished() {
         guard hasCancelled else { return }
         hasCancelled = false
@@ -148,7 +147,7 @@ final class Dispatcher: @unchecked Sendable {
         let result = tokens.signed(text)
         observer.tokenRenewed(isSuccess: result != .failed)
         let now = clock.now()
-        // Apple counts the tokens of a connection.
+        // Apple counts the tokens on each connection.
         if result == .early { for lane in lanes { lane.retireAll(because: "the clock was set") } }
         for lane in lanes {
             if case .waiting(let wait) = tokens.current(now: now) { lane.failWaiting(.unreachable(wait.rawValue)) }
@@ -156,7 +155,7 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
-    /// What a lane has to wait for before it has a provider token; nil where it has one.
+    /// Records what a lane's provider token is waiting for, or nil if there is one.
     func note(_ wait: TokenSource.Wait?) {
         if wait == .notYet, !isTokenFrozen { observer.tokenFrozen() }
         isTokenFrozen = wait == .notYet
@@ -172,7 +171,7 @@ final class Dispatcher: @unchecked Sendable {
         dropFinished()
         for lane in lanes { lane.tick(now: now) }
         let connections = lanes.flatMap { $0.connections }
-        // So that the first push after a quiet hour need not wait for it.
+        // Renews the token, so that the first push after a quiet hour need not wait for it.
         if !connections.isEmpty { _ = tokens.current(now: now) }
         observer.state(
             connectionCount: connections.count, streamCount: connections.reduce(0) { $0 + $1.streams.count },
@@ -185,14 +184,14 @@ final class Dispatcher: @unchecked Sendable {
         ticker = nil
     }
 
-    /// The end of a shutdown, once no push is in flight.
+    /// Completes a shutdown once no push is in flight.
     func endIfDrained() {
         guard isShuttingDown, outstandingCount == 0 else { return }
         for lane in lanes { lane.close() }
         guard lanes.allSatisfy({ $0.connections.isEmpty }) else { return }
         isClosed = true
         stopTicking()
-        // Breaks the circle of lanes and dispatcher.
+        // Breaks the reference cycle between lanes and dispatcher.
         lanes = []
         for waiter in shutdownWaiters { waiter.resume() }
         shutdownWaiters = []
@@ -204,7 +203,7 @@ enum Submission: Sendable {
     case cancel(Delivery)
 }
 
-/// Carries values from any thread to the event loop, many in one turn of it.
+/// Passes values from any thread to the event loop, many per turn.
 final class Inbox<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -213,7 +212,7 @@ final class Inbox<Element: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether the caller must have it drained: true for the first value since it was.
+    /// Adds a value. Returns whether the caller must trigger draining, which is true for the first value after each drain.
     func append(_ element: Element) -> Bool {
         state.withLock { state in
             state.elements.append(element)
@@ -226,7 +225,7 @@ final class Inbox<Element: Sendable>: Sendable {
         state.withLock { state in
             let elements = state.elements
             state.elements = []
-            // As many come again, most often.
+            // The next batch usually has about the same size.
             state.elements.reserveCapacity(elements.count)
             state.isDraining = false
             return elements
@@ -234,7 +233,7 @@ final class Inbox<Element: Sendable>: Sendable {
     }
 }
 
-/// Runs tasks on the event loop's thread, many in one turn of it.
+/// Runs tasks on the event loop's thread, many per turn.
 final class EventLoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
     private let jobs = Inbox<UnownedJob>()
@@ -243,35 +242,35 @@ final class EventLoopExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) { if jobs.append(UnownedJob(job)) { eventLoop.execute { self.run() } } }
 
-    /// What these jobs bring about waits for the next turn, so that the network gets its own.
+    /// Work that these jobs submit waits for the next turn, so that the network gets its turn.
     private func run() { for job in jobs.drain() { job.runSynchronously(on: asUnownedTaskExecutor()) } }
 }
 
-/// One push between its caller and its answer.
+/// A push between its caller and its response.
 ///
-/// Unchecked, because its state is confined to the event loop: the caller's task makes it, hands it over through the
-/// ``Inbox`` and never touches it again.
+/// Its `Sendable` conformance is unchecked, because its state is confined to the event loop. The caller's task creates it,
+/// passes it through the ``Inbox``, and never touches it again.
 final class Delivery: @unchecked Sendable {
     typealias Outcome = Result<APNSAnswer, PushTransportError>
 
     let request: PushRequest
-    /// Of address and topic, for ``ProvenTokens``.
+    /// A hash of the address and topic, for ``ProvenTokens``.
     let fingerprint: Int
     let startedAt: NIODeadline
     let deadline: NIODeadline
-    /// Set before the hand-over; nil once the caller has its answer.
+    /// Set before the push is passed on. Nil once the caller has its result.
     var continuation: UnsafeContinuation<Outcome, Never>?
 
-    /// Whether the event loop has it; a cancellation may come before that.
+    /// Whether the event loop has it. A cancellation may come earlier.
     var isAccepted = false
     var isCancelled = false
     var attemptCount = 0
-    /// Of the provider token it was sent with.
+    /// The generation of the provider token that it was sent with.
     var tokenGeneration = 0
-    /// The connection and stream it was sent on, while it waits for an answer there.
+    /// The connection and stream it was sent on, while it waits for a response.
     var connection: APNSConnection?
     private(set) var streamID: Int32 = 0
-    /// How much of the body the peer takes on this stream now, and how much it has got.
+    /// How much of the body the peer accepts on this stream now, and how much was sent.
     var window = 0
     var sentByteCount = 0
     var isBodySent = false
@@ -301,7 +300,7 @@ final class Delivery: @unchecked Sendable {
         if response.isBegun { response = PartialResponse() }
     }
 
-    /// Whether APNs is not to keep it any more: 0 means one attempt, whenever that is.
+    /// Whether APNs should no longer keep the push. An expiration of 0 means a single attempt at any time.
     func isStale(_ now: Timestamp) -> Bool {
         guard let expiration = request.expiration, expiration.secondsSince1970 > 0 else { return false }
         return expiration <= now
@@ -316,16 +315,16 @@ final class Delivery: @unchecked Sendable {
     }
 }
 
-/// Remembers for which device tokens APNs has accepted a push, within a fixed amount of memory.
+/// The device tokens that APNs has accepted a push for, in a fixed amount of memory.
 ///
-/// Two sets of hashes: the younger is filled and becomes the older when it is full; what is used moves to the younger.
-/// The hashes are seeded per process. Two tokens with one hash cost nothing but a push on the other connection.
+/// There are two sets of hashes. When the younger is full, it replaces the older. A hash that is used moves to the younger.
+/// The hashes are seeded per process. If two tokens share a hash, a push may only use the wrong connection.
 struct ProvenTokens {
     private var young: Set<Int> = []
     private var old: Set<Int> = []
     private let halfCount: Int
 
-    /// - Parameter limit: how many are remembered at most, at about 40 bytes each; at least half as many always are.
+    /// - Parameter limit: The most that are remembered, at about 40 bytes each. At least half as many always are.
     init(limit: Int) { halfCount = max(1, limit / 2) }
 
     mutating func contains(_ fingerprint: Int) -> Bool {

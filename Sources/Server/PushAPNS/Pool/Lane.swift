@@ -2,10 +2,10 @@ internal import NIOCore
 internal import PushSender
 internal import SealedPush
 
-/// A queue of pushes and the connections that take them. Confined to the event loop.
+/// A queue of pushes, and the connections that send them. Confined to the event loop.
 ///
-/// There are two: one for device tokens that APNs has accepted a push for, one for the others. APNs throttles a connection
-/// on which it has to refuse pushes, and so the others do not pay for the refused ones.
+/// There are two lanes: one for device tokens that APNs has accepted a push for, and one for all others. APNs throttles a
+/// connection on which it refuses pushes, so refused pushes must not slow down the proven tokens.
 final class Lane {
     enum Kind: String { case proven, unproven }
 
@@ -15,9 +15,9 @@ final class Lane {
     var waiting = CircularBuffer<Delivery>()
     var connections: [APNSConnection] = []
     var backoff: Backoff
-    /// Why the last connection that we did not end ourselves ended; nil once another is ready.
+    /// Why a connection last ended that we didn't end ourselves. Nil once another is ready.
     var lastProblem: String?
-    /// What there is to wait for before a provider token is there; nil while there is one.
+    /// The reason that there's no provider token, or nil if there is one.
     private var tokenWait: TokenSource.Wait?
     private(set) var fullSince: NIODeadline?
 
@@ -30,7 +30,7 @@ final class Lane {
 
     func append(_ delivery: Delivery) { waiting.append(delivery) }
 
-    /// Gives what waits to free streams, and opens a connection where there is none.
+    /// Assigns waiting pushes to free streams, and opens a connection if there's none.
     func dispatch(now: NIODeadline) {
         guard !waiting.isEmpty else { return }
         tokenWait = nil
@@ -49,10 +49,10 @@ final class Lane {
     private func fillStreams(_ token: ProviderToken, now: NIODeadline) {
         let today = clock.wall()
         while let connection = roomiestConnection() {
-            // Sending may retire it: its stream IDs end.
+            // Sending may retire the connection when its stream IDs run out.
             while connection.freeStreamCount > 0, let delivery = nextToSend(now: now, today: today) {
                 connection.send(delivery, token: token)
-                // One at a time where the load is to be spread.
+                // Send one at a time to spread the load.
                 if connections.count > 1 { break }
             }
             if waiting.isEmpty { break }
@@ -60,7 +60,7 @@ final class Lane {
         for connection in connections { connection.flush() }
     }
 
-    /// The next push that is still worth sending; those before it get their errors. After a stall there may be many.
+    /// Returns the next push that is still worth sending, and fails those before it. After a stall, there may be many.
     private func nextToSend(now: NIODeadline, today: Timestamp) -> Delivery? {
         while let delivery = waiting.popFirst() {
             if delivery.isFinished { continue }
@@ -83,7 +83,7 @@ final class Lane {
         return best
     }
 
-    /// Why what waits is not sent.
+    /// The reason that pushes are waiting.
     var problem: String { tokenWait?.rawValue ?? lastProblem ?? "no free stream in time" }
 
     private func openIfNone(now: NIODeadline) {
@@ -115,7 +115,7 @@ final class Lane {
         while let delivery = waiting.popFirst() { dispatcher.finish(delivery, .failure(error)) }
     }
 
-    /// The next push goes over new connections.
+    /// Retires all connections, so that the next push uses a new one.
     func retireAll(because reason: String) {
         for connection in connections where connection.phase == .ready {
             connection.retire(because: reason, isOurs: true)
@@ -139,7 +139,7 @@ extension Lane {
     var observer: TransportObserver { dispatcher.observer }
 }
 
-/// What a look at the clock brings, ten times a second.
+/// Time-based checks, ten times a second.
 extension Lane {
     func tick(now: NIODeadline) {
         expireWaiting(now: now)
@@ -158,10 +158,10 @@ extension Lane {
         }
     }
 
-    /// Lets go of those whose callers wait no more, wherever they stand.
+    /// Removes pushes whose callers no longer wait, anywhere in the queue.
     func dropFinished() { waiting.removeAll { $0.isFinished } }
 
-    /// Gives up a connection that is of no use to what waits.
+    /// Retires a connection that doesn't help the waiting pushes.
     private func look(at connection: APNSConnection, now: NIODeadline) {
         guard connection.phase == .ready else { return }
         if connection.peerStreamLimit > 0 { connection.allowedAt = now }
@@ -180,7 +180,7 @@ extension Lane {
     }
 }
 
-/// What connections report.
+/// Events from connections.
 extension Lane {
     func connectionIsReady(_ connection: APNSConnection) {
         let now = clock.now()
@@ -189,7 +189,7 @@ extension Lane {
         observer.opened(connection: connection.number, lane: kind, streamLimit: connection.peerStreamLimit)
     }
 
-    /// It takes no new pushes: another one may be opened, after a while where it was not we who ended this one.
+    /// Allows another connection to be opened. The next must wait, unless we ended this one ourselves.
     func connectionRetired(_ connection: APNSConnection, isOurs: Bool) {
         guard !connection.isRetired else { return }
         connection.isRetired = true
@@ -207,7 +207,7 @@ extension Lane {
         connection.hasSucceeded && now - connection.readyAt >= Self.settlingTime
     }
 
-    /// The peer asks for less of us, in an answer or as it ends the connection: that counts once.
+    /// Slows down at the peer's request, in a response or at the connection's end. This counts once per connection.
     func slowDown(_ connection: APNSConnection, because reason: String) {
         guard !connection.isSlowedDown else { return }
         connection.isSlowedDown = true
@@ -215,7 +215,7 @@ extension Lane {
         let now = clock.now()
         let isAboutTokens = reason == "TooManyProviderTokenUpdates"
         if isAboutTokens { dispatcher.tokens.tooManyUpdates(now: now) }
-        // Observed: such a connection stays unusable for a while.
+        // Experience shows that such a connection stays unusable for a while.
         backoff.failed(
             now: now, chance: clock.chance(), atLeast: isAboutTokens ? Self.tokenUpdateBackoff : Self.calmBackoff)
     }
@@ -236,23 +236,23 @@ extension Lane {
         dispatcher.endIfDrained()
     }
 
-    /// After so many connections in a row that failed, those who wait are told, unless another one works.
+    /// After this many failed connections in a row, waiting pushes fail, unless another connection works.
     private static let patientFailureCount = 3
     private static let settlingTime: TimeAmount = .seconds(10)
     private static let calmBackoff: TimeAmount = .seconds(5)
     private static let tokenUpdateBackoff: TimeAmount = .seconds(60)
 }
 
-/// What becomes of a push.
+/// Results of pushes.
 extension Lane {
-    /// The connection failed under it, before the end of its answer was there. What there is of an answer counts.
+    /// Handles a connection failure before the whole response arrived. A partial response still counts.
     func lost(_ delivery: Delivery, _ reason: String, surelyUnsent: Bool) {
         delivery.connection = nil
         if surelyUnsent, delivery.response.answer == nil { return sendAgain(delivery, because: reason) }
         end(delivery, .connectionLost(reason))
     }
 
-    /// Fails a push, unless there is enough of an answer.
+    /// Fails a push, unless enough of a response has arrived.
     func end(_ delivery: Delivery, _ failure: PushTransportError) {
         guard let answer = delivery.response.answer else { return dispatcher.finish(delivery, .failure(failure)) }
         note(answer, to: delivery)
@@ -264,7 +264,7 @@ extension Lane {
         if delivery.attemptCount < Self.attemptLimit {
             waiting.prepend(delivery)
         } else {
-            dispatcher.finish(delivery, .failure(.unreachable("not taken \(Self.attemptLimit) times: \(reason)")))
+            dispatcher.finish(delivery, .failure(.unreachable("not processed \(Self.attemptLimit) times: \(reason)")))
         }
     }
 
@@ -310,8 +310,7 @@ extension Lane {
     private static let attemptLimit = 3
 }
 
-/// How long to wait before the next connection: doubled with each failure, half of it by chance, so that many servers
-/// do not come back at once.
+/// The delay before the next connection. It doubles with each failure, and half is random, to spread many servers' attempts.
 struct Backoff {
     let first: TimeAmount
     let longest: TimeAmount
@@ -321,8 +320,8 @@ struct Backoff {
     func allows(_ now: NIODeadline) -> Bool { until.map { now >= $0 } ?? true }
 
     /// - Parameters:
-    ///   - chance: from 0 up to 1.
-    ///   - shortest: what the peer has asked for.
+    ///   - chance: A random number from 0 up to 1.
+    ///   - shortest: The delay that the peer asked for.
     mutating func failed(now: NIODeadline, chance: Double, atLeast shortest: TimeAmount = .zero) {
         let doublings = min(failureCount, 20)
         failureCount += 1
@@ -331,7 +330,7 @@ struct Backoff {
         until = now + .nanoseconds(max(Int64(jittered), shortest.nanoseconds))
     }
 
-    /// A short wait, after the end of a connection that has worked for a while.
+    /// Sets a short delay, after a connection that had worked for a while.
     mutating func rest(now: NIODeadline, chance: Double) {
         let full = Double(first.nanoseconds)
         until = max(until ?? now, now + .nanoseconds(Int64(full / 2 + full / 2 * chance)))

@@ -4,10 +4,10 @@ internal import NIOCore
 internal import PushCore
 internal import SealedPush
 
-/// The provider token that all connections share, and the rules of its renewal. Confined to the event loop.
+/// The provider token that all connections share, and the rules for renewing it. Confined to the event loop.
 ///
-/// A token is renewed when it is 50 minutes old, not used from 58 minutes on, and never renewed within 20 minutes of the
-/// one before: Apple refuses older and more frequent ones. Source: Apple, "Establishing a token-based connection to APNs".
+/// A token is renewed after 50 minutes, not used after 58 minutes, and never renewed within 20 minutes of the previous one.
+/// Apple rejects older tokens and more frequent renewals. Source: Apple, "Establishing a token-based connection to APNs".
 final class TokenSource {
     private let clock: TransportClock
     private let startSigning: (Timestamp) -> Void
@@ -16,7 +16,7 @@ final class TokenSource {
     private var lastIssued: Moment?
     private var signingFailed: Moment?
     private var isExpired = false
-    /// APNs has refused a young token: the clock was wrong when it was signed.
+    /// APNs rejected a new token, because the clock was wrong when it was signed.
     private var isStopped = false
 
     init(clock: TransportClock, startSigning: @escaping (Timestamp) -> Void) {
@@ -26,7 +26,7 @@ final class TokenSource {
 
     enum Current {
         case ready(ProviderToken)
-        /// It is being signed, or may not be yet.
+        /// The token is being signed, or can't be signed yet.
         case waiting(Wait)
         /// The clock was found to be wrong.
         case wrongClock
@@ -36,10 +36,10 @@ final class TokenSource {
         case signing = "the provider token is being signed"
         case failed = "the provider token could not be signed"
         /// After `TooManyProviderTokenUpdates`.
-        case notYet = "the provider token has expired, and APNs allows no new one yet"
+        case notYet = "the provider token has expired, and APNs doesn't allow a new one yet"
     }
 
-    /// The token to send with; starts a renewal where one is due.
+    /// Returns the token to send with, and starts a renewal if one is due.
     func current(now: NIODeadline) -> Current {
         let now = Moment(uptime: now, wall: clock.wall())
         if isStopped { liftStop(now) }
@@ -47,14 +47,14 @@ final class TokenSource {
         guard let token, !isExpired, now.age(since: token.issued) < Self.usableSeconds else {
             return .waiting(renew(now))
         }
-        // A clock that was set back would make it a token from the future.
+        // After the clock was set back, the token would be from the future.
         if now.age(since: token.issued) >= Self.renewalSeconds || now.drift(since: token.issued) < -Self.driftSeconds {
             _ = renew(now)
         }
         return .ready(token)
     }
 
-    /// Starts signing where that is allowed; says what there is to wait for.
+    /// Starts signing if allowed, and returns the reason to wait.
     private func renew(_ now: Moment) -> Wait {
         guard signing == nil else { return .signing }
         if let lastIssued, now.age(since: lastIssued) < Self.shortestSeconds { return .notYet }
@@ -64,7 +64,7 @@ final class TokenSource {
         return .signing
     }
 
-    /// A stop ends after 20 minutes, or at once where somebody has set the clock since the token was signed.
+    /// Ends a stop after 20 minutes, or at once if the clock was set since the token was signed.
     private func liftStop(_ now: Moment) {
         guard let token else { return }
         if abs(now.drift(since: token.issued)) > Self.driftSeconds {
@@ -79,7 +79,7 @@ final class TokenSource {
     enum Signed {
         case failed
         case renewed
-        /// Within 20 minutes of the one before, by the clock that can't be set: for new connections only.
+        /// Within 20 minutes of the previous token, by the clock that can't be set. For new connections only.
         case early
     }
 
@@ -100,11 +100,11 @@ final class TokenSource {
 
     enum Expiry {
         case renewed
-        /// Its first refusal, or one more.
+        /// Whether this is the first refusal of the token.
         case wrongClock(isNew: Bool)
     }
 
-    /// APNs called the token of `generation` expired.
+    /// Handles APNs' response that the token of `generation` has expired.
     func expired(generation: Int, now: NIODeadline) -> Expiry {
         guard let token, token.generation == generation, !isExpired else { return .renewed }
         if isStopped { return .wrongClock(isNew: false) }
@@ -117,11 +117,11 @@ final class TokenSource {
         return isStopped ? .wrongClock(isNew: true) : .renewed
     }
 
-    /// APNs counts too many tokens: the one in use stays for another 20 minutes.
+    /// Handles APNs' response that there are too many tokens: keeps the current one for another 20 minutes.
     func tooManyUpdates(now: NIODeadline) { lastIssued = Moment(uptime: now, wall: clock.wall()) }
 
     private static let renewalSeconds: Int64 = 50 * 60
-    /// Two minutes for the way and for clocks that differ.
+    /// Two minutes for transit, and for clock differences.
     private static let usableSeconds: Int64 = 58 * 60
     private static let shortestSeconds: Int64 = 20 * 60
     private static let driftSeconds: Int64 = 60
@@ -134,18 +134,23 @@ struct ProviderToken {
     let issued: Moment
 }
 
-/// The key from Apple's developer account that signs provider tokens: a .p8 file, its key ID and the team's ID.
+/// The key from Apple's developer account that signs provider tokens: a .p8 file, its key ID, and the team ID.
 ///
-/// It never prints the key, and its PEM text is not kept: no `String` is made of it, and what is decoded is wiped. The key
-/// itself lies in the memory of swift-crypto.
+/// It never prints the key, and doesn't keep its PEM text. Doesn't put the text into a `String`, and wipes decoded bytes. The
+/// key itself is in swift-crypto's memory.
 public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable {
-    /// 10 letters and digits, as in the file's name.
+    /// The key ID: 10 letters and digits, as in the file's name.
     public let keyID: String
-    /// 10 letters and digits.
+    /// The team ID: 10 letters and digits.
     public let teamID: String
     private let key: ES256PrivateKey
 
-    /// - Parameter pem: the .p8 file's bytes, which the caller wipes.
+    /// Creates a key.
+    ///
+    /// - Parameters:
+    ///   - pem: The bytes of the .p8 file, which the caller must wipe.
+    ///   - keyID: The key ID: 10 letters and digits.
+    ///   - teamID: The team ID: 10 letters and digits.
     public init(pem: [UInt8], keyID: String, teamID: String) throws(APNSConfigurationError) {
         guard Self.isIdentifier(keyID), Self.isIdentifier(teamID) else { throw .malformedIdentifier }
         var der = try Self.der(ofPEM: pem)
@@ -158,10 +163,12 @@ public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable 
         self.key = key
     }
 
+    /// The key ID and team ID, without the key.
     public var description: String { "provider key \(keyID) of team \(teamID)" }
+    /// A mirror without children, so that dumping a key doesn't reveal it.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// A signed token: ES256, with `kid`, `iss` and `iat` in whole seconds.
+    /// Returns a signed token: ES256, with `kid`, `iss`, and `iat` in whole seconds.
     func sign(issuedAt seconds: Int64) async throws -> String {
         let keys = await JWTKeyCollection().add(ecdsa: key, kid: JWKIdentifier(string: keyID))
         return try await keys.sign(Claims(iss: teamID, iat: seconds), kid: JWKIdentifier(string: keyID))
@@ -173,10 +180,10 @@ public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable 
         func verify(using algorithm: some JWTAlgorithm) {}
     }
 
-    /// What stands in the first block of a private key; the caller wipes it.
+    /// Returns the contents of the first private key block, which the caller must wipe.
     ///
-    /// Taken in all forms in which variables and files of other tools carry it: on one line, indented, in quotes, with line ends
-    /// spelled out, behind a byte order mark, and all of it in base64 once more.
+    /// Accepts the forms in which other tools store keys: on one line, indented, in quotes, or with escaped line ends. The text
+    /// may also follow a byte order mark, or be encoded in base64 again.
     private static func der(ofPEM pem: [UInt8]) throws(APNSConfigurationError) -> [UInt8] {
         guard pem.firstRange(of: "-----BEGIN ".utf8) != nil else {
             guard var decoded = decoded(pem[...]) else { throw .malformedKey }
@@ -200,7 +207,7 @@ public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable 
         throw other.map(APNSConfigurationError.otherPEM) ?? .malformedKey
     }
 
-    /// Base64 of either alphabet among white space, quotes and `\n`.
+    /// Decodes base64 of either alphabet, ignoring white space, quotes, and `\n`.
     private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var characters: [UInt8] = []
         characters.reserveCapacity(text.count)

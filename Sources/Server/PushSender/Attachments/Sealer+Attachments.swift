@@ -8,20 +8,21 @@ internal import SealedPush
 #endif
 
 extension Sealer {
-    /// Encrypts a picture, sound or movie into a new file, and returns the entry for ``Content/attachments``.
+    /// Encrypts a picture, sound, or movie into a new file, and returns the entry for `Content.attachments`.
     ///
-    /// Store the new file where `url` says, byte for byte, with any server for files: it can neither read it nor alter it
-    /// unnoticed. Each call makes a fresh key; one encrypted file may serve any number of messages and devices. Takes
-    /// time in proportion to the length (about 1 s for a gigabyte) and 0.3 MB of memory; blocks its thread.
+    /// Upload the new file to `url` unchanged. Any file server will do, because it can neither read the file nor alter it
+    /// undetected. Each call creates a new key. One encrypted file can serve any number of messages and devices. Takes time
+    /// in proportion to the length (about 1 s for a gigabyte) and 0.3 MB of memory, and blocks its thread.
     ///
     /// - Parameters:
-    ///   - file: what to encrypt: a picture of at most 10 MB, a sound of 5 MB or a movie of 50 MB.
-    ///   - output: the encrypted file. It must not exist yet, and is there only when it is whole.
-    ///   - url: where it will lie; `https`.
-    ///   - id: the attachment's, unique in its message: 1 to 64 bytes.
-    ///   - type: nil for what the file's name says; its first bytes must agree.
-    ///   - isPlain: true to store the file as it is, so that everybody on the way can see it: still checked by its hash.
-    ///   - progress: is called after each 64 KiB, with how many bytes were read.
+    ///   - file: The file to encrypt: a picture of at most 10 MB, a sound of 5 MB, or a movie of 50 MB.
+    ///   - output: The encrypted file. It must not exist yet, and appears only when it's complete.
+    ///   - url: The `https` URL at which the file will be stored.
+    ///   - id: The attachment's ID, unique in its message: 1 to 64 bytes.
+    ///   - type: The media type, or nil to use the file's extension. The file's first bytes must match.
+    ///   - thumbnail: The thumbnail for the attachment.
+    ///   - isPlain: Whether to store the file unencrypted, so that anyone in transit can read it. Its hash is still checked.
+    ///   - progress: A closure that gets the number of bytes read so far, after each 64 KiB.
     public static func sealAttachment(
         _ file: URL, to output: URL, at url: URL, id: String, type: MediaType? = nil,
         thumbnail: AttachmentThumbnail? = nil, isPlain: Bool = false, progress: (Int) -> Void = { _ in }
@@ -31,16 +32,16 @@ extension Sealer {
         return Content.Attachment(id: id, file: remote, type: type, thumbnail: thumbnail)
     }
 
-    /// Encrypts any file, of any length, into a new one: for what the app itself will fetch.
+    /// Encrypts a file of any length into a new one, for the app itself to fetch.
     ///
-    /// As ``sealAttachment(_:to:at:id:type:thumbnail:isPlain:progress:)``, without iOS's limits.
+    /// The same as ``sealAttachment(_:to:at:id:type:thumbnail:isPlain:progress:)``, but without iOS's limits.
     public static func sealFile(
         _ file: URL, to output: URL, at url: URL, isPlain: Bool = false, progress: (Int) -> Void = { _ in }
     ) throws(AttachmentError) -> RemoteFile {
         try sealFile(file, to: output, at: url, type: nil, isPlain: isPlain, progress: progress)
     }
 
-    /// - Parameter type: nil for any file of any length.
+    /// - Parameter type: The media type, or nil for any file of any length.
     private static func sealFile(
         _ file: URL, to output: URL, at url: URL, type: MediaType?, isPlain: Bool, progress: (Int) -> Void
     ) throws(AttachmentError) -> RemoteFile {
@@ -74,25 +75,26 @@ extension Sealer {
     }
 }
 
-/// Content that was moved out of a push: see ``Sealer/moveOverflow(of:at:)``.
+/// Content that was moved out of a push; see ``Sealer/moveOverflow(of:at:for:)``.
 public struct MovedContent: Sendable {
-    /// What to seal: the first part, which says where the whole is.
+    /// The content to seal: the first part, which points to the whole.
     public let content: Content
-    /// What to store, byte for byte, before the push is sent: encrypted, at most 65,577 bytes.
+    /// The encrypted file to store unchanged before sending the push: at most 65,577 bytes.
     public let file: [UInt8]
 }
 
 extension Sealer {
-    /// Moves content that is too large for one push into an encrypted file; nil where it fits as it is.
+    /// Moves content that is too large for one push into an encrypted file. Returns nil if it fits as it is.
     ///
-    /// The device fetches the file first (`OverflowStage`), and shows the cut content where it can't. `id`, `topic` and
-    /// `sent` are fixed by this, the same in both parts. Source: Specification 14.5.
+    /// The device fetches the file first (`OverflowStage`), and shows the cut content if it can't. Both parts get the same
+    /// `id`, `topic`, and `sent`. Source: Specification 14.5.
     ///
     /// - Parameters:
-    ///   - url: where the file will lie; `https`, best with a random last part.
-    ///   - recipient: the device; nil if it fits any device whose key is not hybrid.
-    /// - Throws: ``SealError/tooLarge(byteCountOver:)`` for content of more than 65,536 bytes, and where not even a cut part
-    ///   fits beside the file's entry: the body is what is cut, so there must be one.
+    ///   - content: The content to move.
+    ///   - url: The `https` URL at which the file will be stored, ideally with a random last component.
+    ///   - recipient: The device's key, or nil to fit any device whose key isn't hybrid.
+    /// - Throws: ``SealError/tooLarge(byteCountOver:)`` if the content exceeds 65,536 bytes, or if not even a cut body fits
+    ///   with the file's entry. Only the body is cut, so there must be one.
     public func moveOverflow(
         of content: Content, at url: URL, for recipient: DevicePublicKey? = nil
     ) throws(SealError) -> MovedContent? {
@@ -109,7 +111,7 @@ extension Sealer {
             throw .tooLarge(byteCountOver: json.count - Overflow.maximumContentByteCount)
         }
         let (file, remote) = Self.sealed(json, at: url)
-        // What the whole has and the cut part can do without: it is fetched with the text, or not at all.
+        // The cut part does without these: they're fetched along with the full text, or not at all.
         var part = content
         part.attachments = []
         part.chart = nil
@@ -131,7 +133,7 @@ extension Sealer {
         var sealing = FileSealing(key: key)
         var file: [UInt8] = []
         let scratch = WipedBytes(count: json.count) { $0.copyBytes(from: json) }
-        // Content is at most one chunk, and nothing here can fail.
+        // The content fits into one chunk, so this can't fail.
         try? scratch.withBytes { (bytes) throws(AttachmentError) in
             try sealing.take(bytes, isLast: true) { (sealed) throws(AttachmentError) in file.append(contentsOf: sealed)
             }
@@ -141,7 +143,7 @@ extension Sealer {
     }
 }
 
-/// A file that is read in chunks of 65,536 bytes; only the last is shorter.
+/// A file that is read in chunks of 65,536 bytes. Only the last chunk is shorter.
 struct ChunkedFile: ~Copyable {
     private let descriptor: Int32
 
@@ -150,7 +152,7 @@ struct ChunkedFile: ~Copyable {
         guard descriptor >= 0 else { throw .unreadable }
     }
 
-    /// Empty at the end.
+    /// Returns the next chunk, which is empty at the end.
     func next() throws(AttachmentError) -> [UInt8] {
         do throws(DurableFiles.Failure) {
             return try DurableFiles.readAll(descriptor, limit: SealedFileLayout.chunkByteCount)
@@ -160,13 +162,13 @@ struct ChunkedFile: ~Copyable {
     deinit { if descriptor >= 0 { close(descriptor) } }
 }
 
-/// A file that is there only when it is whole, and was not there before.
+/// A new file that appears only when it's complete.
 struct NewFile: ~Copyable {
     private let file: URL
     private let unfinished: URL
     private let descriptor: Int32
 
-    /// - Parameter mode: what others may do with it.
+    /// - Parameter mode: The file's permissions.
     init(_ file: URL, mode: mode_t) throws(AttachmentError) {
         self.file = file
         unfinished = file.deletingLastPathComponent().appending(path: ".\(UUID().uuidString).unfinished")
@@ -184,7 +186,7 @@ struct NewFile: ~Copyable {
         }
     }
 
-    /// Puts it in place, also through a crash.
+    /// Moves the file into place durably.
     func finish() throws(AttachmentError) {
         let isPlaced: Bool
         do throws(DurableFiles.Failure) {

@@ -1,10 +1,10 @@
 internal import PushCore
 import SealedPush
 
-/// The HPKE contexts of one sealer, one a recipient, within their limits. Safe from many threads.
+/// The HPKE contexts of one sealer, one for each recipient, within their limits. Safe for concurrent use.
 ///
-/// A context that is used up or too old is dropped, and wiped as soon as the last seal that uses it is done; a task wipes
-/// what nobody asks for any more. Source: Specification 3.5.
+/// A context that is used up or too old is dropped, and wiped once the last seal that uses it finishes. A background task
+/// wipes contexts that are no longer requested. Source: Specification 3.5.
 final class ContextCache: Sendable {
     private let sender: SenderPrivateKey
     private let info: EnvelopeInfo
@@ -12,7 +12,7 @@ final class ContextCache: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Locked(State())
 
-    /// - Parameter now: the clock; tests put in their own.
+    /// - Parameter now: The clock. Tests replace it.
     init(
         sender: SenderPrivateKey, topic: Topic, limits: ContextLimits,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
@@ -55,7 +55,7 @@ final class ContextCache: Sendable {
         }
         if let held { return held }
 
-        // Two scalar multiplications: outside the lock. Should two threads meet here, each uses its own context.
+        // Two scalar multiplications, done outside the lock. If two threads get here at once, each uses its own context.
         let context = CachedContext(SealingContext(to: recipient, from: sender, info: info), created: now)
         guard limits.heldCount > 0, limits.messageCount > 1 else { return context }
         let startsSweep = state.withLock { state in
@@ -67,7 +67,7 @@ final class ContextCache: Sendable {
         return context
     }
 
-    /// The sleeping task does not keep the cache alive.
+    /// The sleeping task doesn't keep the cache alive.
     private func scheduleSweep(at deadline: ContinuousClock.Instant) {
         Task.detached(priority: .utility) { [weak self] in
             try? await Task.sleep(until: deadline, clock: .continuous)
@@ -76,7 +76,7 @@ final class ContextCache: Sendable {
     }
 }
 
-/// One context; wiped with its last reference.
+/// A single context, wiped with its last reference.
 private final class CachedContext: Sendable {
     let sealing: SealingContext
     let created: ContinuousClock.Instant
@@ -90,7 +90,7 @@ private final class CachedContext: Sendable {
 private struct State {
     var contexts: [DevicePublicKey: Held] = [:]
     var isSweepDue = false
-    /// Contexts in the order in which they were made.
+    /// Contexts in the order of their creation.
     private var order: [Entry] = []
     private var firstInOrder = 0
     private var serial: UInt64 = 0
@@ -101,7 +101,7 @@ private struct State {
         var messageCount: Int
     }
 
-    /// Stale where the serial number of what is held differs.
+    /// Stale if its serial number differs from that of the held context.
     private struct Entry {
         let recipient: DevicePublicKey
         let serial: UInt64
@@ -118,7 +118,7 @@ private struct State {
         return context
     }
 
-    /// Keeps a context that has one message.
+    /// Keeps a context that has sealed one message.
     mutating func hold(_ context: CachedContext, for recipient: DevicePublicKey, heldCount: Int) {
         guard contexts[recipient] == nil else { return }
         serial += 1
@@ -149,19 +149,20 @@ private struct State {
     }
 }
 
-/// How long one HPKE context is used, and how many are held. Source: Specification 3.5.
+/// How long an HPKE context is used, and how many are held. Source: Specification 3.5.
 public struct ContextLimits: Hashable, Sendable {
-    /// Messages under one context: 1 to 1,024.
+    /// The number of messages that one context seals: 1 to 1,024.
     public let messageCount: Int
     /// How long a context lives, on a clock that counts sleep: at most one hour.
     public let lifetime: Duration
-    /// How many are held at once; the oldest makes room for a new one. One takes about 400 bytes, a hybrid one 1,600.
+    /// The number of contexts held at once; a new one replaces the oldest. One takes about 400 bytes, and a hybrid one 1,600.
     package let heldCount: Int
 
+    /// Creates limits. The program stops if a value is out of range.
     public init(messageCount: Int = 1_024, lifetime: Duration = .seconds(3_600), heldCount: Int = 10_000) {
-        precondition((1...1_024).contains(messageCount), "a context seals 1 to 1,024 messages")
-        precondition(lifetime > .zero && lifetime <= .seconds(3_600), "a context lives at most one hour")
-        precondition(heldCount >= 0, "the number of held contexts is not negative")
+        precondition((1...1_024).contains(messageCount), "a context must seal 1 to 1,024 messages")
+        precondition(lifetime > .zero && lifetime <= .seconds(3_600), "a context must live at most one hour")
+        precondition(heldCount >= 0, "the number of held contexts must not be negative")
         self.messageCount = messageCount
         self.lifetime = lifetime
         self.heldCount = heldCount

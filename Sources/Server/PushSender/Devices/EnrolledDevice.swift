@@ -1,34 +1,33 @@
 public import SealedPush
 
-/// What a server knows of one device of one account: whose records it believes, the newest of them, and which of its
-/// recipients are proven to be the device's own.
+/// A device that belongs to an account: its pinned enrollment key, its newest record, and the recipients that it has proven.
 ///
-/// A value; keep it with the account, and let one caller at a time change it. Source: Specification 11.4.
+/// This is a value. Store it with the account, and let only one caller at a time change it. Source: Specification 11.4.
 public struct EnrolledDevice: Hashable, Sendable {
     /// The key that was pinned when the device enrolled.
     public let enrollment: EnrollmentPublicKey
-    /// The newest record that was accepted.
+    /// The newest accepted record.
     public private(set) var record: DeviceRecord
-    /// Those of the record's recipients that have answered a challenge.
+    /// The record's recipients that have answered a challenge.
     public private(set) var proven: Set<DevicePublicKey>
 
-    /// Enrolls a device: pins the key that has signed this record.
+    /// Enrolls a device by pinning the key that signed this record.
     ///
-    /// **Only inside the app's own login**, when it is certain that the record comes from this account's device: from here
-    /// on, whoever holds the key decides what is sealed to for the device.
+    /// **Call this only within the app's own login**, when it's certain that the record comes from this account's device.
+    /// From then on, whoever has that key decides which keys the device's messages are sealed to.
     ///
-    /// - Throws: `otherTopic`, `expired`, `notYetValid`.
+    /// - Throws: `otherTopic`, `expired`, or `notYetValid`.
     public init(pinning record: DeviceRecord, topic: Topic, at now: Timestamp) throws(RecordError) {
         try record.check(pinned: record.enrollment, topic: topic, replacing: nil, at: now)
         self.init(enrollment: record.enrollment, record: record, proven: [])
     }
 
-    /// A device as the server has stored it with the account: the texts of these three, read again.
+    /// Creates a device from the three texts that the server stored with the account.
     ///
-    /// Nothing of them is secret, but **whoever can change them where they are kept decides what is sealed to**: only the
-    /// record is signed, not which key was pinned, nor what was proven. What is proven and not in the record is dropped.
+    /// These aren't secret, but **whoever can change them in storage decides which keys messages are sealed to**. Only the
+    /// record is signed; the pinned key and the proven recipients aren't. Proven keys that aren't in the record are dropped.
     ///
-    /// - Throws: `foreignSigner` where the record is not signed by the pinned key. A record that has expired since is taken.
+    /// - Throws: `foreignSigner` if the pinned key didn't sign the record. A record that has expired since is accepted.
     public init(
         loading enrollment: EnrollmentPublicKey, record: DeviceRecord, proven: some Sequence<DevicePublicKey>
     ) throws(RecordError) {
@@ -42,18 +41,18 @@ public struct EnrolledDevice: Hashable, Sendable {
         self.proven = proven
     }
 
-    /// Takes a newer record, or the same once more; recipients that are not in it are forgotten.
+    /// Accepts a newer record, or the same one again. Recipients that it doesn't contain are forgotten.
     ///
-    /// - Throws: as ``DeviceRecord/check(pinned:topic:replacing:at:)``; then nothing has changed.
+    /// - Throws: The same errors as `DeviceRecord.check(pinned:topic:replacing:at:)`, without changing anything.
     public mutating func accept(_ newer: DeviceRecord, at now: Timestamp) throws(RecordError) {
         try newer.check(pinned: enrollment, topic: record.topic, replacing: record, at: now)
         record = newer
         proven.formIntersection(newer.recipients)
     }
 
-    /// Marks a recipient as the device's own, if this is the answer to the challenge that was sealed to it.
+    /// Marks a recipient as proven if this is the answer to the challenge that was sealed to it.
     ///
-    /// - Throws: `foreignEnrollment`, `notInRecord`, `late`, `malformed` or `wrongAnswer`; then nothing has changed.
+    /// - Throws: `foreignEnrollment`, `notInRecord`, `late`, `malformed`, or `wrongAnswer`, without changing anything.
     public mutating func prove(
         _ challenge: PendingChallenge, answer: String, at now: Timestamp
     ) throws(ChallengeError) {
@@ -63,12 +62,12 @@ public struct EnrolledDevice: Hashable, Sendable {
         proven.insert(challenge.recipient)
     }
 
-    /// The record's recipients that still have to answer a challenge, newest first.
+    /// The record's recipients that haven't answered a challenge yet, newest first.
     public var unproven: [DevicePublicKey] { record.recipients.filter { !proven.contains($0) } }
 
-    /// What to seal to now: the newest recipient that is proven.
+    /// Returns the recipient to seal to now: the newest one that is proven.
     ///
-    /// - Throws: `expired`, `notYetValid`, or `unproven` where no recipient is proven.
+    /// - Throws: `expired`, `notYetValid`, or, if no recipient is proven, `unproven`.
     public func recipient(at now: Timestamp) throws(RecordError) -> VerifiedRecipient {
         try record.check(pinned: enrollment, topic: record.topic, replacing: nil, at: now)
         guard let newest = record.recipients.first(where: proven.contains) else { throw .unproven }
@@ -76,15 +75,13 @@ public struct EnrolledDevice: Hashable, Sendable {
     }
 }
 
-/// A recipient that may be sealed to: it stands in a record that its pinned enrollment key has signed, the record has not
-/// expired, and the device has proven that it holds the key.
+/// A recipient that can be sealed to: its record is signed by the pinned key and hasn't expired, and its key is proven.
 ///
-/// Only ``EnrolledDevice`` makes one, so having one is the proof. It is about one moment: make it when it is needed, and
-/// do not keep it.
+/// Only ``EnrolledDevice`` creates one, so having one is the proof. It's momentary: create one when needed, and don't keep it.
 public struct VerifiedRecipient: Hashable, Sendable {
-    /// What to seal to.
+    /// The key to seal to.
     public let recipient: DevicePublicKey
-    /// For how many days the device keeps the key once it has retired; nil if no record says so.
+    /// How many days the device keeps the key after retiring it, or nil if no record tells.
     package let keeps: Int?
 
     package init(_ recipient: DevicePublicKey, keeps: Int?) { (self.recipient, self.keeps) = (recipient, keeps) }

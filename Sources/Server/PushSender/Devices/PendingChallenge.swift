@@ -1,28 +1,29 @@
 internal import PushCore
 public import SealedPush
 
-/// A server's question whether a device holds a recipient's key, until it is answered or ten minutes have passed.
+/// A server's question whether a device holds a recipient's key. It's pending until it's answered or ten minutes have passed.
 ///
-/// Send ``text`` to the device and keep the value; ``EnrolledDevice/prove(_:answer:at:)`` takes it with the answer. It holds
-/// no secret: of the answer it keeps the hash only. Source: Specification 11.5.
+/// Send ``text`` to the device, keep the value, and pass it with the answer to ``EnrolledDevice/prove(_:answer:at:)``. It
+/// contains no secret, because it keeps only the answer's hash. Source: Specification 11.5.
 public struct PendingChallenge: Hashable, Sendable {
-    /// Which key is asked for.
+    /// The key in question.
     public let recipient: DevicePublicKey
-    /// The device that is to prove it has the key.
+    /// The device that must prove that it has the key.
     public let enrollment: EnrollmentPublicKey
-    /// The last second at which an answer counts.
+    /// The last second at which an answer is accepted.
     public let expires: Timestamp
     private let answerHash: [UInt8]
     private let envelope: Envelope
 
-    /// Asks whether the device of this enrollment holds the recipient's key; about 150 µs.
+    /// Creates a challenge for the device with this enrollment to prove that it holds the recipient's key. Takes about 150 µs.
     ///
     /// - Parameters:
-    ///   - recipient: from the device's record.
-    ///   - enrollment: the pinned one. It is sealed into the challenge, and the device answers for no other: so nobody
-    ///     enrolls another's key as their own by passing its challenge on.
-    ///   - topic: the app's own.
-    ///   - sender: one that the device trusts.
+    ///   - recipient: The key from the device's record.
+    ///   - enrollment: The pinned key. It's sealed into the challenge, and the device answers only for its own. That keeps
+    ///     an attacker from enrolling another device's key by forwarding its challenge.
+    ///   - topic: The app's topic.
+    ///   - sender: A sender that the device trusts.
+    ///   - now: The current time.
     public init(
         to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, topic: Topic, from sender: SenderPrivateKey,
         at now: Timestamp
@@ -32,7 +33,7 @@ public struct PendingChallenge: Hashable, Sendable {
         self.init(to: recipient, of: enrollment, in: context, random: random, at: now)
     }
 
-    /// The same with given randomness, for known answers.
+    /// Creates a challenge from given randomness, for known-answer tests.
     init(
         to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, in context: borrowing SealingContext,
         number: HPKENumber? = nil, random: borrowing WipedBytes, at now: Timestamp
@@ -53,12 +54,12 @@ public struct PendingChallenge: Hashable, Sendable {
         wipe(&answer)
     }
 
-    /// What the device is sent: `pushchallenge.…`.
+    /// The text to send to the device: `pushchallenge.…`.
     public var text: String { ArmouredText.challenge.text(of: envelope.bytes) }
 
-    /// Returns if this is the answer, in time.
+    /// Returns if this is the right answer, in time.
     ///
-    /// - Throws: `late`, `malformed` or `wrongAnswer`.
+    /// - Throws: `late`, `malformed`, or `wrongAnswer`.
     func check(_ answer: String, at now: Timestamp) throws(ChallengeError) {
         guard now <= expires else { throw .late }
         guard let answer = ArmouredText.answer.bytes(of: answer) else { throw .malformed }
@@ -67,13 +68,13 @@ public struct PendingChallenge: Hashable, Sendable {
 
     private static func hash(of answer: [UInt8]) -> [UInt8] { BLAKE2b.hash(answer, byteCount: hashByteCount) }
     private static let hashByteCount = 32
-    /// How long an answer counts, in seconds.
+    /// How long an answer is accepted, in seconds.
     private static let lifetime: Int64 = 600
 }
 
 extension PendingChallenge {
-    /// For keeping where the answer may reach another process: `pushpending.…`, 323 characters, 3,352 for a hybrid key, without a line end.
-    /// Not secret, but whoever can change it where it is kept can make any answer count.
+    /// The text to store if another process may receive the answer: `pushpending.…`. It has 323 characters, or 3,352 for a
+    /// hybrid key, and no line end. It isn't secret, but anyone who can change it in storage can make any answer count.
     public var storedText: String {
         var bytes = enrollment.bytes + recipient.bytes
         bytes.append(bigEndian: UInt64(expires.secondsSince1970))
@@ -81,9 +82,9 @@ extension PendingChallenge {
         return ArmouredText.pending.text(of: ArmouredText.appendingChecksum(to: bytes))
     }
 
-    /// Reads what ``storedText`` gave.
+    /// Creates a challenge from its ``storedText``.
     ///
-    /// - Throws: `malformed` for anything else. Whether it is still in time is seen when the answer comes.
+    /// - Throws: `malformed` for any other text. Whether it's still in time is checked when the answer comes.
     public init(parsing text: String) throws(ChallengeError) {
         guard let bytes = ArmouredText.pending.bytes(of: text).flatMap(ArmouredText.removingChecksum) else {
             throw .malformed
@@ -116,7 +117,7 @@ extension PendingChallenge {
         self.answerHash = Array(answerHash)
     }
 
-    /// Enrollment, recipient, expiry, hash of the answer; behind them the envelope and the checksum.
+    /// The size of the enrollment, recipient, expiry, and answer hash. The envelope and the checksum follow.
     fileprivate static func byteCount(before suite: Envelope.Suite) -> Int {
         KeyAlgorithm.ed25519.publicByteCount + suite.recipientKeys.publicByteCount + 8 + hashByteCount
     }

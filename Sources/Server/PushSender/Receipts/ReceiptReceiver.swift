@@ -1,20 +1,24 @@
 internal import PushCore
 public import SealedPush
 
-/// Checks what devices post: the body of a request in, a receipt that one of the server's own devices has made out.
+/// Checks the receipts that devices post: it turns a request's body into a receipt from one of the server's own devices.
 ///
-/// Counts nothing: hand the receipt to `Outbox.count(_:)`, or to what the server counts with, which must count each
-/// ``ShownReceipt/number`` of a ``ShownReceipt/id`` once. About 3 µs; safe from many threads. Source: Specification 16.5.
+/// Doesn't count anything. Pass the receipt to `Outbox.count(_:)` or your own counter, which must count each
+/// ``ShownReceipt/number`` of a ``ShownReceipt/id`` once. Takes about 3 µs; thread-safe. Source: Specification 16.5.
 public struct ReceiptReceiver: Sendable {
     private let keys: [ReceiptKey]
 
-    /// - Parameter keys: those of all senders of the last 7 days, the present one first; at most 16 are tried.
+    /// - Parameter keys: The keys of all senders of the last 7 days, the current one first. At most 16 are tried.
     public init(keys: [ReceiptKey]) { self.keys = Array(keys.prefix(Self.maximumKeyCount)) }
 
-    /// What the receipts of a device are called by that has this key.
+    /// Returns the possible IDs of receipts from the device with this key.
     package func ids(of recipient: DevicePublicKey) -> [ReceiptID] { keys.map { $0.id(of: recipient) } }
 
-    /// - Parameter body: the request's whole body. A server that reads no more than ``maximumByteCount`` + 1 bytes is safe.
+    /// Checks a receipt.
+    ///
+    /// - Parameters:
+    ///   - body: The request's whole body. It's safe to read no more than ``maximumByteCount`` + 1 bytes of it.
+    ///   - now: The current time.
     public func receive(_ body: [UInt8], at now: Timestamp) throws(ReceiptError) -> ShownReceipt {
         let id = try ReceiptBody.claimedID(of: body)
         for key in keys {
@@ -30,39 +34,39 @@ public struct ReceiptReceiver: Sendable {
         throw .rejected
     }
 
-    /// All receipts have as many bytes.
+    /// The number of bytes in every receipt.
     public static let maximumByteCount = ReceiptBody.byteCount
     /// In seconds: 7 days.
     static let maximumAge: Int64 = 7 * 86_400
-    /// In seconds, as for content: Specification 6.4.
+    /// In seconds, the same as for content; see Specification 6.4.
     static let maximumLead: Int64 = 26 * 3_600
     private static let maximumKeyCount = 16
 }
 
-/// From which the names and keys of all devices' receipts follow, so that a server stores none of them.
+/// The key from which the IDs and keys of all devices' receipts are derived, so that a server doesn't store them.
 ///
-/// It follows from the sender's key, and tells nothing about it. Safe to share between threads; 22 µs and four pages, wiped
-/// with the last reference. Source: Specification 16.4; Docs/Decisions/0026-receipts.md.
+/// It's derived from the sender's key but reveals nothing about it. Safe to share between threads. Takes 22 µs and four
+/// pages, which are wiped with the last reference. Source: Specification 16.4; Docs/Decisions/0026-receipts.md.
 public final class ReceiptKey: Sendable {
     private let secret: GuardedSecret
 
-    /// Derives the key that goes with a sender's messages for one app.
+    /// Derives the key for a sender's messages to one app.
     public init(of sender: SenderPrivateKey, for topic: Topic) {
         secret = sender.derived("sealedpush/v1 receipts", for: topic.description)
     }
 
-    /// What receipts of the device with this key are called by.
+    /// Returns the ID of receipts from the device with this key.
     public func id(of recipient: DevicePublicKey) -> ReceiptID {
         ReceiptID(hash("id", recipient.bytes, byteCount: ReceiptID.byteCount))
     }
 
-    /// What a message to a device says about receipts; about 2 µs.
+    /// Returns the receipt request for a message to a device. Takes about 2 µs.
     public func request(_ recipient: DevicePublicKey, to address: ReceiptAddress) -> ReceiptRequest {
         let id = id(of: recipient)
         return ReceiptRequest(address: address, id: id, key: key(of: id))
     }
 
-    /// The 32 bytes under which a device of that name MACs.
+    /// Returns the 32-byte MAC key of the device with this ID.
     func key(of id: ReceiptID) -> [UInt8] { hash("key", id.bytes, byteCount: ReceiptRequest.keyByteCount) }
 
     private func hash(_ label: StaticString, _ bytes: [UInt8], byteCount: Int) -> [UInt8] {
@@ -74,19 +78,20 @@ public final class ReceiptKey: Sendable {
     }
 }
 
-/// A device's word that it has shown a message, and how many did not open before it. Only a ``ReceiptReceiver`` makes one.
+/// A device's claim that it has shown a message, and how many failed to open before. Only a ``ReceiptReceiver`` creates one.
 public struct ShownReceipt: Hashable, Sendable {
+    /// The ID of the device's receipts.
     public let id: ReceiptID
-    /// 16 bytes, the same whenever a receipt about this message comes from this device: count each pair of ``id`` and
-    /// number once. A number by itself proves nothing: a device may claim any, also another one's.
+    /// The receipt's number: 16 bytes, the same for every receipt from this device for this message. Count each pair of ``id``
+    /// and number once. The number alone proves nothing, because a device can claim any number, even another device's.
     public let number: [UInt8]
-    /// When the message was shown, by the device's clock.
+    /// The time at which the message was shown, by the device's clock.
     public let created: Timestamp
-    /// From the call of the extension until it was shown.
+    /// The time from the extension's start until the message was shown.
     public let elapsed: Duration
-    /// What did not open since the last receipt, by reason: the device's own word, at most 65,535 for each.
+    /// The messages that failed to open since the last receipt, by reason, as the device claims: at most 65,535 for each.
     public let failures: [OpenError: Int]
-    /// Likewise, for reasons that only a later version knows: at most 65,535 for each of the nine.
+    /// The same for reasons that only a later version knows: at most 65,535 for each of the nine.
     public let otherFailureCount: Int
 
     init(_ body: ReceiptBody) {

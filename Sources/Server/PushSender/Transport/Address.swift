@@ -1,14 +1,15 @@
 internal import PushCore
 
-/// Where a push goes: who carries it, and what an app on one device is known by there.
+/// The destination of a push: the carrier, and the carrier's address of an app on one device.
 ///
-/// It is no secret, but it identifies a person's device: logs and metrics show ``logged`` only.
+/// It isn't secret, but it identifies a person's device, so logs and metrics show only ``logged``.
 public struct Address: Hashable, Sendable {
+    /// The service that carries pushes to this address.
     public let carrier: Carrier
-    /// As the carrier has given them: 1 to 1,024; of APNs, 1 to 100.
+    /// The carrier's address: 1 to 1,024 bytes, or 1 to 100 for APNs.
     public let bytes: [UInt8]
 
-    /// Nil unless there are 1 to 1,024 bytes, or 1 to 100 of APNs.
+    /// Creates an address, or returns nil unless there are 1 to 1,024 bytes, or 1 to 100 for APNs.
     public init?(_ bytes: [UInt8], of carrier: Carrier) {
         let maximumByteCount = carrier.environment == nil ? 1_024 : DeviceToken.maximumByteCount
         guard (1...maximumByteCount).contains(bytes.count) else { return nil }
@@ -21,7 +22,7 @@ public struct Address: Hashable, Sendable {
         bytes = token.bytes
     }
 
-    /// The one that APNs knows by a token.
+    /// Returns the address for an APNs device token.
     public static func apns(_ token: DeviceToken, _ environment: PushEnvironment = .production) -> Address {
         Address(token, of: .apns(environment))
     }
@@ -29,24 +30,26 @@ public struct Address: Hashable, Sendable {
     /// The first four bytes in hexadecimal, for logs.
     public var logged: String { Hex.encode(Array(bytes.prefix(4))) + (bytes.count > 4 ? "…" : "") }
 
-    /// All of it: nothing for logs.
+    /// The whole address. Don't log it.
     package var hexadecimal: String { Hex.encode(bytes) }
 }
 
 extension Address: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Not all of it.
+    /// The carrier and ``logged``, not the whole address.
     public var description: String { "\(carrier) \(logged)" }
+    /// The same as ``description``.
     public var debugDescription: String { description }
+    /// A mirror without children, so that dumping an address doesn't reveal it.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Who brings pushes to devices: Apple's production service, its sandbox, or another. A courier sends what is for one carrier,
-/// through the transport that speaks to it.
+/// A service that brings pushes to devices: Apple's production service, its sandbox, or another. A courier sends the pushes
+/// for one carrier through the transport that supports it.
 public struct Carrier: Hashable, Sendable, CustomStringConvertible {
-    /// 1 to 32 small letters, digits and hyphens: `apns`.
+    /// The name: 1 to 32 lowercase letters, digits, and hyphens, such as `apns`.
     public let description: String
 
-    /// Nil unless the name has 1 to 32 small letters, digits and hyphens.
+    /// Creates a carrier, or returns nil unless the name has 1 to 32 lowercase letters, digits, and hyphens.
     public init?(_ name: String) {
         guard (1...32).contains(name.utf8.count), name.utf8.allSatisfy(\.isOfLabel) else { return nil }
         description = name
@@ -59,22 +62,23 @@ public struct Carrier: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Returns the carrier for one of Apple's services.
     public static func apns(_ environment: PushEnvironment = .production) -> Carrier { Carrier(of: environment) }
 
-    /// Which of Apple's services it is; nil for another's.
+    /// The Apple service, or nil if the carrier isn't Apple's.
     public var environment: PushEnvironment? { PushEnvironment.allCases.first { Carrier(of: $0) == self } }
 }
 
-/// What APNs knows a device and app by: 1 to 100 bytes, which an app sends to its server in hexadecimal.
+/// The APNs token for an app on a device: 1 to 100 bytes, which the app sends to its server in hexadecimal.
 ///
 /// Apple says not to rely on its length (32 bytes today, more in Xcode's simulator).
 public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     let bytes: [UInt8]
 
-    /// In small letters.
+    /// The token in lowercase hexadecimal.
     public var description: String { Hex.encode(bytes) }
 
-    /// Nil unless the text is an even number of hexadecimal digits, 2 to 200.
+    /// Creates a token, or returns nil unless the text has 2 to 200 hexadecimal digits, and an even number of them.
     public init?(parsing text: String) {
         guard (2...2 * Self.maximumByteCount).contains(text.utf8.count), let bytes = Hex.decode(text) else {
             return nil

@@ -3,31 +3,31 @@ public import SealedPush
 
 /// Delivers sealed pushes to one carrier's addresses: APNs over HTTP/2 (`PushAPNS`), or another service.
 ///
-/// Called from many tasks at once. An implementation bounds every wait, and says by ``PushOutcome`` what the service's answers
-/// mean. A push for another carrier's address is answered with ``PushOutcome/change(_:)``.
+/// It's called from many tasks at once. An implementation bounds every wait, and translates the service's responses to a
+/// ``PushOutcome``. It answers a push for another carrier's address with ``PushOutcome/change(_:)``.
 public protocol PushTransport: Sendable {
-    /// Sends one push and waits for the answer.
+    /// Sends one push and waits for the response.
     ///
-    /// - Throws: ``PushTransportError`` where there was none; the push may have been delivered all the same.
+    /// - Throws: ``PushTransportError`` if there was no response. The push may still have been delivered.
     func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome
 }
 
-/// Why a push got no answer.
+/// The reason that a push got no response.
 public enum PushTransportError: Error, Hashable, Sendable {
-    /// No connection could be made, no stream was free in time, there was no provider token, or the push expired before. It
-    /// was not sent, or the service said that it did not process it. The text says why.
+    /// The push wasn't sent, or the service reported that it didn't process it. There was no connection, no free stream in
+    /// time, or no provider token, or the push had expired. The text tells which.
     case unreachable(String)
-    /// The connection was lost, reset or closed before the answer: it may have been delivered. The text says how.
+    /// The connection was lost, reset, or closed before the response. The push may have been delivered. The text tells how.
     case connectionLost(String)
-    /// No answer within the request's deadline: it may have been delivered.
+    /// No response came within the request's deadline. The push may have been delivered.
     case timedOut
-    /// As many pushes wait already as the transport was told to hold. The push was not sent.
+    /// The transport already holds its maximum number of pushes. The push wasn't sent.
     case overloaded
-    /// The transport is shutting down. The push was not sent.
+    /// The transport is shutting down. The push wasn't sent.
     case shuttingDown
-    /// The service calls fresh credentials expired: this machine's clock is wrong.
+    /// The service calls fresh credentials expired, so this machine's clock is wrong.
     case wrongClock
-    /// The calling task was cancelled.
+    /// The calling task was canceled.
     case cancelled
 
     /// Whether the push may have reached the service.
@@ -38,7 +38,7 @@ public enum PushTransportError: Error, Hashable, Sendable {
         }
     }
 
-    /// For reports: without the transport's own text.
+    /// The error's name for reports, without the transport's own text.
     package var name: String {
         switch self {
         case .unreachable: "unreachable"
@@ -52,26 +52,25 @@ public enum PushTransportError: Error, Hashable, Sendable {
     }
 }
 
-/// What became of a push, as its transport understands the service's answer.
-///
-/// Each service has reasons of its own. A transport says what they mean; nobody else has to know them.
+/// The result of a push, as its transport understands the service's response. Each service has its own reasons, and only its
+/// transport needs to know what they mean.
 public enum PushOutcome: Hashable, Sendable {
-    /// The service has taken it. Whether it reaches the device, nobody says.
+    /// The service accepted the push. That doesn't mean that it reaches the device.
     ///
-    /// - Parameter uniqueID: the service's own name for it, where it says one: `apns-unique-id`, in Apple's sandbox.
+    /// - Parameter uniqueID: The service's ID for the push, if it returns one: `apns-unique-id`, in Apple's sandbox.
     case accepted(uniqueID: String?)
-    /// The address has not been any good since a moment: drop the push, and the address unless it was registered after that.
+    /// The address has been invalid since that time. Drop the push, and the address unless it was registered later.
     case gone(since: Timestamp, PushReason)
-    /// The service will not deliver to this address: use it no more until somebody has looked.
+    /// The service won't deliver to this address. Don't use it again until an operator has looked into it.
     case refused(PushReason)
-    /// Nothing is wrong with the push: send it again, later.
+    /// The push itself is fine. Send it again later.
     case later(PushDelay, PushReason)
-    /// The push itself can't be delivered as it is: a mistake in the request.
+    /// The push can't be delivered as it is, because the request is wrong.
     case change(PushReason)
-    /// Nothing can be delivered until an operator has corrected something: stop, and say so.
+    /// Nothing can be delivered until an operator corrects a problem. Stop, and report it.
     case stop(PushReason)
 
-    /// Nil where it was accepted.
+    /// The reason that the push wasn't accepted, or nil if it was.
     public var reason: PushReason? {
         switch self {
         case .accepted: nil
@@ -81,63 +80,65 @@ public enum PushOutcome: Hashable, Sendable {
     }
 }
 
-/// Why a push was not taken.
+/// The reason that a push wasn't accepted.
 public struct PushReason: Hashable, Sendable {
-    /// The service's word for it, for reports and dead letters: at most 64 characters.
+    /// The service's name for it, for reports and dead letters: at most 64 characters.
     public let name: String
-    /// What is likely wrong with all pushes, as a sentence for an operator: where ``PushOutcome/stop(_:)`` is for this
-    /// reason, and where one push after another has it, and none is taken. Nil where it says nothing about others.
+    /// A sentence that tells an operator what is likely wrong with all pushes, or nil if the reason concerns only this one.
+    /// It's for ``PushOutcome/stop(_:)``, and for when push after push fails for this reason and none is accepted.
     public let problem: String?
 
+    /// Creates a reason. The name is cut to 64 characters.
     public init(_ name: String, problem: String? = nil) {
         self.name = String(name.prefix(64))
         self.problem = problem
     }
 }
 
-/// How long a push waits before it is sent again. All but `exactly` grow with each attempt; how long they are is the
-/// sender's choice.
+/// How long a push waits before it's sent again. All except `exactly` grow with each attempt; the sender chooses how.
 public enum PushDelay: Hashable, Sendable {
-    /// For another connection: it is not about this push.
+    /// Wait for another connection. The push isn't the problem.
     case connection
-    /// For this one device, which gets too many.
+    /// This device gets too many pushes.
     case device
-    /// For the service, which has trouble.
+    /// The service has problems.
     case service
     /// All pushes wait.
     case everything
-    /// As `service`, but a few times only: the transport does not know what the service means.
+    /// Like `service`, but for a few attempts only, because the transport doesn't understand the response.
     case doubtful
-    /// As long as the service asks for.
+    /// The time that the service asks for.
     case exactly(Duration)
 }
 
-/// One sealed push on its way to one device: what a transport sends, the same on each retry.
+/// A sealed push to one device, as a transport sends it. It stays the same on each retry.
 ///
-/// There is no way to make one of anything unsealed. Printing one shows its public names only. Source: Specification 2.6
-/// and 2.11.
+/// It can't be created from anything unsealed. Printing it shows only public names. Source: Specification 2.6 and 2.11.
 public struct PushRequest: Hashable, Sendable {
-    /// Where to.
+    /// The destination.
     public let address: Address
     /// The request's body: at most 4,096 bytes.
     public let body: [UInt8]
-    /// For `apns-topic`.
+    /// The value of `apns-topic`.
     public let topic: Topic
-    /// For `apns-id`: a UUID in small letters.
+    /// The value of `apns-id`: a lowercase UUID.
     public let apnsID: String
-    /// For `apns-collapse-id`: at most 64 bytes.
+    /// The value of `apns-collapse-id`: at most 64 bytes.
     public let collapseID: String
-    /// For `apns-priority`.
+    /// The value of `apns-priority`.
     public let priority: PushPriority
-    /// For `apns-expiration`: until when the service keeps it for a device that is away; nil leaves that to the service.
+    /// The value of `apns-expiration`: how long the service keeps the push for an offline device. If nil, the service decides.
     public let expiration: Timestamp?
-    /// A hint from whoever keeps a registry: the service has accepted a push for this address and topic before, so this one need not
-    /// prove itself. It is not sent, and changes only which connection is used.
+    /// A hint that the service accepted a push for this address and topic before. Not sent; affects only the connection.
     public var isProven = false
 
+    /// Creates a request.
+    ///
     /// - Parameters:
-    ///   - priority: what Apple allows for a background push counts in its place.
-    ///   - expiration: nil takes the content's own, where it has one.
+    ///   - payload: The sealed payload.
+    ///   - address: The device's address.
+    ///   - priority: The priority. Background pushes use the one that Apple allows instead.
+    ///   - expiration: The expiration, or nil to use the content's own, if any.
     public init(
         _ payload: SealedPayload, to address: Address, priority: PushPriority = .immediate, expiration: Timestamp? = nil
     ) {
@@ -147,10 +148,10 @@ public struct PushRequest: Hashable, Sendable {
             expiration: expiration ?? payload.expires)
     }
 
-    /// Whether it is a background push: then `apns-push-type` is `background`.
+    /// Whether this is a background push, with an `apns-push-type` of `background`.
     public var isBackground: Bool { PayloadForm.isBackground(body) }
 
-    /// One that was sealed and stored before.
+    /// Creates a request from one that was sealed and stored earlier.
     package init(
         address: Address, body: [UInt8], topic: Topic, apnsID: String, collapseID: String, priority: PushPriority,
         expiration: Timestamp?
@@ -166,32 +167,33 @@ public struct PushRequest: Hashable, Sendable {
 }
 
 extension PushRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Neither the whole address nor the body.
+    /// The request's ID and part of its address, without the body.
     public var description: String { "push \(apnsID) to \(address.logged)" }
+    /// The same as ``description``.
     public var debugDescription: String { description }
+    /// A mirror without children, so that dumping a request doesn't reveal its address.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// `apns-priority`.
+/// The value of `apns-priority`.
 public enum PushPriority: Int, Hashable, Sendable, CaseIterable {
-    /// At once.
+    /// Deliver immediately.
     case immediate = 10
-    /// When it suits the device's battery.
+    /// Deliver when it suits the device's battery.
     case considerate = 5
 }
 
-/// The app's own name for one request to send, so that asking again does not send again: 1 to 256 bytes of UTF-8.
+/// The app's own name for one request to send, so that a retry doesn't send twice: 1 to 256 bytes of UTF-8.
 ///
-/// Only a hash is stored. A name that can be guessed can be confirmed from its hash, so make it of IDs
-/// and not of words: `invitation-8812`, not what the message says. Random ones are best: with one that can be guessed and the
-/// sender's secret, guesses at the content can be confirmed, too.
+/// Only a hash is stored. Anyone can verify a guess at a key from its hash, so use IDs such as `invitation-8812` rather than
+/// words from the message. Random keys are best: with a guessable key, the sender's secret can verify guesses at content.
 public struct IdempotencyKey: Hashable, Sendable {
-    /// BLAKE2b-256 of the text, under a label of its own.
+    /// The BLAKE2b-256 hash of the text, under a label of its own.
     package let digest: [UInt8]
-    /// The same under another label, which is never stored.
+    /// The same under another label. It's never stored.
     package let tag: [UInt8]
 
-    /// Nil unless the text has 1 to 256 bytes.
+    /// Creates a key, or returns nil unless the text has 1 to 256 bytes.
     public init?(_ text: String) {
         guard (1...256).contains(text.utf8.count) else { return nil }
         digest = BLAKE2b.hash(Array("sealedpush/v1 request".utf8) + [0] + text.utf8, byteCount: 32)
@@ -200,7 +202,7 @@ public struct IdempotencyKey: Hashable, Sendable {
 
     package static let rule = "1 to 256 bytes of text"
 
-    /// One that nobody else has.
+    /// Returns a unique key.
     package static func random() -> IdempotencyKey { IdempotencyKey() }
 
     private init() { (digest, tag) = (SecureRandom.bytes(count: 32), SecureRandom.bytes(count: 32)) }
