@@ -4,8 +4,8 @@ import Testing
 
 @testable import PushCharts
 
-@Suite("Whatever the points, a chart's picture") struct ChartPropertyTests {
-    /// Pure, so that no other color in the picture is near it.
+@Suite("A chart's picture, for any points") struct ChartPropertyTests {
+    /// A pure color, so that no other color in the picture is near it.
     private static let ink = Pixels.Color(red: 255, green: 0, blue: 255)
 
     private func picture(
@@ -17,7 +17,7 @@ import Testing
         return try Pixels(ChartPicture(chart, style: style).png)
     }
 
-    /// The columns of point `index`, a few to each side.
+    /// Returns the columns of point `index`, with a few on each side.
     private func columns(_ index: Int, of count: Int, _ kind: PushChart.Kind, in picture: Pixels) -> Range<Int> {
         let (left, width) = (32.0, Double(picture.width) - 64)
         let slots = kind == .bar ? Double(count) : Double(count - 1)
@@ -25,11 +25,11 @@ import Testing
         return Int(middle) - 3..<Int(middle) + 4
     }
 
-    @Test("has the highest point highest and the lowest lowest", arguments: PushChart.Kind.allCases)
+    @Test("The highest point is highest in the picture, and the lowest is lowest", arguments: PushChart.Kind.allCases)
     func extremes(kind: PushChart.Kind) throws {
         var random = SeededGenerator()
         for _ in 0..<2 {
-            // Far enough apart that the highest is so by more than a line's width; the last, with its dot, is neither.
+            // The values differ by more than a line's width; the last point, which has the dot, is neither highest nor lowest.
             var points: [Double?] = (0..<9).map { _ in Double.random(in: -5...5, using: &random) } + [0]
             let (high, low) = (Int.random(in: 0...4, using: &random), Int.random(in: 5...8, using: &random))
             (points[high], points[low]) = (20, -20)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("has no ink in a gap", arguments: PushChart.Kind.allCases) func gap(kind: PushChart.Kind) throws {
+    @Test("A gap has no ink", arguments: PushChart.Kind.allCases) func gap(kind: PushChart.Kind) throws {
         let picture = try picture(kind, [1, 3, 2, nil, nil, nil, 3, 1, 2])
         let inked = Set(picture.columns(of: Self.ink))
         let edges = (columns(2, of: 9, kind, in: picture), columns(6, of: 9, kind, in: picture))
@@ -53,12 +53,12 @@ import Testing
         #expect(gap.count > 100)
         #expect(inked.intersection(gap).isEmpty)
         #expect(!inked.isDisjoint(with: edges.0) && !inked.isDisjoint(with: edges.1))
-        // Nor in the paler color of an area.
+        // The paler color of an area isn't there, either.
         let background = picture[1, 1]
         #expect(gap.allSatisfy { x in (0..<picture.height).allSatisfy { picture[x, $0] == background } })
     }
 
-    @Test("has negative bars and areas below the line at zero, and positive ones above it", arguments: [0, 1])
+    @Test("Negative bars and areas are below the line at zero, and positive ones above it", arguments: [0, 1])
     func negative(sign: Int) throws {
         let picture = try picture(.bar, [4, -4])
         let rows = picture.rows(
@@ -71,7 +71,7 @@ import Testing
         #expect(sign == 0 ? lines[0] < 60 : lines[0] > area.height - 60)
     }
 
-    @Test("has the color of the trend, where asked") func trend() throws {
+    @Test("A chart has the color of its trend if the sender asks for it") func trend() throws {
         let green = PushChart.RGB(red: 0, green: 255, blue: 0)
         let red = PushChart.RGB(red: 255, green: 0, blue: 0)
         let style = ChartStyle(
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("never traps: random points, labels and numbers at the edge of what a Double holds") func random() throws {
+    @Test("No chart traps: random points, labels, and numbers at the limits of a Double") func random() throws {
         var random = SeededGenerator()
         let edges: [Double?] = [
             nil, 0, -0.0, 1e308, -1e308, 1.7e308, -1.7e308, Double.leastNonzeroMagnitude, -Double.leastNonzeroMagnitude,
@@ -107,7 +107,7 @@ import Testing
             let chart = PushChart(
                 kind, points: points, labels: labels, prefix: labels.first ?? "", suffix: labels.last ?? "",
                 color: [.accent, .trend].randomElement(using: &random) ?? .accent)
-            // The drawing for all of them, and the picture, which takes its time, for some.
+            // Lay out all of them, but draw the picture, which takes longer, only for some.
             let drawing = ChartDrawing(chart, style: ChartStyle(scale: .two))?.drawing
             #expect((drawing == nil) == points.allSatisfy { $0.map { !$0.isFinite } ?? true })
             if let drawing { #expect(drawing.isWithinBounds, "\(chart)") }
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("text that is wider than its place ends with an ellipsis there, and no other is cut") func wideText() throws {
+    @Test("Text that is too wide is cut and ends with an ellipsis; other text isn't cut") func wideText() throws {
         for letter in ["W", "i", "\u{4e2d}", "e\u{301}"] {
             for count in [1, 2, 12, 16, 48, 1_000] {
                 let text = String(repeating: letter, count: count)
@@ -134,13 +134,13 @@ import Testing
         }
     }
 
-    @Test("of no value is none") func nothing() {
+    @Test("A chart without a value has no picture") func nothing() {
         for points in [[], [nil], [nil, nil], [.nan], [.infinity]] as [[Double?]] {
             #expect(throws: ChartError.nothingToDraw) { try picture(.line, points) }
         }
     }
 
-    @Test("a point that is no finite number is a gap", arguments: PushChart.Kind.allCases)
+    @Test("A point that isn't a finite number is a gap", arguments: PushChart.Kind.allCases)
     func gaps(kind: PushChart.Kind) throws {
         for odd in [Double.nan, .infinity, -.infinity] {
             let drawing = try #require(ChartDrawing(PushChart(kind, points: [-3, odd, -1]), style: ChartStyle()))
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("of one value, or of equal ones, has them in the middle") func equal() throws {
+    @Test("One value, or several equal ones, are drawn in the middle") func equal() throws {
         for points in [[7], [7, 7, 7], [-1e300], [0, 0]] as [[Double?]] {
             let rows = try picture(.line, points).rows(of: Self.ink)
             let middle = (try #require(rows.first) + (try #require(rows.last))) / 2
@@ -159,7 +159,7 @@ import Testing
 }
 
 extension Drawing {
-    /// Whether every point of every path is a number within the picture, or near it.
+    /// Whether every point of every path is a finite number within the picture, or near it.
     fileprivate var isWithinBounds: Bool {
         marks.allSatisfy { mark in
             switch mark {

@@ -39,7 +39,7 @@ import UserNotifications
 
     private func files() throws -> [URL] { try Checkout.allFiles(in: folder.url) }
 
-    @Test("puts a picture of the content's chart before what else is attached, with its newest part as thumbnail")
+    @Test("The chart's picture precedes other attachments, and its newest part is the thumbnail")
     func picture() async throws {
         var draft = try draft { $0.chart = PushChart(.line, points: [1, 2, 3]) }
         draft.attachments = [DraftAttachment(identifier: "photo", file: folder.appending("photo.png"))]
@@ -57,7 +57,7 @@ import UserNotifications
         #expect(improved.body == draft.body)
     }
 
-    @Test("leaves a notification without a chart, or with one that can't be read, as it is, and writes no file")
+    @Test("A notification without a readable chart is unchanged, and no file is written")
     func unchanged() async throws {
         let draft = try draft { $0.data = 1 }
         let improved = try await ChartStage().improve(draft, in: context())
@@ -65,7 +65,7 @@ import UserNotifications
         #expect(try files().isEmpty)
     }
 
-    @Test("heeds its cancellation, and writes no file") func cancelled() async throws {
+    @Test("A canceled stage stops, and writes no file") func cancelled() async throws {
         let draft = try draft { $0.chart = PushChart(.bar, points: Array(repeating: 1, count: 1_024)) }
         let context = context()
         let task = Task {
@@ -85,13 +85,13 @@ import UserNotifications
         override var configuration: ServiceConfiguration { fixed }
     }
 
-    @Test("costs no text where its picture can't be written", arguments: [true, false])
+    @Test("The text is shown even if the picture can't be written", arguments: [true, false])
     func textStands(canWrite: Bool) async throws {
         let created = Timestamp.now().advanced(bySeconds: -60)
         let keys = OneItem(item: StoredKey.item(phone, life: KeyLife(created: created, confirmed: created)))
         let ledger = FileLedger(folder: folder.appending("SealedPush").appending(path: "ledger"))
         try ledger.begin(floor: Timestamp.now().advanced(bySeconds: -60), asksForNewKey: false)
-        // A file where the folder would have to be.
+        // A file takes the folder's place.
         if !canWrite { try folder.write("", to: "tmp") }
         let service = Service(
             ServiceConfiguration(
@@ -116,7 +116,7 @@ import UserNotifications
     }
 }
 
-/// A keychain that nobody changes.
+/// A keychain that never changes.
 private struct OneItem: SecretItems {
     let item: SecretItem
 

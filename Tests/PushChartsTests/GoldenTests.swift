@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushCharts
 
-/// The pictures in Golden were looked at by people. `WRITE_GOLDEN=1` in the environment writes them anew: look again.
+/// People have checked the pictures in Golden. Set `WRITE_GOLDEN=1` to write them again, then check them again.
 @Suite("A chart's picture") struct GoldenTests {
     static let charts: [(name: String, chart: PushChart, style: ChartStyle)] = [
         (
@@ -35,20 +35,20 @@ import Testing
     ]
 
     #if !canImport(Darwin)
-        // Those in Golden are Cairo's.
+        // The pictures in Golden are Cairo's.
         @Test(
-            "is the one in Golden, but for how a machine smooths edges and letters", arguments: charts.map { $0.name })
+            "A chart matches its golden picture, but for smoothed edges and letters", arguments: charts.map { $0.name })
         func golden(name: String) throws {
             let (_, chart, style) = try #require(Self.charts.first { $0.name == name })
             let png = try ChartPicture(chart, style: style).png
             let file = Checkout.folder.appending(path: "Tests/PushChartsTests/Golden/\(name).png")
             if ProcessInfo.processInfo.environment["WRITE_GOLDEN"] != nil { try Data(png).write(to: file) }
             let difference = Self.difference(try Pixels(png), try Pixels(Array(try Data(contentsOf: file))))
-            #expect(difference < 0.004, "a part of \(difference) of the pixels differs")
+            #expect(difference < 0.004, "the part of the pixels that differ is \(difference)")
         }
     #endif
 
-    /// Which part of the pixels differs by so much that a person sees it.
+    /// Returns the part of the pixels that differ visibly.
     private static func difference(_ picture: Pixels, _ golden: Pixels) -> Double {
         guard picture.width == golden.width, picture.height == golden.height else { return 1 }
         var count = 0
@@ -58,7 +58,7 @@ import Testing
         return Double(count) / Double(picture.width * picture.height)
     }
 
-    @Test("differs from another chart's by more than that: a point moved is noticed") func sensitivity() throws {
+    @Test("Different charts differ by more than that, even if only one point has moved") func sensitivity() throws {
         let (_, chart, style) = Self.charts[0]
         var moved = chart
         moved.points[3] = 192

@@ -1,10 +1,10 @@
-/// A PNG file's pixels.
+/// The pixels of a PNG file.
 struct Pixels {
     let width: Int
     let height: Int
     private let bytes: [UInt8]
     private let stride: Int
-    /// Where it lies in a pixel: first, or last of three.
+    /// The position of red in a pixel: first or last of three.
     private let red: Int
 
     struct Color: Hashable {
@@ -12,7 +12,7 @@ struct Pixels {
         let green: UInt8
         let blue: UInt8
 
-        /// The greatest difference of the three.
+        /// The greatest difference among the three components.
         func distance(to other: Color) -> Int {
             max(abs(Int(red) - Int(other.red)), abs(Int(green) - Int(other.green)), abs(Int(blue) - Int(other.blue)))
         }
@@ -24,13 +24,13 @@ struct Pixels {
         (self.width, self.height, self.stride, self.bytes, self.red) = (width, height, stride, bytes, red)
     }
 
-    /// A pixel is red, green and blue, or blue, green and red, and a byte that counts only where there is transparency.
+    /// A pixel is red, green, and blue, or blue, green, and red, plus a byte that matters only for transparency.
     subscript(x: Int, y: Int) -> Color {
         let index = y * stride + x * 4
         return Color(red: bytes[index + red], green: bytes[index + 1], blue: bytes[index + 2 - red])
     }
 
-    /// The rows, from the top, with a pixel near the color in these columns.
+    /// Returns the rows, from the top, that have a pixel near the color in these columns.
     func rows(of color: Color, within columns: Range<Int>? = nil, tolerance: Int = 60) -> [Int] {
         let columns = (columns ?? 0..<width).clamped(to: 0..<width)
         return (0..<height).filter { y in columns.contains { self[$0, y].distance(to: color) <= tolerance } }

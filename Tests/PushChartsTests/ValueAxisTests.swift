@@ -8,7 +8,7 @@ import Testing
         return axis.ticks.map { axis.text(of: $0, decimalSeparator: ".") }
     }
 
-    @Test("has round numbers around the values, each as short as can be") func numbers() {
+    @Test("The numbers are round, include the values, and are as short as possible") func numbers() {
         #expect(texts([0, 10]) == ["0", "2.5", "5.0", "7.5", "10.0"])
         #expect(texts([-7, 17]) == ["−10", "0", "10", "20"])
         #expect(texts([182, 193.5]) == ["180", "185", "190", "195"])
@@ -19,7 +19,7 @@ import Testing
         #expect(texts([2e-9, 6e-9]) == ["2e-9", "3e-9", "4e-9", "5e-9", "6e-9"])
     }
 
-    @Test("has no number twice, however near the values are to one another") func distinct() {
+    @Test("No two numbers on an axis are equal, however close the values are") func distinct() {
         for (low, reach) in [(1.0, 1e-8), (1e9, 10), (1e14, 1e6), (1e20, 1e12), (-5e-9, 1e-12), (123_456, 0.01)] {
             let texts = texts([low, low + reach])
             #expect(Set(texts).count == texts.count, "\(texts)")
@@ -27,12 +27,12 @@ import Testing
         }
     }
 
-    @Test("writes decimals the way the person's country does") func separator() {
+    @Test("Decimals are written as in the user's region") func separator() {
         let axis = ValueAxis([0, 1], includesZero: true, isTight: false)
         #expect(axis.ticks.map { axis.text(of: $0, decimalSeparator: ",") } == ["0", "0,25", "0,50", "0,75", "1,00"])
     }
 
-    @Test("holds every value, the largest and smallest that there are too") func extremes() {
+    @Test("The axis includes every value, even the largest and smallest numbers") func extremes() {
         for values in [
             [1.7e308, -1.7e308], [Double.leastNonzeroMagnitude],
             [Double.leastNonzeroMagnitude, -Double.leastNonzeroMagnitude], [0], [1e300, 1], [1e-90, 2e-90],

@@ -19,7 +19,7 @@ import UserNotifications
     private var names: [String] { (try? DurableFiles.names(in: folder)) ?? [] }
     private var name: String { Hex.encode(fixture.phone.recipient.bytes) }
 
-    @Test("the first authenticated message leaves the key's marker with the time; later ones leave it alone")
+    @Test("The first authenticated message leaves the key's marker with its time; later ones don't change it")
     func firstMessage() async throws {
         #expect(names.isEmpty)
         #expect(await fixture.show(try fixture.seal(), identifier: "one").title == "Nina")
@@ -35,7 +35,7 @@ import UserNotifications
         #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int == inode)
     }
 
-    @Test("anonymous messages, refused ones, repeats and replays leave none") func noMarker() async throws {
+    @Test("Anonymous and refused messages, repeats, and replays leave no marker") func noMarker() async throws {
         let configuration = fixture.configuration(allowsAnonymous: true)
         let anonymous = try Sealer(anonymousFor: Fixture.topic, safeDefault: "d")
             .seal(Content(body: "b"), toUnverified: fixture.phone.recipient)
@@ -58,7 +58,7 @@ import UserNotifications
         #expect(names.isEmpty)
     }
 
-    @Test("a marker that can't be written costs nothing, and nothing waits for it") func unwritable() async throws {
+    @Test("A marker that can't be written does no harm and delays nothing") func unwritable() async throws {
         try Data().write(to: folder)
         #expect(await fixture.show(try fixture.seal(), identifier: "one").title == "Nina")
         #expect(names.isEmpty)
@@ -67,7 +67,7 @@ import UserNotifications
         #expect(names == [name])
     }
 
-    @Test("what the app opens after the unlock confirms the key too") func openedByTheApp() async throws {
+    @Test("A message that the app opens after the unlock also confirms the key") func openedByTheApp() async throws {
         let field = try fixture.seal()
         _ = try await fixture.configuration().open(envelope: field, requestIdentifier: "one")
         #expect(names == [name])
@@ -77,7 +77,7 @@ import UserNotifications
     }
 
     @Test(
-        "a marker from the future counts as of now, and one that is damaged too",
+        "A marker that is damaged or from the future counts as made now",
         arguments: ["9999999999\n", "x", "", "-5\n"])
     func strange(text: String) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

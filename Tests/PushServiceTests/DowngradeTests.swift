@@ -6,13 +6,13 @@ import Testing
 @testable import PushService
 @testable import SealedPush
 
-/// What others could try so that a hybrid phone gets messages that are not. Source: Specification 3.8.7; ThreatModel 3.
+/// Attempts to make a hybrid phone receive messages that aren't hybrid. Source: Specification 3.8.7; ThreatModel 3.
 @Suite("A phone that has become hybrid") struct DowngradeTests {
     private let phone: Phone
     private let start = Phone.start
     /// An hour later, when the hybrid key is confirmed.
     private let now = Phone.start.advanced(bySeconds: 3_600)
-    /// What the server knew before.
+    /// The record that the server knew before.
     private let before: EnrolledDevice
     private let server: EnrolledDevice
 
@@ -49,7 +49,7 @@ import Testing
         return try sealer.seal(content, to: device.recipient(at: sent)).envelope
     }
 
-    /// Nil if it is shown.
+    /// Returns the reason for the refusal; nil if the message is shown.
     private func refusal(_ envelope: [UInt8], at now: Timestamp, allowsAnonymous: Bool = false) -> OpenError? {
         guard let envelope = try? Envelope(parsing: envelope) else { return .malformed }
         let opener = Opener(
@@ -59,7 +59,7 @@ import Testing
         return nil
     }
 
-    @Test("shows nothing that a carrier has made of a hybrid push: another suite, parts left out, its halves named")
+    @Test("Hybrid pushes that a carrier altered aren't shown: another suite, missing parts, or one half only")
     func carrier() throws {
         let hybrid = try server.recipient(at: now).recipient
         let half = try #require(DevicePublicKey(Array(hybrid.bytes.suffix(32)), .x25519))
@@ -80,16 +80,16 @@ import Testing
                 }
             }
         }
-        // Anybody can seal to the X25519 half of a key that is public.
+        // Anyone can seal to the X25519 half of a public key.
         let anonymous = Envelope.sealingAnonymously(Array("{}".utf8), to: half)
         #expect(refusal(anonymous.bytes, at: now, allowsAnonymous: true) == .unknownRecipient)
-        // Even the sender's own key does not open the half.
+        // Even the sender's own key doesn't open the half.
         let toHalf = try phone.seal(to: half, sent: now)
         #expect(refusal(toHalf.bytes, at: now) == .unknownRecipient)
     }
 
     @Test(
-        "is not made classical again by who has stolen the server's list: an older record, one of his own, one cut short"
+        "A thief of the server's list can't make the phone classical: not by an older, forged, or shortened record"
     )
     func stolenList() throws {
         var server = server
@@ -99,7 +99,7 @@ import Testing
             of: recipients, topic: Phone.topic, counter: server.record.counter + 1, created: now,
             expires: now.advanced(bySeconds: 86_400), signedBy: EnrollmentPrivateKey())
         #expect(throws: RecordError.foreignSigner) { try server.accept(own, at: now) }
-        // The hybrid key, its algorithm's byte in front, taken out of the middle.
+        // Cut out the hybrid key, which has its algorithm's byte in front.
         var bytes = server.record.bytes
         let place = try #require(bytes.firstRange(of: [0x03] + server.record.recipients[0].bytes))
         bytes.removeSubrange(place)
@@ -107,7 +107,7 @@ import Testing
         let cut = "pushrecord." + Base64URL.encode(ArmouredText.appendingChecksum(to: bytes))
         #expect(throws: RecordError.badSignature) { try DeviceRecord(parsing: cut) }
         #expect(try server.recipient(at: now).recipient.isHybrid)
-        // What was proven counts for the record's keys alone, and once the key is retired nobody can prove it again.
+        // A proof counts only for the record's keys, and a retired key can't be proven again.
         let retired = try phone.device.maintain(at: now).record
         let loaded = try EnrolledDevice(loading: server.enrollment, record: retired, proven: recipients)
         #expect(throws: RecordError.unproven) { try loaded.recipient(at: now) }
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("is reached by a server that was put back for two hours at most; not at all where either end has its policy")
+    @Test("A server restored from a backup reaches the phone for two hours, or not at all if either end is strict")
     func backup() throws {
         _ = try phone.device.maintain(at: now)
         let late = now.advanced(bySeconds: 7_201)
@@ -135,7 +135,7 @@ import Testing
         #expect(refusal(try seal(to: server, by: sealer(), sent: now).bytes, at: now) == nil)
     }
 
-    @Test("keeps its classical key under the strictest policy until a hybrid one is confirmed: nothing is lost before")
+    @Test("A phone under the strictest policy loses no push, keeping its classical key until a hybrid one is confirmed")
     func unconfirmed() throws {
         let phone = try Phone()
         try phone.ledger.begin(floor: start.advanced(bySeconds: -60), asksForNewKey: false)

@@ -25,24 +25,24 @@ import Testing
             key: BLAKE2b.hash(Array("\(number)".utf8), byteCount: 32), sent: sent ?? now, requestIdentifier: identifier)
     }
 
-    @Test("a message opens once; again under the same identifier however often; never under another")
+    @Test("A message opens again only under the identifier under which it first opened")
     func answers() throws {
         let ledger = try begun()
         #expect(try ledger.record(entry(1), at: now) == .first)
         for _ in 2...100 { #expect(try ledger.record(entry(1), at: now) == .repeated) }
         let day = folder.appending("ledger").appending(path: FileLedger.dayName(now))
-        #expect(try DurableFiles.names(in: day).count == 1, "a repeat leaves nothing on the disk")
+        #expect(try DurableFiles.names(in: day).count == 1, "a repeat must not write to the disk")
         #expect(throws: LedgerError.replayed) { try ledger.record(entry(1, identifier: "two"), at: now) }
         #expect(try ledger.record(entry(2, identifier: "two"), at: now) == .first)
     }
 
-    @Test("files and memory give the same answers to any sequence of acts") func agreement() throws {
+    @Test("Files and memory give the same answers to any sequence of operations") func agreement() throws {
         var random = SeededGenerator()
         let ledger = try begun()
         let memory = InMemoryLedger(floor: now.advanced(bySeconds: -40 * 86_400))
         for step in 0..<400 {
             let number = Int.random(in: 0..<40, using: &random)
-            // One message is always sent at one time.
+            // Each message always has the same time.
             let sent = now.advanced(bySeconds: Int64(-number) * 86_400)
             let entry = entry(number, sent: sent, identifier: ["a", "b"].randomElement(using: &random) ?? "a")
             let moment = now.advanced(bySeconds: Int64(step) * 2_000)
@@ -56,13 +56,13 @@ import Testing
         }
     }
 
-    @Test("content at the floor is refused, one second later it opens") func floor() throws {
+    @Test("Content sent at the floor is refused; a second later, it opens") func floor() throws {
         try ledger.begin(floor: now, asksForNewKey: false)
         #expect(throws: LedgerError.replayed) { try ledger.record(entry(1, sent: now), at: now) }
         #expect(try ledger.record(entry(1, sent: now.advanced(bySeconds: 1)), at: now) == .first)
     }
 
-    @Test("the floor only rises, whoever raises it") func floorRises() throws {
+    @Test("The floor only rises, whichever process raises it") func floorRises() throws {
         let ledger = try begun()
         DispatchQueue.concurrentPerform(iterations: 40) { number in
             let floor = now.advanced(bySeconds: Int64((number * 7) % 40))
@@ -73,14 +73,14 @@ import Testing
         #expect(try ledger.floor() == now.advanced(bySeconds: 39))
     }
 
-    @Test("a missing ledger starts at now and asks for a new key") func missing() throws {
+    @Test("A missing ledger starts now and asks for a new key") func missing() throws {
         #expect(throws: LedgerError.replayed) { try ledger.record(entry(1), at: now) }
         #expect(ledger.asksForNewKey)
         #expect(try ledger.floor() == now)
         #expect(try ledger.record(entry(1, sent: now.advanced(bySeconds: 1)), at: now) == .first)
     }
 
-    @Test("where many find the ledger missing at once, it is begun, and stays") func missingForMany() throws {
+    @Test("If many find the ledger missing at once, it is begun once and stays") func missingForMany() throws {
         for round in 0..<20 {
             let ledger = FileLedger(folder: folder.appending("ledger \(round)"))
             DispatchQueue.concurrentPerform(iterations: 8) { number in
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("where another begins the ledger in the middle of its beginning, whichever text is there in the end holds")
+    @Test("If two processes begin the ledger at once, it is valid whichever text remains")
     func begunAtOnce() throws {
         try ledger.begin(floor: now, asksForNewKey: false)
         try FileManager.default.removeItem(at: ledger.folder.appending(path: "origin.text"))
@@ -102,7 +102,7 @@ import Testing
         #expect(try ledger.floor() == now)
     }
 
-    @Test("a floor that rises while the folder is listed, and so is in no list, is not missing")
+    @Test("A ledger isn't missing if its floor rises during a listing and so isn't in the list")
     func floorInNoList() throws {
         let ledger = try begun()
         var listCount = 0
@@ -116,7 +116,7 @@ import Testing
     }
 
     #if !canImport(Darwin)
-        @Test("its origin tells two files of one time by their inodes, and one file's times by their fractions")
+        @Test("The origin tells files of the same time by inode, and times of the same file by their fractions")
         func origin() throws {
             func origin(_ name: String) throws -> [Substring] {
                 try FileOrigin.text(of: folder.appending(name)).split(separator: " ")
@@ -128,7 +128,7 @@ import Testing
                 let (first, second) = (try origin(names[0]), try origin(names[1]))
                 #expect(first[0] != second[0])
                 hasOneTime = hasOneTime || first[1] == second[1]
-                // Now of another time.
+                // Now with another time.
                 usleep(5_000)
                 #expect(chmod(folder.appending(names[0]).path, 0o600) == 0)
                 let again = try origin(names[0])
@@ -143,7 +143,7 @@ import Testing
         }
     #endif
 
-    @Test("what came second where two began the ledger is removed in time, and nothing else")
+    @Test("Of two processes that began the ledger, only the second one's files are removed, after a day")
     func foreignOrigins() throws {
         let ledger = try begun()
         let foreign = ledger.folder.appending(path: "origin.0123456789abcdef")
@@ -158,7 +158,7 @@ import Testing
         #expect(try ledger.floor() != nil)
     }
 
-    @Test("a ledger copied back from an older copy counts as missing: what it forgot does not open again")
+    @Test("A ledger restored from an older copy counts as missing, so forgotten messages don't open again")
     func restored() throws {
         let ledger = try begun()
         _ = try ledger.record(entry(1), at: now)
@@ -172,7 +172,7 @@ import Testing
         #expect(try ledger.record(entry(3, sent: now.advanced(bySeconds: 1)), at: now) == .first)
     }
 
-    @Test("a ledger that was moved as a whole is still itself") func moved() throws {
+    @Test("A ledger that was moved as a whole is still the original") func moved() throws {
         let ledger = try begun()
         _ = try ledger.record(entry(1), at: now)
         let elsewhere = folder.appending("elsewhere")
@@ -182,7 +182,7 @@ import Testing
         #expect(!moved.asksForNewKey)
     }
 
-    @Test("a purge drops what is a second older than 30 days and keeps what is not, and lets nothing open again")
+    @Test("A purge drops only entries older than 30 days, and lets no message open again")
     func purgeByAge() throws {
         let ledger = try begun()
         func sent(_ day: Int) -> Timestamp { now.advanced(bySeconds: Int64(-day) * 86_400) }
@@ -202,11 +202,11 @@ import Testing
         #expect(days.count == 31)
     }
 
-    /// Of more than a day. Five were sent in the first second: they go together.
-    @Test("beyond 20,000 entries the ones sent first go, and lie at or below the floor", arguments: [20_001, 20_005])
+    /// Entries of more than a day. The five from the first second are dropped together.
+    @Test("Beyond 20,000 entries, the oldest go first, and are at or below the floor", arguments: [20_001, 20_005])
     func purgeByCount(count: Int) throws {
         let ledger = try begun()
-        // Names of one empty file: 20,000 files and syncs would only test the disk.
+        // Links to one empty file, because 20,000 files and syncs would only test the disk.
         let empty = try folder.write("", to: "empty")
         let sent = (0..<count).map { now.advanced(bySeconds: 20 * (Int64($0 % 5_000) - 5_000)) }
         for (number, moment) in sent.enumerated() {
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test("while one thread purges and others record, nothing opens twice") func purgeRace() throws {
+    @Test("No message opens twice while one thread purges and others record") func purgeRace() throws {
         let ledger = try begun()
         let old = now.advanced(bySeconds: -30 * 86_400 - 1)
         for round in 0..<20 {
@@ -255,7 +255,7 @@ import Testing
         }
     }
 
-    @Test("a purge between the entry and the last look at the floor lets nothing through")
+    @Test("A purge between making the entry and the last check of the floor lets no message through")
     func purgeInBetween() throws {
         let ledger = try begun()
         #expect(throws: LedgerError.replayed) {
@@ -264,7 +264,7 @@ import Testing
         #expect(throws: LedgerError.replayed) { try ledger.record(entry(1, identifier: "two"), at: now) }
     }
 
-    @Test("a day's folder that is taken away before the entry lies in it is made again") func folderTakenAway() throws {
+    @Test("A day's folder that disappears before the entry is made is made again") func folderTakenAway() throws {
         let ledger = try begun()
         for round in 0..<30 {
             let sent = now.advanced(bySeconds: Int64(-round) * 86_400)
@@ -285,7 +285,7 @@ import Testing
         }
     }
 
-    @Test("of many threads that open one message under different identifiers, one succeeds") func oneWins() throws {
+    @Test("If many threads open a message under different identifiers, only one succeeds") func oneWins() throws {
         let ledger = try begun()
         for number in 0..<30 {
             let firsts = Locked(0)
@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    @Test("names that are not quite the ledger's are left alone, and mean nothing") func strangeNames() throws {
+    @Test("Names that resemble the ledger's are left alone and have no effect") func strangeNames() throws {
         let ledger = try begun()
         for name in ["floor.+99999999999", "floor.099999999999", "floor.-1", "floor.x", "floor."] {
             try Data().write(to: ledger.folder.appending(path: name))
@@ -315,7 +315,7 @@ import Testing
         #expect(try ledger.record(entry(2), at: now) == .first)
     }
 
-    @Test("unfinished files of killed processes are left alone for a day, then removed; strange files stay")
+    @Test("Unfinished files of killed processes are removed after a day; foreign files stay")
     func leftovers() throws {
         let ledger = try begun()
         try Data().write(to: ledger.folder.appending(path: "tmp.x"))
@@ -333,7 +333,7 @@ import Testing
         #expect(try ledger.record(entry(1), at: now) == .first)
     }
 
-    @Test("a damaged entry counts as another request's: the message does not open again") func damaged() throws {
+    @Test("A damaged entry counts as another request's, so the message doesn't open again") func damaged() throws {
         let ledger = try begun()
         _ = try ledger.record(entry(1), at: now)
         let day = ledger.folder.appending(path: FileLedger.dayName(now))
@@ -344,7 +344,7 @@ import Testing
         }
     }
 
-    @Test("its origin stays, whoever begins it again, however old it is, and when it can't be read")
+    @Test("The origin stays if the ledger is begun again, however old it is, and if it can't be read")
     func originStays() throws {
         let ledger = try begun()
         func origins() throws -> Set<String> {
@@ -362,9 +362,9 @@ import Testing
         #expect(try origins() == before)
     }
 
-    /// It does not say that the ledger is lost. What mends it is to remove the whole folder.
+    /// It doesn't count as lost. To repair it, remove the whole folder.
     @Test(
-        "what is no file where one should be is unavailable, each time, and nothing changes until the ledger is removed",
+        "If another object takes a file's place, the ledger stays unavailable and unchanged until it is removed",
         arguments: ["folder", "pipe"], ["origin.text", "entry"])
     func noFile(kind: String, name: String) throws {
         let ledger = try begun()
@@ -391,17 +391,17 @@ import Testing
         #expect(ledger.asksForNewKey)
     }
 
-    @Test("something else in an entry's place is nobody's first open, and no repeat") func foreignEntry() throws {
+    @Test("A foreign object in an entry's place is neither a first open nor a repeat") func foreignEntry() throws {
         let ledger = try begun()
         let entry = entry(1)
         let day = ledger.folder.appending(path: FileLedger.dayName(now))
         try FileManager.default.createDirectory(at: day, withIntermediateDirectories: true)
-        // A link to nothing: no entry can be read there, and none can be made.
+        // A dangling link: no entry can be read or made there.
         try FileManager.default.createSymbolicLink(
             at: day.appending(path: "\(now.secondsSince1970)-\(Hex.encode(entry.key))"),
             withDestinationURL: folder.appending("nothing"))
         #expect(throws: LedgerError.replayed) { try ledger.record(entry, at: now) }
-        // What can't be read at all may be read later.
+        // An entry that can't be read now may be readable later.
         let other = self.entry(2)
         try FileManager.default.createDirectory(
             at: day.appending(path: "\(now.secondsSince1970)-\(Hex.encode(other.key))"),
@@ -409,7 +409,7 @@ import Testing
         #expect(throws: LedgerError.unavailable) { try ledger.record(other, at: now) }
     }
 
-    @Test("what can't be written is unavailable, and the message may open later") func unwritable() throws {
+    @Test("An entry that can't be written is unavailable, and may be recorded later") func unwritable() throws {
         let file = try folder.write("", to: "file")
         let ledger = FileLedger(folder: URL(filePath: file).appending(path: "ledger"))
         #expect(throws: LedgerError.unavailable) { try ledger.record(entry(1), at: now) }
@@ -417,7 +417,7 @@ import Testing
         #expect(!ledger.isMissing, "the app would make a new key")
     }
 
-    @Test("the app begins a new installation's ledger just before now, once") func begin() throws {
+    @Test("The app begins a new installation's ledger once, dated just before now") func begin() throws {
         let environment = DeviceEnvironment(
             keychain: { _ in InMemorySecretItems() }, appGroup: { [folder] _ in folder.url })
         let container = SharedContainer.appGroup("group.com.example")

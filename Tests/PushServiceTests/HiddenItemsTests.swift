@@ -8,17 +8,17 @@ import Testing
 
 @testable import PushService
 
-/// What a system answers about items that it can't decrypt yet is promised by nobody. So whatever it answers, nothing may
-/// follow from what is not seen.
+/// A system promises no particular answer about items that it can't decrypt yet. So, whatever it answers, no conclusion may
+/// be drawn from items that aren't seen.
 @Suite("A device before its first unlock") struct HiddenItemsTests {
-    /// What is answered about locked items.
+    /// The system's answers about locked items.
     enum Manner: CaseIterable, Sendable { case refusesToList, listsNothing, listsSome, listsAll, listsAllAndFindsNone }
 
     private let phone: Phone
 
     init() throws { phone = try Phone() }
 
-    /// The phone while it is locked, until so many calls were made.
+    /// The phone, locked until this many calls were made.
     private func hidden(_ manner: Manner, unlockingAtCall unlocking: Int = .max) -> Phone {
         phone.with(
             WatchedItems.Watch(
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "whatever the system answers, a key is locked and not unknown, no sender is believed, and no key is made",
+        "Whatever the system answers, a hidden key is locked, no sender is trusted, and no key is made",
         arguments: Manner.allCases)
     func locked(manner: Manner) throws {
         let record = try enrolled()
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "where it is unlocked in the middle of an act, the act is refused or does what it does unlocked",
+        "An operation during which the device is unlocked is refused, or acts as if unlocked",
         arguments: Manner.allCases)
     func unlocking(manner: Manner) throws {
         let record = try enrolled()
@@ -93,7 +93,7 @@ import Testing
         #expect(phone.memory.list() == before)
     }
 
-    @Test("an empty keychain is told from a hidden one, and a first key is made in it") func empty() throws {
+    @Test("An empty keychain is distinguished from a hidden one, and gets a first key") func empty() throws {
         let items = phone.memory
         #expect(try DeviceKeys(items).keys { _ in false }.isEmpty)
         #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
@@ -102,14 +102,14 @@ import Testing
         #expect(Set(items.list().map { $0.account }) == ["key \(record.recipients[0])", "enrollment \(Phone.topic)"])
     }
 
-    @Test("of many keys, the secret of the one that is wanted is read, and no other") func oneSecret() throws {
+    @Test("Of many keys, only the secret of the wanted one is read") func oneSecret() throws {
         let identities = (0..<16).map { _ in DevicePrivateKey() }
         let life = KeyLife(created: Phone.start, confirmed: Phone.start)
         let items = WatchedItems(InMemorySecretItems(identities.map { StoredKey.item($0, life: life) }))
         let found = try DeviceKeys(items).keys { $0 == identities[9].recipient }
         #expect(found.map(\.identity.recipient) == [identities[9].recipient])
         #expect(items.counts.secretCount == 1)
-        // For one that is nowhere, one more: it shows that nothing is hidden.
+        // For a missing key, one more secret is read, which proves that no item is hidden.
         #expect(try DeviceKeys(items).keys { _ in false }.isEmpty)
         #expect(items.counts.secretCount == 2)
     }

@@ -16,7 +16,7 @@ import Testing
         try phone.ledger.begin(floor: start.advanced(bySeconds: -60), asksForNewKey: false)
     }
 
-    /// What a push that arrives ends with; nil where it is shown.
+    /// Returns the reason for refusing a push; nil if it's shown.
     private func refusal(_ payload: SealedPayload, _ identifier: String, at now: Timestamp) -> OpenError? {
         let environment = DeviceEnvironment(keychain: { _ in nil }, appGroup: { _ in nil }, now: { now })
         let opening = PushOpening(phone.configuration, environment: environment)
@@ -31,9 +31,9 @@ import Testing
         return content
     }
 
-    @Test("passes through a device's life: key, record, challenge, sealing, opening, ledger, marker, rotation")
+    @Test("The hybrid suite works for keys, records, challenges, sealing, opening, the ledger, markers, and rotation")
     func life() throws {
-        // A phone from before, whose server has proven its key.
+        // An older phone, whose key the server has proven.
         let before = try phone.device.enroll(at: start)
         var server = try EnrolledDevice(pinning: before, topic: Phone.topic, at: start)
         func prove(at now: Timestamp) throws {
@@ -73,11 +73,11 @@ import Testing
         #expect(refusal(first, "one", at: now) == nil)
         #expect(refusal(first, "another", at: now) == .replayed)
         #expect(refusal(second, "two", at: now) == nil)
-        // The old key still opens, under its own suite, and by the same sealer.
+        // The old key still opens messages, under its own suite, from the same sealer.
         let older = try sealer.seal(content(at: now), to: old)
         #expect(older.envelope.suite == .authenticated)
         #expect(refusal(older, "three", at: now) == nil)
-        // However long the content is, it is cut for this device, and less for the other.
+        // However long the content is, it's cut to fit this device, and cut less for the other one.
         let cutting = Sealer(
             sender: phone.sender, topic: Phone.topic, safeDefault: "You have a new message!", fit: .truncate)
         let long = try cutting.seal(Content(body: String(repeating: "b", count: 9_000)), to: new)
@@ -90,7 +90,7 @@ import Testing
         #expect(try phone.stored.keys.map(\.life.state) == [.active, .retired])
     }
 
-    @Test("is refused with a reason of its own if no library has ML-KEM") func unavailable() throws {
+    @Test("A missing library with ML-KEM is refused with a reason of its own") func unavailable() throws {
         let identity = DevicePrivateKey(.hybrid)
         let record = try DeviceRecord(
             of: [identity.recipient], topic: Phone.topic, counter: 1, created: start,
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("opens under no key of another suite that has the same ID, nor another's envelope under its own")
+    @Test("Keys and envelopes of different suites with the same ID don't open each other")
     func otherKeys() throws {
         let (plain, identity) = (DevicePrivateKey(), DevicePrivateKey(.hybrid))
         func open(_ envelope: Envelope, _ identity: DevicePrivateKey) -> Opener.Refusal? {
@@ -118,7 +118,7 @@ import Testing
             try phone.seal(to: identity.recipient, sent: start), try phone.seal(to: plain.recipient, sent: start)
         )
         #expect(open(new, identity) == nil && open(old, plain) == nil)
-        // The hints are put in by hand, as an attacker would who knows the keys.
+        // The hints are inserted by hand, as by an attacker who knows the keys.
         #expect(open(try new.naming(plain.recipient), plain) == .unknownRecipient)
         #expect(open(try old.naming(identity.recipient), identity) == .unknownRecipient)
     }

@@ -5,19 +5,19 @@ import Testing
 @testable import PushService
 @testable import SealedPush
 
-/// How far back a thief of the phone's keys can read: what Specification 11.1.1 calls `keeps`.
-@Suite("A phone that keeps retired secrets for three days, and rotates daily") struct KeptSecretsTests {
+/// How far back a thief of the phone's keys can read, which is `keeps` in Specification 11.1.1.
+@Suite("A phone that keeps retired secrets for three days and rotates daily") struct KeptSecretsTests {
     private static let day: Int64 = 86_400
     private static let hour: Int64 = 3_600
 
-    /// The longest window of a simulation, in hours, and what became of its messages.
+    /// The longest window of a simulation, in hours, and the outcome of its messages.
     private struct Outcome {
         var windows: [Int64] = []
         var shownCount = 0
         var lostCount = 0
     }
 
-    /// 60 days with a message each hour, which Apple holds for three days at most while the phone is off.
+    /// Simulates 60 days with a message each hour. Apple holds a message for up to three days while the phone is off.
     private func simulate(keeping keeps: Int, offFor days: Int64) throws -> Outcome {
         let phone = try Phone().making(.classical, keeping: keeps)
         let start = Phone.start
@@ -64,26 +64,26 @@ import Testing
         return outcome
     }
 
-    @Test("has a window of five days, and loses nothing") func always() throws {
+    @Test("The window is five days, and no message is lost") func always() throws {
         let outcome = try simulate(keeping: 3, offFor: 0)
         #expect(outcome.lostCount == 0 && outcome.shownCount == 60 * 24)
         #expect(outcome.windows.max()! <= 5 * 24, "\(outcome.windows.max()!) hours")
-        // It is no shorter either, or the simulation would show nothing.
+        // It isn't shorter, either, or the simulation would prove nothing.
         #expect(outcome.windows.suffix(24).max()! > 4 * 24)
     }
 
-    @Test("loses nothing that Apple still holds after two days off, nor after ten; the window grows by that time")
+    @Test("After two or ten days off, no message that Apple still holds is lost; the window grows by that time")
     func off() throws {
         let short = try simulate(keeping: 3, offFor: 2)
         #expect(short.lostCount == 0 && short.shownCount == 60 * 24)
         #expect(short.windows.max()! <= 7 * 24)
         let long = try simulate(keeping: 3, offFor: 10)
-        // Apple has dropped what waited for more than three days.
+        // Apple has dropped messages that waited for more than three days.
         #expect(long.lostCount == 0 && (53 * 24 - 2...53 * 24 + 2).contains(long.shownCount), "\(long.shownCount)")
         #expect(long.windows.max()! <= 15 * 24 && long.windows.suffix(24).max()! <= 5 * 24)
     }
 
-    @Test("has a window of 32 days if retired secrets are kept as long as Apple holds a push") func usual() throws {
+    @Test("The window is 32 days if retired secrets are kept as long as Apple holds a push") func usual() throws {
         let outcome = try simulate(keeping: 30, offFor: 0)
         #expect(outcome.lostCount == 0)
         #expect((31 * 24...32 * 24).contains(outcome.windows.max()!), "\(outcome.windows.max()!) hours")

@@ -7,10 +7,10 @@ import Testing
 
 @testable import PushService
 
-/// The keychain knows no changes of several items: whatever an app was doing when it was killed, or whatever another
-/// process does in between, messages open and the next call puts things in order.
-@Suite("Acts on a device's keys that are cut off or meet others") struct KeyRaceTests {
-    /// What an app does with its keys, each with the days that had passed before it.
+/// The keychain can't change several items at once. Whenever an app is killed, and whatever another process does in
+/// between, messages still open, and the next call restores order.
+@Suite("Operations on a device's keys that are interrupted or collide") struct KeyRaceTests {
+    /// The operations of an app on its keys, each with the days that had passed before it.
     enum Act: String, CaseIterable {
         case enroll, rotate, confirm, erase, lostLedger, accept, acceptNewer, revoke
 
@@ -38,7 +38,7 @@ import Testing
             }
         }
 
-        /// As an app does it that was perhaps cut off the last time.
+        /// Acts like an app whose last operation may have been interrupted.
         func perform(_ phone: Phone) throws {
             let device = phone.device
             switch self {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// A phone after all that comes before an act.
+    /// Returns a phone after everything that precedes an operation.
     private func phone(before act: Act) throws -> Phone {
         let phone = try Phone()
         for earlier in Act.before[act] ?? [] {
@@ -67,7 +67,7 @@ import Testing
         return phone
     }
 
-    /// What must open, before, while and after an act is done: one message to each key that it does not take away.
+    /// The messages that must open before, during, and after an operation: one for each key that it keeps.
     private func messages(_ phone: Phone, during act: Act) throws -> [Envelope] {
         guard act != .revoke else { return [] }
         return try phone.stored.keys.compactMap { key in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// What a phone is in, apart from the keys themselves.
+    /// Describes a phone's state, apart from the keys themselves.
     private func summary(_ phone: Phone) throws -> String {
         let stored = try phone.stored
         let lives = stored.keys.map { "\($0.life.state)\($0.life.confirmed == nil ? "?" : "")" }
@@ -88,7 +88,7 @@ import Testing
         return "\(lives) \(named == active || named == nil && active.isEmpty) \(set?.counter ?? 0)"
     }
 
-    /// Remembers records, so that no counter is ever seen with two of them.
+    /// Remembers records, so that a counter used for two of them is noticed.
     private struct Records {
         private var byCounter: [UInt64: DeviceRecord] = [:]
 
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "cut off before or after any write, messages open, and the next call gets to the same end",
+        "After an interruption at any write, messages open, and the next call reaches the same end",
         arguments: Act.allCases)
     func cutOff(act: Act) throws {
         let whole = try phone(before: act)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("at every call of the app the extension opens what it opened before", arguments: Act.allCases)
+    @Test("At every call of the app, the extension opens what it opened before", arguments: Act.allCases)
     func reading(act: Act) throws {
         let phone = try phone(before: act)
         let messages = try messages(phone, during: act)
@@ -154,7 +154,7 @@ import Testing
         #expect(readCount.withLock { $0 } > 2)
     }
 
-    @Test("another process that does the same, or something else, between any two calls", arguments: Act.allCases)
+    @Test("Another process may do the same, or something else, between any two calls", arguments: Act.allCases)
     func twoProcesses(act: Act) throws {
         for other in Act.allCases where Act.before[other] == Act.before[act] || other == act || other == .rotate {
             let whole = try phone(before: act)
@@ -178,7 +178,7 @@ import Testing
                 do {
                     try act.perform(phone.with(interfering))
                 } catch {
-                    // Of two sets the older one comes too late.
+                    // Of two sets, the older one comes too late.
                     #expect(error as? DeviceError == .record(.rolledBack), place)
                 }
                 #expect(failures.all.isEmpty, place)
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test("a rotation that meets another process's record returns one with its own new key") func rotationMet() throws {
+    @Test("A rotation that meets another process returns a record of its own new key") func rotationMet() throws {
         let phone = try phone(before: .rotate)
         let before = try phone.stored.keys.map(\.recipient)
         let watch = WatchedItems.Watch(beforeWrite: {
@@ -210,7 +210,7 @@ import Testing
         #expect(record.recipients.count == 2 && record.recipients.suffix(1) == before[...])
     }
 
-    @Test("another process that never stops changing things is an error in the end, and no hang")
+    @Test("If another process keeps changing the keys, the call ends with an error and doesn't hang")
     func endless() throws {
         let phone = try phone(before: .rotate)
         let account = StoredEnrollment.account(Phone.topic)
@@ -223,7 +223,7 @@ import Testing
         #expect(throws: DeviceError.self) { try phone.with(watch).device.rotate(at: Act.rotate.time) }
     }
 
-    @Test("of two items for one key the one further on in life counts") func duplicates() throws {
+    @Test("If two items exist for a key, the one further along in its life counts") func duplicates() throws {
         let identity = DevicePrivateKey()
         let active = KeyLife(created: Phone.start, confirmed: Phone.start)
         var retired = active
@@ -241,7 +241,7 @@ import Testing
             #expect(try phone.device.maintain(at: Phone.start.advanced(bySeconds: 31 * 86_400)).erased.count == 1)
             #expect(!(try phone.stored.keys.contains { $0.recipient == identity.recipient }))
         }
-        // The same twice is one key.
+        // The same item twice is one key.
         let twice = try Phone([active, active].map { StoredKey.item(identity, life: $0) })
         try twice.ledger.begin(floor: Phone.start, asksForNewKey: false)
         #expect(try twice.device.enroll(at: Phone.start).recipients == [identity.recipient])
@@ -250,7 +250,7 @@ import Testing
         #expect(try twice.device.maintain(at: Phone.start.advanced(bySeconds: 9)).record.recipients == [new])
     }
 
-    @Test("strange and damaged items open nothing and cost only themselves") func strangeItems() throws {
+    @Test("Foreign and damaged items open no message and affect no other item") func strangeItems() throws {
         let phone = try phone(before: .rotate)
         let secret = DevicePrivateKey().withSecretText { ItemSecret(copying: $0) }
         let good = KeyLife(created: Phone.start).attributes
@@ -264,14 +264,14 @@ import Testing
         for (account, attributes) in damaged {
             try phone.memory.add(SecretItem(account: account, attributes: attributes, secret: secret))
         }
-        // Its public half is not that of its secret.
+        // Its public half doesn't match its secret.
         #expect(try DeviceKeys(phone.memory).keys { $0 == stranger }.isEmpty)
         let recipient = try #require(try phone.stored.enrollment(for: Phone.topic)?.record).recipients[0]
         _ = try phone.open(try phone.seal(to: recipient, sent: Phone.start), at: Phone.start)
         #expect(try DeviceKeys(phone.memory).senderSet(for: Phone.topic) == nil)
     }
 
-    @Test("an enrollment item that is damaged signs nothing") func damagedEnrollment() throws {
+    @Test("A damaged enrollment item can't sign") func damagedEnrollment() throws {
         let phone = try phone(before: .rotate)
         let item = try #require(phone.memory.list().first { $0.account == StoredEnrollment.account(Phone.topic) })
         let counterOnly = Array(#"{"counter":7000000000,"record":"pushrecord.x"}"#.utf8)

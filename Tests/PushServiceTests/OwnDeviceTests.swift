@@ -17,11 +17,11 @@ import Testing
 
     private func later(_ seconds: Int64) -> Timestamp { start.advanced(bySeconds: seconds) }
 
-    /// Of a record that was signed then, hours after the one before.
+    /// Returns the counter of a record signed at that time, hours after the previous one.
     private func counter(_ now: Timestamp) -> UInt64 { UInt64(now.secondsSince1970) }
 
     @Test(
-        "the first call makes an enrollment key, a key and a record, and begins the ledger before; then nothing changes"
+        "The first call begins the ledger, then makes an enrollment key, a key, and a record; later ones don't"
     ) func enroll() throws {
         let record = try phone.device.enroll(at: start)
         #expect(record.recipients.count == 1)
@@ -37,13 +37,13 @@ import Testing
         #expect(opened.recipient == record.recipients[0])
     }
 
-    @Test("without a ledger no key is made") func noLedger() throws {
+    @Test("Without a ledger, no key is made") func noLedger() throws {
         try phone.folder.write("", to: "SealedPush")
         #expect(throws: DeviceError.noLedger) { try phone.device.enroll(at: start) }
         #expect(try phone.stored.keys.isEmpty)
     }
 
-    @Test("a rotation makes a second key beside the first, and a third only once the second is confirmed")
+    @Test("A rotation makes a second key beside the first, and a third only once the second is confirmed")
     func rotate() throws {
         let first = try phone.device.enroll(at: start)
         let both = try phone.device.rotate(at: later(day))
@@ -70,12 +70,12 @@ import Testing
         #expect(try phone.device.rotate(at: later(47 * day)).recipients.count == 2)
     }
 
-    @Test("the old key retires as of the first message under the new one, not as of the app's next launch")
+    @Test("The old key retires at the first message under the new one, not at the app's next launch")
     func retirement() throws {
         let old = try phone.device.enroll(at: start).recipients[0]
         let new = try phone.device.rotate(at: later(day)).recipients[0]
         phone.markers.mark(new, at: later(2 * day))
-        // A second message changes nothing.
+        // A second message makes no difference.
         phone.markers.mark(new, at: later(3 * day))
         _ = try phone.device.maintain(at: later(9 * day))
         let limit = 2 * day + 7_200
@@ -85,7 +85,7 @@ import Testing
         _ = try phone.open(try phone.seal(to: new, sent: later(limit + 1)), at: later(10 * day))
     }
 
-    @Test("31 days after its retirement a key is gone, with its marker, and not a second before")
+    @Test("A key and its marker are erased 31 days after its retirement, and not a second earlier")
     func erasure() throws {
         let old = try phone.device.enroll(at: start).recipients[0]
         phone.markers.mark(old, at: later(10))
@@ -103,7 +103,7 @@ import Testing
         #expect(throws: Opener.Refusal.unknownRecipient) { try phone.open(envelope, at: later(33 * day)) }
     }
 
-    @Test("where the keychain has outlived the container a new key is made, once, when no other one waits")
+    @Test("If the keychain outlived the container, one new key is made, unless another one is waiting")
     func lostLedger() throws {
         let first = try phone.device.enroll(at: start)
         try FileManager.default.removeItem(at: phone.folder.appending("SealedPush"))
@@ -126,7 +126,7 @@ import Testing
         #expect(!phone.ledger.asksForNewKey)
     }
 
-    @Test("revoking destroys every key at once, and the new one takes their place") func revoke() throws {
+    @Test("Revoking destroys every key at once, and a new one takes their place") func revoke() throws {
         let first = try phone.device.enroll(at: start).recipients[0]
         let second = try phone.device.rotate(at: later(1)).recipients[0]
         let record = try phone.device.revoke(at: later(2))
@@ -137,11 +137,11 @@ import Testing
             #expect(throws: Opener.Refusal.unknownRecipient) { try phone.open(envelope, at: later(2)) }
         }
         _ = try phone.open(try phone.seal(to: record.recipients[0], sent: later(3)), at: later(3))
-        // It takes nobody's place, so it waits for nobody.
+        // It replaces no key, so it doesn't wait.
         #expect(try phone.device.maintain(at: later(4)).waitingSince == nil)
     }
 
-    @Test("the device answers the challenge of a sender that it trusts now, and no other") func challenge() throws {
+    @Test("The device answers only challenges of senders that it trusts now") func challenge() throws {
         let record = try phone.device.enroll(at: start)
         var server = try EnrolledDevice(pinning: record, topic: Phone.topic, at: start)
         let recipient = try #require(server.unproven.first)
@@ -155,7 +155,7 @@ import Testing
         #expect(throws: ChallengeError.unknownRecipient) {
             try empty.device.answer(challenge: challenge.text, at: start)
         }
-        // Once a sender set was accepted, the senders of the set may ask, and no others.
+        // Once a sender set was accepted, only its senders may ask.
         let newcomer = SenderPrivateKey()
         try phone.device.accept(senderSet: phone.senderSet(1, of: [newcomer]).description, at: start)
         #expect(throws: ChallengeError.unknownSender) {
@@ -166,7 +166,7 @@ import Testing
         _ = try phone.device.answer(challenge: asked.text, at: later(1))
     }
 
-    @Test("a locked keychain has its own reason, for the app and for what is shown; another failure has another")
+    @Test("A locked keychain has its own reason, for the app and for what is shown; other failures have another")
     func locked() throws {
         _ = try phone.device.enroll(at: start)
         let recipient = try phone.stored.keys[0].recipient
@@ -180,7 +180,7 @@ import Testing
                 continue
             }
             #expect(envelope == (reason == .locked ? field : nil))
-            let expected: DeviceError = error == .locked ? .locked : .unavailable("the keychain answered with -50")
+            let expected: DeviceError = error == .locked ? .locked : .unavailable("the keychain failed with error -50")
             #expect(throws: expected) { try broken.device.enroll() }
             #expect(throws: expected) { try broken.device.maintain() }
             let answer = error == .locked ? ChallengeError.locked : .keysUnavailable
@@ -188,13 +188,13 @@ import Testing
         }
     }
 
-    @Test("a target without the keychain group is told what is missing") func missingEntitlement() throws {
+    @Test("A target without the keychain group gets an error that names it") func missingEntitlement() throws {
         let broken = try Phone().with(.failing(.other(-34018)))
         let error = #expect(throws: DeviceError.self) { try broken.device.enroll(at: start) }
         #expect(error?.description.contains("keychain-access-groups") == true)
     }
 
-    @Test("a release build believes no key whose secret is in this repository") func publishedKeys() throws {
+    @Test("A release build trusts no key whose secret is in this repository") func publishedKeys() throws {
         let published: [SenderPublicKey] = [
             "pushsender14tr562hekmdndg9w3nzv9222vhpqdve2xpl86fsduus5hr7vvyfs4f33c2"
         ]
@@ -203,7 +203,7 @@ import Testing
         #expect(PublishedKeys.trusted(published + [own], ifDebug: true) == published + [own])
     }
 
-    @Test("outside Apple's systems there is no keychain, and both app and extension say so") func noKeychain()
+    @Test("Outside Apple's systems, the app and the extension report that there is no keychain") func noKeychain()
         async throws
     {
         let configuration = ServiceConfiguration(
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test("no error and no description holds a secret") func secrets() throws {
+    @Test("No error and no description contains a secret") func secrets() throws {
         _ = try phone.device.enroll(at: start)
         for item in phone.memory.items() {
             let text = item.secret.withBytes { String(decoding: $0, as: UTF8.self) }
@@ -228,14 +228,14 @@ import Testing
     }
 }
 
-/// Docs/Decisions/0030-files-on-a-phone.md. Linux has no such classes: what is shown is which are asked for, and when.
+/// Docs/Decisions/0030-files-on-a-phone.md. Linux has no such classes, so these tests show which are requested, and when.
 @Suite("The classes of a phone's files") struct FileProtectionTests {
     private let folder: TemporaryFolder
     private let now = Timestamp.now()
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A phone's classes, by path; and what lay in a folder when it got its own.
+    /// A phone's classes, by path, and the contents of each folder when its class was set.
     private final class Classes: Sendable {
         private let state = Locked<(classes: [String: FileProtection], early: [String])>(([:], []))
 
@@ -243,7 +243,7 @@ import Testing
             FileProtection.System(
                 current: { [self] path in state.withLock { $0.classes[Self.key(path)] } },
                 set: { [self] protection, path in
-                    // What is made in a folder has its class, unless another is given later.
+                    // A new file gets its folder's class, unless another is set later.
                     let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
                     state.withLock { state in
                         state.classes[Self.key(path)] = protection
@@ -257,7 +257,7 @@ import Testing
         }
         var early: [String] { state.withLock { $0.early } }
 
-        /// A folder's path may end with a slash or not.
+        /// A folder's path may or may not end with a slash.
         private static func key(_ path: String) -> String { path.split(separator: "/").joined(separator: "/") }
     }
 
@@ -281,7 +281,7 @@ import Testing
         #expect(classes.of(folder.appending("tmp").appending(path: "sealed-push/")) == .fromFirstUnlock)
     }
 
-    @Test("each folder gets its own, before anything is made in it") func foldersFirst() throws {
+    @Test("Each folder gets its class before any file is made in it") func foldersFirst() throws {
         let classes = Classes()
         try FileProtection.$system.withValue(classes.system) { try makeAll() }
         expectClasses(classes)
@@ -295,7 +295,7 @@ import Testing
         #expect(fileCount >= 7)
     }
 
-    @Test("a folder that has another gets its own the next time, as where a process was killed before that")
+    @Test("A folder with the wrong class gets its own next time, such as after a process was killed")
     func later() throws {
         let classes = Classes()
         try makeAll()
@@ -303,7 +303,7 @@ import Testing
         expectClasses(classes)
     }
 
-    @Test("one that can't be set costs nothing") func refused() throws {
+    @Test("A class that can't be set does no harm") func refused() throws {
         let stubborn = FileProtection.System(current: { _ in nil }, set: { _, _ in })
         try FileProtection.$system.withValue(stubborn) { try makeAll() }
         #expect(ServiceLog(folder: root).entries().count == 1)

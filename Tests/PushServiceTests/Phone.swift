@@ -9,10 +9,10 @@ import UserNotifications
 
 @testable import PushService
 
-/// A device whose keychain is the test's own, and the server that seals for it.
+/// A device whose keychain belongs to the test, and the server that seals for it.
 struct Phone {
     let memory: InMemorySecretItems
-    /// What the device is given in place of them.
+    /// The items that the device gets instead.
     private(set) var items: any SecretItems
     let folder: TemporaryFolder
     let sender: SenderPrivateKey
@@ -20,7 +20,7 @@ struct Phone {
     var keyPolicy = KeyPolicy.classical
     var keepsRetiredKeys = 30
     static let topic: Topic = "com.example.app"
-    /// When everything begins.
+    /// The time at which everything begins.
     static let start = Timestamp(clamping: 1_800_000_000)
 
     init(_ items: [SecretItem] = []) throws {
@@ -31,7 +31,7 @@ struct Phone {
         authority = AuthorityPrivateKey()
     }
 
-    /// The same device, asked by another way.
+    /// Returns the same device, called in another way.
     func with(_ watch: WatchedItems.Watch) -> Phone { with(WatchedItems(memory, watch)) }
 
     func with(_ items: any SecretItems) -> Phone {
@@ -40,7 +40,7 @@ struct Phone {
         return phone
     }
 
-    /// The same device with another version of its app.
+    /// Returns the same device with another version of its app.
     func making(_ policy: KeyPolicy, keeping days: Int = 30) -> Phone {
         var phone = self
         (phone.keyPolicy, phone.keepsRetiredKeys) = (policy, days)
@@ -59,7 +59,7 @@ struct Phone {
     var markers: ConfirmationMarkers { ConfirmationMarkers(in: root) }
     var ledger: FileLedger { FileLedger(folder: root.appending(path: "ledger")) }
 
-    /// What is stored, whatever the items answer to the device.
+    /// The stored items, whatever the device sees.
     var stored: StoredItems { get throws { StoredItems(try items.list()) } }
 
     func seal(to recipient: DevicePublicKey, sent: Timestamp, from other: SenderPrivateKey? = nil) throws -> Envelope {
@@ -69,7 +69,7 @@ struct Phone {
             .seal(content, toUnverified: recipient).envelope
     }
 
-    /// As the extension does, without a ledger.
+    /// Opens an envelope as the extension does, without a ledger.
     func open(_ envelope: Envelope, at now: Timestamp) throws(Opener.Refusal) -> OpenedContent {
         try Opener(topic: Self.topic, keys: DeviceKeys(items), trusting: configuration.trusted).open(envelope, at: now)
     }
@@ -83,7 +83,7 @@ struct Phone {
     }
 }
 
-/// Items that let a test run something at each call: fail it, or be another process.
+/// Items that let a test act at each call: fail it, or behave like another process.
 final class WatchedItems: SecretItems {
     private let inner: InMemorySecretItems
     private let state: Locked<State>
@@ -91,21 +91,21 @@ final class WatchedItems: SecretItems {
     struct State {
         var callCount = 0
         var writeCount = 0
-        /// Secrets that were read.
+        /// The accounts of the secrets that were read.
         var secretCount = 0
     }
 
     enum Call { case list, secret, write }
 
-    /// What happens at a call; the number counts from 0.
+    /// Runs at each call; the number counts from 0.
     struct Watch: Sendable {
         var beforeCall: @Sendable (Int, Call) throws(SecretItemError) -> Void = { _, _ in }
-        /// Returns what is listed in place of these.
+        /// Returns the items to list instead of these.
         var listed: @Sendable (Int, [ListedItem]) -> [ListedItem] = { $1 }
         var beforeWrite: @Sendable (Int) throws(SecretItemError) -> Void = { _ in }
         var afterWrite: @Sendable (Int) throws(SecretItemError) -> Void = { _ in }
 
-        /// Every call fails.
+        /// Makes every call fail.
         static func failing(_ error: SecretItemError) -> Watch {
             Watch(beforeCall: { _, _ throws(SecretItemError) in throw error })
         }
@@ -164,13 +164,13 @@ final class WatchedItems: SecretItems {
     }
 }
 
-/// A sender, a phone and a server that seals; what a test of the service module begins with.
+/// A sender, a phone, and a server that seals, with which a test of the service module begins.
 struct Fixture {
     let sender = SenderPrivateKey()
     let phone = DevicePrivateKey()
     let folder: TemporaryFolder
     let now = Timestamp.now()
-    /// Of a process of its own.
+    /// A budget as in a process of its own.
     let budget = WorkBudget()
     static let topic: Topic = "com.example.app"
 
@@ -195,7 +195,7 @@ struct Fixture {
             allowsAnonymous: allowsAnonymous, receivesPlainPushes: receivesPlainPushes, stages: stages)
     }
 
-    /// Where stages make their files.
+    /// The folder in which stages make their files.
     var scratchRoot: URL { folder.appending("tmp") }
 
     func environment(
@@ -217,7 +217,7 @@ struct Fixture {
         try sealer.seal(content, toUnverified: phone.recipient).envelope.text
     }
 
-    /// One push, from its arrival until nothing is left to do.
+    /// Handles one push, from its arrival until all work is done.
     @discardableResult func show(
         _ field: Any?, identifier: String = UUID().uuidString, stages: [any ServiceStage] = [],
         by configuration: ServiceConfiguration? = nil, environment: DeviceEnvironment? = nil,
@@ -226,7 +226,7 @@ struct Fixture {
         let service = TestedService(configuration ?? self.configuration(stages: stages))
         service.environment = environment ?? self.environment()
         if let expiry {
-            // As iOS does it: on another thread.
+            // On another thread, as iOS does it.
             nonisolated(unsafe) let service = service
             DispatchQueue(label: "expiry").asyncAfter(deadline: .now() + expiry / .seconds(1)) {
                 service.serviceExtensionTimeWillExpire()
@@ -237,7 +237,7 @@ struct Fixture {
         return shown
     }
 
-    /// A request as iOS makes it, with an alert, sound, badge and keys of the carrier's own around the field.
+    /// Returns a request as iOS makes it, with an alert, sound, badge, and a carrier's own keys around the field.
     static func request(field: Any?, identifier: String = UUID().uuidString) -> UNNotificationRequest {
         let content = UNMutableNotificationContent()
         content.title = "WIRE"
@@ -258,7 +258,7 @@ struct Fixture {
         ]
         if let field { content.userInfo["custom-encrypted-message"] = field }
         #if canImport(Darwin)
-            // Apple's can't be made.
+            // Apple's can't be created.
             let trigger: UNNotificationTrigger? = nil
         #else
             let trigger = UNPushNotificationTrigger()
@@ -267,7 +267,7 @@ struct Fixture {
     }
 }
 
-/// The service module with a configuration from a test.
+/// The service module with a test's configuration.
 final class TestedService: SealedNotificationService {
     private let fixed: ServiceConfiguration
 
@@ -287,7 +287,7 @@ func receive(_ request: UNNotificationRequest, _ service: SealedNotificationServ
 }
 
 extension SealedNotificationService {
-    /// Waits until nothing is left to tidy up, without holding a thread.
+    /// Waits until the cleanup is done, without blocking a thread.
     func tidied() async {
         await withCheckedContinuation { continuation in
             tidying.notify(queue: DispatchQueue(label: "tidied")) { continuation.resume() }
@@ -295,7 +295,7 @@ extension SealedNotificationService {
     }
 }
 
-/// A ledger that forgets everything with the process.
+/// A ledger that lasts only as long as the process.
 final class InMemoryLedger: ReplayLedger {
     private let state: Locked<State>
 

@@ -8,8 +8,8 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("Requests at the same time") struct RequestTests {
-    /// Counts how often each request's handler was called, and with what.
+@Suite("Concurrent requests") struct RequestTests {
+    /// Counts the calls of each request's handler, and records their content.
     private final class Calls: Sendable {
         let bodies = Locked<[Int: [String]]>([:])
 
@@ -25,10 +25,10 @@ import UserNotifications
         }
     }
 
-    @Test("two requests at once on one instance, a thousand times: each handler is called once, with its own content")
+    @Test("Two requests at once on one instance, a thousand times: each handler gets its own content once")
     func pairs() async throws {
         let fixture = try Fixture()
-        // The ledger's syncs are the disk's business, and tested elsewhere.
+        // The ledger's syncs depend on the disk, and are tested elsewhere.
         let service = TestedService(fixture.configuration())
         let calls = Calls()
         let fields = try (0..<20).map { try fixture.seal(Content(body: "message \($0)")) }
@@ -53,7 +53,7 @@ import UserNotifications
         }
     }
 
-    @Test("expiry and completion race, and the handler is called once") func expiryRace() throws {
+    @Test("If expiry and completion race, the handler is called once") func expiryRace() throws {
         for _ in 0..<300 {
             let count = Locked(0)
             let delivery = Delivery(
@@ -67,10 +67,10 @@ import UserNotifications
         }
     }
 
-    @Test("on expiry every outstanding request is shown the safe default at once, and what comes later is dropped")
+    @Test("On expiry, each outstanding request shows the safe default at once, and later results are dropped")
     func expiry() async throws {
         let fixture = try Fixture()
-        // A keychain that answers when it is told to.
+        // A keychain that answers only when told to.
         let gate = DispatchSemaphore(value: 0)
         let slow = WatchedItems(
             fixture.keys,
@@ -94,7 +94,7 @@ import UserNotifications
         #expect(fixture.log.filter { $0.reason == .outOfTime }.count == 3)
     }
 
-    @Test("a subclass without a configuration is told so") func noConfiguration() async {
+    @Test("A subclass without a configuration stops the program") func noConfiguration() async {
         await #expect(processExitsWith: .failure) {
             SealedNotificationService().didReceive(Fixture.request(field: nil)) { _ in }
         }

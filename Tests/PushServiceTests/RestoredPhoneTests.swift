@@ -8,9 +8,9 @@ import Testing
 
 @testable import PushService
 
-/// An encrypted backup brings a phone's keychain back on the same phone, and leaves the ledger out. What the server has
-/// learnt since the backup, the phone then does not know.
-@Suite("A phone that was put back from its own backup") struct RestoredPhoneTests {
+/// An encrypted backup restores a phone's keychain on the same phone, without the ledger. The phone then doesn't know what
+/// the server has learned since the backup.
+@Suite("A phone that was restored from its own backup") struct RestoredPhoneTests {
     private let phone: Phone
     private let day: Int64 = 86_400
 
@@ -18,7 +18,7 @@ import Testing
 
     private func later(_ days: Int64) -> Timestamp { Phone.start.advanced(bySeconds: days * day) }
 
-    /// Enrolls, is backed up, rotates three times, and is put back on day 10; the server knows all but the last.
+    /// Enrolls, is backed up, rotates three times, and is restored on day 10; the server knows all rotations but the last.
     private func restored() throws -> EnrolledDevice {
         var server = try EnrolledDevice(
             pinning: try phone.device.enroll(at: later(0)), topic: Phone.topic, at: later(0))
@@ -35,7 +35,7 @@ import Testing
         return server
     }
 
-    /// The server takes the record, the device proves its newest key, and what is sealed to that opens.
+    /// The server accepts the record, the device proves its newest key, and messages sealed to that key open.
     private func take(_ record: DeviceRecord, _ server: inout EnrolledDevice, at now: Timestamp) throws {
         try server.accept(record, at: now)
         let recipient = record.recipients[0]
@@ -46,7 +46,7 @@ import Testing
         _ = try phone.open(try phone.seal(to: recipient, sent: now), at: now)
     }
 
-    @Test("enrolls again by itself at its next launch, then rotates and revokes as ever") func launch() throws {
+    @Test("A restored phone enrolls again at its next launch, then rotates and revokes as usual") func launch() throws {
         var server = try restored()
         let done = try phone.device.maintain(at: later(10))
         #expect(done.rotated == done.record.recipients[0])
@@ -58,14 +58,15 @@ import Testing
         try take(try phone.device.revoke(at: later(14)), &server, at: later(14))
     }
 
-    @Test("rotates or revokes at once, before the app has looked after its keys", arguments: [false, true])
+    @Test("A restored phone can rotate or revoke before its keys are maintained", arguments: [false, true])
     func atOnce(revokes: Bool) throws {
         var server = try restored()
         let record = try revokes ? phone.device.revoke(at: later(10)) : phone.device.rotate(at: later(10))
         try take(record, &server, at: later(10))
     }
 
-    @Test("signs a new record also where a key waits already, so that it makes no other") func waitingKey() throws {
+    @Test("If a key is already waiting, a restored phone signs a new record but makes no key")
+    func waitingKey() throws {
         var server = try EnrolledDevice(
             pinning: try phone.device.enroll(at: later(0)), topic: Phone.topic, at: later(0))
         let waiting = try phone.device.rotate(at: later(1))
@@ -77,7 +78,7 @@ import Testing
         try take(done.record, &server, at: later(2))
     }
 
-    @Test("with a clock that is behind, it counts higher than the record that the server shows it")
+    @Test("Even if its clock is behind, its new record counts higher than the one that the server shows")
     func clockBehind() throws {
         var server = try restored()
         let behind = later(-20)
@@ -87,14 +88,14 @@ import Testing
         let signed = try phone.device.maintain(serverKnows: known, at: behind).record
         #expect(signed.counter == known.counter + 1)
         try take(signed, &server, at: later(10))
-        // For that one itself, and for an older one, nothing new is signed.
+        // For that same record, and for an older one, no new record is signed.
         for shown in [signed, known] {
             #expect(try phone.device.maintain(serverKnows: shown, at: behind).record == signed)
         }
         try take(try phone.device.revoke(at: behind), &server, at: later(10))
     }
 
-    @Test("a record that only shares its number with the server's is no match for it") func conflicting() throws {
+    @Test("A record that shares only its number with the server's doesn't match it") func conflicting() throws {
         let record = try phone.device.enroll(at: later(0))
         let twin = try phone.twin(of: record)
         #expect(try phone.device.maintain(serverKnows: record, at: later(0)).record == record)
@@ -103,7 +104,7 @@ import Testing
         #expect(try phone.device.maintain(serverKnows: twin, at: later(0)).record == above)
     }
 
-    @Test("no server can raise the counter by itself: what it shows must be the device's own, for this app")
+    @Test("A server can't raise the counter by itself, because the record must be the device's own, for this app")
     func hostileServer() throws {
         let record = try phone.device.enroll(at: later(0))
         func forged(_ topic: Topic, _ key: EnrollmentPrivateKey) throws -> DeviceRecord {
@@ -130,7 +131,7 @@ extension Phone {
         }
     }
 
-    /// Another record with the same counter, as this device may have signed it before it was put back.
+    /// Another record with the same counter, as this device may have signed it before it was restored.
     fileprivate func twin(of record: DeviceRecord) throws -> DeviceRecord {
         try DeviceRecord(
             of: [DevicePrivateKey().recipient], topic: Self.topic, counter: record.counter, created: record.created,

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("from the first set on its senders are believed, and the built-in ones no more") func accepted() throws {
+    @Test("From the first set on, its senders are trusted, not the built-in ones") func accepted() throws {
         #expect(try opens(from: phone.sender))
         #expect(try !opens(from: newcomer))
         #expect(try accept(try phone.senderSet(1, of: [newcomer])))
@@ -48,12 +48,12 @@ import Testing
         #expect(try !accept(try phone.senderSet(1, of: [newcomer])))
         #expect(try accept(try phone.senderSet(9, of: [newcomer, phone.sender])))
         #expect(try opens(from: phone.sender) && opens(from: newcomer))
-        // An expired one brings nobody back.
+        // An expired set restores no senders.
         let late = start.advanced(bySeconds: 90 * 86_400 + 1)
         #expect(try !opens(from: phone.sender, at: late) && !opens(from: newcomer, at: late))
     }
 
-    @Test("a set that is refused changes nothing, whatever the reason") func refused() throws {
+    @Test("A set that is refused changes nothing, for any reason") func refused() throws {
         #expect(try accept(try phone.senderSet(5, of: [newcomer])))
         let before = try phone.items.list()
         func expect(_ error: RecordError, _ text: String, at now: Timestamp = Phone.start) {
@@ -70,7 +70,7 @@ import Testing
         #expect(try opens(from: newcomer) && !opens(from: phone.sender))
     }
 
-    @Test("without a pinned authority no set is accepted, and none that is there is followed")
+    @Test("Without a pinned authority, no set is accepted, and no existing one is followed")
     func noAuthority() throws {
         let set = try phone.senderSet(1, of: [newcomer])
         #expect(throws: DeviceError.record(.foreignSigner)) { try accept(set, by: []) }
@@ -80,7 +80,7 @@ import Testing
         _ = try unpinned.open(try phone.seal(to: recipient, sent: start), at: start)
     }
 
-    @Test("going from one authority to another brings no old set back; one that is pinned no more does not count")
+    @Test("Changing authorities restores no old set, and a set of an authority no longer pinned doesn't count")
     func twoAuthorities() throws {
         let second = AuthorityPrivateKey()
         let both = [phone.authority.authority, second.authority]
@@ -96,13 +96,13 @@ import Testing
         }
         #expect(try accept(try phone.senderSet(99, of: [phone.sender]), by: both))
         #expect(try current() == 99)
-        // Whoever has stolen the first one's key can't hold up the counter for the second one.
+        // A thief of the first authority's key can't block the second one's counter.
         #expect(try accept(try phone.senderSet(10, of: [newcomer], by: second), by: [second.authority]))
         #expect(try current() == 10)
         #expect(try phone.stored.senderSets(for: Phone.topic).map(\.counter).sorted() == [9, 10])
     }
 
-    @Test("a damaged set is no set: nothing opens until a newer one is accepted") func damaged() throws {
+    @Test("With a damaged set, no message opens until a newer set is accepted") func damaged() throws {
         #expect(try accept(try phone.senderSet(3, of: [newcomer])))
         let items = phone.memory
         let account = try #require(items.items().first { $0.account.hasPrefix("senders ") }).account
@@ -117,7 +117,7 @@ import Testing
         #expect(try opens(from: newcomer))
     }
 
-    @Test("of many processes that accept different sets at once, the newest one stays") func race() throws {
+    @Test("If many processes accept different sets at once, the newest one stays") func race() throws {
         let sets = try (1...24).map { try phone.senderSet(UInt64($0), of: [newcomer]) }
         DispatchQueue.concurrentPerform(iterations: 24) { number in _ = try? accept(sets[(number * 7) % 24]) }
         #expect(try DeviceKeys(phone.items).senderSet(for: Phone.topic) == sets[23])
@@ -125,17 +125,17 @@ import Testing
         #expect(try phone.stored.senderSets(for: Phone.topic).map(\.counter).sorted() == [24, 25])
     }
 
-    @Test("while a newer set takes the place of one, no listing, however unlucky, shows none", arguments: [0, 2])
+    @Test("While a newer set replaces one, no listing, however unlucky, shows none", arguments: [0, 2])
     func unluckyListing(call: Int) throws {
         #expect(try accept(try phone.senderSet(1, of: [newcomer])))
         let newer = try phone.senderSet(2, of: [newcomer])
-        // Misses whatever is added or removed meanwhile; all that happens in one listing.
+        // A listing that misses everything added or removed meanwhile.
         let watch = WatchedItems.Watch(listed: { [self] number, before in
             guard number == call else { return before }
             _ = try? accept(newer)
             return before.filter(phone.memory.list().contains)
         })
-        // The newer set is missed by the last listing, or only by the one before.
+        // Only the last listing misses the newer set, or only the one before.
         let found = try DeviceKeys(WatchedItems(phone.memory, watch)).senderSet(for: Phone.topic)
         #expect(found?.counter == (call == 2 ? 1 : 2))
         #expect(try DeviceKeys(phone.items).senderSet(for: Phone.topic) == newer)

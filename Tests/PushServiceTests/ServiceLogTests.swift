@@ -14,7 +14,7 @@ import Testing
 
     private var log: ServiceLog { ServiceLog(folder: folder.appending("SealedPush")) }
 
-    @Test("every code comes back as it was written") func roundTrip() {
+    @Test("Every code is read back as it was written") func roundTrip() {
         let entries = ([nil] + OpenError.allCases.map { $0 }).map { reason in
             ServiceLog.Entry(
                 time: Timestamp(clamping: 1_760_000_000), reason: reason, recipientKeyID: "0a0b0c0d",
@@ -24,7 +24,7 @@ import Testing
         #expect(log.entries() == entries)
     }
 
-    @Test("the log stays within two files of 64 KiB and keeps the newest lines") func bounded() throws {
+    @Test("The log stays within two files of 64 KiB, and keeps the newest lines") func bounded() throws {
         for number in 0..<3_000 {
             log.append(
                 ServiceLog.Entry(
@@ -43,7 +43,7 @@ import Testing
         #expect(times == Array(Int64(3_000 - times.count)..<3_000))
     }
 
-    @Test("lines of several writers never mix, and a damaged line costs only itself") func writers() throws {
+    @Test("Lines of several writers never mix, and a damaged line affects no other") func writers() throws {
         DispatchQueue.concurrentPerform(iterations: 8) { writer in
             for _ in 0..<20 {
                 ServiceLog(folder: folder.appending("SealedPush")).append(
@@ -58,14 +58,14 @@ import Testing
         #expect(log.entries().count == 160)
     }
 
-    @Test("a log that can't be written changes nothing") func unwritable() throws {
+    @Test("A log that can't be written has no effect") func unwritable() throws {
         let file = try folder.write("", to: "file")
         let log = ServiceLog(folder: URL(filePath: file))
         log.append(ServiceLog.Entry(time: .now()))
         #expect(log.entries().isEmpty)
     }
 
-    @Test("a pipe in the log's place blocks nobody") func pipe() throws {
+    @Test("A pipe in the log's place doesn't block") func pipe() throws {
         let place = folder.appending("SealedPush")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         #expect(mkfifo(place.appending(path: "log.jsonl").path, 0o600) == 0)
@@ -73,7 +73,7 @@ import Testing
         #expect(log.entries().isEmpty)
     }
 
-    @Test("key IDs are logged once a key has matched, and nothing else of a push ever is") func publicIDsOnly() throws {
+    @Test("Key IDs are logged once a key has matched, but nothing else from a push") func publicIDsOnly() throws {
         let fixture = try Fixture()
         let opening = PushOpening(fixture.configuration(), environment: .system)
         _ = opening.present(field: try fixture.seal(), requestIdentifier: "one")
@@ -88,7 +88,7 @@ import Testing
         #expect(entries.map(\.reason) == [nil, .malformed, .unknownRecipient, .unknownSender])
         #expect(entries.map(\.recipientKeyID) == [recipient, nil, nil, recipient])
         #expect(entries.map(\.senderKeyID) == [fixture.sender.sender.keyID.description, nil, nil, nil])
-        // The ledger lies in the same folder.
+        // The ledger is in the same folder.
         let files = try Checkout.allFiles(in: fixture.root)
         #expect(files.count > 4)
         for file in files {

@@ -9,12 +9,12 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("What is shown") struct ShowingTests {
+@Suite("The notification that is shown") struct ShowingTests {
     private let fixture: Fixture
 
     init() throws { fixture = try Fixture() }
 
-    @Test("an authentic message is shown in place of the alert, and nothing of the wire comes through")
+    @Test("An authentic message replaces the alert, and nothing from the wire is shown")
     func opened() async throws {
         var content = Content(
             title: "Nina", subtitle: "to you", body: "Lunch at 1? 100% sure",
@@ -49,7 +49,7 @@ import UserNotifications
         #expect(throws: DecodingError.self) { try read.decode(String.self) }
     }
 
-    @Test("where the content leaves something out, it is empty and not the wire's") func sparse() async throws {
+    @Test("A field that the content omits is empty, not the wire's") func sparse() async throws {
         let shown = await fixture.show(try fixture.seal(Content(body: "b")))
         #expect(shown.body == "b")
         let texts = [shown.title, shown.subtitle, shown.threadIdentifier, shown.categoryIdentifier]
@@ -62,19 +62,19 @@ import UserNotifications
     }
 
     @Test(
-        "whatever is wrong with the field, the safe default is shown and nothing of the wire",
+        "Whatever is wrong with the field, the safe default is shown, and nothing from the wire",
         arguments: ["", "AQ", "not base64!", "AAAA", String(repeating: "A", count: 9_000)])
     func broken(field: String) async throws {
         expectSafeDefault(await fixture.show(field), .malformed)
     }
 
-    @Test("a field that is missing or no string is malformed") func noField() async throws {
+    @Test("A field that is missing or isn't a string is malformed") func noField() async throws {
         for field in [nil, 7, ["a"], ["a": 1], NSNull()] as [Any?] {
             expectSafeDefault(await fixture.show(field), .malformed)
         }
     }
 
-    @Test("in an app that gets plain pushes they pass unchanged, and can't claim to be sealed")
+    @Test("In an app that gets plain pushes, they pass unchanged, and can't claim to be sealed")
     func plain() async throws {
         let configuration = fixture.configuration(receivesPlainPushes: true)
         let shown = await fixture.show(nil, by: configuration)
@@ -83,11 +83,11 @@ import UserNotifications
         #expect(shown.userInfo["WIRE"] as? String == "WIRE")
         #expect(shown.userInfo["sealed-push"] == nil)
         #expect(SealedNotification(userInfo: shown.userInfo) == nil)
-        // A broken envelope is still one.
+        // A broken envelope still counts as one.
         expectSafeDefault(await fixture.show("AQ", by: configuration), .malformed)
     }
 
-    @Test("the app believes user info that the service module made, and no other") func claims() {
+    @Test("The app trusts only user info that the service module made") func claims() {
         let claim: [String: Any] = ["outcome": "opened", "id": "x"]
         let unknown: [String: Any] = ["outcome": "safe-default", "reason": "no such code"]
         #expect(SealedNotification(userInfo: ["sealed-push": unknown]) == nil)
@@ -99,7 +99,7 @@ import UserNotifications
         #expect(SealedNotification(userInfo: ["sealed-push": ["outcome": "opened", "reason": "rejected"]]) == nil)
     }
 
-    @Test("a person's message is shown with the name and the picture; another's, or an anonymous one, is not")
+    @Test("Only a known person's message is shown with their name and picture")
     func persons() async throws {
         var content = Content(title: "Nina", body: "Lunch?")
         content.threadID = "lunch"
@@ -123,7 +123,7 @@ import UserNotifications
         #expect(anonymous.title == "Nina" && anonymous.communication == nil)
     }
 
-    @Test("the picture may be an attachment, which is not shown otherwise; without it there is the name")
+    @Test("The picture may be an attachment that isn't shown otherwise; without it, there is only the name")
     func pictures() async throws {
         struct Stage: ServiceStage {
             let bytes: [UInt8]?
@@ -147,13 +147,13 @@ import UserNotifications
         #expect(left.allSatisfy { !$0.hasSuffix(".png") }, "\(left)")
     }
 
-    @Test("a notification without data decodes as null") func noData() throws {
+    @Test("A notification without data decodes as null") func noData() throws {
         let read = try #require(SealedNotification(userInfo: ["sealed-push": ["outcome": "opened"]]))
         #expect(try read.decode(Int?.self) == nil)
         #expect(throws: DecodingError.self) { try read.decode(Int.self) }
     }
 
-    @Test("what came while the device was locked is opened again with all stages, and says so like any other")
+    @Test("A message that came while the device was locked is opened later with all stages")
     func reopened() async throws {
         let locked = WatchedItems(fixture.keys, .failing(.locked))
         var content = Content(title: "{{name}}", body: "Lunch?")
@@ -167,7 +167,7 @@ import UserNotifications
         let notification = UNNotification(
             request: UNNotificationRequest(identifier: "one", content: shown, trigger: nil), date: .now)
 
-        // Still locked: the safe default stays.
+        // While it's locked, the safe default stays.
         #expect(await fixture.configuration(keys: locked).reopened(notification) == nil)
         let app = fixture.configuration(stages: [stage])
         let request = try #require(await app.reopened(notification))
@@ -177,7 +177,7 @@ import UserNotifications
         #expect(sealed.reason == nil && sealed.envelope == nil && sealed.data == ["thread": "lunch"])
         #expect(fixture.log.map(\.reason) == [.locked, .locked, nil])
 
-        // Once it is open there is nothing left to open, and under another identifier it is a replay.
+        // Once it has opened, no envelope is left to open, and under another identifier it's a replay.
         let opened = UNNotification(request: request, date: .now)
         #expect(await app.reopened(opened) == nil)
         let other = UNNotification(
@@ -188,14 +188,14 @@ import UserNotifications
         #expect(await app.reopened(UNNotification(request: replay, date: .now)) == nil)
     }
 
-    @Test("a locked device shows the safe default and keeps the envelope for the app") func locked() async throws {
+    @Test("A locked device shows the safe default and keeps the envelope for the app") func locked() async throws {
         let locked = WatchedItems(fixture.keys, .failing(.locked))
         let field = try fixture.seal()
         let shown = await fixture.show(field, by: fixture.configuration(keys: locked))
         expectSafeDefault(shown, .locked)
         #expect(SealedNotification(userInfo: shown.userInfo)?.envelope == field)
 
-        // After unlock the app opens it, under the identifier it arrived with, and only once more under another.
+        // After the unlock, the app opens it under one identifier, and no longer under another.
         let unlocked = fixture.configuration()
         #expect(try await unlocked.open(envelope: field, requestIdentifier: "one").content.alert.title == "Nina")
         #expect(try await unlocked.open(envelope: field, requestIdentifier: "one").content.alert.title == "Nina")
@@ -203,7 +203,7 @@ import UserNotifications
         await #expect(throws: OpenError.malformed) { try await unlocked.open(envelope: "AQ", requestIdentifier: "two") }
     }
 
-    @Test("content that is not well-formed, and a key store that fails, end in the safe default")
+    @Test("Malformed content and a failing key store lead to the safe default")
     func otherRefusals() async throws {
         let broken = fixture.configuration(keys: WatchedItems(fixture.keys, .failing(.other(-50))))
         expectSafeDefault(await fixture.show(try fixture.seal(), by: broken), .keysUnavailable)
@@ -213,7 +213,7 @@ import UserNotifications
         expectSafeDefault(await fixture.show(envelope.text), .malformedContent)
     }
 
-    @Test("a push that comes a hundred times opens silently in its place; under another identifier it is refused")
+    @Test("A push that comes a hundred times opens silently in place, but not under another identifier")
     func repeats() async throws {
         var content = Content(title: "t", body: "b")
         content.badge = 1
@@ -231,9 +231,9 @@ import UserNotifications
         expectSafeDefault(await fixture.show(field, identifier: "two"), .replayed)
     }
 
-    @Test("a ledger that can't be reached costs the content, never the notification") func noLedger() async throws {
+    @Test("A ledger that can't be reached costs the content, never the notification") func noLedger() async throws {
         let fixture = try Fixture(hasLedger: false)
-        // A file stands where the container's folder should be made.
+        // A file is where the container's folder should be made.
         try fixture.folder.write("", to: "SealedPush")
         expectSafeDefault(await fixture.show(try fixture.seal()), .ledgerUnavailable)
         let app = fixture.configuration()
@@ -244,7 +244,7 @@ import UserNotifications
         expectSafeDefault(shown, .ledgerUnavailable)
     }
 
-    /// Notes that it was asked, and takes its time.
+    /// Records that it was called, and takes its time.
     private struct SlowLedger: ReplayLedger {
         let ledger: FileLedger
         var delay: TimeInterval = 0
@@ -259,13 +259,13 @@ import UserNotifications
         func purge(at now: Timestamp) {}
     }
 
-    @Test("a ledger that is slow costs nothing while there is time, and the content when there is none")
+    @Test("A slow ledger costs nothing while there is time, and the content if there is none")
     func slowLedger() async throws {
         var opening = PushOpening(fixture.configuration(), environment: .system)
         // Longer than the two seconds that a ledger once had.
         opening.ledger = SlowLedger(ledger: fixture.ledger, delay: 2.2)
         let present = { [opening] (field: String, time: Duration) in
-            // Waits on a thread that no other test needs.
+            // It waits on a thread that no other test needs.
             await withCheckedContinuation { presented in
                 DispatchQueue.global().async {
                     presented.resume(
@@ -275,7 +275,7 @@ import UserNotifications
         }
         let late = await present(try fixture.seal(), .milliseconds(1))
         #expect(late.reason == .ledgerUnavailable)
-        // Ten minutes in place of 22 seconds, for a machine whose disk is busy.
+        // Ten minutes in place of 22 seconds, for a machine with a busy disk.
         let inTime = await present(try fixture.seal(), .seconds(600))
         guard case .opened = inTime else {
             Issue.record("a message was lost: \(String(describing: inTime.reason))")
@@ -285,7 +285,7 @@ import UserNotifications
     }
 
     @Test(
-        "the ledger may take what the time budget leaves, but for its last three seconds",
+        "The ledger may take what the time budget leaves, except for its last three seconds",
         arguments: [
             (Duration.seconds(-600), true), (.seconds(22), false), (.seconds(24), false), (.seconds(40), false),
         ])
@@ -306,7 +306,7 @@ import UserNotifications
     }
 }
 
-/// Nothing that the carrier wrote around the field is in what is shown.
+/// Checks that nothing the carrier wrote around the field is shown.
 func expectNothingOfTheWire(_ shown: UNNotificationContent, sourceLocation: SourceLocation = #_sourceLocation) {
     let texts = [
         shown.title, shown.subtitle, shown.body, shown.threadIdentifier, shown.categoryIdentifier,
@@ -321,7 +321,7 @@ func expectNothingOfTheWire(_ shown: UNNotificationContent, sourceLocation: Sour
     #expect(Set(shown.userInfo.keys) == ["sealed-push"], sourceLocation: sourceLocation)
 }
 
-/// The app's own default, with this reason.
+/// Checks for the app's own default, with this reason.
 func expectSafeDefault(
     _ shown: UNNotificationContent, _ reason: OpenError, sourceLocation: SourceLocation = #_sourceLocation
 ) {

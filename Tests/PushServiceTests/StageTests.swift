@@ -49,7 +49,7 @@ import UserNotifications
         return (await fixture.show(field, stages: stages, expiringAfter: expiry), fixture)
     }
 
-    @Test("first stages come before quick ones, those before slow ones, and each sees what came before it")
+    @Test("First stages precede quick ones, quick ones precede slow ones, and each sees the earlier results")
     func order() async throws {
         func append(_ text: String, _ pace: StagePace) -> Step {
             Step(pace: pace) { draft, _ in draft.body += text }
@@ -60,7 +60,7 @@ import UserNotifications
         #expect(shown.body == "text first quick again slow")
     }
 
-    @Test("a stage is told the time that it has itself: half, two seconds, or all") func ownTime() async throws {
+    @Test("A stage sees its own time limit: half of the time, two seconds, or all of it") func ownTime() async throws {
         let seen = Locked<[StagePace: Duration]>([:])
         let stages = [StagePace.first, .quick, .slow].map { pace in
             Step(pace: pace) { _, context in seen.withLock { $0[pace] = context.timeLeft } }
@@ -73,9 +73,9 @@ import UserNotifications
         #expect(times.values.allSatisfy { $0 > .zero })
     }
 
-    @Test("slow stages run at once, and none undoes what another has done") func atOnce() async throws {
+    @Test("Slow stages run at once, and none undoes another's changes") func atOnce() async throws {
         let meeting = Locked(0)
-        /// Waits until all three are there: one after the other they never would be.
+        /// Waits until all three are running; one after the other, they never would be.
         func meet(_ change: @escaping @Sendable (inout NotificationDraft) -> Void) -> Step {
             Step { draft, _ in
                 meeting.withLock { $0 += 1 }
@@ -92,7 +92,7 @@ import UserNotifications
         #expect(shown.body == "text")
     }
 
-    @Test("a stage that fails costs only its own part, and the log has its code") func failure() async throws {
+    @Test("A stage that fails loses only its own part, and the log has its code") func failure() async throws {
         let (shown, fixture) = try await show([
             Step(pace: .quick) { draft, _ in
                 draft.body = "half done"
@@ -107,16 +107,16 @@ import UserNotifications
         #expect(log.contains { $0.stage == nil && $0.reason == nil })
     }
 
-    @Test("a quick stage that hangs is given up, and the next one runs") func lateQuickStage() async throws {
+    @Test("A quick stage that hangs is abandoned, and the next one runs") func lateQuickStage() async throws {
         let (shown, _) = try await show([
-            // Deaf to its cancellation, and asleep: a loop would keep a processor busy to the end of the tests.
+            // It ignores its cancellation and sleeps; a loop would keep a processor busy to the end of the tests.
             Step(pace: .quick) { _, _ in await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } },
             Step(pace: .quick) { draft, _ in draft.subtitle = "next" },
         ])
         #expect(shown.subtitle == "next")
     }
 
-    @Test("on expiry what is ready is shown, and the others are cancelled, even those that block their threads")
+    @Test("On expiry, finished work is shown, and other stages are canceled, even those that block their threads")
     func expiry() async throws {
         try await lengthening(.milliseconds(300), "a stage that is ready on expiry") { expiry in
             let wasCancelled = Locked(false)
@@ -143,7 +143,7 @@ import UserNotifications
 
     private static func block(_ gate: DispatchSemaphore) { gate.wait() }
 
-    @Test("parts of a stage are kept one by one") func parts() async throws {
+    @Test("The parts of a stage are kept one by one") func parts() async throws {
         try await lengthening(.milliseconds(300), "two parts that are ready on expiry") { expiry in
             let (shown, _) = try await show(
                 [
@@ -157,7 +157,7 @@ import UserNotifications
         }
     }
 
-    @Test("a stage can't take the text away") func emptied() async throws {
+    @Test("A stage can't remove the text") func emptied() async throws {
         let (shown, _) = try await show([
             Step(pace: .quick) { draft, _ in (draft.title, draft.subtitle, draft.body, draft.badge) = ("", "", " ", 7) }
         ])
@@ -166,7 +166,7 @@ import UserNotifications
         #expect(shown.badge == 7)
     }
 
-    @Test("files that are handed over stay; all others are removed, those that come too late too")
+    @Test("Files that are handed over stay; all others are removed, even those that come too late")
     func files() async throws {
         try await lengthening(.milliseconds(300), "a file that is there on expiry", showFiles)
     }
@@ -205,7 +205,7 @@ import UserNotifications
         return true
     }
 
-    @Test("what a killed process has left is swept, and what is in use is not") func sweeping() throws {
+    @Test("The files of killed processes are swept, but not those in use") func sweeping() throws {
         let folder = try TemporaryFolder()
         let root = folder.appending("sealed-push")
         for (name, age) in [("old", 700.0), ("new", 5.0), ("empty", 100.0)] {
@@ -219,7 +219,7 @@ import UserNotifications
         #expect(try FileManager.default.contentsOfDirectory(atPath: root.path) == ["new"])
     }
 
-    @Test("stages are told how it ended, once, opened or not") func endings() async throws {
+    @Test("Stages are told the result once, whether the message opened or not") func endings() async throws {
         let results = Locked<[String]>([])
         var step = Step { draft, _ in draft.subtitle = "improved" }
         step.end = { result in

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A stolen key")
 struct StolenKeyTests {
-    @Test("a stolen retired key forges nothing that is dated later than two hours after its retirement")
+    @Test("A stolen retired key can't forge messages dated more than two hours after its retirement")
     func thief() throws {
         let phone = try Phone()
         let hour: Int64 = 3_600
@@ -29,13 +29,13 @@ struct StolenKeyTests {
         func forge(sent: Timestamp) throws -> Envelope {
             try forgery(with: stolen, inTheNameOf: phone.sender.sender, sent: sent)
         }
-        // That it is one that opens shows that the rest is no accident: any HPKE in mode_auth is like that.
+        // A forgery within the two hours opens, so the others fail because of their date: any HPKE in mode_auth allows them.
         _ = try opener.open(try forge(sent: retired.advanced(bySeconds: 2 * hour)), at: at(5 * hour))
         var random = SeededGenerator()
         for step in 0..<Thoroughness.count(40, thorough: 200) {
             let lead = step == 0 ? 1 : Int64.random(in: 1...(40 * 86_400), using: &random)
             let sent = retired.advanced(bySeconds: 2 * hour + lead)
-            // Whenever it is delivered.
+            // Whenever it's delivered.
             let now = sent.advanced(bySeconds: Int64.random(in: -25 * hour...30 * 86_400, using: &random))
             let forged = try forge(sent: sent)
             #expect(throws: Opener.Refusal.keyRetired) { try opener.open(forged, at: max(now, at(3 * hour))) }
@@ -45,7 +45,7 @@ struct StolenKeyTests {
         #expect(throws: Opener.Refusal.unknownRecipient) { try opener.open(forged, at: retired) }
     }
 
-    /// With the identity alone, the thief computes what the sender would have computed (Specification 3.4.10).
+    /// With only the identity, the thief computes what the sender would have computed (Specification 3.4.10).
     private func forgery(with stolen: DevicePrivateKey, inTheNameOf sender: SenderPublicKey, sent: Timestamp) throws
         -> Envelope
     {

@@ -8,8 +8,8 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("What the notifications of one process share") struct TurnsTests {
-    @Test("never more at once than there is room for, and each gets its turn") func width() async throws {
+@Suite("The limits that the notifications of one process share") struct TurnsTests {
+    @Test("There are never more turns at once than allowed, and each caller gets one") func width() async throws {
         let turns = Turns(width: 3)
         let counts = Locked((now: 0, most: 0, done: 0))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -34,7 +34,7 @@ import UserNotifications
         #expect(counts.withLock { $0.most } <= 3)
     }
 
-    @Test("lower places come first, and of one place who came first; whoever is cancelled leaves the queue")
+    @Test("Lower places come first, then earlier callers; a canceled caller leaves the queue")
     func order() async throws {
         let turns = Turns(width: 1)
         let order = Collected<String>()
@@ -62,7 +62,7 @@ import UserNotifications
         #expect(order.all.last == "e")
     }
 
-    @Test("a failure ends a turn like a success") func failure() async throws {
+    @Test("A failing task releases its turn") func failure() async throws {
         let turns = Turns(width: 1)
         for _ in 0..<3 {
             await #expect(throws: MediaError.network) { try await turns.take { throw MediaError.network } }
@@ -70,14 +70,14 @@ import UserNotifications
         try await turns.take {}
     }
 
-    @Test("nothing is begun while memory is short, and all goes on once there is some") func memory() async throws {
+    @Test("No work begins while memory is short, and all continues once there is some") func memory() async throws {
         let available = Locked<Int?>(0)
         let budget = WorkBudget { available.withLock { $0 } }
         let done = Collected<Int>()
         let tasks = (0..<4).map { number in Task { try await budget.files.take { done.add(number) } } }
         try await eventually("all wait") { budget.files.waitingCount == 4 }
         available.withLock { $0 = 1 << 20 }
-        // It has looked again by then, several times.
+        // By then, it has checked again several times.
         try await Task.sleep(for: .milliseconds(300))
         #expect(done.all.isEmpty)
         available.withLock { $0 = 64 << 20 }
@@ -85,7 +85,7 @@ import UserNotifications
         #expect(done.all.count == 4)
     }
 
-    @Test("the less memory there is, the fewer transfers are begun: 6 where nobody knows, 2 where 2 MB are left")
+    @Test("The less memory, the fewer transfers: 6 if it's unknown, 2 if 2 MB are left")
     func fewer() async throws {
         for (available, expected) in [(nil, 6), (24 << 20, 6), (2 << 20, 2), (1_500 << 10, 1)] as [(Int?, Int)] {
             let budget = WorkBudget { available }
@@ -97,7 +97,7 @@ import UserNotifications
         }
     }
 
-    @Test("work of several kinds shares the memory; a text waits for none of it") func kinds() async throws {
+    @Test("Different kinds of work share the memory, and a text waits for none of it") func kinds() async throws {
         let budget = WorkBudget { 2 << 20 }
         let (files, texts) = (Held(), Held())
         let first = (0..<2).map { _ in Task { try await budget.files.take { await files.wait() } } }
@@ -118,8 +118,8 @@ import UserNotifications
     }
 }
 
-@Suite("Names that are looked up") struct LookUpTests {
-    @Test("one that hangs is given up with its task, and there are never more threads in it than so many")
+@Suite("Lookups of names") struct LookUpTests {
+    @Test("A lookup that hangs is abandoned with its task, and the number of threads is limited")
     func hanging() async throws {
         let lookUps = LookUps()
         let gate = DispatchSemaphore(value: 0)
@@ -133,16 +133,16 @@ import UserNotifications
         try await eventually("there is room again") { (try? await lookUps.run { () throws(MediaError) in }) != nil }
     }
 
-    @Test("what it finds is what counts") func answers() async throws {
+    @Test("A lookup ends with the result of its work") func answers() async throws {
         await #expect(throws: MediaError.addressRefused) {
             try await LookUps().run { () throws(MediaError) in throw .addressRefused }
         }
     }
 
-    @Test("each address that a name stands for is asked about, and a name that stands for none is not gone to")
+    @Test("Each address of a name is checked, and a name without an address isn't contacted")
     func names() async throws {
         let asked = Collected<IPAddress>()
-        // Every machine's own table of hosts says so.
+        // Every machine's hosts file has this name.
         _ = try await LookUps().check(.name("localhost")) { asked.add($0) }
         #expect(!asked.all.isEmpty && asked.all.allSatisfy { $0.isLoopback })
         let address = try #require(IPAddress(text: "10.0.0.1"))
@@ -154,9 +154,9 @@ import UserNotifications
         await #expect(throws: MediaError.network) { _ = try await LookUps().check(.name("nobody.invalid")) { _ in } }
     }
 
-    /// 192.0.0.170 and 10.0.0.1 behind a prefix of each length that there is (RFC 6052, 2.2).
+    /// 192.0.0.170 and 10.0.0.1 behind a prefix of each possible length (RFC 6052, 2.2).
     @Test(
-        "an address that a NAT64 has made counts as the IPv4 address it stands for, whatever the prefix",
+        "An address made by a NAT64 counts as its IPv4 address, whatever the prefix",
         arguments: [
             ("fd00:db8:c000:aa::", "fd00:db8:101:101::", "fd00:db8:a00:1::"),
             ("fd00:db8:1c0:0:aa::", "fd00:db8:101:101:1::", "fd00:db8:10a:0:1::"),
@@ -164,7 +164,7 @@ import UserNotifications
             ("fd00:db8:122:3c0:0:aa::", "fd00:db8:122:301:1:101::", "fd00:db8:122:30a:0:1::"),
             ("fd00:db8:122:344:c0:0:aa00::", "fd00:db8:122:344:1:101:100::", "fd00:db8:122:344:a:0:100::"),
             ("fd00:db8:122:344::c000:aa", "fd00:db8:122:344::101:101", "fd00:db8:122:344::a00:1"),
-            // A company's own, which looks like any other address.
+            // A company's own prefix, which looks like any other address.
             ("2607:db8:122:344::c000:aa", "2607:db8:122:344::101:101", "2607:db8:122:344::a00:1"),
         ])
     func translated(known: String, open: String, hidden: String) async throws {
@@ -186,7 +186,7 @@ import UserNotifications
             }
         }
         guard known.hasPrefix("fd") else { return }
-        // On a network that has none, such an address is a local one.
+        // On a network without a NAT64, such an address is a local one.
         await #expect(throws: MediaError.addressRefused) {
             _ = try await LookUps { $0 == NAT64.wellKnownName ? [] : addresses($0) }
                 .check(.name("open.example"), mayConnect)
@@ -194,7 +194,7 @@ import UserNotifications
     }
 }
 
-/// Something that tasks wait for until a test lets them go on.
+/// A gate at which tasks wait until a test lets them continue.
 private final class Held: Sendable {
     private let state = Locked((waiting: [CheckedContinuation<Void, Never>](), isOver: false))
 

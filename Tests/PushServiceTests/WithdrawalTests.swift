@@ -10,7 +10,7 @@ import UserNotifications
 
 @Suite("Withdrawals") struct WithdrawalTests {
     private let fixture: Fixture
-    // Safe: its state is behind a lock.
+    // Safe, because a lock protects its state.
     private nonisolated(unsafe) let center = UNUserNotificationCenter()
 
     init() throws { fixture = try Fixture() }
@@ -28,7 +28,7 @@ import UserNotifications
         return app
     }
 
-    /// Messages on the screen: two of a thread, one of another, one of another sender, one that didn't open.
+    /// Messages on the screen: two of a thread, one of another, one of another sender, and one that didn't open.
     private func fillList() async throws -> (first: MessageID, later: Timestamp) {
         let first = MessageID.random()
         let (now, later) = (fixture.now, fixture.now.advanced(bySeconds: 30))
@@ -66,7 +66,7 @@ import UserNotifications
         return try fixture.seal(content)
     }
 
-    @Test("the app opens one and removes what its sender had shown before, by message or thread, and sets the badge")
+    @Test("The app opens a withdrawal, removes its sender's earlier message or thread, and sets the badge")
     func app() async throws {
         let (first, later) = try await fillList()
         #expect(list == ["first", "later", "other", "failed", "anonymous"])
@@ -75,25 +75,25 @@ import UserNotifications
         try await app.withdraw(envelope: try seal(.message(first)))
         #expect(list == ["later", "other", "failed", "anonymous"])
         try await app.withdraw(envelope: try seal(.thread("nina"), badge: 1))
-        // What was sent after it stays.
+        // A message sent after the withdrawal stays.
         #expect(list == ["later", "other", "failed", "anonymous"] && center.takeChanges().badge == 1)
         try await app.withdraw(envelope: try seal(.thread("nina"), badge: 0, sent: later))
-        // Nor does anything go that was sent in the same second.
+        // A message sent in the same second stays, too.
         #expect(list == ["later", "other", "failed", "anonymous"] && center.takeChanges().badge == 0)
         try await app.withdraw(envelope: try seal(.thread("nina"), badge: 0, sent: later.advanced(bySeconds: 1)))
         #expect(list == ["other", "failed", "anonymous"] && center.takeChanges().badge == 0)
-        // Messages add to what the withdrawal has set.
+        // Messages add to the number that the withdrawal has set.
         try await app.withdraw(envelope: try seal(.thread("nobody"), badge: 4))
         var message = Content(body: "b")
         message.badgeIncrement = 1
         #expect(await fixture.show(try fixture.seal(message), by: app, environment: environment).badge == 5)
     }
 
-    @Test("the app does nothing for a message that is another, and for one that does not open") func others()
+    @Test("The app does nothing for another kind of message, or for one that doesn't open") func others()
         async throws
     {
         _ = try await fillList()
-        // A carrier has moved messages into background pushes: they still open where they belong, with sound and badge.
+        // A carrier has moved messages into background pushes; they still open as notifications, with sound and badge.
         var loud = Content(body: "loud")
         (loud.sound, loud.badge) = (.named("default"), 7)
         let moved = try fixture.seal(loud)
@@ -114,7 +114,7 @@ import UserNotifications
         #expect(list == ["first", "later", "failed", "anonymous"])
     }
 
-    @Test("a repeat sets no badge: a carrier could put an old number on the icon for 30 days") func repeats()
+    @Test("A repeat sets no badge, because a carrier could restore an old number for 30 days") func repeats()
         async throws
     {
         let field = try seal(.thread("nina"), badge: 0)
@@ -136,7 +136,7 @@ import UserNotifications
         }
     }
 
-    @Test("a withdrawal of a background push shows the safe default in an ordinary one, and is not used up")
+    @Test("A background withdrawal in an ordinary push shows the safe default, and isn't used up")
     func moved() async throws {
         _ = try await fillList()
         let field = try seal(.thread("omar"), sent: fixture.now.advanced(bySeconds: 1))
@@ -146,7 +146,7 @@ import UserNotifications
         #expect(try await app.withdraw(envelope: field) != nil && list == ["first", "later", "failed", "anonymous"])
     }
 
-    @Test("the extension shows nothing once it has opened one; whatever fails shows the safe default")
+    @Test("The extension shows nothing for a withdrawal that opens, and the safe default for one that fails")
     func extensionSide() async throws {
         let (first, _) = try await fillList()
         let field = try seal(.message(first), isFiltered: true, badge: 2)
@@ -160,7 +160,7 @@ import UserNotifications
         #expect(replay.body == "local default")
     }
 
-    @Test("nobody who is not known withdraws: sealing refuses it, and the extension shows the safe default")
+    @Test("An unknown sender can't withdraw: sealing refuses it, and the extension shows the safe default")
     func anonymous() async throws {
         let (first, _) = try await fillList()
         let sealer = Sealer(anonymousFor: Fixture.topic, safeDefault: "wire default")
@@ -175,7 +175,7 @@ import UserNotifications
         #expect(list.count == 5)
     }
 
-    @Test("one that came before the first unlock is opened by the app, and its safe default goes, too")
+    @Test("The app opens a withdrawal that came before the first unlock, and removes its safe default")
     func locked() async throws {
         let (first, _) = try await fillList()
         let locked = WatchedItems(fixture.keys, .failing(.locked))

@@ -4,24 +4,25 @@ internal import SealedPush
 
 /// Draws the content's chart, and puts the picture first among the attachments.
 ///
-/// Nothing is drawn unless an app has this in its configuration's stages. A notification without a chart, or with one
-/// that this version can't read, passes unchanged; where drawing fails, its text stands. Takes about 20 milliseconds
-/// and 4 MB of memory at 3x, one chart at a time in a process, given back before any slow stage begins. Source:
-/// Specification 15.
+/// A chart is drawn only if the app's configuration includes this stage. A notification without a chart, or with one that
+/// this version can't read, passes unchanged; if drawing fails, its text is still shown. Takes about 20 milliseconds and 4
+/// MB of memory at 3x, one chart at a time per process, released before any slow stage begins. Source: Specification 15.
 public struct ChartStage: ServiceStage {
     private var style: ChartStyle
 
+    /// Creates a stage that draws in this style.
     public init(style: ChartStyle = ChartStyle()) {
         self.style = style
         #if canImport(Darwin)
-            // On Linux that would load a megabyte of the world's locales.
+            // On Linux, this would load a megabyte of the world's locales.
             self.style.decimalSeparator = Locale.current.decimalSeparator ?? "."
         #endif
     }
 
-    /// No network, and memory that the slow ones need.
+    /// Quick: it needs no network, and frees its memory before the slow stages begin.
     public var pace: StagePace { .quick }
 
+    /// Returns the draft with a picture of its chart.
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         guard let chart = draft.opened.content.chart else { return draft }
         let file = try context.scratchFile(named: "chart.png")
@@ -38,21 +39,20 @@ public struct ChartStage: ServiceStage {
         return draft
     }
 
-    /// The attachment's, by which the app and its content extension find the picture.
+    /// The attachment's identifier, by which the app and its content extension find the picture.
     public static let identifier = "chart"
 
-    /// Before all others: the first attachment is the one that is seen at once.
+    /// Before all others, because the first attachment is visible at once.
     private static let position = -1
 }
 
 struct ChartPicture {
     let png: [UInt8]
-    /// The part of it that says most when it is small.
+    /// The part of the picture that is most telling at a small size.
     let thumbnail: AttachmentThumbnail.Clip
 
-    /// Draws on the calling thread: about ten milliseconds at 3x, and four bytes of memory a pixel.
-    ///
-    /// - Throws: ``ChartError``, or `CancellationError` soon after the task was cancelled.
+    /// Draws on the calling thread: about ten milliseconds at 3x, and four bytes of memory per pixel. Throws
+    /// ``ChartError``, or `CancellationError` soon after the task was canceled.
     init(_ chart: PushChart, style: ChartStyle) throws {
         guard let chart = ChartDrawing(chart, style: style) else { throw ChartError.nothingToDraw }
         thumbnail = chart.thumbnail
@@ -65,9 +65,9 @@ struct ChartPicture {
 }
 
 enum ChartError: String, StageError {
-    /// The chart has no value.
+    /// The chart has no values.
     case nothingToDraw = "chart-empty"
-    /// The system's graphics gave up, mostly for want of memory.
+    /// The system's graphics failed, usually for lack of memory.
     case notDrawn = "chart-not-drawn"
 
     var code: String { rawValue }

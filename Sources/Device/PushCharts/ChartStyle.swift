@@ -1,18 +1,21 @@
 public import SealedPush
 
-/// How an app wants its charts to look.
+/// The look of an app's charts.
 public struct ChartStyle: Hashable, Sendable {
+    /// Whether charts are light or dark.
     public var appearance: Appearance
+    /// The number of pixels per point.
     public var scale: Scale
-    /// The color of a chart that asks for no other; blue where nil.
+    /// The color of a chart that asks for no other; nil for blue.
     public var accent: PushChart.RGB?
-    /// The color of a trend upwards; green where nil. Some countries read red as rising.
+    /// The color of an upward trend; nil for green. In some countries, red means rising.
     public var rising: PushChart.RGB?
-    /// The color of a trend downwards; red where nil.
+    /// The color of a downward trend; nil for red.
     public var falling: PushChart.RGB?
-    /// As the person's country writes it.
+    /// The separator in the user's region.
     var decimalSeparator = "."
 
+    /// Creates a style; see each property for its meaning.
     public init(
         appearance: Appearance = .dark, scale: Scale = .three, accent: PushChart.RGB? = nil,
         rising: PushChart.RGB? = nil, falling: PushChart.RGB? = nil
@@ -24,15 +27,17 @@ public struct ChartStyle: Hashable, Sendable {
         self.falling = falling
     }
 
-    /// An extension can't find out which of the two the lock screen has, nor would a finished picture change with it.
+    /// The appearance of charts. An extension can't ask for the lock screen's, nor would a finished picture change with it.
     ///
-    /// Dark is the usual: a dark card reads well on both and glares on neither. An app that wants to follow the system
-    /// writes its appearance into the shared container whenever it runs, and reads it in its configuration.
+    /// Dark is the default: a dark card reads well on both and glares on neither. To follow the system, an app writes its
+    /// appearance into the shared container whenever it runs, and reads it in its configuration.
     public enum Appearance: Sendable { case light, dark }
 
-    /// Pixels to a point, as the device's screen has them.
+    /// The number of pixels per point of the device's screen.
     public enum Scale: Int, Sendable {
+        /// Two pixels per point.
         case two = 2
+        /// Three pixels per point.
         case three = 3
     }
 }

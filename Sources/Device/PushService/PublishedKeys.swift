@@ -1,6 +1,6 @@
 internal import SealedPush
 
-/// Keys whose secrets anybody can read, in this repository: an app that believes one shows whatever anybody seals.
+/// Keys whose secrets this repository publishes. An app that trusted one would show whatever anyone seals.
 enum PublishedKeys {
     private static let texts: Set<String> = [
         "pushsender14tr562hekmdndg9w3nzv9222vhpqdve2xpl86fsduus5hr7vvyfs4f33c2",
@@ -17,7 +17,7 @@ enum PublishedKeys {
         "pushauthority1jc9ku5e23a9n8wf76q2u59wt7cqddcl7wzdhkf2zzpewvj6y2cnqcy9457",
     ]
 
-    /// Whether this program may believe them: in a debug build alone, for trials and tests; and on Linux, where there are no
+    /// Whether this program may trust them: only in debug builds, for trials and tests, and on Linux, where there are no
     /// phones.
     static let mayBeTrusted: Bool = {
         #if DEBUG || os(Linux)
@@ -27,7 +27,7 @@ enum PublishedKeys {
         #endif
     }()
 
-    /// These keys, without the published ones unless those may be trusted.
+    /// Returns the keys, without the published ones unless those may be trusted.
     static func trusted<Key: CustomStringConvertible>(_ keys: [Key], ifDebug isDebug: Bool = mayBeTrusted) -> [Key] {
         isDebug ? keys : keys.filter { !texts.contains($0.description) }
     }

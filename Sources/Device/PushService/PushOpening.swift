@@ -7,7 +7,7 @@ internal import SealedPush
 struct PushOpening: Sendable {
     private let configuration: ServiceConfiguration
     private let opener: Opener
-    /// Replaced by tests.
+    /// Replaced in tests.
     var ledger: (any ReplayLedger)?
     private let log: ServiceLog?
     private let markers: ConfirmationMarkers?
@@ -27,8 +27,8 @@ struct PushOpening: Sendable {
     }
 
     /// - Parameters:
-    ///   - field: what the payload has under `custom-encrypted-message`; nil where that is no string.
-    ///   - writeTime: how long the ledger may take.
+    ///   - field: The payload's `custom-encrypted-message`; nil if that isn't a string.
+    ///   - writeTime: The time that the ledger may take.
     func present(
         field: String?, requestIdentifier: String, writeTime: Duration = LedgerLimits.writeTime
     ) -> Presentation {
@@ -48,7 +48,7 @@ struct PushOpening: Sendable {
         }
     }
 
-    /// Steps 2 to 6, and the line in the log.
+    /// Performs steps 2 to 6, and writes the line in the log.
     private func open(
         _ envelope: Envelope?, requestIdentifier: String, writeTime: Duration, at now: Timestamp, isNotification: Bool
     ) throws(OpenError) -> (OpenedContent, LedgerAnswer) {
@@ -67,7 +67,7 @@ struct PushOpening: Sendable {
             writeLog(nil, opened.recipient.keyID, opened.sender?.keyID, at: now)
             return (opened, answer)
         } catch {
-            // Of a device's or an app's own keys alone. Source: Specification 10.3.
+            // Log only the device's or the app's own keys. Source: Specification 10.3.
             writeLog(
                 error, candidates?.keys.first?.identity.recipient.keyID, candidates?.pairs.first?.sender?.keyID, at: now
             )
@@ -75,7 +75,7 @@ struct PushOpening: Sendable {
         }
     }
 
-    /// For the app: the same steps on an envelope that was kept, or came in a background push.
+    /// Performs the same steps for the app, on an envelope that was kept or came in a background push.
     func open(
         field: String, requestIdentifier: String
     ) throws(OpenError) -> (content: OpenedContent, isRepeat: Bool) {
@@ -102,8 +102,7 @@ struct PushOpening: Sendable {
         write(ServiceLog.Entry(time: now(), stage: "\(type(of: stage))", failure: error))
     }
 
-    /// When the push has been shown: tells the app under which key it opened, and once in a while forgets what is no
-    /// longer needed.
+    /// Cleans up after the push was shown: tells the app which key opened it, and occasionally purges the ledger.
     func tidy(after shown: Presentation) {
         switch shown {
         case .opened(let draft) where !draft.isRepeat: markKey(of: draft.opened)
@@ -114,14 +113,14 @@ struct PushOpening: Sendable {
         ledger?.purge(at: now())
     }
 
-    /// Specification 13.2: an authenticated message only, for anybody can send another kind.
+    /// Specification 13.2: marks the key only for an authenticated message, because anyone can send an anonymous one.
     private func markKey(of opened: OpenedContent) {
         guard opened.sender != nil else { return }
         markers?.mark(opened.recipient, at: now())
     }
 
-    /// Step 6, within its time: a file system that hangs must not cost the person the notification. Without any time left,
-    /// nothing is written: what is not shown has not been opened.
+    /// Performs step 6 within its time, because a file system that hangs must not cost the user the notification. If no
+    /// time is left, nothing is written: a message that isn't shown hasn't been opened.
     private func record(
         _ opened: OpenedContent, requestIdentifier: String, within time: Duration, at now: Timestamp
     ) throws(OpenError) -> LedgerAnswer {
@@ -153,6 +152,6 @@ struct PushOpening: Sendable {
         log?.append(entry)
     }
 
-    /// Of 256: one push in 32.
+    /// Out of 256: one push in 32.
     private static let tidyChance: UInt8 = 8
 }

@@ -2,39 +2,40 @@ public import Foundation
 internal import PushCore
 public import SealedPush
 
-/// An app's part in what it and its server say to each other about this device: one call at each launch, and once a day.
+/// A client that registers this device with the app's server. Call it at each launch and once a day.
 ///
 /// ```swift
 /// let server = PushServerClient(url: URL(string: "https://push.example.com")!) { "Bearer \(try await login.token())" }
 /// let registration = await server.register(.messages, token: deviceToken)
 /// ```
-/// For the app, never for its extension. Nothing is believed because the server says so: records, sender sets and
-/// challenges are signed or sealed. A value without state, safe from many tasks; what two calls do at once is done once.
-/// Source: Docs/EnrollmentHTTP.md.
+/// For the app, never for its extension. The server isn't trusted: records, sender sets, and challenges are signed or sealed. A
+/// stateless value, safe from many tasks; concurrent calls about one device run one after another. Source: Docs/EnrollmentHTTP.md.
 public struct PushServerClient: Sendable {
     private let url: URL
     private let authorization: @Sendable () async throws -> String
 
+    /// Creates a client.
+    ///
     /// - Parameters:
-    ///   - url: where the server's paths begin (`https://push.example.com`, or with a path of its own). Only `https`.
-    ///   - authorization: what proves the account's login: the value of the header `Authorization`, asked for once a call.
-    ///     The device answers a challenge only because it came inside this login.
+    ///   - url: The URL where the server's paths begin, such as `https://push.example.com`. Must be `https`; may have a path.
+    ///   - authorization: Returns the value of the header `Authorization`, which proves the account's login. Invoked once
+    ///     per call. The device answers a challenge only because it arrived inside this login.
     public init(url: URL, authorization: @escaping @Sendable () async throws -> String) {
         self.url = url
         self.authorization = authorization
     }
 
-    /// Enrolls this device, or does all that is due: takes the newest sender set, looks after the keys, hands over record and
-    /// token, and proves the keys that the server asks about.
+    /// Enrolls this device or does whatever is due. Takes the newest sender set, maintains the keys, hands over the record
+    /// and token, and proves the keys that the server asks about.
     ///
-    /// A step that fails is noted in the answer, and those that don't need it are taken all the same. What was not done the
-    /// next call does. Takes at most 10 seconds a request, of which there are three or four.
+    /// A failed step is reported in the result, and steps that don't depend on it still run. The next call does what is
+    /// left. Takes at most 10 seconds per request, of which there are three or four.
     ///
     /// - Parameters:
-    ///   - app: the app's configuration, the same as its extension's.
-    ///   - token: from `didRegisterForRemoteNotificationsWithDeviceToken`.
-    ///   - environment: which of Apple's services the token is for: `sandbox` for what Xcode installs.
-    ///   - age: when a key is old enough for a new one; nil where keys are not to be rotated by age.
+    ///   - app: The app's configuration, the same as its extension's.
+    ///   - token: The token from `didRegisterForRemoteNotificationsWithDeviceToken`.
+    ///   - environment: The Apple service that the token is for; `sandbox` for builds that Xcode installs.
+    ///   - age: The age at which a key is replaced; nil for no rotation by age.
     @concurrent public func register(
         _ app: ServiceConfiguration, token: Data, environment: PushEnvironment = .production,
         rotatingOlderThan age: Duration? = .seconds(30 * 86_400)
@@ -43,70 +44,77 @@ public struct PushServerClient: Sendable {
             app.device.device, token: Array(token), environment: environment, rotatingOlderThan: age, at: .now())
     }
 
-    /// Takes this device out of its account at the server: for the logout.
+    /// Removes this device from its account on the server. Call it at logout.
     ///
-    /// First it destroys the keys and makes a new one, with or without a network, so that nothing that was sent to this account,
-    /// wherever it is held, opens for the next one. Then the server forgets the device and what waits for it: it believes the
-    /// enrollment key's signature, without a login. So after an error, such as ``PushServerError/unreachable``, call it again at
-    /// the next launch, and before the next registration. If the account stays logged in, that hands the new key over.
+    /// First, it destroys the keys and makes a new one, even offline, so that messages sent to this account, wherever they are
+    /// held, don't open for the next one. Then the server deletes the device and its waiting messages; the enrollment key's
+    /// signature is enough, without a login. After an error such as ``PushServerError/unreachable``, call it again at the next
+    /// launch, before the next registration. If the account stays logged in, that registration hands over the new key.
     @concurrent public func unregister(_ app: ServiceConfiguration) async throws(PushServerError) {
         try await unregister(app.device.device)
     }
 
-    /// Asks the server for a test push to this device, with a fixed text: five an hour at most.
+    /// Asks the server to send a test push with a fixed text to this device, at most five per hour.
     ///
-    /// - Throws: `refused`, with the reason as its code if the server had nothing to send to: `unproven` before a key is
-    ///   proven.
+    /// - Throws: `refused` if the server sent nothing, with the reason as its code: `unproven` before a key is proven.
     @concurrent public func sendTest(to app: ServiceConfiguration) async throws(PushServerError) {
         try await sendTest(to: app.device.device)
     }
 }
 
-/// What ``PushServerClient/register(_:token:environment:rotatingOlderThan:)`` has done.
+/// The result of ``PushServerClient/register(_:token:environment:rotatingOlderThan:)``.
 public struct PushRegistration: Sendable {
-    /// What became of the keys; nil where that failed.
+    /// The changes to the keys; nil if that step failed.
     public internal(set) var maintenance: DeviceMaintenance?
-    /// The sender set that the server has handed over, where it was accepted.
+    /// The sender set from the server, if it was accepted.
     public internal(set) var senderSet: SenderSet?
     /// The server's name for this device.
     public internal(set) var device: String?
-    /// Whether the server has token and record, and the device has proven each key that the server asked about.
+    /// Whether the server has the token and record, and the device has proven each key that the server asked about.
     public internal(set) var isRegistered = false
-    /// The steps that failed, in their order; empty where all went well. For the app's log: nothing secret is in it.
+    /// The failed steps, in order; empty if all succeeded. Safe to log, because it contains no secrets.
     public internal(set) var problems: [Problem] = []
 
+    /// A failed step and its error.
     public struct Problem: Sendable, CustomStringConvertible {
+        /// The step that failed.
         public let step: Step
+        /// Why the step failed.
         public let error: PushServerError
+        /// One line for the app's own log.
         public var description: String { "\(step.rawValue): \(error)" }
     }
 
-    /// The steps, in their order.
+    /// The steps, in order.
     public enum Step: String, Sendable, CaseIterable {
+        /// Taking the server's newest sender set.
         case senderSet = "sender set"
+        /// Maintaining the device's keys.
         case keys
+        /// Handing over the record and token.
         case registration
+        /// Answering the server's challenges.
         case challenge
     }
 
     mutating func note(_ step: Step, _ error: PushServerError) { problems.append(Problem(step: step, error: error)) }
 }
 
-/// Why something could not be done with the server. Holds nothing secret, and no word of the server's but its code.
+/// Why a request to the server failed. Contains no secrets, and nothing of the server's but its code.
 public enum PushServerError: Error, Equatable, Sendable {
-    /// The address is not `https`.
+    /// The address isn't `https`.
     case notSecure
-    /// The app could not say who is logged in.
+    /// The app couldn't provide a login.
     case noAuthorization
-    /// The server can't be reached, or did not answer in time.
+    /// The server can't be reached, or didn't answer in time.
     case unreachable
-    /// The server said no: the HTTP status, and the code of EnrollmentHTTP 7 where it gave one.
+    /// The server refused the request; the HTTP status, and the code of EnrollmentHTTP 7 if it sent one.
     case refused(status: Int, code: String?)
-    /// The server's answer is not what EnrollmentHTTP says.
+    /// The server's answer doesn't follow EnrollmentHTTP.
     case malformedAnswer
-    /// This device's keys, or its sender set.
+    /// The device's keys or its sender set failed.
     case device(DeviceError)
-    /// A challenge was not answered.
+    /// A challenge couldn't be answered.
     case challenge(ChallengeError)
 }
 
@@ -115,12 +123,12 @@ extension PushServerError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notSecure: "the push server's address must begin with https"
-        case .noAuthorization: "nobody is logged in"
-        case .unreachable: "the push server can't be reached"
+        case .noAuthorization: "there is no login: `authorization` failed or returned an invalid header value"
+        case .unreachable: "the push server can't be reached; try again later"
         case .refused(_, "enrolled-elsewhere"?):
-            "another account on the server has this device: log out there, or have the server remove it"
+            "this device belongs to another account on the server; log out there or have the server remove it"
         case .refused(let status, let code): "the push server answered with \(status)\(code.map { ", \($0)" } ?? "")"
-        case .malformedAnswer: "the push server's answer is not what the protocol says"
+        case .malformedAnswer: "the push server's answer doesn't follow the protocol; check its version"
         case .device(let error): error.description
         case .challenge(let error): error.description
         }
@@ -135,7 +143,7 @@ extension PushServerClient {
         do {
             return try await device.turn.take { await registered(device, token, environment, age, at: now) }
         } catch {
-            // Cancelled while another call about this device was under way.
+            // Canceled while another call about this device was in progress.
             var registration = PushRegistration()
             registration.note(.registration, .unreachable)
             return registration
@@ -148,12 +156,12 @@ extension PushServerClient {
         var update = PushRegistration()
         let exchange: PushServerExchange
         do throws(PushServerError) { exchange = try await begin(device) } catch {
-            // Without a server there are still the keys.
+            // The keys can be maintained even without a server.
             update.note(.registration, error)
             update.maintenance = try? device.maintain(rotatingOlderThan: age, at: now)
             return update
         }
-        // First, so that a challenge of a new sender is answered at once. Without an authority there is none to believe.
+        // First, so that a new sender's challenge can be answered right away. Without an authority, no set can be trusted.
         if !device.configuration.authorities.isEmpty {
             do throws(PushServerError) { update.senderSet = try await takeSenderSet(device, exchange, at: now) } catch {
                 update.note(.senderSet, error)
@@ -163,7 +171,7 @@ extension PushServerClient {
             update.maintenance = try device.maintain(rotatingOlderThan: age, at: now)
         } catch { update.note(.keys, .device(error)) }
         do throws(PushServerError) {
-            // Whatever went wrong, the record and the newest token are worth handing over.
+            // Whatever went wrong, hand over the record and the newest token.
             let kept = update.maintenance?.record
             let record = if let kept { kept } else { try Self.record(of: device, at: now) }
             let registration = Registration(
@@ -185,11 +193,11 @@ extension PushServerClient {
         guard let enrollment else { return }
         let leaving: Leaving
         do throws(DeviceError) { leaving = try device.leaveAccount(at: .now()) } catch { throw .device(error) }
-        // Signed, and counted: a repetition takes no later registration back, whoever is logged in by then.
+        // Signed and counted, so that a replay can't undo a later registration, whoever is logged in by then.
         let body: JSONValue = ["leaving": .string(leaving.description)]
         let answer = try await exchange(device, authorization: nil).send("POST", "v1/leavings", body)
         guard answer.status == 404 || answer.status == 405 else { return try answer.requireSuccess() }
-        // A server that has no such path believes the login.
+        // A server without that path relies on the login.
         let removed = try await begin(device).send("DELETE", "v1/phones/\(enrollment)")
         guard removed.status != 404 else { return }
         try removed.requireSuccess()
@@ -198,7 +206,7 @@ extension PushServerClient {
     package func sendTest(to device: OwnDevice) async throws(PushServerError) {
         let enrollment: EnrollmentPublicKey?
         do throws(DeviceError) { enrollment = try device.enrollment(at: .now()) } catch { throw .device(error) }
-        guard let enrollment else { throw .device(.unavailable("this device was never enrolled")) }
+        guard let enrollment else { throw .device(.unavailable("this device was never enrolled; register it first")) }
         let answer = try await begin(device).send("POST", "v1/phones/\(enrollment)/test")
         try answer.requireSuccess()
         guard answer.members["enqueued"]?.integer == 0 else { return }
@@ -228,20 +236,20 @@ extension PushServerClient {
         _ device: OwnDevice, _ exchange: PushServerExchange, at now: Timestamp
     ) async throws(PushServerError) -> SenderSet? {
         let answer = try await exchange.send("GET", "v1/sender-set")
-        // This server has none: the app's built-in senders count, or the set that the device has.
+        // The server has no sender set; the app's built-in senders or the device's own set still apply.
         guard answer.status != 204, answer.status != 404 else { return nil }
         try answer.requireSuccess()
         guard let text = answer.members["senderSet"]?.string else { throw .malformedAnswer }
         do throws(DeviceError) { return try device.accept(senderSet: text, at: now) } catch { throw .device(error) }
     }
 
-    /// Visible ASCII and spaces: nothing that begins another header.
+    /// Whether the text is visible ASCII and spaces only, so that it can't begin another header.
     private static func isHeaderValue(_ text: String) -> Bool {
         (1...8_192).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
 }
 
-/// The registration of one device: its record and token handed over, and its keys proven.
+/// The registration of one device, which hands over its record and token and proves its keys.
 private struct Registration {
     let device: OwnDevice
     let exchange: PushServerExchange
@@ -253,7 +261,7 @@ private struct Registration {
         var record = record
         var answer = try await handOver(record)
         if answer.status == 409, let known = answer.members["record"]?.string {
-            // This phone was put back from a backup: a record that counts higher.
+            // This phone was restored from a backup; sign a record with a higher counter.
             do throws(DeviceError) {
                 guard let known = try? DeviceRecord(parsing: known) else { throw .record(.malformed) }
                 record = try device.maintain(serverKnows: known, at: now).record
@@ -264,7 +272,7 @@ private struct Registration {
         update.device = answer.members["device"]?.string
         var problems = try await prove(answer)
         if problems.contains(where: Self.wantsNewChallenge) {
-            // Late, or the server has forgotten what it asked: once more, from the record on.
+            // Too late, or the server has forgotten its challenge; start over with the record.
             answer = try await handOver(record)
             try answer.requireSuccess()
             problems = try await prove(answer)
@@ -281,12 +289,12 @@ private struct Registration {
         return try await exchange.send("PUT", "v1/phones/\(record.enrollment)", body)
     }
 
-    /// Answers the server's challenges, each for itself: one that is not answered keeps no other key from being proven.
+    /// Answers the server's challenges independently, so that one failure doesn't keep other keys from being proven.
     private func prove(_ asked: PushServerExchange.Answer) async throws(PushServerError) -> [PushServerError] {
         guard let value = asked.members["challenges"] else { return [] }
         guard case .array(let challenges) = value else { throw .malformedAnswer }
         var problems: [PushServerError] = []
-        // A record has at most as many keys.
+        // A record has no more keys than that.
         for challenge in challenges.prefix(16) {
             guard let text = challenge["challenge"]?.string else { throw .malformedAnswer }
             do throws(PushServerError) {
@@ -308,7 +316,7 @@ private struct Registration {
     }
 }
 
-/// Requests to one server, inside one login or without any.
+/// Requests to one server, with or without a login.
 private struct PushServerExchange: Sendable {
     let url: URL
     let authorization: String?
@@ -325,7 +333,7 @@ private struct PushServerExchange: Sendable {
             throw .refused(status: status, code: code)
         }
 
-        /// What goes into a log.
+        /// Whether the text is a code that may go into a log.
         static func isCode(_ text: String) -> Bool {
             (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfLabel)
         }
@@ -353,14 +361,14 @@ private struct PushServerExchange: Sendable {
         do throws(MediaError) { answer = try await fetcher.answer(to: request) } catch { throw .unreachable }
         let bytes = collected.withLock { $0 }
         guard let members = bytes.isEmpty ? [:] : JSONReader.object(bytes, maximumByteCount: bytes.count) else {
-            // A proxy's page is no answer; that it says no is.
+            // A proxy's page isn't a valid answer, but its error status counts as a refusal.
             if !(200...299).contains(answer.status) { throw .refused(status: answer.status, code: nil) }
             throw .malformedAnswer
         }
         return Answer(path: path, status: answer.status, members: members)
     }
 
-    /// A record has room for six hybrid keys: their challenges and states are 31 KB.
+    /// A record has room for six hybrid keys, whose challenges and states take 31 KB.
     private static let maximumAnswerByteCount = 65_536
     private static let longestWait = Duration.seconds(10)
 }

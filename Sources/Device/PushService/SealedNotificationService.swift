@@ -4,31 +4,30 @@ internal import PushCore
 internal import SealedPush
 public import UserNotifications
 
-/// The principal class of an app's notification service extension: subclass it and say what is yours in
-/// ``configuration``.
+/// The principal class of an app's notification service extension. Subclass it and override ``configuration``.
 ///
-/// It opens each push, puts the content in place of the alert, and shows the safe default whenever that fails. iOS may
-/// run several requests at once in one process and on one instance: all state is kept per request. Opening takes about
-/// a millisecond, and a few more for the ledger's syncs; below 6 MB of memory of its own. The stages have 25 seconds
-/// from the call; what is ready by then is shown.
+/// It opens each push, replaces the alert with the content, and shows the safe default if anything fails. iOS may run
+/// several requests at once in one process and on one instance, so all state is kept per request. Opening takes about a
+/// millisecond, plus a few for the ledger's syncs, and less than 6 MB of memory. The stages have 25 seconds from the call;
+/// what is ready by then is shown.
 ///
-/// Not promised: anything where iOS does not run the extension at all (alerts switched off, a push without
-/// `mutable-content`), or where the process crashes: then iOS shows the text of the wire.
+/// iOS shows the text on the wire if it doesn't run the extension (alerts are turned off, or the push lacks
+/// `mutable-content`) or if the process crashes.
 ///
 /// Source: Apple, "Modifying content in newly delivered notifications"; Specification 6.
 open class SealedNotificationService: UNNotificationServiceExtension {
-    /// What is the app's own; read once for each push. Must be overridden.
+    /// The app's own configuration, read once for each push. Must be overridden.
     open var configuration: ServiceConfiguration {
         preconditionFailure("override `configuration` in your subclass of SealedNotificationService")
     }
 
-    /// The device; the simulator puts in its own.
+    /// The device; replaced by the simulator.
     package var environment = DeviceEnvironment.system
-    /// Open as long as something is tidied up, after the handler was called.
+    /// Each request leaves this group once its cleanup, after the handler call, is done.
     package let tidying = DispatchGroup()
     private let outstanding = Locked<[ObjectIdentifier: ServiceRun]>([:])
 
-    /// Starts opening and returns; the handler is called once, with the content or with the safe default.
+    /// Starts opening and returns. The handler is called once, with the content or with the safe default.
     open override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
@@ -45,7 +44,7 @@ open class SealedNotificationService: UNNotificationServiceExtension {
         StageExecutor.queue().async { run.run() }
     }
 
-    /// Shows for every request what there is, at once.
+    /// Immediately shows the best content so far for every request.
     open override func serviceExtensionTimeWillExpire() {
         for run in outstanding.withLock({ Array($0.values) }) { run.expire() }
     }

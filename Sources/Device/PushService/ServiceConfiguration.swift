@@ -2,47 +2,45 @@ internal import Dispatch
 public import SealedPush
 public import UserNotifications
 
-/// All that an app tells the service module: whose messages it opens, for which app, with which keys, and what a person
-/// sees when that fails.
+/// The service module's configuration: its app, keys, and trusted senders, and what the user sees if opening fails.
 public struct ServiceConfiguration: Sendable {
-    /// The app's own bundle ID: the app's, not the extension's.
+    /// The app's own bundle ID, not the extension's.
     public let topic: Topic
-    /// Where the device's keys are.
+    /// Where the device's keys are stored.
     public let keys: KeySource
-    /// The servers' public keys: who is believed, most likely first, until a sender set of one of the authorities was
-    /// accepted.
+    /// The servers' public keys, most likely first, trusted until a sender set signed by one of the authorities is accepted.
     public let senders: [SenderPublicKey]
-    /// Who signs the app's sender sets (``ThisDevice/accept(senderSet:at:)``), which replace the senders without an update of the
-    /// app. Keep the secret halves on a machine without a network.
+    /// The keys that sign the app's sender sets. A set (``ThisDevice/accept(senderSet:at:)``) replaces the senders without
+    /// an app update. Keep the secret halves on an offline machine.
     public let authorities: [AuthorityPublicKey]
-    /// What is shown whenever opening does not succeed.
+    /// What the user sees whenever opening fails.
     public let safeDefault: SafeDefault
-    /// The folder that app and extension share.
+    /// The folder that the app and its extension share.
     public let container: SharedContainer
-    /// Whether sealed boxes open too: false unless anybody may send to this app.
+    /// Whether sealed boxes open, too. Leave it false unless anyone may send to this app.
     public let allowsAnonymous: Bool
-    /// Whether a push without the field passes unchanged: false unless this app also gets pushes that are not sealed.
-    /// Anybody on the way can make one, so a plain push proves nothing.
+    /// Whether a push without the envelope field passes unchanged. Leave it false unless the app also gets pushes that
+    /// aren't sealed. Anyone who handles a push can make a plain one, so it proves nothing.
     public let receivesPlainPushes: Bool
-    /// Which keys the device makes. A device changes to them by its next ``ThisDevice/maintain(rotatingOlderThan:serverKnows:at:)``.
+    /// The policy for new keys. A device adopts it at its next ``ThisDevice/maintain(rotatingOlderThan:serverKnows:at:)``.
     public let keyPolicy: KeyPolicy
-    /// For how many days a retired key's secret is kept, 1 to 31; it is erased a day later. A push that takes longer to
+    /// The number of days to keep a retired key's secret, 1 to 31; it's erased a day later. A push that takes longer to
     /// arrive may show the safe default.
     public let keepsRetiredKeys: Int
-    /// What is done with content that has opened, within the time there is: attachments, charts, receipts, the app's own
-    /// steps. Without them its text is shown, and nothing is fetched.
+    /// The work to do on opened content within the time limit: attachments, charts, receipts, and the app's own stages.
+    /// Without stages, the text is shown and nothing is fetched.
     public let stages: [any ServiceStage]
-    /// The device that the app's calls use; tests put in another.
+    /// The device that the app's calls use; replaced in tests.
     package var environment = DeviceEnvironment.system
 
-    /// Makes a configuration; see each property for what it means.
+    /// Creates a configuration; see each property for its meaning.
     public init(
         topic: Topic, keys: KeySource, trusting senders: [SenderPublicKey], authorities: [AuthorityPublicKey] = [],
         safeDefault: SafeDefault, container: SharedContainer, allowsAnonymous: Bool = false,
         receivesPlainPushes: Bool = false, keyPolicy: KeyPolicy = .classical, keepsRetiredKeys: Int = 30,
         stages: [any ServiceStage] = []
     ) {
-        precondition((1...31).contains(keepsRetiredKeys), "retired keys are kept for 1 to 31 days")
+        precondition((1...31).contains(keepsRetiredKeys), "`keepsRetiredKeys` must be from 1 to 31 days")
         self.topic = topic
         self.keys = keys
         self.senders = senders
@@ -64,27 +62,27 @@ extension ServiceConfiguration {
         TrustedSenders(PublishedKeys.trusted(senders) + others, authorities: PublishedKeys.trusted(authorities))
     }
 
-    /// Opens an envelope outside the extension, and shows nothing; never on the main actor. For what arrived before the
-    /// first unlock there is ``reopened(_:)``.
+    /// Opens an envelope outside the extension, off the main actor, and shows nothing. For a notification that arrived
+    /// before the first unlock, use ``reopened(_:)``.
     ///
-    /// All steps of Specification 6, the ledger included; takes as long as two syncs of the disk.
+    /// Performs all steps of Specification 6, including the ledger. Takes about as long as two disk syncs.
     ///
     /// - Parameters:
-    ///   - envelope: ``SealedNotification/envelope``, or a background push's field `custom-encrypted-message`.
-    ///   - requestIdentifier: the notification's `request.identifier`, or what names the push.
+    ///   - envelope: The value of ``SealedNotification/envelope``, or a background push's field `custom-encrypted-message`.
+    ///   - requestIdentifier: The notification's `request.identifier`, or another name that identifies the push.
     @concurrent public func open(envelope: String, requestIdentifier: String) async throws(OpenError) -> OpenedContent {
         try PushOpening(self, environment: environment)
             .open(field: envelope, requestIdentifier: requestIdentifier).content
     }
 
-    /// Opens a notification that arrived before the first unlock after a restart, with all stages, as the extension would
-    /// have. For the app: when it becomes active, and at `applicationProtectedDataDidBecomeAvailable`.
+    /// Opens a notification that arrived before the first unlock after a restart, and runs all stages, as the extension
+    /// would have. Call it in the app when it becomes active and in `applicationProtectedDataDidBecomeAvailable`.
     ///
-    /// Adding the request to the notification center replaces the safe default, without a sound. ``SealedNotification`` reads its
-    /// user info like that of any other. Opening and stages run off the main actor; the stages have 25 seconds.
+    /// Add the request to the notification center to replace the safe default, without a sound. ``SealedNotification``
+    /// reads its user info as usual. Opening and stages run off the main actor; the stages have 25 seconds.
     ///
-    /// - Returns: nil if the notification has no envelope, the device is still locked, or the message was a withdrawal. If the message doesn't open, a request
-    ///   that shows the safe default without the envelope, so that it isn't tried again.
+    /// - Returns: A request that shows the content, or the safe default without the envelope if the message doesn't open, so
+    ///   that it isn't tried again. Nil if there is no envelope, the device is still locked, or the message was a withdrawal.
     nonisolated(nonsending) public func reopened(_ notification: UNNotification) async -> UNNotificationRequest? {
         let request = notification.request
         guard let envelope = SealedNotification(userInfo: request.content.userInfo)?.envelope else { return nil }
@@ -101,34 +99,36 @@ extension ServiceConfiguration {
             StageExecutor.queue().async { run.run() }
         }
         guard let sealed = SealedNotification(userInfo: content.userInfo) else {
-            // It was a withdrawal.
+            // The message was a withdrawal.
             environment.center().removeDeliveredNotifications(withIdentifiers: [request.identifier])
             return nil
         }
         guard sealed.envelope == nil, let shown = content.mutableCopy() as? UNMutableNotificationContent else {
             return nil
         }
-        // The safe default was heard before.
+        // The safe default has already played its sound.
         shown.sound = nil
         return UNNotificationRequest(identifier: request.identifier, content: shown, trigger: nil)
     }
 }
 
-/// What a person sees whenever opening does not succeed: the same for every cause.
+/// What the user sees whenever opening fails, the same for every cause.
 ///
-/// Chosen when the app is built and translated in the extension's bundle, so that nothing of the wire is in it.
+/// Fixed at build time and translated in the extension's bundle, so it contains nothing from the wire.
 public struct SafeDefault: Hashable, Sendable {
+    /// The notification's title; may be empty if the body is visible.
     public let title: String
+    /// The notification's body; may be empty if the title is visible.
     public let body: String
-    /// Whether the default sound is played.
+    /// Whether the default sound plays.
     public let playsSound: Bool
 
-    /// Stops the program unless a person could see title or body: iOS would show the wire's own text in place of an
-    /// empty one.
+    /// Creates a safe default. Stops the program unless the title or body is visible, because iOS shows the wire's own text
+    /// in place of an empty one.
     public init(title: String = "", body: String, playsSound: Bool = true) {
         precondition(
             VisibleText.isVisible(title) || VisibleText.isVisible(body),
-            "a safe default has a title or body that a person can see")
+            "a safe default needs a visible title or body")
         self.title = title
         self.body = body
         self.playsSound = playsSound

@@ -4,13 +4,13 @@ internal import PushCore
 import SealedPush
 internal import UserNotifications
 
-/// One request from its arrival to its end: opened, improved by the stages, shown once, tidied up after.
+/// One request from its arrival to its end: opened, improved by the stages, shown once, and cleaned up.
 final class ServiceRun: Sendable {
     private let delivery: Delivery
     private let badge: BadgeCount?
-    /// Whether what did not open is counted for a receipt: not if that was done before.
+    /// Whether a push that didn't open is counted for a receipt; false if it was counted before.
     private let countsFailures: Bool
-    /// Given once all work is over, for which the system was asked to let the process run.
+    /// Signaled once all the work that the system was asked to wait for is done.
     private let isOver = DispatchSemaphore(value: 0)
     private let opening: PushOpening
     private let stages: [any ServiceStage]
@@ -30,8 +30,8 @@ final class ServiceRun: Sendable {
     }
 
     /// - Parameters:
-    ///   - start: when the system has called.
-    ///   - onEnd: is called when nothing is left to do, after the handler.
+    ///   - start: The time of the system's call.
+    ///   - onEnd: Called after the handler, once no work is left.
     init(
         _ request: UNNotificationRequest, _ configuration: ServiceConfiguration, _ environment: DeviceEnvironment,
         _ opening: PushOpening, at start: ContinuousClock.Instant, countsFailures: Bool = true,
@@ -52,7 +52,7 @@ final class ServiceRun: Sendable {
         self.onEnd = onEnd
     }
 
-    /// Opens, on the calling thread; the stages go on after it has returned.
+    /// Opens the envelope on the calling thread; the stages continue after it returns.
     func run() {
         let presentation = opening.present(
             field: field, requestIdentifier: identifier, writeTime: context.timeLeft - LedgerLimits.timeAfterwards)
@@ -72,7 +72,7 @@ final class ServiceRun: Sendable {
             }
         default: return complete()
         }
-        // A dispatch source may be used from any thread, and is not marked so.
+        // A dispatch source may be used from any thread, but isn't marked Sendable.
         nonisolated(unsafe) let timer = StageExecutor.timer(after: context.timeLeft) { [self] in finish() }
         let task = StageExecutor.start { [self] in
             await improve()
@@ -88,7 +88,7 @@ final class ServiceRun: Sendable {
         if isOver { stop() }
     }
 
-    /// The last of the work, which reads and writes files: whoever finishes meanwhile shows the text without it.
+    /// Does the last of the work, which reads and writes files. If time runs out meanwhile, the text is shown without it.
     private func complete() {
         delivery.improve { draft in
             var draft = draft.withPicture(NotificationDraft.readPicture)
@@ -98,7 +98,7 @@ final class ServiceRun: Sendable {
         finish()
     }
 
-    /// Asks the system to let the process run until ``isOver`` is given.
+    /// Asks the system to let the process run until ``isOver`` is signaled.
     private func holdProcess() {
         let hasBegun = Locked(false)
         context.environment.activity { [self] isExpired in
@@ -106,7 +106,7 @@ final class ServiceRun: Sendable {
                 hasBegun.withLock { $0 = true }
                 return isOver.wait()
             }
-            // It may also say at once that it doesn't, which changes nothing.
+            // The system may also refuse right away, which changes nothing.
             guard hasBegun.withLock({ $0 }) else { return }
             let afterwards = work.withLock { work in
                 work.isExpired = true
@@ -122,7 +122,7 @@ final class ServiceRun: Sendable {
         if shown.reason == .outOfTime { opening.logOutOfTime() }
     }
 
-    /// Shows the best there is, unless that has happened before; stops what is still under way, and tidies up.
+    /// Shows the best content so far, unless that has already happened; then stops the remaining work and cleans up.
     @discardableResult private func finish() -> Presentation? {
         guard let shown = delivery.finish() else { return nil }
         let elapsed = ContinuousClock.now - start
@@ -171,16 +171,15 @@ final class ServiceRun: Sendable {
         if isExpired { task.cancel() }
     }
 
-    /// From the extension's call; the process may have started a few seconds before. iOS has 30 s for both.
+    /// Counted from the extension's call; the process may have started a few seconds earlier. iOS allows 30 s for both.
     static let timeBudget = Duration.seconds(25)
 }
 
-/// One request while it is worked on: its handler, which is called exactly once, and the best there is to show so far.
-///
-/// Work and expiry may both want to finish it, at once and on different threads: the first does.
+/// A request in progress: its handler, which is called exactly once, and the best content so far. Work and expiry may try
+/// to finish it at the same time, on different threads; only the first one does.
 final class Delivery: Sendable {
     private let pending: Locked<Pending?>
-    /// Held while the system is called, so that of two sums the larger one is shown last.
+    /// Held while the system is called, so that the larger of two sums is shown last.
     private static let counting = NSLock()
     nonisolated(unsafe) private static var lastSum: BadgeCount.Sum?
 
@@ -191,13 +190,13 @@ final class Delivery: Sendable {
     }
 
     init(_ request: UNNotificationRequest, best: Presentation, handler: @escaping (UNNotificationContent) -> Void) {
-        // Apple marks neither the handler nor the content Sendable, and calls an extension on any thread: they are
-        // touched under the lock, and by the one thread that takes them out.
+        // Apple marks neither the handler nor the content Sendable, and calls an extension on any thread. They are touched
+        // only under the lock, and by the one thread that takes them out.
         nonisolated(unsafe) let pending: Pending? = Pending(handler: handler, original: request.content, best: best)
         self.pending = Locked(pending)
     }
 
-    /// Keeps something better to show; false where it is too late.
+    /// Keeps better content to show. Returns false if it's too late.
     @discardableResult func keep(_ best: Presentation) -> Bool {
         pending.withLock { pending in
             pending?.best = best
@@ -205,13 +204,13 @@ final class Delivery: Sendable {
         }
     }
 
-    /// Replaces an opened draft by a better one, which is made outside the lock.
+    /// Replaces an opened draft with a better one, which is made outside the lock.
     func improve(_ change: (NotificationDraft) -> NotificationDraft) {
         let best = pending.withLock { $0?.best }
         if case .opened(let draft)? = best { keep(.opened(change(draft))) }
     }
 
-    /// Shows the best there is, and says what that is; nil where that has happened before.
+    /// Shows the best content so far and returns it; nil if that has already happened.
     @discardableResult func finish() -> Presentation? {
         nonisolated(unsafe) var taken: Pending?
         pending.withLock { pending in
@@ -223,7 +222,7 @@ final class Delivery: Sendable {
             taken.handler(taken.best.content(original: taken.original))
             return taken.best
         }
-        // A picture that was not read by now is left out.
+        // Leave out a picture that hasn't been read by now.
         var shown = draft.withPicture { _ in nil }
         guard let sum = draft.badgeSum else {
             taken.handler(Presentation.opened(shown).content(original: taken.original))

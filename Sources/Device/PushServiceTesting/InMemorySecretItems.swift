@@ -1,14 +1,14 @@
 internal import PushCore
 package import PushService
 
-/// Secret items that are gone with the process.
+/// Secret items that last only as long as the process.
 package final class InMemorySecretItems: SecretItems {
     private let stored: Locked<[SecretItem]>
 
-    /// - Parameter items: of any names; a name may come twice, as a careless system might have it.
+    /// - Parameter items: Items with any names; a name may occur twice, as a careless system might have it.
     package init(_ items: [SecretItem] = []) { stored = Locked(items) }
 
-    /// All of them with their secrets, as they were at one moment.
+    /// Returns all items with their secrets, as they were at one moment.
     package func items() -> [SecretItem] { stored.withLock { $0 } }
 
     package func list() -> [ListedItem] { items().map(\.listed) }

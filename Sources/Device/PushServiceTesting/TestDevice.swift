@@ -6,18 +6,18 @@ public import PushService
 public import SealedPush
 public import UserNotifications
 
-/// A device of a test's own, on which an app's notification service extension opens messages that the test has sealed.
+/// A test's own device, on which an app's notification service extension opens messages that the test has sealed.
 ///
 /// ```swift
 /// let device = try TestDevice()
 /// let shown = try await device.show(Content(title: "Nina", body: "Lunch?"), by: NotificationService())
 /// #expect(shown.title == "Nina")
 /// ```
-/// Its keychain is in memory, and its app group a temporary folder that goes with it. It has no network: only the files of
-/// ``serve(_:at:)`` are there. The extension keeps its own configuration; on this device it also believes ``sender``. For
-/// tests alone: never link this module into an app. Safe from several tasks.
+/// Its keychain is in memory, and its app group is a temporary folder that is removed with it. It has no network, only the
+/// files of ``serve(_:at:)``. The extension keeps its own configuration; on this device, it also trusts ``sender``. Only
+/// for tests: never link this module into an app. Safe from several tasks.
 public final class TestDevice: Sendable {
-    /// Seals the test's messages.
+    /// The key that seals the test's messages.
     public let sender = SenderPrivateKey()
     private let items = InMemorySecretItems()
     private let folder = URL.temporaryDirectory.appending(path: "sealed-push-test-\(UUID().uuidString)")
@@ -29,29 +29,29 @@ public final class TestDevice: Sendable {
         var files: [URL: Data] = [:]
     }
 
-    /// - Throws: if there is no room for its folder.
+    /// Creates a device. Throws if its folder can't be created.
     public init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// The device's clock; nil, as at first, is the system's.
+    /// The device's clock; nil, the default, for the system's.
     public var now: Timestamp? {
         get { state.withLock { $0.now } }
         set { state.withLock { $0.now = newValue } }
     }
 
-    /// Whether the device was not unlocked since it started.
+    /// Whether the device hasn't been unlocked since it started.
     public var isLocked: Bool {
         get { state.withLock { $0.isLocked } }
         set { state.withLock { $0.isLocked = newValue } }
     }
 
-    /// Puts a file at an address, for stages that fetch.
+    /// Puts a file at a URL, for stages that fetch.
     public func serve(_ file: Data, at url: URL) { state.withLock { $0.files[url] = file } }
 
-    /// Seals a message for this device and an extension's app; returns the payload, as a push's user info has it.
+    /// Seals a message for this device and an extension's app; returns the payload, as in a push's user info.
     ///
-    /// - Throws: ``SealError`` if the content can't be sealed; ``DeviceError`` if the extension's configuration is not usable.
+    /// - Throws: `SealError` if the content can't be sealed; `DeviceError` if the extension's configuration isn't usable.
     public func payload(of content: Content, for service: SealedNotificationService) throws -> [AnyHashable: Any] {
         let (app, now) = (service.configuration, now ?? .now())
         let device = OwnDevice(app, environment: environment(isLocked: false))
@@ -63,10 +63,9 @@ public final class TestDevice: Sendable {
         return ["aps": ["alert": "Sealed", "mutable-content": 1], Envelope.fieldName: sealed.envelope.text]
     }
 
-    /// Has an extension show a message; returns what a person would see.
+    /// Has an extension show a message; returns what the user would see. A repeated `identifier` replaces a notification.
     ///
-    /// - Parameter identifier: the push's; the same one again replaces a notification.
-    /// - Throws: as ``payload(of:for:)``. What doesn't open is no error: the safe default is shown.
+    /// - Throws: The errors of ``payload(of:for:)``. A message that doesn't open isn't an error: the safe default is shown.
     nonisolated(nonsending) public func show(
         _ content: Content, identifier: String = UUID().uuidString, by service: SealedNotificationService
     ) async throws -> UNNotificationContent {
@@ -126,7 +125,7 @@ private struct LockableItems: SecretItems {
     func remove(account: String) throws(SecretItemError) { try unlocked().remove(account: account) }
 }
 
-/// Fetches from a table.
+/// Fetches files from a table.
 private struct FileFetching: Fetching {
     let file: @Sendable (URL) -> Data?
 

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import UserNotifications
 
-/// Attachments that were good when the extension made them, and are not when it hands them over.
+/// Attachments that are valid when the extension makes them, but not when it hands them over.
 struct Attaching {
-    /// Where the payload says that the extension may not write.
+    /// A path from the payload at which the extension may not write.
     private let outside: URL?
 
     init(_ request: UNNotificationRequest) {
@@ -67,9 +67,9 @@ struct Attaching {
         return file
     }
 
-    /// Beside the temporary folder, on this simulated device.
+    /// The store beside the temporary folder, on this simulated device.
     private var store: URL { URL.temporaryDirectory.deletingLastPathComponent().appending(path: "attachments") }
 
-    /// A file's beginning is enough for what is checked.
+    /// The start of a file, which is enough for the checks.
     private static let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d]
 }

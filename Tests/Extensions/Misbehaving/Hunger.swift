@@ -1,16 +1,16 @@
 import Glibc
 
-/// Memory used in the ways in which an extension may go wrong, and in some that are no wrong.
+/// Uses memory in ways in which an extension may go wrong, and in some that are harmless.
 enum Hunger {
     static func act(_ manner: String, mebibytes: Int) {
         let byteCount = mebibytes << 20
         switch manner {
-        // A little more again and again, never given back.
+        // Allocates a little more again and again, and never frees it.
         case "slow": for _ in 0..<mebibytes { keep(kibibytes: 1_024) }
         case "fast": keep(kibibytes: mebibytes << 10)
-        // Gone again before anybody may have looked.
+        // Frees the memory before anyone may have noticed.
         case "brief": munmap(touched(byteCount, MAP_PRIVATE | MAP_ANONYMOUS, -1), byteCount)
-        // A file's pages are not the process's own.
+        // A file's pages don't count as the process's own.
         case "mapped":
             let file = tmpfile()
             ftruncate(fileno(file), byteCount)

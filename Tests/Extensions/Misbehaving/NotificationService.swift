@@ -3,10 +3,10 @@ import Foundation
 import Glibc
 import UserNotifications
 
-/// An extension that does what the alert's body tells it: everything an extension should not do.
+/// An extension that follows the command in the alert's body, and so does everything that an extension must not do.
 final class NotificationService: UNNotificationServiceExtension, @unchecked Sendable {
     private let lock = NSLock()
-    /// Those to be called when time is up.
+    /// The handlers to call when time is up.
     private var lateHandlers: [@Sendable () -> Void] = []
     private var callCount = 0
     private var presentCount = 0
@@ -69,7 +69,7 @@ final class NotificationService: UNNotificationServiceExtension, @unchecked Send
         case "process": answer("\(getpid()) \(lock.withLock { callCount })")
         case "echo": answer(request.content.body)
         case "meet":
-            // Answers once as many are here at once.
+            // Answers once this many calls are here at the same time.
             lock.withLock { presentCount += 1 }
             while lock.withLock({ presentCount }) < number { usleep(500) }
             answer("\(getpid())")
@@ -92,7 +92,7 @@ final class NotificationService: UNNotificationServiceExtension, @unchecked Send
         }
     }
 
-    /// At once: the runtime's handler would take a second to print a backtrace.
+    /// Crashes immediately: the runtime's handler would take a second to print a backtrace.
     private func crash() {
         signal(SIGABRT, SIG_DFL)
         abort()

@@ -1,7 +1,7 @@
 import UserNotifications
 
-// The shape that Xcode's template for a notification service extension has: two stored properties, a mutable copy, and
-// the best attempt on expiry. It knows nothing of this project.
+// The shape of Xcode's template for a notification service extension: two stored properties, a mutable copy, and the best
+// attempt on expiry. It doesn't use this project.
 class NotificationService: UNNotificationServiceExtension {
     var contentHandler: ((UNNotificationContent) -> Void)?
     var bestAttemptContent: UNMutableNotificationContent?

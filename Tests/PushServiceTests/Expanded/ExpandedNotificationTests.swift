@@ -1,5 +1,5 @@
 #if !canImport(Darwin)
-    // Apple's notifications and responses can't be made.
+    // Apple's notifications and responses can't be created.
     import Foundation
     import SealedPush
     import TestSupport
@@ -22,7 +22,7 @@
                 date: Date(timeIntervalSince1970: 7))
         }
 
-        @Test("holds what was opened, with its files and where they came from") func opened() throws {
+        @Test("An expanded notification has the opened content, its files, and their origins") func opened() throws {
             let folder = try TemporaryFolder()
             let file = URL(filePath: try folder.write("bytes", to: "a.png"))
             let members: [String: Any] = [
@@ -42,7 +42,7 @@
             #expect(expanded.attachment("other") == nil)
         }
 
-        @Test("is none where the service module has not opened it, whatever its user info claims")
+        @Test("An expanded notification is nil if the service module didn't open it, whatever its user info claims")
         func notOurs() throws {
             #expect(ExpandedNotification(try notification([:])) == nil)
             let refused: [String: Any] = ["outcome": "safe-default", "reason": "rejected"]

@@ -11,8 +11,8 @@ import Testing
     import PushSimulator
 #endif
 
-@Suite("What may be fetched") struct FetchingTests {
-    /// Answers without a network, as it is told, and notes where it was sent.
+@Suite("Permitted fetches") struct FetchingTests {
+    /// Answers as it is told, without a network, and records the requests.
     private final class Told: Fetching {
         let asked = Collected<String>()
         private let answers: [String: FetchAnswer]
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    private static let content = Array("what lies there".utf8)
+    private static let content = Array("the stored content".utf8)
 
     private static func lend(
         _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(MediaError) -> Void
@@ -66,7 +66,7 @@ import Testing
         return nil
     }
 
-    @Test("no request is made to where the rules don't let it go") func refused() async throws {
+    @Test("No request is made to an address that the rules forbid") func refused() async throws {
         for (url, expected) in [
             ("http://example.com/a", MediaError.notSecure), ("ftp://example.com/a", .notSecure),
             ("file:///etc/passwd", .addressRefused), ("https://10.0.0.1/a", .addressRefused),
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("each redirect is checked as the address itself is, and there are three at most")
+    @Test("Each redirect is checked like the original address, and at most three are followed")
     func redirects() async throws {
         let start = "https://example.com/1"
         for (target, expected) in [
@@ -105,7 +105,7 @@ import Testing
         #expect(try await failure(start, by: Told([start: Self.redirect("2", status: 300)])) == .status(300))
     }
 
-    @Test("a name may look public: the connection's own address counts, unless the app allows private ones")
+    @Test("For a public name, the connection's own address counts, unless the app allows private ones")
     func addresses() async throws {
         let url = "https://example.com/a"
         for address in ["10.0.0.1", "127.0.0.1", "::1", "fd00::1", "::ffff:192.168.0.1"] {
@@ -116,7 +116,7 @@ import Testing
         #expect(try await failure(url, by: Told([url: Self.found], connectingTo: "1.1.1.1")) == nil)
     }
 
-    @Test("what ships makes no exception; the simulator's fetcher makes one, for the machine that it is on")
+    @Test("Only the simulator's fetcher makes an exception, for the machine that it runs on")
     func exceptions() async throws {
         let loopback =
             [NetworkHost.name("localhost"), .name("a.localhost")] + Self.hosts("127.0.0.1", "::1", "127.8.8.8")
@@ -127,7 +127,7 @@ import Testing
             for host in loopback { #expect(loader.fetcher.exempts(host), "\(host)") }
             for host in others { #expect(!loader.fetcher.exempts(host), "\(host)") }
         }
-        // Elsewhere the rules are as ever.
+        // For other hosts, the rules apply as usual.
         let told = Told()
         let exempting = LoopbackFetching(fetcher: told)
         #expect(try await failure("http://10.0.0.1/a", by: exempting) == .notSecure)
@@ -142,7 +142,7 @@ import Testing
     }
 }
 
-@Suite("Where an extension goes") struct NetworkRulesTests {
+@Suite("The rules for an extension's requests") struct NetworkRulesTests {
     private func refusal(_ text: String, private isPrivate: Bool = false) -> MediaError? {
         do throws(MediaError) {
             try SessionFetching().check(URL(string: text)!, reaching: isPrivate ? .everywhere : .internet)
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(
-        "private, local and reserved addresses are refused, however they are written",
+        "Private, local, and reserved addresses are refused in every notation",
         arguments: [
             "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.255.255",
             "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255", "198.18.0.1",
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(
-        "the open internet is reached with https alone",
+        "The open internet is reached only by https",
         arguments: [
             "example.com", "1.1.1.1", "172.15.0.1", "172.32.0.1", "[2606:4700::1111]", "[2001:4860:4860::8888]",
             "[64:ff9b::101:101]", "[2001:2:0:1baa::101:101]", "xn--bcher-kva.example", "100.128.0.1",
@@ -181,7 +181,7 @@ import Testing
         #expect(refusal("http://\(host)/file", private: true) == .notSecure)
     }
 
-    @Test("an app may allow fake IPs, and nothing else of a private network") func fakeIPs() throws {
+    @Test("An app may allow fake IPs without the rest of a private network") func fakeIPs() throws {
         for host in ["198.18.0.1", "198.19.255.255", "[::ffff:198.18.0.1]", "10.0.0.1", "localhost", "nas.local"] {
             let url = try #require(URL(string: "https://\(host)/file"))
             let isReached = (try? SessionFetching().check(url, reaching: .internetAndFakeIPs)) != nil
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test(
-        "a host that a loader might take for another is refused",
+        "A host that a loader might mistake for another is refused",
         arguments: [
             "%EF%BC%91%EF%BC%99%EF%BC%92.0.2.2", "192%EF%BC%8E0.2.2", "%E2%91%A092.0.2.2", "192.0.2.2%2F.example.com",
             "192.0.2.2%23.example.com", "192.0.2.2%40example.com", "192.0.2.2..", "a..example.com", "[v1.fe]",
@@ -202,21 +202,21 @@ import Testing
     }
 }
 
-/// What fetches in a test.
+/// The fetchers under test.
 enum Loader: String, CaseIterable, Sendable {
-    /// What ships. On Linux it has Foundation's loader beneath, which is another than Apple's.
+    /// The fetcher that ships. On Linux, it uses Foundation's loader, which isn't Apple's.
     case session
     #if os(Linux)
         /// The simulator's.
         case curl
 
-        /// Foundation's loader keeps a core busy while it waits: nothing for tests that run beside others.
+        /// Foundation's loader keeps a core busy while it waits, so it's unsuitable for tests that run in parallel.
         static let standard = curl
     #else
         static let standard = session
     #endif
 
-    /// One that reaches servers on this machine.
+    /// A fetcher that reaches servers on this machine.
     var fetcher: any Fetching {
         switch self {
         case .session: LoopbackFetching(fetcher: SessionFetching())
@@ -226,7 +226,7 @@ enum Loader: String, CaseIterable, Sendable {
         }
     }
 
-    /// Linux's own takes a core for up to a minute to find that something has no end: in a thorough run alone.
+    /// Linux's own loader uses a core for up to a minute to detect an endless answer, so only a thorough run includes it.
     var bearsFloods: Bool {
         #if canImport(FoundationNetworking)
             self != .session || Thoroughness.isThorough
@@ -235,7 +235,7 @@ enum Loader: String, CaseIterable, Sendable {
         #endif
     }
 
-    /// The servers that are put before it: all of them, but on Linux before Foundation's loader.
+    /// The servers to test it with: all of them, except on Linux before Foundation's loader.
     func bears(_ server: OddServer) -> Bool {
         #if canImport(FoundationNetworking)
             self != .session || (server.isBearable && (!server.isEndless || bearsFloods))
@@ -245,7 +245,7 @@ enum Loader: String, CaseIterable, Sendable {
     }
 }
 
-/// Another fetcher, for servers on this machine.
+/// A fetcher that also reaches servers on this machine.
 struct LoopbackFetching: Fetching {
     let fetcher: any Fetching
 
@@ -254,13 +254,13 @@ struct LoopbackFetching: Fetching {
     func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer { try await fetcher.fetch(request) }
 }
 
-/// Servers whose answers are odd, or have no end.
+/// Servers with odd or endless answers.
 struct OddServer: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let manner: MisbehavingServer.Manner
-    /// Whether Linux's loader can be put before it. After trailers and a head that breaks off it has no answer at the end of
-    /// the transfer, and with a length near 2^63 it calculates: both end the whole process. It reads a redirect's body to its
-    /// end, into memory, before it asks whether to follow; and trailers without an end, whatever it is told.
+    /// Whether Linux's loader survives it. After trailers and a head that breaks off, it has no answer when the transfer
+    /// ends, and with a length near 2^63 its arithmetic overflows: both end the whole process. It reads a redirect's whole
+    /// body into memory before it asks whether to follow, and reads endless trailers, whatever it is told.
     let isBearable: Bool
 
     var isEndless: Bool { testDescription.hasPrefix("endless") }

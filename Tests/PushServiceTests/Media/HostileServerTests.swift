@@ -7,8 +7,8 @@ import Testing
 
 @testable import PushService
 
-/// What ships, and what the simulator has in its place, before the same servers: one at a time, and with all the time in the
-/// world, since Linux's own loader takes a core for itself.
+/// Tests the shipping fetcher and the simulator's with the same servers. They run one at a time and without a time limit,
+/// because Linux's own loader needs a core for itself.
 @Suite("Each loader before hostile servers", .serialized) struct HostileServerTests {
     private let server: MisbehavingServer
     private let folder: TemporaryFolder
@@ -43,7 +43,7 @@ import Testing
         return .success(bytes.withLock { $0 })
     }
 
-    @Test("a file comes as it was stored, slowly, after a redirect and without a key, too", arguments: Loader.allCases)
+    @Test("A file arrives as stored, even slowly, after a redirect, or without a key", arguments: Loader.allCases)
     func good(loader: Loader) async throws {
         #expect(try await download(by: loader) { .serves($0) } == .success(content))
         #expect(try await download(by: loader) { _ in .redirects(to: "/real") } == .success(content))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "whatever a server does with a file, it is refused for the right reason, and the connection is closed",
+        "Whatever a server does with a file, it is refused for the right reason, and the connection is closed",
         arguments: Loader.allCases)
     func bad(loader: Loader) async throws {
         let cases: [(String, MediaError, ([UInt8]) -> MisbehavingServer.Manner)] = [
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("an answer that is odd, or has no end, ends as an error: no trap, no memory", arguments: OddServer.all)
+    @Test("An odd or endless answer ends as an error, without a trap or more memory", arguments: OddServer.all)
     func odd(server odd: OddServer) async throws {
         for loader in Loader.allCases where loader.bears(odd) {
             let result = try await download(by: loader, isPlain: true) { _ in odd.manner }
@@ -93,15 +93,15 @@ import Testing
         }
     }
 
-    @Test("a server that hangs is given up at the deadline, and when the task is cancelled", arguments: Loader.allCases)
+    @Test("A server that hangs is abandoned at the deadline and when the task is canceled", arguments: Loader.allCases)
     func hanging(loader: Loader) async throws {
         for manner in [MisbehavingServer.Manner.hangs, .lies([1], contentLength: 100)] {
             let result = try await download(by: loader, deadline: .milliseconds(300)) { _ in manner }
             guard case .failure(let error) = result else {
-                Issue.record("it has come")
+                Issue.record("the file has arrived")
                 continue
             }
-            // The second says a length that is not the file's.
+            // The second server announces a length that isn't the file's.
             #expect(error == .network || error == .file(.cut))
         }
         let url = server.url("cancelled", .hangs)
@@ -112,7 +112,7 @@ import Testing
         try await eventually("the connection is closed") { server.connectionCount == 0 }
     }
 
-    @Test("where a loader may not connect, nothing is asked for", arguments: Loader.allCases)
+    @Test("If a loader may not connect, no request is made", arguments: Loader.allCases)
     func connecting(loader: Loader) async throws {
         _ = server.url("file", .serves([1, 2, 3]))
         for host in ["127.0.0.1", "localhost"] {
@@ -129,7 +129,7 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test("what is posted comes as it is, and of the answer the status alone is heeded", arguments: Loader.allCases)
+    @Test("Data is posted unchanged, and only the status of the answer is read", arguments: Loader.allCases)
     func posting(loader: Loader) async throws {
         let server = try PostServer()
         let body = [UInt8](repeating: 7, count: 128)

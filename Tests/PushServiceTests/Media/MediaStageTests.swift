@@ -21,7 +21,7 @@ import UserNotifications
             server = try MisbehavingServer()
         }
 
-        /// Adds an attachment that lies at `path`; gives the stored file's bytes.
+        /// Adds an attachment stored at `path`, and returns the stored file's bytes.
         @discardableResult func attach(
             _ path: String, _ bytes: [UInt8] = MediaStageTests.png(), type: MediaType = .png, isPlain: Bool = false,
             manner: (([UInt8]) -> MisbehavingServer.Manner)? = nil,
@@ -46,7 +46,7 @@ import UserNotifications
             await fixture.show(try fixture.seal(content), stages: stages, expiringAfter: expiry)
         }
 
-        /// The same, where time is up a moment after this many finished files are there.
+        /// Does the same, but time is up a moment after this many files are finished.
         func show(expiringWhenReady count: Int, after pause: Duration) async throws -> UNNotificationContent {
             let service = TestedService(fixture.configuration(stages: [MediaStage()]))
             service.environment = fixture.environment()
@@ -67,10 +67,10 @@ import UserNotifications
             return shown
         }
 
-        /// The codes of what the stages could not do.
+        /// The codes of the stages' failures.
         var failures: [String] { fixture.log.compactMap { $0.failure } }
 
-        /// Files that stages have left.
+        /// Files that stages have left behind.
         var leftFiles: [String] {
             get throws {
                 let root = fixture.scratchRoot.path
@@ -81,7 +81,7 @@ import UserNotifications
             }
         }
 
-        /// Waits until files are gone and connections closed, since both end a moment after the handler was called.
+        /// Waits until files are gone and connections are closed, because both end a moment after the handler was called.
         func waitUntilQuiet(files: Int) async throws {
             try await eventually("\(files) files and no connection are left") {
                 try leftFiles.count == files && server.connectionCount == 0
@@ -99,7 +99,7 @@ import UserNotifications
         return bytes
     }
 
-    @Test("sealed and plain files are fetched, checked and attached in the content's order")
+    @Test("Sealed and plain files are fetched, checked, and attached in the content's order")
     func several() async throws {
         let scene = try Scene()
         try scene.attach("first", Self.png(byteCount: 200_000, seed: 1)) {
@@ -126,7 +126,7 @@ import UserNotifications
     }
 
     @Test(
-        "whatever a server does, the text is shown once, with the picture that is right, and no file is left",
+        "Whatever a server does, the text is shown once, with the valid picture, and no file is left behind",
         arguments: [("altered", "altered"), ("altered-plain", "altered"), ("wrong-type", "wrong-type")])
     func badServers(kind: String, code: String) async throws {
         let scene = try Scene()
@@ -152,7 +152,7 @@ import UserNotifications
         try await scene.waitUntilQuiet(files: 1)
     }
 
-    @Test("on expiry what is there is delivered, and the other connections are closed") func expiry() async throws {
+    @Test("On expiry, finished files are delivered, and the other connections are closed") func expiry() async throws {
         try await lengthening(.milliseconds(100), "two files that are kept on expiry") { pause in
             let scene = try Scene()
             try scene.attach("one")
@@ -166,7 +166,7 @@ import UserNotifications
         }
     }
 
-    @Test("whenever time is up, every 100 ms of a run, the text is shown once and nothing is left open")
+    @Test("If time runs out at any 100 ms of a run, the text is shown once and nothing is left open")
     func anyMoment() async throws {
         for step in 0...11 {
             let scene = try Scene()
@@ -180,7 +180,7 @@ import UserNotifications
         }
     }
 
-    @Test("what comes again is fetched again for a day; after that only its text is shown, and no store is asked")
+    @Test("A repeat is fetched again for a day; later, only its text is shown, and no store is asked")
     func repeats() async throws {
         let scene = try Scene()
         try scene.attach("one")
@@ -195,7 +195,7 @@ import UserNotifications
         }
     }
 
-    @Test("content too large for a push is fetched first; where that fails its first part is shown")
+    @Test("Content too large for a push is fetched first; if that fails, its first part is shown")
     func overflow() async throws {
         let scene = try Scene()
         let picture = try scene.attach("picture")
@@ -221,7 +221,7 @@ import UserNotifications
     }
 
     @Test(
-        "whatever the server of a long text does, its first part is shown, and nothing is left open",
+        "Whatever the server of a long text does, its first part is shown, and nothing is left open",
         arguments: [true, false])
     func badOverflow(hangs: Bool) async throws {
         let scene = try Scene()

@@ -35,7 +35,7 @@ import Testing
         queue.add(receipt ?? self.receipt(), answering: Self.request, due: now, takingFailures: takingFailures)
     }
 
-    /// What the receipts that wait say did not open.
+    /// The failures to open that the waiting receipts report.
     private func counts() throws -> [[OpenError: Int]] {
         try queue.waiting().map { name in
             let waiting = try #require(queue.receipt(named: name))
@@ -55,7 +55,7 @@ import Testing
         #expect(utimes(path(name), &times) == 0)
     }
 
-    @Test("keeps receipts in their order, with no key, each with the counts since the last") func order() throws {
+    @Test("The queue keeps receipts in order, without keys, with the counts since the last") func order() throws {
         queue.count(.expired)
         queue.count(.expired)
         queue.count(.unknownRecipient)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("holds one receipt a message") func once() throws {
+    @Test("The queue holds one receipt per message") func once() throws {
         let message = MessageID.random()
         queue.count(.locked)
         add(receipt(message))
@@ -84,7 +84,7 @@ import Testing
         #expect(try counts().contains([.expired: 1]))
     }
 
-    @Test("holds 32, and lets the oldest go first") func bounded() throws {
+    @Test("The queue holds 32 receipts, and drops the oldest first") func bounded() throws {
         let receipts = (0..<40).map { receipt(after: Int64($0)) }
         for receipt in receipts { add(receipt) }
         #expect(queue.waiting().count == 32)
@@ -93,26 +93,26 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: queue.folder.path).count == 32)
     }
 
-    @Test("counts no more than fits, and holds on") func saturated() throws {
+    @Test("The queue counts only up to its limit, and keeps working") func saturated() throws {
         queue.count(.malformed)
         let bytes = [UInt8](repeating: OpenError.malformed.facts.number, count: 65_534)
         try DurableFiles.append(bytes, to: queue.folder.appending(path: "failures"))
         for _ in 0..<5 { queue.count(.expired) }
         add()
         #expect(try counts() == [[.malformed: 65_535]])
-        // Bytes that are no reason's are nothing.
+        // Bytes that don't stand for a reason count as none.
         try Data([0, 17, 200, 255, 2]).write(to: queue.folder.appending(path: "failures"))
         add(receipt(after: 1))
         #expect(try counts()[1] == [.unknownRecipient: 1])
     }
 
-    @Test("carries on with what a process that was killed at any step has left") func abandoned() throws {
+    @Test("The queue continues with the work of a process that was killed at any step") func abandoned() throws {
         for step in 0..<4 {
             let queue = ReceiptQueue(in: folder.appending("killed-\(step)"))
             let test = try ReceiptQueueTests(queue)
             queue.count(.locked)
             queue.count(.locked)
-            // As far as it came: the folder; the counts in it; half a receipt; a whole one that is not in its place.
+            // The steps: the folder; the counts in it; half a receipt; a whole one that isn't in its place.
             mkdir(test.path("making.x"), 0o700)
             if step >= 1 { rename(test.path("failures"), test.path("making.x/failures")) }
             var counted = test.receipt()
@@ -122,7 +122,7 @@ import Testing
             if step == 2 { try Data(whole.json.prefix(40)).write(to: URL(filePath: test.path("making.x/receipt"))) }
             if step == 3 { try Data(whole.json).write(to: URL(filePath: test.path("making.x/receipt"))) }
             queue.count(.expired)
-            // Somebody may still be at it.
+            // Another process may still be working on it.
             test.add(test.receipt(after: 1), takingFailures: step >= 1)
             test.age("making.x")
             test.add(test.receipt(after: 2))
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("removes for good what was being removed when a process was killed") func halfRemoved() throws {
+    @Test("The queue finishes a removal during which a process was killed") func halfRemoved() throws {
         add()
         let name = try #require(queue.waiting().first)
         rename(path(name), path("gone.x"))
@@ -146,7 +146,7 @@ import Testing
         #expect(queue.waiting().count == 1)
     }
 
-    @Test("throws away what is damaged, and nothing else in the folder") func damaged() throws {
+    @Test("The queue removes damaged receipts, and no other files in the folder") func damaged() throws {
         for (index, bytes) in [
             Data(), Data("{}".utf8), Data(repeating: 0x7b, count: 5_000),
             Data(#"{"url":"http://evil.example/","due":1,"body":"AA"}"#.utf8), nil,
@@ -168,7 +168,7 @@ import Testing
         #expect(queue.receipt(named: "000000000000.\(String(repeating: "0", count: 32))") == nil)
     }
 
-    @Test("changes nothing where the folder can't be made, is a file, or failures is a link or a pipe")
+    @Test("The queue does no harm if the folder can't be made or is a file, or if failures is a link or a pipe")
     func hostileFolder() throws {
         let blocked = ReceiptQueue(in: folder.appending("file"))
         try Data("x".utf8).write(to: folder.appending("file"))
@@ -188,7 +188,7 @@ import Testing
         #expect(try counts() == [[:]])
     }
 
-    @Test("of many processes' threads at once loses no receipt and counts nothing twice") func crowd() async throws {
+    @Test("Many processes' threads at once lose no receipt and count no failure twice") func crowd() async throws {
         let receipts = (0..<24).map { receipt(after: Int64($0)) }
         await withTaskGroup(of: Void.self) { group in
             for receipt in receipts {
@@ -201,7 +201,7 @@ import Testing
         add(receipt(after: 100))
         #expect(queue.waiting().count == 25)
         let total = try counts().reduce(0) { $0 + ($1[.rejected] ?? 0) }
-        // A count that is written while they are taken may be lost; none is counted twice.
+        // A count written while the counts are taken may be lost, but none is counted twice.
         #expect(total <= 240 && total > 200)
     }
 }

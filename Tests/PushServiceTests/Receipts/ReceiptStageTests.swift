@@ -36,12 +36,12 @@ import UserNotifications
         await fixture.show(field, identifier: identifier, stages: [stage], environment: environment)
     }
 
-    /// Posts what waits, as the app does.
+    /// Posts waiting receipts, as the app does.
     private func post(_ stage: ReceiptStage, _ environment: DeviceEnvironment) async {
         await stage.postWaiting(in: .folder(fixture.folder.url), environment: environment)
     }
 
-    /// No simulator: loopback is a host like any other.
+    /// Without the simulator, loopback is a host like any other.
     private var device: DeviceEnvironment { fixture.environment(SessionFetching()) }
 
     private func receipts() throws -> [ShownReceipt] {
@@ -49,7 +49,7 @@ import UserNotifications
         return try server.bodies.map { try receiver.receive($0, at: .now()) }
     }
 
-    @Test("tells the server that a message was shown, and what did not open before it, by reason")
+    @Test("The stage reports that a message was shown, and by reason how many before it didn't open")
     func posted() async throws {
         for _ in 0..<3 { await show("garbage") }
         let stranger = Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "x")
@@ -67,7 +67,7 @@ import UserNotifications
         #expect(names.isEmpty, "\(names)")
     }
 
-    @Test("posts to no host but the app's own, and never without TLS on a device") func hosts() async throws {
+    @Test("The stage posts only to the app's own hosts, and on a device never without TLS") func hosts() async throws {
         let stage = ReceiptStage(hosts: ["push.example.com"])
         for url in ["https://elsewhere.example/r", "https://push.example.com.evil.example/", "https://10.0.0.1/"] {
             await show(try field(url), stage: stage)
@@ -78,7 +78,7 @@ import UserNotifications
         #expect(server.heads.isEmpty)
     }
 
-    @Test("lets a receipt go that waits for a host which is the app's no more") func hostOfOld() async throws {
+    @Test("The stage drops a waiting receipt for a host that is no longer the app's") func hostOfOld() async throws {
         server.behave(.answers(500))
         await show(try field())
         #expect(queue.waiting().count == 1)
@@ -88,7 +88,7 @@ import UserNotifications
         #expect(server.heads.count == 1)
     }
 
-    @Test("counts failures while no message asks for receipts, and costs nothing else") func noRequest() async throws {
+    @Test("The stage only counts failures while no message asks for receipts") func noRequest() async throws {
         await show("garbage")
         await show(try fixture.seal())
         #expect(server.heads.isEmpty)
@@ -97,21 +97,21 @@ import UserNotifications
         #expect(try receipts().map { $0.failures } == [[.malformed: 1]])
     }
 
-    @Test("counts a message once, however often the extension is called for it") func repeated() async throws {
+    @Test("The stage counts a message once, however often the extension is called") func repeated() async throws {
         let field = try field()
         await show("garbage")
         for _ in 0..<3 { #expect(await show(field, identifier: "same").body == "Hello") }
         let receipts = try receipts()
         #expect(Set(receipts.map { $0.number }).count == 1)
         #expect(receipts.map { $0.failures } == [[.malformed: 1], [:], [:]])
-        // Under another identifier it is a replay: a failure, not shown.
+        // Under another identifier, it's a replay: a failure that isn't shown.
         await show(field, identifier: "other")
         await show(try self.field())
         #expect(try self.receipts().last?.failures == [.replayed: 1])
     }
 
     @Test(
-        "keeps a receipt where the server fails, and posts it with the next notification",
+        "The stage keeps a receipt if the server fails, and posts it with the next notification",
         arguments: [500, 503, 429, 408, 301, 999])
     func failing(status: Int) async throws {
         server.behave(.answers(status))
@@ -125,14 +125,14 @@ import UserNotifications
         #expect(Set(receipts.map { $0.number }).count == 2)
     }
 
-    @Test("lets a receipt go that was refused for good", arguments: [400, 403, 404, 410, 413])
+    @Test("The stage drops a receipt that was permanently refused", arguments: [400, 403, 404, 410, 413])
     func refused(status: Int) async throws {
         server.behave(.answers(status))
         await show(try field())
         #expect(queue.waiting().isEmpty)
     }
 
-    @Test("keeps a receipt where the server closes or sends elsewhere; and heeds a status, whatever follows it")
+    @Test("The stage keeps a receipt if the server closes or redirects, and uses the status, whatever follows it")
     func misbehaving() async throws {
         server.behave(.closes)
         await show(try field())
@@ -146,29 +146,29 @@ import UserNotifications
         #expect(queue.waiting().isEmpty)
     }
 
-    @Test("keeps a receipt where nobody is there, and asks each address once in a run") func nobody() async throws {
+    @Test("Without a server, the stage keeps receipts, and tries an address once per run") func nobody() async throws {
         let port = try PostServer().port
         let nobody = "http://127.0.0.1:\(port)/r"
         await show(try field(nobody))
         await show(try field(nobody))
         #expect(queue.waiting().count == 2)
-        // Others are served all the same.
+        // Receipts for other servers are still posted.
         await show(try field())
         #expect(try receipts().count == 1)
         #expect(queue.waiting().count == 2)
     }
 
-    @Test("delays nothing where the server hangs: the handler was called before") func hanging() async throws {
+    @Test("A hanging server delays nothing, because the handler was called before") func hanging() async throws {
         server.behave(.hangs)
         let service = TestedService(fixture.configuration(stages: [ReceiptStage(hosts: [])]))
         service.environment = fixture.environment()
-        // Shown although the server has not answered: it never does.
+        // The notification was shown, although the server never answers.
         #expect(await receive(Fixture.request(field: try field()), service).body == "Hello")
         try await eventually("the server is asked") { !server.heads.isEmpty }
         #expect(queue.waiting().count == 1)
     }
 
-    @Test("posts before the notification is shown if the app wants that, once, and for two seconds at most")
+    @Test("The stage posts before the notification is shown if the app wants that, once, and for two seconds at most")
     func first() async throws {
         let stage = ReceiptStage(hosts: [], postsFirst: true)
         let service = TestedService(fixture.configuration(stages: [stage]))
@@ -190,14 +190,14 @@ import UserNotifications
         #expect(fixture.log.contains { $0.failure == "late" })
     }
 
-    @Test("posts all the same if the system says at once that it won't wait") func refusedActivity() async throws {
+    @Test("The stage still posts if the system says at once that it won't wait") func refusedActivity() async throws {
         var environment = fixture.environment()
         environment.activity = { $0(true) }
         #expect(await show(try field(), environment: environment).body == "Hello")
         #expect(server.bodies.count == 1 && queue.waiting().isEmpty)
     }
 
-    @Test("has the system keep the process until the receipts are posted, and stops when it won't")
+    @Test("The stage has the system keep the process until the receipts are posted, and stops when it won't")
     func activity() async throws {
         for isExpired in [false, true] {
             let server = try PostServer()
@@ -218,7 +218,7 @@ import UserNotifications
             }
             server.behave(isExpired ? .hangs : .answers(204))
             #expect(await show(try field(server.url), environment: environment).body == "Hello")
-            // The block returns once the work is done, or has been stopped.
+            // The block returns once the work is done or has been stopped.
             await withCheckedContinuation { continuation in
                 DispatchQueue(label: "held").async {
                     isHeld.wait()
@@ -230,7 +230,7 @@ import UserNotifications
         }
     }
 
-    @Test("waits at random where the app wants that, and then goes with a later notification")
+    @Test("The stage waits for a random time if the app wants that, and then posts with a later notification")
     func delayed() async throws {
         let stage = ReceiptStage(hosts: [], maximumDelay: .seconds(86_400))
         await show(try field(), stage: stage)
@@ -241,7 +241,7 @@ import UserNotifications
         #expect(queue.waiting().isEmpty)
     }
 
-    @Test("forgets a receipt that nobody took for a week") func old() async throws {
+    @Test("The stage drops a receipt that wasn't accepted for a week") func old() async throws {
         server.behave(.answers(500))
         await show(try field())
         server.behave(.answers(204))

@@ -21,7 +21,7 @@ import UserNotifications
         return try fixture.seal(content)
     }
 
-    @Test("each message adds once, a repeat nothing, and an absolute badge changes no count") func adds() async throws {
+    @Test("Each message adds once, a repeat doesn't, and an absolute badge changes no count") func adds() async throws {
         #expect(count.value == 0)
         let first = try field(adding: 2)
         #expect(await fixture.show(first, identifier: "one").badge == 2)
@@ -37,7 +37,7 @@ import UserNotifications
         for wrong in [-1, 0, 100] { #expect(count.add(wrong) == nil) }
     }
 
-    @Test("many at once are all counted, and the largest sum is heard last") func crowd() async throws {
+    @Test("Many messages at once are all counted, and the largest sum is shown last") func crowd() async throws {
         let service = TestedService(fixture.configuration())
         service.environment = fixture.environment()
         let heard = Collected<Int>()
@@ -60,7 +60,7 @@ import UserNotifications
         await service.tidied()
     }
 
-    @Test("nothing is lost between processes that add and one that sets") func races() async throws {
+    @Test("Processes that add and one that sets lose no count") func races() async throws {
         let count = count
         let sums = await withTaskGroup(of: [Int].self) { group in
             for _ in 0..<4 {
@@ -77,7 +77,7 @@ import UserNotifications
         #expect(count.value <= 50)
     }
 
-    @Test("a count that can't be written leaves the badge as it is, and the text is shown") func unwritable()
+    @Test("If the count can't be written, the badge stays as it is, and the text is shown") func unwritable()
         async throws
     {
         try FileManager.default.createDirectory(at: fixture.root, withIntermediateDirectories: true)

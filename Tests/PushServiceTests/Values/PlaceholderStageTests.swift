@@ -24,7 +24,7 @@ import UserNotifications
         return await fixture.show(try fixture.seal(content), stages: [PlaceholderStage(fallback: "Open the app.")])
     }
 
-    @Test("are filled with the app's values, in title, subtitle and body") func filled() async throws {
+    @Test("Placeholders are filled with the app's values in the title, subtitle, and body") func filled() async throws {
         try values.replaceAll(with: ["quote": "Less, but better.", "name": "Nina", "a.B-c_9": "x"])
         let shown = try await show(
             title: "For {{name}}", subtitle: "{{a.B-c_9}}{{name}}", body: "“{{quote}}”, {{name|somebody}} \u{1f600}")
@@ -33,12 +33,12 @@ import UserNotifications
         #expect(shown.body == "“Less, but better.”, Nina \u{1f600}")
     }
 
-    @Test("are ordinary text in a message that is no template") func noTemplate() async throws {
+    @Test("Placeholders are ordinary text in a message that isn't a template") func noTemplate() async throws {
         try values.replaceAll(with: ["quote": "Less, but better."])
         #expect(try await show(body: "{{quote}}", isTemplate: false).body == "{{quote}}")
     }
 
-    @Test("take what stands in their place where there is no value, or none that a person could see")
+    @Test("Placeholders take the fallback if there is no value, or no visible one")
     func inTheirPlace() async throws {
         try values.replaceAll(with: ["blank": " \u{200b}\n", "zero": ""])
         let shown = try await show(
@@ -48,18 +48,18 @@ import UserNotifications
         #expect(shown.body == "x\u{e9}")
     }
 
-    @Test("without either cost the title or subtitle that holds them; a body becomes the stage's own")
+    @Test("Without a value or fallback, the title or subtitle is left out, and a body becomes the stage's own")
     func withoutEither() async throws {
         let shown = try await show(title: "Dear {{name}}", subtitle: "As it is", body: "{{quote}} for you")
         #expect(shown.title == "")
         #expect(shown.subtitle == "As it is")
         #expect(shown.body == "Open the app.")
-        // Something is always there to see.
+        // Some text is always visible.
         #expect(try await show(title: "{{name}}", body: nil).body == "Open the app.")
         #expect(try await show(title: "{{name|}}", body: "{{name|}}").body == "Open the app.")
     }
 
-    @Test("that are none stay as they are") func none() async throws {
+    @Test("Text that isn't a placeholder stays as it is") func none() async throws {
         try values.replaceAll(with: ["a": "1", "quote": "Q"])
         let cases = [
             "{{a": "{{a", "a}}": "a}}", "{a}": "{a}", "{{ a }}": "{{ a }}", "{{}}": "{{}}", "{{|x}}": "{{|x}}",
@@ -72,12 +72,12 @@ import UserNotifications
         }
     }
 
-    @Test("in a value are not filled") func noRecursion() async throws {
+    @Test("Placeholders in a value aren't filled") func noRecursion() async throws {
         try values.replaceAll(with: ["a": "{{b}}", "b": "{{a}}", "open": "{{", "close": "}}"])
         #expect(try await show(body: "{{a}} {{b}} {{open}}a{{close}}").body == "{{b}} {{a}} {{a}}")
     }
 
-    @Test("take no control characters and no turning of text from a value; lines in a body alone")
+    @Test("Placeholders drop a value's control characters and direction marks, and keep its lines only in a body")
     func hostileValues() async throws {
         try values.replaceAll(with: ["v": "a\u{0}\u{1b}[31m\u{7f}\u{9b}b\u{202e}c\u{2066}d\u{2069}\n\te\u{2028}f"])
         let shown = try await show(title: "{{v}}", body: "{{v}}")
@@ -85,7 +85,7 @@ import UserNotifications
         #expect(shown.body == "a[31mbcd\n e f")
     }
 
-    @Test("end a text that grows too long, between two graphemes") func long() async throws {
+    @Test("A text that grows too long ends between two graphemes") func long() async throws {
         try values.replaceAll(with: ["v": String(repeating: "👨‍👩‍👧‍👦", count: 163)])
         let shown = try await show(body: String(repeating: "{{v}}", count: 300))
         #expect(shown.body.utf8.count <= 8_192)
@@ -94,13 +94,13 @@ import UserNotifications
         #expect(shown.body.last == "…")
     }
 
-    @Test("of 64 KiB of braces are found in one pass") func braces() {
+    @Test("64 KiB of braces are parsed in one pass") func braces() {
         for text in [String(repeating: "{", count: 65_000) + "}}", String(repeating: "{{a}", count: 16_000)] {
             #expect(Template(text).filled(maximumByteCount: 100_000) { _ in "V" } == text)
         }
     }
 
-    @Test("find the values before the first unlock, and nothing where the file is damaged, huge, a link or a pipe")
+    @Test("Placeholders find no values in a file that is damaged, huge, a link, or a pipe")
     func damagedFiles() async throws {
         try values.replaceAll(with: ["v": "value"])
         let file = fixture.root.appending(path: "values/values.json")
@@ -112,7 +112,7 @@ import UserNotifications
             try bytes.write(to: file)
             #expect(try await show(body: "{{v|in its place}}").body == "in its place")
         }
-        // A value that some other code has written is cut.
+        // A value that other code has written is cut.
         try Data(#"{"v":"\#(String(repeating: "x", count: 5_000))","w":null,"x":"y"}"#.utf8).write(to: file)
         #expect(values.all()["v"]?.utf8.count == 4_096)
         #expect(values.all()["x"] == "y")
@@ -131,7 +131,7 @@ import UserNotifications
         values = SharedValues(in: folder.appending("SealedPush"))
     }
 
-    @Test("are replaced as a whole, and refused beyond their limits, with the earlier ones kept") func limits() throws {
+    @Test("Shared values are replaced as a whole; beyond their limits, the earlier ones stay") func limits() throws {
         #expect(values.all().isEmpty)
         try values.replaceAll(with: ["a": "1", "b": ""])
         let long = String(repeating: "é", count: 2_048)
@@ -150,7 +150,7 @@ import UserNotifications
         #expect(values.all().isEmpty)
     }
 
-    @Test("that are written at once by many are one writer's, whole") func atOnce() async throws {
+    @Test("Values that many write at once are one writer's, and complete") func atOnce() async throws {
         await withTaskGroup(of: Void.self) { group in
             for writer in 0..<8 {
                 group.addTask { [values] in
@@ -170,7 +170,7 @@ import UserNotifications
 }
 
 @Suite("A default body") struct DefaultBodyStageTests {
-    @Test("is shown where the message has none that a person could see, and nowhere else") func shown() async throws {
+    @Test("A default body is shown only if the message has no visible body") func shown() async throws {
         let fixture = try Fixture()
         for (body, expected) in [(nil, "Open to see."), (" \u{200b}", "Open to see."), ("Text", "Text")] {
             let field = try fixture.seal(Content(title: "A picture", body: body))

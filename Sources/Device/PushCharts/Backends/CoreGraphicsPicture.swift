@@ -4,7 +4,7 @@
     internal import Foundation
     internal import ImageIO
 
-    /// Drawings as PNG files, by Core Graphics, Core Text and Image I/O.
+    /// Draws PNG files with Core Graphics, Core Text, and Image I/O.
     enum CoreGraphicsPicture {
         static func png(_ drawing: Drawing, scale: Int) throws -> [UInt8] {
             let (width, height) = (drawing.width * Double(scale), drawing.height * Double(scale))
@@ -90,7 +90,7 @@
             let line = CTLineCreateWithAttributedString(
                 NSAttributedString(string: label.text, attributes: attributes) as CFAttributedString)
             let width = CTLineGetTypographicBounds(line, nil, nil, nil)
-            // Upright again, in a picture that stands on its head.
+            // Turn the text upright again, because the picture is flipped.
             context.textMatrix = CGAffineTransform(scaleX: 1, y: -1)
             context.textPosition = CGPoint(x: label.left(width: width), y: label.baseline)
             CTLineDraw(line, context)

@@ -1,6 +1,5 @@
-/// A picture before it is one: what to fill, stroke and write, in order, in points, from the top left.
-///
-/// Platform neutral. A backend knows these few things and nothing of charts.
+/// A picture as a list of what to fill, stroke, and write, in order, in points from the top left. Platform-neutral. A
+/// backend handles only these few instructions, and needs no knowledge of charts.
 struct Drawing: Sendable {
     let width: Double
     let height: Double
@@ -9,13 +8,13 @@ struct Drawing: Sendable {
 
     enum Mark: Sendable {
         case fill(Path, Color)
-        /// Filled from top to bottom: at least two stops, in ascending order.
+        /// Filled from top to bottom, with at least two stops in ascending order.
         case gradient(Path, [Stop])
         case stroke(Path, Color, width: Double)
         case text(Label)
     }
 
-    /// A color of a gradient, and at which height of the picture it stands.
+    /// A color of a gradient, and its height in the picture.
     struct Stop: Sendable {
         let y: Double
         let color: Color
@@ -25,20 +24,20 @@ struct Drawing: Sendable {
     struct Label: Sendable {
         let text: String
         let color: Color
-        /// Where the text begins, or has its middle.
+        /// The left end of the text, or its middle.
         let x: Double
-        /// Where its letters stand.
+        /// The y-coordinate of its baseline.
         let baseline: Double
         var isCentered = false
 
-        /// Where a text of this width begins.
+        /// Returns the left end of a text of this width.
         func left(width: Double) -> Double { isCentered ? x - width / 2 : x }
 
-        /// Of all text, in points.
+        /// The size of all text, in points.
         static let size = 11.0
     }
 
-    /// In sRGB, each from 0 to 1; the alpha is not multiplied into the others.
+    /// A color in sRGB, with components from 0 to 1; alpha isn't premultiplied.
     struct Color: Hashable, Sendable {
         var red: Double
         var green: Double
@@ -84,7 +83,7 @@ struct Path: Sendable {
     }
     mutating func close() { elements.append(.close) }
 
-    /// From the first point to the last.
+    /// A line from the first point to the last.
     static func polyline(_ points: [Point]) -> Path {
         var path = Path()
         for (index, point) in points.enumerated() {
@@ -99,7 +98,7 @@ struct Path: Sendable {
             topRadius: radius, bottomRadius: radius)
     }
 
-    /// Clockwise, with round corners at the top, the bottom, or both.
+    /// A rectangle, clockwise, with round corners at the top, the bottom, or both.
     static func rectangle(
         left: Double, top: Double, right: Double, bottom: Double, topRadius: Double = 0, bottomRadius: Double = 0
     ) -> Path {
@@ -117,10 +116,10 @@ struct Path: Sendable {
         return path
     }
 
-    /// A quarter of a circle, near enough, from the last point around `corner`.
+    /// Adds an approximate quarter circle, from the last point around `corner`.
     private mutating func corner(_ corner: Point, to end: Point) {
         guard let start = last, start != end else { return }
-        // How far a Bézier curve's control points lie from the ends of a quarter circle, as a part of its radius.
+        // The distance of a Bézier curve's control points from the ends of a quarter circle, as a part of its radius.
         let part = 0.5522847498
         curve(
             to: end, Point(x: start.x + (corner.x - start.x) * part, y: start.y + (corner.y - start.y) * part),

@@ -2,11 +2,10 @@ import SealedPush
 
 struct ChartDrawing {
     let drawing: Drawing
-    /// The part of the picture that says most when it is small: where the newest points are.
+    /// The part of the picture that is most telling at a small size, which has the newest points.
     let thumbnail: AttachmentThumbnail.Clip
 
-    /// Nil where the chart has no value. Takes any other, whatever its points, and time in proportion to them; a point
-    /// that is no finite number is a gap.
+    /// Nil if the chart has no values. Takes time in proportion to its points; those that aren't finite numbers are gaps.
     init?(_ chart: PushChart, style: ChartStyle) {
         let points = chart.points.map { $0?.isFinite == true ? $0 : nil }
         let values = points.compactMap(\.self)
@@ -34,7 +33,7 @@ struct ChartDrawing {
         thumbnail = Self.thumbnail(of: plot, in: drawing)
     }
 
-    /// A square, where the plot is wide enough for one, up to the plot's right edge.
+    /// A square up to the plot's right edge, if the plot is wide enough for one.
     private static func thumbnail(of plot: Plot, in drawing: Drawing) -> AttachmentThumbnail.Clip {
         let top = max(0, plot.top - 10)
         let bottom = min(drawing.height, plot.bottom + 10)
@@ -45,12 +44,12 @@ struct ChartDrawing {
             height: (bottom - top) / drawing.height)
     }
 
-    /// Of the picture, in points: as wide as a notification on most phones.
+    /// The width of the picture in points, which is that of a notification on most phones.
     static let width = 360.0
     private static let margin = 16.0
 }
 
-/// A line through the points, broken at gaps, with what lies below it.
+/// A line through the points, broken at gaps, with the area below it.
 struct Lines {
     let kind: PushChart.Kind
     let plot: Plot
@@ -73,7 +72,7 @@ struct Lines {
         drawing.marks.append(.fill(.circle(newest, radius: 4), palette.ink))
     }
 
-    /// Down to zero, or up to it, for an area; for a sparkline, which has no zero, to the bottom.
+    /// Fills an area down or up to zero, and a sparkline, which has no zero, to the bottom.
     private var fill: (base: Double, stops: [Drawing.Stop])? {
         let strong = palette.ink.opacity(0.42)
         switch kind {
@@ -103,11 +102,11 @@ struct Lines {
         return .gradient(path, fill.stops)
     }
 
-    /// From here on a line is thinner, so that it stays one.
+    /// A line with more points is thinner, so that it remains a line.
     private static let manyPoints = 120
 }
 
-/// A bar for each value, from zero upwards or downwards.
+/// A bar for each value, upward or downward from zero.
 struct Bars {
     let plot: Plot
     let palette: Palette
@@ -117,7 +116,7 @@ struct Bars {
         let zero = plot.y(0)
         for (index, value) in points.enumerated() {
             guard let value else { continue }
-            // Zero is a thin line, and no gap.
+            // Zero is a thin line, not a gap.
             let height = max(1, abs(plot.y(value) - zero))
             let radius = min(4, width / 2, height)
             let (left, right) = (plot.x(index) - width / 2, plot.x(index) + width / 2)

@@ -1,27 +1,26 @@
 internal import PushCore
 import SealedPush
 
-/// The vertical axis: which value lies how high, and where the numbers stand.
-///
-/// Takes any finite numbers: what is beyond 10^100 counts as that, and what is nearer to zero than 10^-100 as zero.
+/// The vertical axis: the height of each value, and the positions of the numbers. Takes any finite numbers. Those beyond
+/// 10^100 count as 10^100, and those nearer to zero than 10^-100 as zero.
 struct ValueAxis: Sendable {
     let lower: Double
     let upper: Double
-    /// The values that get a line and a number, in ascending order; at most seven.
+    /// The values that have a line and a number, in ascending order; at most seven.
     let ticks: [Double]
     private let step: Double
 
     /// - Parameters:
-    ///   - values: at least one.
-    ///   - includesZero: whether zero lies on the axis in any case.
-    ///   - isTight: whether the axis ends at the lowest and highest value, without ticks.
+    ///   - values: At least one value.
+    ///   - includesZero: Whether the axis always includes zero.
+    ///   - isTight: Whether the axis ends at the lowest and highest values, without ticks.
     init(_ values: [Double], includesZero: Bool, isTight: Bool) {
         let values = values.map(Self.bounded) + (includesZero ? [0] : [])
         var low = values.min() ?? 0
         var high = values.max() ?? 0
         let greatest = max(abs(low), abs(high))
         if high - low <= greatest * 1e-9 {
-            // All are equal, as far as anybody can see: they lie in the middle.
+            // All look equal, so they are in the middle.
             let reach = greatest == 0 ? 1 : greatest / 4
             (low, high) = (low - reach, high + reach)
         }
@@ -38,10 +37,10 @@ struct ValueAxis: Sendable {
         upper = max(high, last * step)
     }
 
-    /// 0 at the bottom of the axis, 1 at its top.
+    /// Returns the height of a value: 0 at the bottom of the axis, 1 at its top.
     func height(of value: Double) -> Double { min(1, max(0, (Self.bounded(value) - lower) / (upper - lower))) }
 
-    /// A tick's number, as short as the others'.
+    /// Returns a tick's number, as short as the others'.
     func text(of tick: Double, decimalSeparator: String) -> String {
         let greatest = max(abs(lower), abs(upper))
         guard greatest < 1e15, greatest >= 1e-4 else { return exponential(tick, decimalSeparator) }
@@ -51,7 +50,7 @@ struct ValueAxis: Sendable {
         return text == "0" ? text : text + (letter?.letter ?? "")
     }
 
-    /// 1, 2, 2.5 or 5 times a power of ten: the smallest that is not below `rough`.
+    /// Returns 1, 2, 2.5, or 5 times a power of ten: the smallest that isn't below `rough`.
     private static func roundStep(_ rough: Double) -> Double {
         let power = pow(10, log10(rough).rounded(.down))
         let part = rough / power
@@ -60,7 +59,7 @@ struct ValueAxis: Sendable {
 
     private static func bounded(_ value: Double) -> Double { abs(value) < 1e-100 ? 0 : min(1e100, max(-1e100, value)) }
 
-    /// With as many decimal places as the step has.
+    /// Returns a number with as many decimal places as the step has.
     private static func fixed(_ value: Double, step: Double, _ decimalSeparator: String) -> String {
         var places = 0
         var scale = 1.0
@@ -86,25 +85,25 @@ struct ValueAxis: Sendable {
         return Self.fixed(value / unit, step: step / unit, decimalSeparator) + "e\(Int(exponent))"
     }
 
-    /// From which greatest value on numbers are counted in which unit. SI's letters up to M, then money's.
+    /// The units of numbers, and the greatest value from which each is used: SI's letters up to M, then money's.
     private static let letters: [(from: Double, unit: Double, letter: String)] = [
         (1e12, 1e12, "T"), (1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e4, 1e3, "k"),
     ]
-    /// How much of a step may be lost to rounding.
+    /// The part of a step that may be lost to rounding.
     private static let slack = 1e-6
 }
 
-/// The numbers at the right, and their lines.
+/// The numbers on the right, and their lines.
 struct AxisNumbers {
     private let ticks: [(value: Double, text: String)]
-    /// What the numbers take of the picture's width, in points.
+    /// The width that the numbers take, in points.
     let width: Double
 
     init(_ axis: ValueAxis, _ chart: PushChart, decimalSeparator: String) {
         let (prefix, suffix) = (TextMeasure.printable(chart.prefix), TextMeasure.printable(chart.suffix))
         ticks = axis.ticks.map { tick in
             var number = axis.text(of: tick, decimalSeparator: decimalSeparator)
-            // A sign stands before the currency.
+            // A sign precedes the currency.
             let sign = number.first == "\u{2212}" && !prefix.isEmpty ? String(number.removeFirst()) : ""
             let text = sign + prefix + number + suffix
             return (tick, TextMeasure.shortened(text, to: Self.maximumWidth - Self.distance))
@@ -128,11 +127,11 @@ struct AxisNumbers {
     }
 
     private static let distance = 8.0
-    /// So that no unit and no number leaves the plot too little.
+    /// Limited, so that a unit or number leaves enough room for the plot.
     private static let maximumWidth = 140.0
 }
 
-/// The labels below.
+/// The labels below the plot.
 struct AxisLabels {
     private let labels: [String]
 
@@ -140,7 +139,7 @@ struct AxisLabels {
 
     func draw(into drawing: inout Drawing, _ plot: Plot, _ palette: Palette) {
         let placed = labels.enumerated().map { place($0.offset, $0.element, in: plot, of: drawing) }
-        // Every label, or every second, or every third …: the fewest are left out with which none touch.
+        // Show every label, or every second, or every third, and so on: as many as fit without touching.
         for every in 1...max(1, placed.count) {
             let shown = stride(from: 0, to: placed.count, by: every).map { placed[$0] }
             let isClear = zip(shown, shown.dropFirst()).allSatisfy { $0.end + Self.distance <= $1.start }
@@ -156,7 +155,7 @@ struct AxisLabels {
         }
     }
 
-    /// Evenly from the first point to the last, but within the picture.
+    /// Spreads the labels evenly from the first point to the last, but within the picture.
     private func place(
         _ index: Int, _ text: String, in plot: Plot, of drawing: Drawing
     ) -> (text: String, start: Double, end: Double) {
@@ -169,13 +168,13 @@ struct AxisLabels {
         return (text, start, start + width)
     }
 
-    /// What the labels take of the picture's height, in points.
+    /// The height that the labels take, in points.
     static let height = 20.0
     private static let distance = 6.0
     private static let edge = 6.0
 }
 
-/// Where values lie in the picture: the part of it that is not margin, and the two directions.
+/// The positions of values in the picture: the area inside the margins, in both directions.
 struct Plot {
     let left: Double
     let top: Double
@@ -183,7 +182,7 @@ struct Plot {
     let bottom: Double
     let axis: ValueAxis
     let count: Int
-    /// Whether each point has a slot of the width to itself, as a bar has, or the first and last lie at the edges.
+    /// Whether each point has its own slot of the width, as a bar has, or the first and last are at the edges.
     let hasSlots: Bool
 
     var width: Double { right - left }
@@ -200,7 +199,7 @@ struct Plot {
 
     func point(_ index: Int, _ value: Double) -> Path.Point { Path.Point(x: x(index), y: y(value)) }
 
-    /// The points between gaps.
+    /// Returns the points between gaps.
     func runs(_ points: [Double?]) -> [[Path.Point]] {
         var runs: [[Path.Point]] = []
         var run: [Path.Point] = []
@@ -216,12 +215,12 @@ struct Plot {
     }
 }
 
-/// How wide text is, about: no backend is asked, so that a chart is laid out the same everywhere.
+/// Estimates the width of text without a backend, so that a chart has the same layout everywhere.
 enum TextMeasure {
-    /// In points. Rather too wide than too narrow.
+    /// Returns the width in points, which may be too wide but rarely too narrow.
     static func width(_ text: String) -> Double { Drawing.Label.size * text.unicodeScalars.reduce(0) { $0 + ems($1) } }
 
-    /// The text itself, or as much of its beginning as is no wider than `width` points with an ellipsis.
+    /// Returns the text, or as much of its beginning as fits into `width` points with an ellipsis.
     static func shortened(_ text: String, to width: Double) -> String {
         guard Self.width(text) > width else { return text }
         var room = width - Self.width(ellipsis)
@@ -232,7 +231,7 @@ enum TextMeasure {
         return kept + ellipsis
     }
 
-    /// What can't be seen, or moves the writing's direction or place, becomes a space; white space is one space.
+    /// Turns white space, invisible characters, and those that change the text's direction or position into spaces.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {

@@ -2,24 +2,24 @@ package import Foundation
 package import SealedPush
 package import UserNotifications
 
-/// What a device gives to an extension. The system's own, unless the simulator puts in another.
+/// The services that a device provides to an extension: the system's own, or the simulator's.
 package struct DeviceEnvironment: Sendable {
-    /// Nil where there is none.
+    /// Nil if there is no keychain.
     let keychain: @Sendable (_ accessGroup: String) -> (any SecretItems)?
     let appGroup: @Sendable (_ identifier: String) -> URL?
-    /// Where files are made that are not finished.
+    /// The folder for unfinished files.
     let scratchRoot: URL
     let fetcher: any Fetching
-    /// What notifications that are worked on at once share.
+    /// The limits shared by notifications that are processed at the same time.
     let budget: WorkBudget
     let now: @Sendable () -> Timestamp
-    /// Believed beside the app's own, on a device of a test.
+    /// Trusted in addition to the app's own senders, on a test's device.
     package var senders: [SenderPublicKey] = []
-    /// Stands for every container, on a device of a test.
+    /// Takes the place of every container, on a test's device.
     package var onlyContainer: URL?
-    /// The list of the app's notifications.
+    /// The app's notifications.
     package var center: @Sendable () -> UNUserNotificationCenter = { .current() }
-    /// Asks the system to let the process run until the block has returned; calls it once more, with true, if it won't.
+    /// Asks the system to let the process run until the block returns; if it no longer can, calls the block again with true.
     package var activity: @Sendable (@escaping @Sendable (_ isExpired: Bool) -> Void) -> Void = { work in
         #if os(iOS) || os(visionOS)
             ProcessInfo.processInfo.performExpiringActivity(withReason: "sealed-push", using: work)
@@ -40,7 +40,7 @@ package struct DeviceEnvironment: Sendable {
         self.now = now
     }
 
-    /// Nil where the system knows no such app group.
+    /// Returns a container's folder; nil if the system doesn't know the app group.
     func root(_ container: SharedContainer) -> URL? {
         if let onlyContainer { return onlyContainer }
         return switch container {
@@ -49,7 +49,7 @@ package struct DeviceEnvironment: Sendable {
         }
     }
 
-    /// The service module's own folder, likewise.
+    /// Returns the service module's own folder in it; nil if the system doesn't know the app group.
     func folder(_ container: SharedContainer) -> URL? {
         root(container)?.appending(path: SharedContainer.subfolderName, directoryHint: .isDirectory)
     }
@@ -60,7 +60,7 @@ package struct DeviceEnvironment: Sendable {
             keychain: { KeychainItems(accessGroup: $0) },
             appGroup: { FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: $0) })
     #else
-        /// Without Apple's system there is neither keychain nor app group: the simulator brings both.
+        /// Other systems have neither a keychain nor app groups; the simulator supplies both.
         static let system = DeviceEnvironment(keychain: { _ in nil }, appGroup: { _ in nil })
     #endif
 }

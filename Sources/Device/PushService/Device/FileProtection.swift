@@ -2,23 +2,22 @@ public import Foundation
 package import PushCore
 package import SealedPush
 
-/// When a phone lets our files be read: the classes of Data Protection.
+/// The Data Protection classes of our files, which determine when a phone lets them be read.
 ///
-/// A new file takes its folder's class, and a container's class is the one that the app's Data Protection capability
-/// names: in Xcode `NSFileProtectionComplete`, under which nothing can be opened while the phone is locked. So whoever
-/// makes a file of ours sees to its folder's class first. A file that is moved or linked elsewhere keeps its own.
+/// A new file takes its folder's class. A container's class is that of the app's Data Protection capability: in Xcode,
+/// `NSFileProtectionComplete`, under which no file can be opened while the phone is locked. So code that makes one of our
+/// files sets its folder's class first. A file that is moved or linked elsewhere keeps its own.
 /// Sources: developer.apple.com/forums/thread/24483 and 706258; Docs/Decisions/0030-files-on-a-phone.md.
 package enum FileProtection: Sendable {
-    /// Always readable. For what is written when a push arrives before the first unlock after a restart, and says nothing
-    /// of any message.
+    /// Always readable. For files written before the first unlock after a restart, which reveal nothing about messages.
     case always
-    /// Readable from the first unlock after a restart on, as is the key that opens messages.
+    /// Readable from the first unlock after a restart, like the key that opens messages.
     case fromFirstUnlock
 
-    /// Makes a folder and those around it, unless it is there, and sees to its class.
+    /// Makes a folder and its parents unless it exists, and sets its class.
     ///
-    /// Costs a look at the folder where that is so already. A class that can't be set is no reason to lose a message: the
-    /// folder then keeps its container's.
+    /// Costs one lookup if the class is already set. If it can't be set, the folder keeps its container's class, which is
+    /// better than losing a message.
     package func ensureFolder(_ folder: URL) throws(DurableFiles.Failure) {
         do throws(DurableFiles.Failure) {
             try DurableFiles.ensureFolder(folder)
@@ -32,7 +31,7 @@ package enum FileProtection: Sendable {
         system.set(self, path)
     }
 
-    /// The same for a folder in the service module's own, which is readable always, for the log.
+    /// Does the same for a folder in the service module's own, which is always readable, for the log.
     package func ensureFolder(_ name: String, in root: URL) throws(DurableFiles.Failure) {
         try Self.always.ensureFolder(root)
         try ensureFolder(root.appending(path: name, directoryHint: .isDirectory))
@@ -45,12 +44,11 @@ package enum FileProtection: Sendable {
         } catch { throw DurableFiles.Failure(code: EIO) }
     }
 
-    /// The system's calls, unless a test puts in others; nil where files have no class: a Mac's and a server's are
-    /// protected by the encryption of their disks.
+    /// The system's calls, replaced in tests. Nil if files have no class: on a Mac or a server, disk encryption protects them.
     @TaskLocal package static var system = System.own
 
     package struct System: Sendable {
-        /// Nil for a class that is neither of the two.
+        /// Returns nil for any other class.
         let current: @Sendable (_ path: String) -> FileProtection?
         let set: @Sendable (FileProtection, _ path: String) -> Void
 
@@ -74,27 +72,27 @@ package enum FileProtection: Sendable {
     }
 }
 
-/// The folder that app and extension share: the ledger and the log lie in its subfolder `SealedPush`.
+/// The folder that the app and its extension share. The ledger and the log are in its subfolder `SealedPush`.
 public enum SharedContainer: Sendable {
-    /// An app group (`group.com.example`). In the simulator: the simulated device's folder.
+    /// An app group, such as `group.com.example`. In the simulator, the simulated device's folder.
     case appGroup(String)
-    /// A folder of the app's own choice.
+    /// A folder that the app chooses.
     case folder(URL)
 
     package static let subfolderName = "SealedPush"
 }
 
-/// Under which of the device's keys an authenticated message has opened: the extension's word to its app, one file a key.
+/// Files, one per key, that tell the app under which keys an authenticated message has opened in the extension.
 ///
-/// The extension only reads the keys, so it can't confirm one itself. Several processes may mark one key at once.
-/// Source: Specification 13.2.
+/// The extension only reads keys, so it can't confirm one. Several processes may mark a key at once. Source: Specification
+/// 13.2.
 package struct ConfirmationMarkers: Sendable {
     private let root: URL
 
-    /// - Parameter root: the folder `SealedPush` of the shared container.
+    /// - Parameter root: The folder `SealedPush` of the shared container.
     package init(in root: URL) { self.root = root }
 
-    /// Leaves the marker of a key, if there is none. One that can't be written costs nothing: the next message tries again.
+    /// Makes a key's marker, if there is none. If it can't be written, no harm is done, because the next message tries again.
     package func mark(_ recipient: DevicePublicKey, at now: Timestamp) {
         let file = file(recipient)
         guard access(file.path(percentEncoded: false), F_OK) != 0 else { return }
@@ -106,9 +104,8 @@ package struct ConfirmationMarkers: Sendable {
         DurableFiles.removeUnfinished(in: folder, untouchedFor: 86_400)
     }
 
-    /// When the first message opened under a key; nil where none has.
-    ///
-    /// - Parameter now: stands for a time that can't be read, since a message has opened all the same.
+    /// Returns the time at which the first message opened under a key; nil if none has. If it can't be read, returns `now`,
+    /// because a message has opened all the same.
     package func time(of recipient: DevicePublicKey, at now: Timestamp) -> Timestamp? {
         guard let bytes = try? DurableFiles.read(file(recipient), limit: 32) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -125,7 +122,7 @@ package struct ConfirmationMarkers: Sendable {
     private var folder: URL { root.appending(path: Self.folderName, directoryHint: .isDirectory) }
 
     private func file(_ recipient: DevicePublicKey) -> URL {
-        // A file's name has at most 255 bytes.
+        // A file name has at most 255 bytes.
         let bytes = recipient.bytes.count > 64 ? recipient.bytes.withUnsafeBytes(SHA256.hash) : recipient.bytes
         return folder.appending(path: Hex.encode(bytes))
     }

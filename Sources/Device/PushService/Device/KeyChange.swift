@@ -1,11 +1,10 @@
 internal import SealedPush
 
-/// One act of the app on its device's keys: what was read, kept up to date with what this has written since. It begins
-/// with all items, none of them hidden by a locked device, so that no key is made beside one that is there.
+/// One operation of the app on its device's keys. It holds what was read, kept up to date with its own writes. It begins
+/// with all items, none of them hidden by a locked device, so that no key is made beside an existing one.
 ///
-/// The keychain knows no changes of several items, so each step is a call of its own, and steps are in such an order
-/// that a process may be killed between any two: a key is there before a record names it, and its life is changed before
-/// its secret goes. What was left undone, the next act does.
+/// The keychain can't change several items at once, so a process may be killed between any two steps. A key exists before a
+/// record names it, and its life changes before its secret is removed. The next operation does the rest.
 struct KeyChange {
     private let items: any SecretItems
     private let configuration: ServiceConfiguration
@@ -23,7 +22,7 @@ struct KeyChange {
     /// The keys' lives, and the rules that they follow.
     var rotation: KeyRotation<DevicePublicKey> { KeyRotation(stored.keys.map { ($0.recipient, $0.life) }) }
 
-    /// Makes a key; nil while another one waits for its first message.
+    /// Makes a key; returns nil while another one waits for its first message.
     mutating func addKey() throws(KeyChangeError) -> DevicePublicKey? {
         let identity = DevicePrivateKey(configuration.keyPolicy.algorithm)
         var rotation = rotation
@@ -32,9 +31,8 @@ struct KeyChange {
         return identity.recipient
     }
 
-    /// Writes the lives that an act has changed, newest first, each only if it still is what the act began with.
-    ///
-    /// - Parameter wrote: called after each, with the life before and after.
+    /// Writes the lives that an operation has changed, newest first, each only if it hasn't changed since it was read.
+    /// Calls `wrote` after each, with the life before and after.
     mutating func write(
         _ rotation: KeyRotation<DevicePublicKey>, _ wrote: (DevicePublicKey, KeyLife, KeyLife) -> Void = { _, _, _ in }
     ) throws(KeyChangeError) {
@@ -53,7 +51,7 @@ struct KeyChange {
     mutating func remove(_ item: ListedItem) throws(KeyChangeError) {
         try call { (items) throws(SecretItemError) in
             do throws(SecretItemError) { try items.remove(account: item.account) } catch {
-                // Another process has done it already.
+                // Another process has already removed it.
                 guard error == .notFound else { throw error }
             }
         }
@@ -63,11 +61,11 @@ struct KeyChange {
         try call { (items) throws(SecretItemError) in try items.add(item) }
     }
 
-    /// Signs a record of the active keys, newest first, unless there is one that will do for a while; returns the newest.
+    /// Returns the newest record. Signs one of the active keys, newest first, unless the current one will do for a while.
     ///
     /// - Parameters:
-    ///   - known: the newest record that the server has, signed by this device's own key. The new one counts higher.
-    ///   - isWanted: whether one is signed in any case.
+    ///   - known: The newest record that the server has, signed by this device's own key. The new counter is higher.
+    ///   - isWanted: Whether to sign a record in any case.
     mutating func signRecord(
         above known: DeviceRecord? = nil, anyway isWanted: Bool = false
     ) throws(KeyChangeError) -> DeviceRecord {
@@ -90,27 +88,27 @@ struct KeyChange {
                 keeps: configuration.keepsRetiredKeys, at: now, signedBy: key)
         } catch { throw .failed(.record(error)) }
         let attributes = StoredEnrollment.attributes(counter: record.counter, record: record)
-        // Of two processes that sign at once one begins again: a counter is never used for two records.
+        // If two processes sign at once, one of them starts over, so a counter is never used for two records.
         try call { (items) throws(SecretItemError) in try items.replace(enrollment.item, attributes: attributes) }
         return record
     }
 
-    /// Its counter is believed because this device itself has signed it: no server can make one up.
+    /// The counter is trusted because this device itself signed it; no server can make one up.
     private func require(_ known: DeviceRecord, by key: EnrollmentPrivateKey) throws(KeyChangeError) {
         guard known.enrollment == key.enrollment else { throw .failed(.record(.foreignSigner)) }
         guard known.topic == topic else { throw .failed(.record(.otherTopic)) }
     }
 
-    /// The enrollment key, made now if there is none.
+    /// Returns the enrollment key; makes it if there is none.
     private mutating func enrollment() throws(KeyChangeError) -> StoredEnrollment {
         if let enrollment = stored.enrollment(for: topic) { return enrollment }
         try add(StoredEnrollment.item(EnrollmentPrivateKey(), for: topic))
-        // Gone again: then another process was faster.
+        // If it's gone again, another process was faster.
         guard let enrollment = stored.enrollment(for: topic) else { throw .raced }
         return enrollment
     }
 
-    /// Nil where there is none, or it is damaged.
+    /// Returns nil if there is no key, or it's damaged.
     func enrollmentKey() throws(KeyChangeError) -> EnrollmentPrivateKey? {
         guard let enrollment = stored.enrollment(for: topic) else { return nil }
         return try key(of: enrollment)
@@ -120,12 +118,12 @@ struct KeyChange {
         do { return try enrollment.key(in: items) } catch { throw KeyChangeError(error) }
     }
 
-    /// Nil where it is damaged.
+    /// Returns nil if the set is damaged.
     func set(_ stored: StoredSenderSet) throws(KeyChangeError) -> SenderSet? {
         do { return stored.set(try items.secret(account: stored.item.account)) } catch { throw KeyChangeError(error) }
     }
 
-    /// One call that writes, and a look at what there is now.
+    /// Makes one call that writes, then reads the items again.
     private mutating func call(_ body: (any SecretItems) throws(SecretItemError) -> Void) throws(KeyChangeError) {
         do {
             try body(items)
@@ -135,7 +133,7 @@ struct KeyChange {
 }
 
 enum KeyChangeError: Error {
-    /// Another process was faster: begin again.
+    /// Another process was faster; start over.
     case raced
     case failed(DeviceError)
 
@@ -147,7 +145,7 @@ enum KeyChangeError: Error {
         case .other(-34018):
             let entitlement = "the keychain group is not in the target's keychain-access-groups"
             self = .failed(.unavailable("\(entitlement), or it lacks the team's prefix (-34018)"))
-        case .other(let code): self = .failed(.unavailable("the keychain answered with \(code)"))
+        case .other(let code): self = .failed(.unavailable("the keychain failed with error \(code)"))
         }
     }
 }

@@ -4,13 +4,12 @@ internal import PushCore
     import Foundation
     internal import Security
 
-    /// Apple's keychain: generic passwords that app and extension share, readable after the first unlock, on this device
-    /// only, never synchronized.
+    /// Apple's keychain: shared generic passwords, readable after the first unlock, on this device only, never synchronized.
     ///
-    /// An item's account is `kSecAttrAccount`, its attributes are `kSecAttrGeneric`. Source: Apple, "Sharing access to
+    /// An item's account is `kSecAttrAccount`, and its attributes are `kSecAttrGeneric`. Source: Apple, "Sharing access to
     /// keychain items among a collection of apps" and `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`.
     struct KeychainItems: SecretItems {
-        /// With the team's prefix, as in both targets' entitlements.
+        /// The access group with the team's prefix, as in both targets' entitlements.
         let accessGroup: String
 
         func list() throws(SecretItemError) -> [ListedItem] {
@@ -52,7 +51,7 @@ internal import PushCore
         func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError) {
             var query = base
             query[kSecAttrAccount] = item.account
-            // Found only while nobody has changed it.
+            // Matches only if no other process has changed the item.
             query[kSecAttrGeneric] = Data(item.attributes)
             let changes: [CFString: Any] = [kSecAttrGeneric: Data(attributes)]
             try Self.check(SecItemUpdate(query as CFDictionary, changes as CFDictionary))

@@ -2,7 +2,7 @@ internal import Foundation
 internal import PushCore
 public import SealedPush
 
-/// The life of a device's keys: what ``ThisDevice`` calls off the main actor, each call blocking its thread.
+/// The life of a device's keys. ``ThisDevice`` calls these functions off the main actor; each blocks its thread.
 package struct OwnDevice: Sendable {
     package let configuration: ServiceConfiguration
     package let environment: DeviceEnvironment
@@ -32,7 +32,7 @@ package struct OwnDevice: Sendable {
     }
 
     package func rotate(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
-        // Where this begins again, the new key that waits is its own.
+        // If this starts over, the new key that is waiting is its own.
         var isAdded = false
         return try change(at: now) { (change) throws(KeyChangeError) in
             if !isAdded {
@@ -46,7 +46,7 @@ package struct OwnDevice: Sendable {
     }
 
     package func revoke(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
-        // Told from the new key by name, as this may begin again.
+        // Remembered, to tell them from the new key if this starts over.
         var revoked: Set<DevicePublicKey>?
         return try change(at: now) { (change) throws(KeyChangeError) in
             var rotation = change.rotation
@@ -80,18 +80,18 @@ package struct OwnDevice: Sendable {
 }
 
 extension OwnDevice {
-    /// Nil where the device was never enrolled, or the key is damaged.
+    /// Returns nil if the device was never enrolled, or the key is damaged.
     func enrollment(at now: Timestamp) throws(DeviceError) -> EnrollmentPublicKey? {
         try change(at: now) { (change) throws(KeyChangeError) in try change.enrollmentKey()?.enrollment }
     }
 
-    /// Makes sure that nothing opens any more that was sent so far, even if a key should come back; returns the word to the
+    /// Makes sure that no message sent so far opens again, even if a key should come back. Returns the signed notice to the
     /// server that this device leaves. Source: EnrollmentHTTP 6.
     func leaveAccount(at now: Timestamp) throws(DeviceError) -> Leaving {
         let ledger = environment.folder(configuration.container).map(FileLedger.init(in:))
-        // As with a first key: what is sent to the next account within this second opens.
+        // As with a first key, a message sent to the next account within this second opens.
         do { try ledger?.begin(floor: now.advanced(bySeconds: -1), asksForNewKey: false) } catch { throw .noLedger }
-        // Whoever hands this record over does so in a turn of its own, after the leaving.
+        // A caller that hands this record over does so in its own turn, after the leaving.
         let record = try revoke(at: now)
         return try change(at: now) { (change) throws(KeyChangeError) in
             guard let key = try change.enrollmentKey() else { throw .raced }
@@ -99,7 +99,7 @@ extension OwnDevice {
         }
     }
 
-    /// Makes a key where none is active.
+    /// Makes a key if none is active.
     func ensureKey(_ change: inout KeyChange) throws(KeyChangeError) {
         guard change.rotation.active.isEmpty else { return }
         if change.rotation.members.isEmpty {
@@ -110,7 +110,7 @@ extension OwnDevice {
         _ = try change.addKey()
     }
 
-    /// Runs an act, from its beginning again where another process got in between.
+    /// Runs an operation, and starts it over if another process got in between.
     func change<Answer>(
         at now: Timestamp, _ body: (inout KeyChange) throws(KeyChangeError) -> Answer
     ) throws(DeviceError) -> Answer {
@@ -128,40 +128,40 @@ extension OwnDevice {
                 }
             }
         }
-        throw .unavailable("another process keeps changing the keys")
+        throw .unavailable("another process keeps changing the keys; try again later")
     }
 
     private static let attemptCount = 16
 }
 
-/// Where a device's keys are. App and extension name the same.
+/// Where a device's keys are stored. The app and its extension use the same source.
 ///
-/// There is one place for them, since what reads keys must be what changes them: Docs/Decisions/0034-keys-in-the-keychain.md.
+/// There is only one kind, because keys are read where they are changed: Docs/Decisions/0034-keys-in-the-keychain.md.
 public struct KeySource: Sendable {
-    /// Nil where the device has no keychain.
+    /// Nil if the device has no keychain.
     let items: @Sendable (DeviceEnvironment) -> (any SecretItems)?
 
-    /// Apple's keychain, in the access group that app and extension share, with the team's prefix
-    /// (`ABCDE12345.com.example.shared`). In the simulator: the simulated phone's.
+    /// Apple's keychain, in the access group that the app and its extension share, with the team's prefix
+    /// (`ABCDE12345.com.example.shared`). In the simulator, the simulated phone's keychain.
     public static func keychain(accessGroup: String) -> KeySource { KeySource { $0.keychain(accessGroup) } }
 
-    /// These, on whatever device. For tests.
+    /// These items, on any device. For tests.
     package static func items(_ items: any SecretItems) -> KeySource { KeySource { _ in items } }
 }
 
-/// Why an app could not do something with its device's keys. Never holds a secret.
+/// Why an operation on the device's keys failed. Contains no secrets.
 public enum DeviceError: Error, Equatable, Sendable {
-    /// The device has not been unlocked since it started; later it will work.
+    /// The device hasn't been unlocked since it started; try again later.
     case locked
-    /// The keychain failed in another way, or there is none. The text says what.
+    /// The keychain failed in another way, or there is none. The text describes the problem.
     case unavailable(String)
-    /// The system knows no such app group: check both targets' entitlements.
+    /// The system doesn't know the app group; check both targets' entitlements.
     case noContainer
-    /// The ledger can't be written, and without it no first key is made.
+    /// The ledger can't be written, and no first key is made without it.
     case noLedger
-    /// A new key waits for its first message; until then there is no further one.
+    /// A new key is waiting for its first message; until then, no other is made.
     case unconfirmed
-    /// A sender set was refused, or a record could not be signed.
+    /// A sender set was refused, or a record couldn't be signed.
     case record(RecordError)
 }
 
@@ -171,9 +171,9 @@ extension DeviceError: CustomStringConvertible {
         switch self {
         case .locked: "the keys can't be read until the device has been unlocked once"
         case .unavailable(let text): text
-        case .noContainer: "the system knows no such app group: check both targets' entitlements"
+        case .noContainer: "the system doesn't know the app group; check both targets' entitlements"
         case .noLedger: "the ledger can't be written"
-        case .unconfirmed: "a new key waits for its first message; until then there is no further one"
+        case .unconfirmed: "a new key is waiting for its first message; until then, no other is made"
         case .record(let error): error.description
         }
     }
@@ -193,15 +193,15 @@ extension OwnDevice {
             let knownSet = try known.flatMap { (known) throws(KeyChangeError) in try change.set(known) }
             do throws(RecordError) {
                 try trusted.check(set, topic: topic, replacing: knownSet, at: now)
-                // Where the item is damaged, its name still tells the counter.
+                // If the item is damaged, its name still has the counter.
                 if let known, knownSet == nil, set.counter <= known.counter { throw .rolledBack }
             } catch { throw .failed(.record(error)) }
-            // First those of authorities that the app pins no more, as their counters must not stand in the way: a set of
-            // theirs counts as none, so that takes nothing away.
+            // First remove the sets of authorities that the app no longer pins, so that their counters don't stand in the
+            // way. Such a set counts as none, so this loses nothing.
             for old in stored where !trusted.authorities.contains(old.authority) { try change.remove(old.item) }
             if knownSet != set { try change.add(StoredSenderSet.item(set)) }
-            // The one before stays until the next: an extension that lists the items just now may miss the new one, and without
-            // any set it would believe the senders that are built in.
+            // Keep the previous set until the next: an extension that is listing the items may miss the new one, and
+            // without any set it would trust the built-in senders.
             for old in pinned where old.counter < min(known?.counter ?? 0, set.counter) { try change.remove(old.item) }
         }
         return set
@@ -212,7 +212,7 @@ extension OwnDevice {
     package func maintain(
         rotatingOlderThan age: Duration? = nil, serverKnows known: DeviceRecord? = nil, at now: Timestamp = .now()
     ) throws(DeviceError) -> DeviceMaintenance {
-        // Kept across attempts: what was done before another process got in between is done.
+        // Kept across attempts, because what was done before another process got in between stays done.
         var done = DeviceMaintenance.Steps()
         let ledger = environment.folder(configuration.container).map(FileLedger.init(in:))
         let lostLedger = try noticesLostLedger(ledger, at: now)
@@ -224,17 +224,17 @@ extension OwnDevice {
                 change.rotation.isRotationDue(olderThan: age?.components.seconds, at: now)
                 || change.rotation.active.first?.key.algorithm != configuration.keyPolicy.algorithm
             if done.rotated == nil, lostLedger || isDue { done.rotated = try change.addKey() }
-            // After a loss the server knows records that this device has forgotten, whether or not it makes a key now.
+            // After a loss, the server knows records that this device has forgotten, whether or not it makes a key now.
             return (try change.signRecord(above: known, anyway: lostLedger), change.rotation)
         }
-        // Last, so that a process that is killed before makes one key too many rather than none.
+        // Last, so that a process killed before this makes one key too many rather than none.
         if lostLedger, done.rotated != nil { ledger?.newKeyWasMade() }
         return DeviceMaintenance(
             steps: done, record: record, waitingSince: rotation.unconfirmed?.life.created,
             isOverdue: rotation.isOverdue(at: now))
     }
 
-    /// Whether the ledger was found missing, by the extension or now. Of the two the app may run first.
+    /// Whether the ledger was found missing, by the extension or, if the app runs first, now.
     private func noticesLostLedger(_ ledger: FileLedger?, at now: Timestamp) throws(DeviceError) -> Bool {
         guard let ledger else { return false }
         let hadKeys = try change(at: now) { (change) throws(KeyChangeError) in !change.rotation.members.isEmpty }
@@ -242,7 +242,7 @@ extension OwnDevice {
         return ledger.asksForNewKey
     }
 
-    /// Confirms the keys under which a message has opened, and retires those that they replace.
+    /// Confirms the keys under which a message has opened, and retires the keys that they replace.
     private func settle(_ change: inout KeyChange, _ done: inout DeviceMaintenance.Steps) throws(KeyChangeError) {
         var rotation = change.rotation
         for waiting in rotation.active where waiting.life.confirmed == nil {
@@ -256,8 +256,8 @@ extension OwnDevice {
         }
     }
 
-    /// Revoked keys at once, retired ones a day after the last push that they open may arrive. If the app takes only hybrid
-    /// keys, its other retired ones at once.
+    /// Erases revoked keys at once, and retired ones a day after the last push that they open may arrive. If the app takes
+    /// only hybrid keys, its other retired keys are erased at once.
     func eraseWhatIsDue(_ change: inout KeyChange, _ erased: (DevicePublicKey) -> Void) throws(KeyChangeError) {
         let isHybridOnly = configuration.keyPolicy == .hybridOnly
         let due = change.rotation.erasable(keeping: configuration.keepsRetiredKeys, at: change.now) {
@@ -278,19 +278,19 @@ extension OwnDevice {
 /// The work that ``ThisDevice/maintain(rotatingOlderThan:serverKnows:at:)`` did, and the record to hand to the server.
 public struct DeviceMaintenance: Hashable, Sendable {
     let steps: Steps
-    /// New keys under which a message has opened: they are in use now.
+    /// New keys under which a message has opened; they are in use now.
     public var confirmed: [DevicePublicKey] { steps.confirmed }
-    /// Keys that open only what was sent until two hours after they retired.
+    /// Keys that now open only messages sent until two hours after they retired.
     public var retired: [DevicePublicKey] { steps.retired }
-    /// Keys that are gone.
+    /// Keys that were erased.
     public var erased: [DevicePublicKey] { steps.erased }
-    /// A new key that was made.
+    /// The new key, if one was made.
     public var rotated: DevicePublicKey? { steps.rotated }
-    /// The newest record. Send it to the server unless that has this one: compare ``DeviceRecord/counter``.
+    /// The newest record. Send it to the server unless that has the same one; compare `DeviceRecord.counter`.
     public let record: DeviceRecord
-    /// Since when a new key has been waiting for its first message; nil where none does.
+    /// The time since which a new key has been waiting for its first message; nil if none is.
     public let waitingSince: Timestamp?
-    /// Whether it has waited for more than 45 days: then the server probably never got the record.
+    /// Whether it has waited for more than 45 days. In that case, the server probably never got the record.
     public let isOverdue: Bool
 
     struct Steps: Hashable {

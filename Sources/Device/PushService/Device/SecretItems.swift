@@ -1,54 +1,44 @@
 internal import PushCore
 internal import SealedPush
 
-/// Where a device keeps small secrets, each under a name: Apple's keychain, or memory.
+/// A device's store for small secrets, each under a name: Apple's keychain, or memory.
 ///
-/// The seam between the life of keys, which is the same everywhere, and the system. Called from several threads and
-/// processes at once. Each call is whole or not at all; two calls are never one, and a process may be killed between them.
+/// The boundary between the life of keys, which is the same everywhere, and the system. Called from several threads and
+/// processes at once. Each call is atomic, two calls never are, and a process may be killed between them.
 package protocol SecretItems: Sendable {
-    /// The names and attributes of the items, without a secret. An item that is added or removed meanwhile may be missing:
-    /// that a listing shows one moment is more than Apple promises.
+    /// Returns the names and attributes of the items, without their secrets. An item that is added or removed meanwhile may
+    /// be missing, because Apple doesn't promise that a listing shows one moment.
     ///
-    /// Before the device's first unlock this may throw `locked`, and it may as well leave out some items or all: what a
-    /// system does then is not promised. Where it matters that none is missing, ask ``all()``.
+    /// Before the device's first unlock, this may throw `locked`, or it may leave out some or all items; the system
+    /// promises neither. If no item may be missing, use ``all()``.
     func list() throws(SecretItemError) -> [ListedItem]
 
-    /// The secret of the item with this name.
-    ///
-    /// - Throws: `notFound` where there is none; `locked` before the first unlock.
+    /// Returns an item's secret. Throws `notFound` if there is no item with this name, and `locked` before the first unlock.
     func secret(account: String) throws(SecretItemError) -> ItemSecret
 
-    /// Adds an item under a name that is free.
-    ///
-    /// Can't succeed before the first unlock, whatever else the system does: it encrypts with a key that is locked then.
-    /// - Throws: `duplicate` where the name is not free.
+    /// Adds an item. Throws `duplicate` if its name is in use. Can't succeed before the first unlock, because the system
+    /// encrypts with a key that is locked until then.
     func add(_ item: SecretItem) throws(SecretItemError)
 
-    /// Gives an item other attributes, if it still is what it was when it was read.
-    ///
-    /// - Throws: `notFound` where it is gone, or another process has changed it.
+    /// Replaces an item's attributes, unless it has changed since it was read. Throws `notFound` if it's gone or another
+    /// process has changed it.
     func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError)
 
-    /// Destroys the item of this name, whatever its attributes are.
-    ///
-    /// - Throws: `notFound` where there is none.
+    /// Destroys the item with this name, whatever its attributes are. Throws `notFound` if there is none.
     func remove(account: String) throws(SecretItemError)
 }
 
 extension SecretItems {
-    /// Every item: what is not in it is not there. Two listings and a secret; where no secret can be read, two writes more.
-    ///
-    /// - Throws: `locked` before the first unlock.
+    /// Returns every item that exists, or throws `locked` before the first unlock. Costs two listings and reading a secret,
+    /// plus two writes if no secret can be read.
     func all() throws(SecretItemError) -> [ListedItem] {
         try proveUnlocked(list())
-        // From the first unlock on nothing is hidden any more, until the device is started again.
+        // From the first unlock until the device restarts, no item is hidden.
         return try list()
     }
 
-    /// Returns if the device has been unlocked, which what was listed can't tell: an empty list may be a locked one.
-    ///
-    /// Either proof needs the key of the items' own class, which the system does not have before: a secret that could be
-    /// read, or an item that could be added.
+    /// Returns if the device has been unlocked. The listing can't prove that, because an empty list may be a locked one.
+    /// Either proof needs the key of the items' own class, which is locked before: reading a secret, or adding an item.
     private func proveUnlocked(_ listed: [ListedItem]) throws(SecretItemError) {
         for item in listed {
             do throws(SecretItemError) {
@@ -59,7 +49,7 @@ extension SecretItems {
                 guard error == .notFound else { throw error }
             }
         }
-        // There for a moment only; one that a killed process has left opens nothing.
+        // Exists only for a moment; one that a killed process left behind opens no message.
         let name = "probe " + Hex.encode(SecureRandom.bytes(count: 16))
         let secret = [0 as UInt8].withUnsafeBytes { ItemSecret(copying: $0) }
         try add(SecretItem(account: name, attributes: Array("{}".utf8), secret: secret))
@@ -67,7 +57,7 @@ extension SecretItems {
     }
 }
 
-/// What may be known about an item without its secret.
+/// The part of an item that isn't secret.
 package struct ListedItem: Equatable, Sendable {
     package let account: String
     /// JSON of a few hundred bytes; not secret.
@@ -97,7 +87,7 @@ package struct SecretItem: Sendable {
 package final class ItemSecret: Sendable, CustomStringConvertible {
     private let bytes: GuardedSecret
 
-    /// - Parameter bytes: 1 to 65,536; the caller wipes its own.
+    /// - Parameter bytes: 1 to 65,536 bytes; the caller wipes its own copy.
     package init(copying bytes: UnsafeRawBufferPointer) {
         self.bytes = GuardedSecret(count: bytes.count) { $0.copyMemory(from: bytes) }
     }
@@ -111,13 +101,13 @@ package final class ItemSecret: Sendable, CustomStringConvertible {
     package var description: String { "ItemSecret" }
 }
 
-/// Why a call of ``SecretItems`` did nothing.
+/// Why a call to ``SecretItems`` did nothing.
 package enum SecretItemError: Error, Equatable, Sendable {
     case duplicate
-    /// It is not there, or not as it was.
+    /// The item doesn't exist, or has changed.
     case notFound
-    /// The device has not been unlocked since it started.
+    /// The device hasn't been unlocked since it started.
     case locked
-    /// Anything else, with the system's number.
+    /// Any other error, with the system's code.
     case other(Int32)
 }

@@ -1,8 +1,8 @@
 package import SealedPush
 
-/// What a device's secret items stand for, as they were read at one moment. Other apps' items are left alone.
+/// A device's secret items, parsed as they were read at one moment. Other apps' items are ignored.
 package struct StoredItems {
-    /// Newest first, one a recipient.
+    /// Newest first, one per recipient.
     package let keys: [StoredKey]
     private let items: [ListedItem]
 
@@ -10,7 +10,7 @@ package struct StoredItems {
         self.items = items
         var keys: [DevicePublicKey: StoredKey] = [:]
         for key in items.compactMap(StoredKey.init) {
-            // Of two items of one name the one whose life is further on counts: a retired key never becomes active.
+            // If two items share a name, the one whose life is further along counts: a retired key never becomes active.
             keys[key.recipient] = keys[key.recipient].map { StoredKey.further($0, key) } ?? key
         }
         self.keys = keys.values.sorted(by: StoredKey.isNewer)
@@ -21,13 +21,13 @@ package struct StoredItems {
         return items.first { $0.account == account }.map(StoredEnrollment.init)
     }
 
-    /// Every sender set of an app, also those that a newer one has taken the place of.
+    /// Returns every sender set of an app, including those that a newer one has replaced.
     func senderSets(for topic: Topic) -> [StoredSenderSet] {
         items.compactMap(StoredSenderSet.init).filter { $0.topic == topic }
     }
 }
 
-/// One of the device's keys as it is stored: `key push1…`, with its life.
+/// One of the device's keys as it's stored, `key push1…`, with its life.
 package struct StoredKey {
     package let recipient: DevicePublicKey
     package let life: KeyLife
@@ -43,14 +43,14 @@ package struct StoredKey {
         self.item = item
     }
 
-    /// The item for a key that is to be stored.
+    /// Makes the item for storing a key.
     package static func item(_ identity: DevicePrivateKey, life: KeyLife) -> SecretItem {
         SecretItem(
             account: prefix + identity.recipient.description, attributes: life.attributes,
             secret: identity.withSecretText { ItemSecret(copying: $0) })
     }
 
-    /// The key with its secret; nil where that is gone, or is not the recipient's.
+    /// Returns the key with its secret; nil if that is gone, or isn't the recipient's.
     func deviceKey(in items: any SecretItems) throws(SecretItemError) -> DeviceKey? {
         guard let secret = try items.secret(of: item),
             let identity = secret.withBytes({ try? DevicePrivateKey(parsing: $0) }), identity.recipient == recipient
@@ -73,7 +73,7 @@ package struct StoredKey {
 }
 
 extension KeyLife {
-    /// JSON: each moment in whole seconds since 1970.
+    /// JSON with each time in whole seconds since 1970.
     package var attributes: [UInt8] {
         var writer = JSONWriter()
         writer.object { object in
@@ -85,7 +85,7 @@ extension KeyLife {
         return writer.bytes
     }
 
-    /// Nil for anything else: a key whose life is not known opens nothing.
+    /// Nil for anything else, because a key whose life isn't known opens no message.
     fileprivate init?(attributes: [UInt8]) {
         guard let members = JSONReader.object(attributes, maximumByteCount: 1_024) else { return nil }
         var moments: [String: Timestamp] = [:]
@@ -99,10 +99,10 @@ extension KeyLife {
     }
 }
 
-/// A sender set as it is stored: `senders <topic> <authority> <counter>`.
+/// A sender set as it's stored: `senders <topic> <authority> <counter>`.
 ///
-/// Each has a name of its own and none is ever changed, so of two processes that accept two sets at once both succeed, and
-/// the higher counter counts: no order of calls puts the device back to an older set.
+/// Each has its own name and is never changed. If two processes accept two sets at once, both succeed and the higher
+/// counter counts, so no order of calls returns the device to an older set.
 struct StoredSenderSet {
     let topic: Topic
     let authority: AuthorityPublicKey
@@ -120,7 +120,7 @@ struct StoredSenderSet {
         self.item = item
     }
 
-    /// The item for a set that was accepted.
+    /// Makes the item for a set that was accepted.
     static func item(_ set: SenderSet) -> SecretItem {
         let text = Array(set.description.utf8)
         return SecretItem(
@@ -128,7 +128,7 @@ struct StoredSenderSet {
             secret: text.withUnsafeBytes { ItemSecret(copying: $0) })
     }
 
-    /// Nil where the secret is damaged.
+    /// Returns nil if the secret is damaged.
     func set(_ secret: ItemSecret) -> SenderSet? {
         let text = secret.withBytes { String(decoding: $0, as: UTF8.self) }
         guard let set = try? SenderSet(parsing: text), set.topic == topic, set.authority == authority,
@@ -137,7 +137,7 @@ struct StoredSenderSet {
         return set
     }
 
-    /// The one with the highest counter, whoever has signed it (Specification 11.3.2).
+    /// Returns the set with the highest counter, whoever signed it (Specification 11.3.2).
     static func newest(of sets: [StoredSenderSet]) -> StoredSenderSet? {
         sets.max { first, second in
             if first.counter != second.counter { return first.counter < second.counter }
@@ -148,12 +148,12 @@ struct StoredSenderSet {
     private static let kind = "senders"
 }
 
-/// The device's enrollment key for one app as it is stored, `enrollment <topic>`, with the newest record it has signed.
+/// The device's enrollment key for one app as it's stored, `enrollment <topic>`, with the newest record it has signed.
 package struct StoredEnrollment {
     package let item: ListedItem
-    /// That of the newest record; 0 before the first. Nil where the item is damaged, so that it is not known.
+    /// The counter of the newest record; 0 before the first. Nil if the item is damaged, so that it's unknown.
     package let counter: UInt64?
-    /// Nil before the first, and where it is damaged.
+    /// Nil before the first record, or if it's damaged.
     let record: DeviceRecord?
 
     init(_ item: ListedItem) {
@@ -168,21 +168,21 @@ package struct StoredEnrollment {
         }
     }
 
-    /// The item for one that is to be stored, before its first record.
+    /// Makes the item for storing a key, before its first record.
     package static func item(_ key: EnrollmentPrivateKey, for topic: Topic) -> SecretItem {
         SecretItem(
             account: account(topic), attributes: attributes(counter: 0, record: nil),
             secret: key.withSecretText { ItemSecret(copying: $0) })
     }
 
-    /// Nil where it is damaged, or gone.
+    /// Returns nil if the key is damaged or gone.
     package func key(in items: any SecretItems) throws(SecretItemError) -> EnrollmentPrivateKey? {
         try items.secret(of: item)?.withBytes { try? EnrollmentPrivateKey(parsing: $0) }
     }
 
     static func account(_ topic: Topic) -> String { "enrollment \(topic)" }
 
-    /// The counter stands beside the record, so that it survives one that can't be read.
+    /// The counter is stored beside the record, so that it survives a record that can't be read.
     package static func attributes(counter: UInt64, record: DeviceRecord?) -> [UInt8] {
         var writer = JSONWriter(reservingByteCount: 1_200)
         writer.object { object in
@@ -193,20 +193,20 @@ package struct StoredEnrollment {
     }
 }
 
-/// A device's own keys in its keychain, as what opens asks for them. Only reads; ``OwnDevice`` changes them.
+/// A device's own keys in its keychain, as needed for opening messages. Only reads; ``OwnDevice`` changes them.
 ///
-/// A key is found by its name, and its secret alone is read. An extension that asks while its app is in the middle of a
-/// change finds a state between two calls; each of those opens what should open. That something is not there is said only
-/// when nothing can be hidden: before the first unlock the answer is `locked`. Safe from several threads and processes.
+/// A key is found by its name, and only its secret is read. An extension that reads while its app is making a change sees a
+/// state between two calls, which still opens what should open. A key is reported missing only if no item can be hidden;
+/// before the first unlock, the answer is `locked`. Safe from several threads and processes.
 package struct DeviceKeys: KeyStore {
     private let items: (any SecretItems)?
 
-    /// - Parameter items: nil where the device has no keychain.
+    /// - Parameter items: Nil if the device has no keychain.
     package init(_ items: (any SecretItems)?) { self.items = items }
 
     package func keys(matching isWanted: (DevicePublicKey) -> Bool) throws(KeyStoreError) -> [DeviceKey] {
         try read { (items) throws(SecretItemError) in
-            // One whose secret could be read is there, whatever else is hidden.
+            // A key whose secret could be read exists, whatever else is hidden.
             let found = try Self.keys(isWanted, among: items.list(), in: items)
             return try found.isEmpty ? Self.keys(isWanted, among: items.all(), in: items) : found
         }
@@ -228,29 +228,29 @@ package struct DeviceKeys: KeyStore {
             guard let newest = StoredSenderSet.newest(of: StoredItems(listed).senderSets(for: topic)) else {
                 return nil
             }
-            // One that is gone has made room for a newer one.
+            // If it's gone, it has made room for a newer one.
             guard let secret = try read({ (items) throws(SecretItemError) in try items.secret(of: newest.item) }) else {
                 continue
             }
-            // Without it the senders that are built into the app would be believed again.
+            // Without it, the senders that are built into the app would be trusted again.
             guard let set = newest.set(secret) else { throw .unavailable("the newest sender set is damaged") }
             return set
         }
-        throw .unavailable("another process keeps changing the sender set")
+        throw .unavailable("another process keeps changing the sender set; try again later")
     }
 
     private func read<Answer>(
         _ body: (any SecretItems) throws(SecretItemError) -> Answer
     ) throws(KeyStoreError) -> Answer {
         guard let items else {
-            throw .unavailable("there is no keychain outside Apple's systems: run the extension in device-simulator")
+            throw .unavailable("there is no keychain outside Apple's systems; run the extension in device-simulator")
         }
         do {
             return try body(items)
         } catch {
             switch error {
             case .locked: throw .locked
-            case .other(let code): throw .unavailable("the keychain answered with \(code)")
+            case .other(let code): throw .unavailable("the keychain failed with error \(code)")
             case .duplicate, .notFound: throw .unavailable("the keychain could not be read")
             }
         }
@@ -260,7 +260,7 @@ package struct DeviceKeys: KeyStore {
 }
 
 extension SecretItems {
-    /// Nil where the item is gone since it was listed.
+    /// Returns nil if the item has been removed since it was listed.
     func secret(of item: ListedItem) throws(SecretItemError) -> ItemSecret? {
         do throws(SecretItemError) { return try secret(account: item.account) } catch {
             guard error == .notFound else { throw error }

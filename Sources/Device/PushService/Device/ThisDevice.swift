@@ -1,82 +1,81 @@
 public import SealedPush
 
-/// The device that the app runs on, and the life of its keys. For the app, never for its extension, which only reads.
+/// The device that the app runs on, and the life of its keys. For the app, never for its extension, which only reads them.
 ///
-/// Get one from ``ServiceConfiguration/device``. Each call reads and writes the keychain and syncs files, mostly for a few
+/// Get one from ``ServiceConfiguration/device``. Each call reads and writes the keychain and syncs files, usually for a few
 /// milliseconds, and never on the main actor. Several tasks and processes may call at once, and a process may be killed at
-/// any moment: its keys still open everything that they opened before, and the next call finishes the work.
-/// Source: Specification 13.
+/// any time. Its keys still open what they opened before, and the next call finishes the work. Source: Specification 13.
 public struct ThisDevice: Sendable {
     let device: OwnDevice
 
-    /// Returns the record for the server, inside the app's own login; makes the enrollment key and the first key if there are
-    /// none, and the ledger before them (Specification 7.11). The same record again until something changes.
+    /// Returns the record for the server, to be sent inside the app's own login. Makes the enrollment key and the first key if
+    /// there are none, and the ledger before them (Specification 7.11). The record stays the same until something changes.
     ///
-    /// The server pins ``DeviceRecord/enrollment``, and believes later records by it. Call it before the server seals
-    /// anything for this device.
+    /// The server pins the record's `enrollment` to accept later records. Call this before it seals anything for this device.
     @concurrent public func enroll(at now: Timestamp = .now()) async throws(DeviceError) -> DeviceRecord {
         try device.enroll(at: now)
     }
 
     /// Does everything that is due in the life of the keys. Call it at each launch and once a day in the background.
     ///
-    /// A new key under which the extension has opened a message is confirmed, and the older ones retire; keys that retired
-    /// 31 days ago are destroyed; if the keychain has outlived the app's container, or the key in use is older than `age`,
-    /// a new key is made; a record that ends within 60 days is signed again. The work of a killed process is finished; a
-    /// device without keys gets its first. A missing ledger shows that a phone was restored from its own backup: it gets a
-    /// new key, and a record that counts higher than those before.
+    /// A new key under which the extension has opened a message is confirmed, and the older ones retire. Keys that retired
+    /// 31 days ago are destroyed. If the keychain has outlived the app's container, or the key in use is older than `age`,
+    /// a new key is made. A record that ends within 60 days is signed again. The work of a killed process is finished, and
+    /// a device without keys gets its first. A missing ledger shows that a phone was restored from its own backup; it gets
+    /// a new key, and a record with a higher counter than those before.
     ///
     /// - Parameters:
-    ///   - age: nil if keys are not to be rotated by age.
-    ///   - known: the newest record that the server has of this device, if it has refused this device's newest as
-    ///     `rolled-back` or `conflicting`: the new record counts higher. A server can't make one up, because this device's
-    ///     own signature is checked.
-    /// - Throws: `record(.foreignSigner)` or `record(.otherTopic)` if `known` isn't this device's for this app. The server
-    ///   has then pinned another key: the account's owner must enroll the device as a new one.
+    ///   - age: The age at which a key is replaced; nil for no rotation by age.
+    ///   - known: The newest record that the server has of this device, if it refused this device's newest as `rolled-back`
+    ///     or `conflicting`. The new counter is higher. A server can't make one up: this device's own signature is checked.
+    ///   - now: The current time.
+    /// - Throws: `record(.foreignSigner)` or `record(.otherTopic)` if `known` isn't this device's for this app. In that
+    ///   case, the server has pinned another key, and the account's owner must enroll the device as a new one.
     @concurrent public func maintain(
         rotatingOlderThan age: Duration? = nil, serverKnows known: DeviceRecord? = nil, at now: Timestamp = .now()
     ) async throws(DeviceError) -> DeviceMaintenance {
         try device.maintain(rotatingOlderThan: age, serverKnows: known, at: now)
     }
 
-    /// Makes a new key beside the one in use, and returns the record of both, for the server. The new one is in use once a
-    /// message has opened under it and ``maintain(rotatingOlderThan:serverKnows:at:)`` was called; until then both open.
+    /// Makes a new key beside the one in use, and returns the record of both, for the server. The new key is in use once a
+    /// message has opened under it and ``maintain(rotatingOlderThan:serverKnows:at:)`` was called; until then, both open.
     ///
     /// - Throws: `unconfirmed` while an earlier new key waits for its first message.
     @concurrent public func rotate(at now: Timestamp = .now()) async throws(DeviceError) -> DeviceRecord {
         try device.rotate(at: now)
     }
 
-    /// Declares every key of this device stolen and destroys them; returns the record of a new one. Messages that were
-    /// sealed to them never open again. This can't be undone. Hand the record to the server at once, or it goes on sealing
-    /// to keys that are gone.
+    /// Declares every key of this device stolen and destroys them; returns the record of a new one. Messages that were sealed
+    /// to them never open again. This can't be undone. Hand the record to the server at once, or it keeps sealing to lost keys.
     ///
-    /// The enrollment key stays. If that may be stolen too, the account's owner must enroll the device as a new one.
+    /// The enrollment key stays. If it may also be stolen, the account's owner must enroll the device as a new one.
     @concurrent public func revoke(at now: Timestamp = .now()) async throws(DeviceError) -> DeviceRecord {
         try device.revoke(at: now)
     }
 
-    /// Answers a server's challenge, which proves that this device holds the key it was sealed to.
+    /// Answers a server's challenge, which proves that this device holds the key to which it was sealed.
     ///
-    /// - Parameter text: `pushchallenge.…`, as the server sent it.
-    /// - Returns: `pushanswer.…`, to be sent back within ten minutes.
-    /// - Throws: as ``Challenge/answer(_:enrollment:topic:keys:trusting:)``; also `unknownRecipient` if the device was never
-    ///   enrolled.
+    /// - Parameters:
+    ///   - text: The challenge, `pushchallenge.…`, as the server sent it.
+    ///   - now: The current time.
+    /// - Returns: The answer, `pushanswer.…`, to be sent back within ten minutes.
+    /// - Throws: The errors of `Challenge.answer`; also `unknownRecipient` if the device was never enrolled.
     @concurrent public func answer(
         challenge text: String, at now: Timestamp = .now()
     ) async throws(ChallengeError) -> String {
         try device.answer(challenge: text, at: now)
     }
 
-    /// Takes a sender set that the server has handed over: from then on its senders are believed and no others.
+    /// Accepts a sender set from the server. From then on, its senders are trusted, and no others.
     ///
-    /// Nothing is believed because the server says so: one of ``ServiceConfiguration/authorities`` must have signed the set,
-    /// for this app, and it must not be older than the one that the device has accepted. It is kept beside the keys, so an
-    /// older set can't come back without them.
+    /// One of ``ServiceConfiguration/authorities`` must have signed the set for this app, and it must not be older than the
+    /// last one accepted; the server isn't trusted. It's kept beside the keys, so an older set can't return without them.
     ///
-    /// - Parameter text: `pushrecord.…`; at most 10,939 characters.
-    /// - Returns: the set, whose number (``SenderSet/counter``) the app may report; also if the device has it already.
-    /// - Throws: `record` if it is refused; nothing has changed then.
+    /// - Parameters:
+    ///   - text: The set, `pushrecord.…`; at most 10,939 characters.
+    ///   - now: The current time.
+    /// - Returns: The set, even if the device already has it. The app may report its `counter`.
+    /// - Throws: `record` if the set is refused; nothing has changed then.
     @discardableResult
     @concurrent public func accept(
         senderSet text: String, at now: Timestamp = .now()
@@ -86,6 +85,6 @@ public struct ThisDevice: Sendable {
 }
 
 extension ServiceConfiguration {
-    /// This device, for the app.
+    /// The device that the app runs on.
     public var device: ThisDevice { ThisDevice(device: OwnDevice(self, environment: environment)) }
 }

@@ -2,29 +2,31 @@ public import Foundation
 public import SealedPush
 public import UserNotifications
 
-/// A notification as a content extension gets it, opened by the service module and by nobody else.
+/// A notification that a content extension received, opened by the service module and by no one else.
 ///
-/// For `didReceive(_ notification:)` of an app's `UNNotificationContentExtension`. A value without UIKit, so that what a view
-/// makes of it can be tested anywhere.
+/// For `didReceive(_:)` of an app's `UNNotificationContentExtension`. Without UIKit, so that views can be tested anywhere.
 public struct ExpandedNotification: Sendable {
-    /// The request's.
+    /// The request's identifier.
     public let identifier: String
     /// The category, by which the system chooses the app's view.
     public let category: String
+    /// The title.
     public let title: String
+    /// The subtitle.
     public let subtitle: String
+    /// The body.
     public let body: String
-    /// In their order.
+    /// The attachments, in order.
     public let attachments: [Attachment]
     /// The app's own data, as the sender sealed it or a stage left it.
     public let data: JSONValue?
-    /// When it was delivered.
+    /// The time of delivery.
     public let date: Date
-    /// What else the service module says about it.
+    /// The service module's other information about the notification.
     public let sealed: SealedNotification
 
-    /// Nil for a push that was not opened by the service module: a carrier can name any category in a push that wakes no
-    /// extension, and its text is not to be shown as yours. Source: Specification 6.7.
+    /// Reads a notification; nil if the service module didn't open it. A carrier can name any category in a push that wakes
+    /// no extension, and its text must not be shown as yours. Source: Specification 6.7.
     public init?(_ notification: UNNotification) {
         let content = notification.request.content
         guard let sealed = SealedNotification(userInfo: content.userInfo), sealed.reason == nil else { return nil }
@@ -43,22 +45,22 @@ public struct ExpandedNotification: Sendable {
         date = notification.date
     }
 
-    /// The attachment that a stage or the sender has called so.
+    /// Returns the attachment to which a stage or the sender gave this identifier.
     public func attachment(_ identifier: String) -> Attachment? { attachments.first { $0.identifier == identifier } }
 
     /// A file that the system keeps with the notification.
     public struct Attachment: Hashable, Sendable {
+        /// The identifier that a stage or the sender gave it.
         public let identifier: String
-        /// To be read in ``withFile(_:)`` only: it is in the system's own store.
+        /// The file in the system's own store; read it only in ``withFile(_:)``.
         public let file: URL
         /// The uniform type identifier, such as `public.png`.
         public let type: String
         /// Where it was fetched from, for a larger version.
         public let remoteURL: URL?
 
-        /// Lends the file for as long as the closure runs.
-        ///
-        /// Source: Apple, `UNNotificationAttachment.url`: a security-scoped URL in a content extension.
+        /// Lends the file as long as the closure runs. Source: Apple, `UNNotificationAttachment.url`: a security-scoped URL
+        /// in a content extension.
         public func withFile<Result, Failure: Error>(
             _ read: (URL) throws(Failure) -> Result
         ) throws(Failure) -> Result {
@@ -71,7 +73,7 @@ public struct ExpandedNotification: Sendable {
     }
 }
 
-/// What an app shows when a person expands a notification: the half of a `UNNotificationContentExtension` that is not UIKit.
+/// The content of an expanded notification: the half of a `UNNotificationContentExtension` that doesn't need UIKit.
 ///
 /// ```swift
 /// struct StoryView: ExpandedView {
@@ -84,15 +86,16 @@ public struct ExpandedNotification: Sendable {
 /// ```
 /// The app's view controller shows the rows, and `device-simulator deliver … --expanded` prints them.
 public protocol ExpandedView: Sendable {
-    /// As in Info.plist: `UNNotificationExtensionCategory`.
+    /// The categories, as in Info.plist under `UNNotificationExtensionCategory`.
     var categories: [String] { get }
 
-    /// What is shown, from top to bottom. May be called more than once; a person is waiting.
+    /// Returns the rows to show, from top to bottom. May be called more than once, while the user is waiting.
     func rows(for notification: ExpandedNotification) -> [ExpandedRow]
 }
 
 /// One row of an expanded notification.
 public enum ExpandedRow: Hashable, Sendable {
+    /// A row of text.
     case text(String)
     /// An image as wide as the view, or a player for sound and movies.
     case media(ExpandedNotification.Attachment)

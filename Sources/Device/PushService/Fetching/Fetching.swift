@@ -1,48 +1,45 @@
 package import Foundation
 package import SealedPush
 
-/// What makes requests for the stages: ``SessionFetching`` on a device, libcurl in the simulator.
+/// Makes requests for the stages: ``SessionFetching`` on a device, libcurl in the simulator.
 ///
-/// A fetcher brings bytes, and decides nothing: where a request may go, until when, and what of its answer is wanted is said
-/// in the ``FetchRequest``. Safe from several threads.
+/// A fetcher only moves bytes. The ``FetchRequest`` decides where a request may go, when it must end, and how much of the
+/// answer is wanted. Safe from several threads.
 package protocol Fetching: Sendable {
-    /// Whether a host is reached whatever the rules say, and without TLS. On a device none is; the simulator's fetcher reaches
-    /// the machine that it runs on.
+    /// Whether a host may be reached regardless of the rules, and without TLS. A device exempts no host; the simulator's
+    /// fetcher exempts the machine that it runs on.
     func exempts(_ host: NetworkHost) -> Bool
 
-    /// Makes one request, and returns the head of its answer as soon as all that is wanted of the body has been taken. A
-    /// redirect is an answer like others.
+    /// Makes a request; returns the answer's head once the wanted part of its body has been taken. Doesn't follow redirects.
     ///
-    /// Takes as much memory for an answer without an end as for a short one. A cancelled task ends the request within a moment;
-    /// one last piece may be taken after that.
+    /// Uses constant memory. Canceling the task ends the request within a moment; one last piece may be taken after that.
     ///
-    /// - Throws: what the request's closures throw; otherwise `network`, also where nothing comes for 10 seconds.
+    /// - Throws: The errors of the request's closures; otherwise `network`, also if no data arrives for 10 seconds.
     func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer
 }
 
-/// What is to be fetched, and under which rules.
+/// A request, and the rules that apply to it.
 package struct FetchRequest: Sendable {
-    /// One that has passed ``Fetching/check(_:reaching:)``.
+    /// A URL that has passed ``Fetching/check(_:reaching:)``.
     package let url: URL
-    /// What is posted; nil for GET.
+    /// The body to post; nil for GET.
     package var body: [UInt8]?
     package let deadline: ContinuousClock.Instant
-    /// Whether there may be a connection to an address: asked before it is made, or as early as the loader can. Nil where
-    /// every address will do.
+    /// Throws if an address isn't allowed. Called before connecting or as early as the loader can; nil allows every address.
     package var mayConnect: (@Sendable (IPAddress) throws(MediaError) -> Void)?
-    /// Whether the body is wanted, once the head is there. Without it the transfer ends there.
+    /// Returns whether the body is wanted, once the head has arrived. If not, the transfer ends there.
     package var wantsBody: @Sendable (FetchAnswer) throws(MediaError) -> Bool = { _ in false }
-    /// Takes the body, piece by piece, in order, one at a time.
+    /// Takes the body piece by piece, in order, one at a time.
     package var take: @Sendable (UnsafeRawBufferPointer) throws(MediaError) -> Void = { _ in }
-    /// Nil for GET, and POST where there is a body.
+    /// The HTTP method; nil for GET, or for POST if there is a body.
     var verb: String?
     var contentType = "application/octet-stream"
-    /// For ``PushServerClient`` alone: nothing that is fetched for a message says who fetches it.
+    /// Set only by ``PushServerClient``; a fetch for a message never reveals who makes it.
     var authorization: String?
 
     package var method: String { verb ?? (body == nil ? "GET" : "POST") }
 
-    /// Without a word about app, system or language. What is hashed is what is stored: nothing may be packed on the way.
+    /// Reveals no app, system, or language. The hash covers the file as stored, so it must not be compressed in transit.
     package var headers: [(name: String, value: String)] {
         var headers = [("User-Agent", "sealed-push"), ("Accept-Language", "*"), ("Accept-Encoding", "identity")]
         if body != nil { headers.append(("Content-Type", contentType)) }
@@ -55,10 +52,10 @@ package struct FetchAnswer: Sendable {
     package let status: Int
     package let location: String?
     package let contentEncoding: String?
-    /// Nil where the answer says none, or no number.
+    /// Nil if the header is missing or isn't a number.
     package let contentLength: Int64?
 
-    /// - Parameter field: returns what a header says, whatever the case of its name.
+    /// - Parameter field: Returns the value of a header, whose name is case-insensitive.
     package init(status: Int, field: (_ name: String) -> String?) {
         self.status = status
         location = field("Location")
@@ -66,14 +63,14 @@ package struct FetchAnswer: Sendable {
         contentLength = field("Content-Length").flatMap { Int64($0) }
     }
 
-    /// Where to go on; nil where this is no redirect.
+    /// The target of a redirect; nil if this isn't one.
     var redirect: String? { [301, 302, 303, 307, 308].contains(status) ? location : nil }
 }
 
 extension Fetching {
     package func exempts(_ host: NetworkHost) -> Bool { false }
 
-    /// The answer to a request; `network` where it has none at its deadline.
+    /// Returns the answer to a request. Throws `network` if there is none by its deadline.
     func answer(to request: FetchRequest) async throws(MediaError) -> FetchAnswer {
         let result = await withTaskGroup(of: Result<FetchAnswer, MediaError>.self) { group in
             group.addTask {

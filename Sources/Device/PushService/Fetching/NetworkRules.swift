@@ -2,13 +2,13 @@ package import Foundation
 internal import PushCore
 package import SealedPush
 
-/// Which addresses a stage may fetch from, always by `https`.
+/// The addresses that a stage may fetch from, always by `https`.
 public enum NetworkReach: Sendable {
     /// The open internet.
     case internet
-    /// The open internet and 198.18.0.0/15, which some VPN apps give in place of every name's address ("fake IP").
+    /// The open internet and 198.18.0.0/15, which some VPN apps substitute for every name's address ("fake IP").
     case internetAndFakeIPs
-    /// Private and local networks, too: the messages' senders choose what the phone asks there.
+    /// Private and local networks, too. Message senders can then choose what the phone requests there.
     case everywhere
 
     func allows(_ host: NetworkHost) -> Bool {
@@ -20,19 +20,19 @@ public enum NetworkReach: Sendable {
     }
 }
 
-/// Where an extension goes to fetch something: `https` on the open internet, unless the app allows more.
+/// The rules for where an extension may fetch from: `https` on the open internet, unless the app allows more.
 ///
-/// An address that a message names must not make a phone talk to the router, printer or server of the network that it is
-/// in. So its looks are checked, the addresses its name stands for, and the connection's own where the platform tells it.
+/// An address in a message must not make a phone talk to the router, printer, or server of its own network. So the rules
+/// check the URL, the addresses that its name resolves to and, if the platform reports it, the connection's own address.
 extension Fetching {
-    /// Checks scheme and host, by their looks alone.
+    /// Checks the scheme and host by their text alone.
     package func check(_ url: URL, reaching reach: NetworkReach) throws(MediaError) {
         guard let host = NetworkHost(url) else { throw .addressRefused }
         guard url.scheme?.lowercased() == "https" || exempts(host) else { throw .notSecure }
         try check(host, reaching: reach)
     }
 
-    /// Checks a host, or an address that there is to be a connection to.
+    /// Checks a host, or an address before connecting to it.
     func check(_ host: NetworkHost, reaching reach: NetworkReach) throws(MediaError) {
         guard reach.allows(host) || exempts(host) else { throw .addressRefused }
     }
@@ -55,7 +55,7 @@ extension IPAddress {
         }
     }
 
-    /// What a name stands for; none where it can't be looked up.
+    /// Returns the addresses that a name resolves to; none if it can't be looked up.
     static func addresses(of host: String) -> [IPAddress] {
         var hints = addrinfo()
         #if canImport(Darwin)
@@ -76,10 +76,10 @@ extension IPAddress {
     }
 }
 
-/// Lookups of names, each of which blocks a thread for as long as the network likes: on threads of their own, and given up
-/// when their task is cancelled. Such a thread ends when the system's resolver does; there are only so many.
+/// Looks up names. A lookup blocks a thread for as long as the network likes, so each has its own thread and is abandoned
+/// when its task is canceled. An abandoned thread ends when the system's resolver does; the number of threads is limited.
 final class LookUps: Sendable {
-    /// How many threads are in the resolver, those that were given up among them.
+    /// The number of threads in the resolver, including abandoned ones.
     private let count = Locked(0)
     static let maximumCount = 16
     static let shared = LookUps()
@@ -87,11 +87,11 @@ final class LookUps: Sendable {
 
     init(_ addresses: @escaping @Sendable (String) -> [IPAddress] = IPAddress.addresses) { self.addresses = addresses }
 
-    /// Asks whether there may be a connection to each of the addresses that the host stands for. An address that the
-    /// network's NAT64 has made of an IPv4 address counts as that one.
+    /// Checks whether a connection to each of the host's addresses is allowed. An address that the network's NAT64 made
+    /// from an IPv4 address counts as that address.
     ///
-    /// - Returns: the network's NAT64 prefixes.
-    /// - Throws: `network` if there is no address, or the task is cancelled; at once if too many lookups hang already.
+    /// - Returns: The network's NAT64 prefixes.
+    /// - Throws: `network` if there is no address or the task is canceled; at once if too many lookups already hang.
     func check(
         _ host: NetworkHost, _ mayConnect: @escaping @Sendable (IPAddress) throws(MediaError) -> Void
     ) async throws(MediaError) -> NAT64 {
@@ -130,22 +130,22 @@ final class LookUps: Sendable {
     }
 }
 
-/// How a network with IPv6 alone reaches IPv4 addresses: the prefixes of its NAT64, which it tells by what it makes of a
-/// name that has two known IPv4 addresses and no others. Source: RFC 7050, section 3; RFC 6052, section 2.2.
+/// How an IPv6-only network reaches IPv4 addresses: the prefixes of its NAT64, derived from its answer for a name that has
+/// two known IPv4 addresses and no others. Source: RFC 7050, section 3; RFC 6052, section 2.2.
 struct NAT64: Sendable {
     private var prefixes: Set<Prefix> = []
     static let wellKnownName = "ipv4only.arpa"
 
     private struct Prefix: Hashable {
         let bytes: [UInt8]
-        /// Where the IPv4 address's four bytes lie.
+        /// The positions of the IPv4 address's four bytes.
         let places: [Int]
     }
 
-    /// No network's.
+    /// No prefixes.
     init() {}
 
-    /// - Parameter addresses: what ``wellKnownName`` stands for.
+    /// - Parameter addresses: The addresses of ``wellKnownName``.
     init(of addresses: [IPAddress]) {
         for bytes in addresses.map(\.bytes) where bytes.count == 16 {
             for places in Self.layouts where Self.known.contains(places.map { bytes[$0] }) {
@@ -154,7 +154,7 @@ struct NAT64: Sendable {
         }
     }
 
-    /// The IPv4 address that an IPv6 address of this network stands for, if it does.
+    /// Returns the IPv4 address that an IPv6 address of this network stands for, if any.
     func original(of address: IPAddress) -> IPAddress? {
         guard address.bytes.count == 16 else { return nil }
         return prefixes.first { address.bytes.starts(with: $0.bytes) }
@@ -162,7 +162,7 @@ struct NAT64: Sendable {
     }
 
     private static let known: [[UInt8]] = [[192, 0, 0, 170], [192, 0, 0, 171]]
-    /// For prefixes of 32, 40, 48, 56, 64 and 96 bits. Byte 8 is always 0.
+    /// For prefixes of 32, 40, 48, 56, 64, and 96 bits. Byte 8 is always 0.
     private static let layouts = [
         [4, 5, 6, 7], [5, 6, 7, 9], [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15],
     ]

@@ -7,13 +7,12 @@ internal import SealedPush
     internal import FoundationNetworking
 #endif
 
-/// The loader of Apple's systems. On Linux Foundation's takes its place, for the tests: what it can't do is in
-/// Docs/Decisions/0023-downloads.md.
+/// Apple's loader; for tests on Linux, Foundation's, whose limits are in Docs/Decisions/0023-downloads.md.
 package struct SessionFetching: Fetching {
     package init() {}
 
     #if DEBUG && targetEnvironment(simulator)
-        /// A server on the developer's own Mac, without TLS, in Apple's Simulator alone.
+        /// Allows a server on the developer's own Mac, without TLS, only in Apple's Simulator.
         package func exempts(_ host: NetworkHost) -> Bool { host.isLoopback }
     #endif
 
@@ -30,9 +29,9 @@ package struct SessionFetching: Fetching {
 private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable {
     private let request: FetchRequest
     private let network: NAT64
-    /// What the loader brings after the first result is dropped; it has been told to stop by then, or is.
+    /// Results after the first are dropped; by then, the loader has been told to stop or soon will be.
     private let first = FirstResult<FetchAnswer, MediaError>()
-    /// An answer whose body is wanted.
+    /// The head of an answer whose body is wanted.
     private let answer = Locked<FetchAnswer?>(nil)
     private let dialog = LoaderDialog()
 
@@ -61,7 +60,7 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
         return urlRequest
     }
 
-    /// Nothing is kept, nothing but the request is told.
+    /// Stores nothing, and reveals nothing but the request.
     private var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
@@ -116,7 +115,7 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
     }
 
     #if !canImport(FoundationNetworking)
-        /// Apple tells which addresses there were connections to; Linux's Foundation does not.
+        /// Apple reports the addresses of connections; Foundation on Linux doesn't.
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
         ) {
@@ -144,7 +143,7 @@ extension Data {
     }
 }
 
-/// Where a session calls its delegate: one call after the other. Unchecked, as its superclass is; a semaphore is safe.
+/// The queue on which a session calls its delegate, one call at a time. Unchecked, like its superclass; a semaphore is safe.
 private final class DelegateQueue: OperationQueue, @unchecked Sendable {
     override init() {
         super.init()
@@ -153,8 +152,8 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {
     }
 
     #if canImport(FoundationNetworking)
-        // Apple's loader waits for its delegate; Linux's goes on reading, and a fast server would fill the memory with
-        // what the delegate has yet to take. So the loader's own thread waits here.
+        // Apple's loader waits for its delegate. Linux's keeps reading, so a fast server would fill the memory with data
+        // that the delegate has yet to take. So the loader's own thread waits here.
         private let room = DispatchSemaphore(value: 16)
 
         override func addOperation(_ block: @escaping @Sendable () -> Void) {
@@ -169,9 +168,8 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {
 
 /// Answers the loader's questions and cancels its task, from any thread.
 ///
-/// Linux's loader stops the whole process when a delegate's answer, to a redirect or a response, meets a task that was
-/// cancelled before it came in. So there a cancel waits until an answer has been taken in, and after one there are no more
-/// answers.
+/// Linux's loader stops the whole process if a delegate's answer, to a redirect or a response, reaches a task that was canceled
+/// before. So, on Linux, a cancellation waits until an answer has been processed, and no answer follows a cancellation.
 private final class LoaderDialog: Sendable {
     #if canImport(FoundationNetworking)
         private let state = Locked(State())
@@ -179,12 +177,12 @@ private final class LoaderDialog: Sendable {
         private struct State {
             var isAnswering = false
             var isCancelled = false
-            /// When the last answer has been taken in.
+            /// The time from which the last answer counts as processed.
             var quiet = ContinuousClock.now
         }
 
         func cancel(_ task: URLSessionTask) {
-            // On a thread of its own: the loader may be waiting for the very delegate that cancels.
+            // On its own thread, because the loader may be waiting for the very delegate that cancels.
             StageExecutor.queue().async { [self] in
                 while !mayCancel() { Thread.sleep(forTimeInterval: 0.01) }
                 task.cancel()

@@ -2,23 +2,23 @@ package import Foundation
 internal import PushCore
 package import SealedPush
 
-/// The ledger in files: one a message, in a folder a day; no lock that a suspended extension could hold.
+/// The ledger as files: one per message, in one folder per day, without a lock that a suspended extension could hold.
 ///
-/// App and extension may use one folder at once, in any number of processes, and each may be killed at any moment.
+/// The app and the extension may use the same folder in any number of processes, each of which may be killed at any moment.
 /// Recording costs two syncs, a few milliseconds on a phone. Source: Specification 7.
 package struct FileLedger: Sendable {
     let folder: URL
 
-    /// - Parameter folder: the ledger's own; it need not exist yet.
+    /// - Parameter folder: The ledger's own folder; it need not exist yet.
     package init(folder: URL) { self.folder = folder }
 
-    /// The moment at or before which content is refused; nil where the ledger is missing or was copied from elsewhere.
+    /// Returns the time at or before which content is refused; nil if the ledger is missing or was copied from elsewhere.
     package func floor() throws(LedgerError) -> Timestamp? { try floor(listing: names) }
 
-    /// - Parameter names: the names in the folder, each time anew; tests put in their own.
+    /// - Parameter names: Returns the names in the folder, read anew each time; replaced in tests.
     func floor(listing names: () throws(LedgerError) -> [String]?) throws(LedgerError) -> Timestamp? {
-        // A floor that rises while a large folder is listed may be in no list: the new one made behind it, the old one
-        // removed before it. It would look as if there were none.
+        // If the floor rises while a large folder is listed, the list may miss both files. The new one is made behind the
+        // current position, and the old one is removed ahead of it. Then there would seem to be no floor.
         for _ in 1...3 {
             guard let names = try names() else { return nil }
             do throws(DurableFiles.Failure) { guard try isOriginal() else { return nil } } catch { throw .unavailable }
@@ -27,10 +27,10 @@ package struct FileLedger: Sendable {
         return nil
     }
 
-    /// Makes a missing ledger; where one is there already, its floor is raised.
+    /// Makes a missing ledger, or raises the floor of an existing one.
     package func begin(floor: Timestamp, asksForNewKey: Bool) throws(LedgerError) {
         do {
-            // Nothing opens before the first unlock, so nothing is recorded then.
+            // No message opens before the first unlock, so no entry is recorded then.
             try FileProtection.fromFirstUnlock.ensureFolder(
                 folder.lastPathComponent, in: folder.deletingLastPathComponent())
             excludeFromBackup()
@@ -43,7 +43,7 @@ package struct FileLedger: Sendable {
     /// Whether the ledger was found missing, so that the app should make a new key.
     package var asksForNewKey: Bool { FileManager.default.fileExists(atPath: path(Self.rotationMarker)) }
 
-    /// Makes `floor.<seconds>`, and removes lower ones. Only ever raises the floor, whoever else does so at once.
+    /// Makes `floor.<seconds>` and removes lower ones. The floor only ever rises, even if several processes raise it at once.
     func raise(to floor: Timestamp) throws(DurableFiles.Failure) {
         try mark(Self.floorPrefix + String(floor.secondsSince1970))
         for name in try DurableFiles.names(in: folder) {
@@ -52,7 +52,7 @@ package struct FileLedger: Sendable {
         }
     }
 
-    /// Nil where there is no folder.
+    /// Returns the names in the folder; nil if there is no folder.
     func names() throws(LedgerError) -> [String]? {
         do {
             return try DurableFiles.names(in: folder)
@@ -71,7 +71,7 @@ package struct FileLedger: Sendable {
         return decimal(String(name.dropFirst(floorPrefix.count))).flatMap(Timestamp.init(secondsSince1970:))
     }
 
-    /// Digits only, without leading zeros: one name for each number.
+    /// Parses digits without leading zeros, so that each number has only one name.
     static func decimal(_ text: String) -> Int64? {
         guard let value = Int64(text), value >= 0, String(value) == text else { return nil }
         return value
@@ -79,14 +79,14 @@ package struct FileLedger: Sendable {
 
     private func mark(_ name: String) throws(DurableFiles.Failure) {
         if try DurableFiles.create(folder.appending(path: name), holding: [], staging: folder) { return }
-        // Who made it may have been killed before it would outlast the power.
+        // Its creator may have been killed before the file would survive a power loss.
         try DurableFiles.sync(folder: folder)
     }
 
-    /// Whether this is the ledger that was begun, and no copy of it.
+    /// Whether this is the ledger that was begun, not a copy of it.
     ///
-    /// What can't be read at the moment (a locked phone, no descriptor left, a failing disk) is not missing, and throws: a
-    /// ledger that was taken for lost would cost the message, and a key. Source: Specification 7.9.
+    /// A ledger that can't be read at the moment (a locked phone, no free descriptor, a failing disk) isn't missing; this
+    /// throws instead. Treating it as lost would cost the message and a key. Source: Specification 7.9.
     private func isOriginal() throws(DurableFiles.Failure) -> Bool {
         do throws(DurableFiles.Failure) {
             let text = try DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128)
@@ -98,10 +98,10 @@ package struct FileLedger: Sendable {
         }
     }
 
-    /// Two processes may do so at once: each makes a file of its own, and whichever text is there in the end names the
-    /// file that it was made from.
+    /// Renews the origin unless it's valid. Two processes may do this at once: each makes its own file, and the text that
+    /// remains names the file that it was made from.
     ///
-    /// - Parameter beforeNaming: runs where another process would hurt most; for tests.
+    /// - Parameter beforeNaming: Runs where another process would do the most harm; for tests.
     func renewOrigin(beforeNaming: () -> Void = {}) throws(DurableFiles.Failure) {
         guard try !isOriginal() else { return }
         let name = Self.originPrefix + Hex.encode(SecureRandom.bytes(count: 8))
@@ -117,7 +117,7 @@ package struct FileLedger: Sendable {
         Array("\(name) \(try FileOrigin.text(of: folder.appending(path: name)))".utf8)
     }
 
-    /// The name that the text begins with: the prefix and 16 hexadecimal digits.
+    /// Returns the name at the start of the text: the prefix and 16 hexadecimal digits.
     private static func originName(in text: [UInt8]) -> String? {
         guard let word = String(strictUTF8: text)?.split(separator: " ").first, word.hasPrefix(originPrefix),
             Hex.decode(word.dropFirst(originPrefix.count))?.count == 8
@@ -125,7 +125,7 @@ package struct FileLedger: Sendable {
         return String(word)
     }
 
-    /// What those who began the ledger at once, and came second, have left; nobody's after a day.
+    /// Removes, after a day, files left by processes that began the ledger at the same time but finished second.
     func removeForeignOrigins() {
         guard let text = try? DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128),
             let own = Self.originName(in: text), let names = try? names()
@@ -152,19 +152,19 @@ package struct FileLedger: Sendable {
 }
 
 extension FileLedger: ReplayLedger {
-    /// Specification 7.4: the floor, the entry, the floor again.
+    /// Specification 7.4: checks the floor, makes the entry, and checks the floor again.
     func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
         try record(entry, at: now) {}
     }
 
-    /// - Parameter afterReserving: runs where another process's purge would hurt most; for tests.
+    /// - Parameter afterReserving: Runs where another process's purge would do the most harm; for tests.
     func record(
         _ entry: LedgerEntry, at now: Timestamp, afterReserving: () -> Void
     ) throws(LedgerError) -> LedgerAnswer {
         try checkFloor(entry, at: now)
         let answer = try reserve(entry)
         afterReserving()
-        // A purge raises the floor before it removes entries: had it removed this one's, this would show it.
+        // A purge raises the floor before it removes entries, so this check fails if it removed this entry.
         try checkFloor(entry, at: now)
         return answer
     }
@@ -174,27 +174,26 @@ extension FileLedger: ReplayLedger {
             guard entry.sent > floor else { throw .replayed }
             return
         }
-        // Specification 7.9: nobody knows what was opened before.
+        // Specification 7.9: there is no record of what was opened before.
         try begin(floor: now, asksForNewKey: true)
         guard let floor = try floor(), entry.sent > floor else { throw .replayed }
     }
 
-    /// Makes the entry, or finds it made by an earlier open under the same request identifier.
+    /// Makes the entry, or finds one made by an earlier open under the same request identifier.
     private func reserve(_ entry: LedgerEntry) throws(LedgerError) -> LedgerAnswer {
         let dayFolder = folder.appending(path: Self.dayName(entry.sent))
         let file = dayFolder.appending(path: Self.entryName(entry))
         let identifier = BLAKE2b.hash(Array(entry.requestIdentifier.utf8), byteCount: 32)
         let bytes = Array(Hex.encode(identifier).utf8) + [UInt8(ascii: "\n")]
-        // First of all a look: a repeat needs no room on the disk, and none of the calls that a full one refuses.
+        // Look first: a repeat needs no disk space, and none of the calls that a full disk refuses.
         if try isThere(file, holding: bytes) { return .repeated }
         if try create(file, holding: bytes) { return .first }
-        // Another process was faster; or a purge, whose floor then lies above the message.
+        // Another process was faster, or a purge, whose floor is then above the message.
         guard try isThere(file, holding: bytes) else { throw .replayed }
         return .repeated
     }
 
-    /// Whether an earlier open under the same request identifier made the entry. One that can't be read at the moment is
-    /// nobody's yet.
+    /// Whether an earlier open under the same request identifier made the entry. Throws `unavailable` if it can't be read.
     private func isThere(_ file: URL, holding bytes: [UInt8]) throws(LedgerError) -> Bool {
         let seen: [UInt8]
         do throws(DurableFiles.Failure) {
@@ -204,19 +203,19 @@ extension FileLedger: ReplayLedger {
             return false
         }
         guard seen == bytes else { throw .replayed }
-        // Who made it may have been killed before it would outlast the power. Where that can't be mended now, the text
-        // that is on the screen weighs more than a repeat that would ring.
+        // Its creator may have been killed before the entry would survive a power loss. If it can't be synced now, showing
+        // the text matters more than a repeat that would ring.
         try? DurableFiles.sync(folder: file.deletingLastPathComponent())
         return true
     }
 
-    /// A purge may take the day's folder away at any moment: then once more.
+    /// Creates the file; tries again if a purge removes the day's folder meanwhile.
     private func create(_ file: URL, holding bytes: [UInt8]) throws(LedgerError) -> Bool {
         for _ in 1...3 {
             do throws(DurableFiles.Failure) {
                 let dayFolder = file.deletingLastPathComponent()
                 try DurableFiles.ensureFolder(dayFolder)
-                // Who made the folder may have been killed before it would outlast the power.
+                // Its creator may have been killed before the folder would survive a power loss.
                 if try DurableFiles.isEmpty(folder: dayFolder) { try DurableFiles.sync(folder: folder) }
                 return try DurableFiles.create(file, holding: bytes, staging: folder)
             } catch {
@@ -228,19 +227,19 @@ extension FileLedger: ReplayLedger {
 
     static func dayName(_ sent: Timestamp) -> String { String(sent.secondsSince1970 / 86_400) }
 
-    /// `<sent>-<key>`: a purge reads the time off the name.
+    /// `<sent>-<key>`: a purge reads the time from the name.
     private static func entryName(_ entry: LedgerEntry) -> String {
         "\(entry.sent.secondsSince1970)-\(Hex.encode(entry.key))"
     }
 }
 
 extension FileLedger {
-    /// Drops what is older than 30 days, and beyond 20,000 entries the oldest; raises the floor first, durably.
+    /// Drops entries that are older than 30 days and, beyond 20,000 entries, the oldest; raises the floor first, durably.
     ///
-    /// Goes day by day, the oldest first, so that it makes progress however often it is cut off; what is then left over
-    /// lies at or below the floor, and goes next time. Source: Specification 7.8.
+    /// Works day by day, oldest first, so that it makes progress however often it's interrupted. Entries left over are at
+    /// or below the floor, and are dropped next time. Source: Specification 7.8.
     func purge(at now: Timestamp) {
-        // The floor that is there must outlast the power before what lies below it goes.
+        // The current floor must survive a power loss before the entries below it are removed.
         guard let names = try? names(), var floor = try? floor(), (try? DurableFiles.sync(folder: folder)) != nil
         else { return }
         let oldest = now.advanced(bySeconds: -TimeRules.maximumAge)
@@ -253,7 +252,7 @@ extension FileLedger {
             }
             remove(entries, upTo: floor)
             kept += entries.filter { $0.sent > floor }
-            // Fails for a folder that is not empty, as it should.
+            // Fails for a folder that isn't empty, as intended.
             rmdir(path(String(day)))
         }
         let excess = kept.count - LedgerLimits.maximumEntryCount
@@ -268,7 +267,7 @@ extension FileLedger {
         for entry in entries where entry.sent <= floor { unlink(path(entry.path)) }
     }
 
-    /// What is named as an entry is; other names are left alone.
+    /// Returns the files that are named like entries, and leaves others alone.
     private func entries(inDay day: String) -> [Entry] {
         let names = (try? DurableFiles.names(in: folder.appending(path: day))) ?? []
         return names.compactMap { name in
@@ -280,13 +279,13 @@ extension FileLedger {
         }
     }
 
-    /// 64 hexadecimal digits.
+    /// Whether the text is 64 hexadecimal digits.
     private static func isKey(_ text: Substring) -> Bool { text.utf8.count == 64 && Hex.decode(text) != nil }
 }
 
 extension FileLedger {
-    /// Begins the ledger of a new installation, before the device's first key is made: a ledger that is found missing
-    /// later counts as lost (Specification 7.9 and 7.11). Does nothing to a ledger that is there.
+    /// Begins the ledger of a new installation before the device's first key is made, because a ledger that is found
+    /// missing later counts as lost (Specification 7.9 and 7.11). Does nothing if the ledger exists.
     static func begin(
         in container: SharedContainer, environment: DeviceEnvironment, at now: Timestamp
     ) throws(DeviceError) {
@@ -297,28 +296,28 @@ extension FileLedger {
         } catch { throw .noLedger }
     }
 
-    /// - Parameter root: the folder `SealedPush` of the shared container.
+    /// - Parameter root: The folder `SealedPush` of the shared container.
     package init(in root: URL) { self.init(folder: root.appending(path: Self.folderName, directoryHint: .isDirectory)) }
 
-    /// Whether it is missing, or a copy. One that can't be read at the moment is neither.
+    /// Whether the ledger is missing or a copy; false if it can't be read at the moment.
     var isMissing: Bool { do throws(LedgerError) { return try floor() == nil } catch { return false } }
 
     package static let folderName = "ledger"
 
-    /// Takes back the request for a new key, durably.
+    /// Removes the request for a new key, durably.
     func newKeyWasMade() {
         unlink(path(Self.rotationMarker))
         try? DurableFiles.sync(folder: folder)
     }
 }
 
-/// What a file has and a copy of it has not: its inode, and the time at which it was made.
+/// The properties that tell a file from a copy of it: its inode and its creation time.
 ///
-/// So a ledger that was copied back from an older copy is known for what it is. Programs can't set either. On Linux,
-/// where Swift sees no time of birth, the time of the last change of status stands for it: the file is never touched
-/// again. Source: Specification 7.6, `origin`.
+/// They reveal a ledger that was restored from an older copy. Programs can't set either. On Linux, Swift doesn't expose the
+/// creation time, so the time of the last status change takes its place; the file is never touched again. Source:
+/// Specification 7.6, `origin`.
 enum FileOrigin {
-    /// "inode seconds.nanoseconds", and a newline.
+    /// Returns "inode seconds.nanoseconds" and a newline.
     static func text(of file: URL) throws(DurableFiles.Failure) -> String {
         var status = stat()
         guard stat(file.path(percentEncoded: false), &status) == 0 else { throw DurableFiles.Failure(code: errno) }
@@ -333,11 +332,11 @@ enum FileOrigin {
     }
 }
 
-/// Remembers what has been opened, so that nothing opens twice. Source: Specification 7.
+/// Remembers which messages were opened, so that none opens twice. Source: Specification 7.
 protocol ReplayLedger: Sendable {
-    /// Records a message before it is shown; durable when it returns.
+    /// Records a message before it's shown; durable on return.
     func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer
-    /// Forgets what the time rules refuse anyway; may take long, and may be cut off at any moment.
+    /// Forgets what the time rules refuse anyway. May take long, and may be interrupted at any moment.
     func purge(at now: Timestamp)
 }
 
@@ -345,26 +344,26 @@ struct LedgerEntry: Sendable {
     /// 32 bytes.
     let key: [UInt8]
     let sent: Timestamp
-    /// Under what the system delivers it.
+    /// The identifier under which the system delivers the message.
     let requestIdentifier: String
 }
 
 enum LedgerAnswer: Sendable {
     case first
-    /// Seen before under the same request identifier: it replaces itself on the screen, silently.
+    /// Seen before under the same request identifier; it replaces itself on the screen, silently.
     case repeated
 }
 
 package enum LedgerError: Error, Equatable, Sendable {
     case replayed
-    /// It could not be written, or not in time.
+    /// The ledger couldn't be written, or not in time.
     case unavailable
 }
 
 enum LedgerLimits {
     static let maximumEntryCount = 20_000
-    /// What the time budget of a push leaves for writing when nothing else has taken any.
+    /// The part of a push's time budget that is left for writing if nothing else has used any.
     static let writeTime = ServiceRun.timeBudget - timeAfterwards
-    /// What a slow ledger leaves for the rest: while the content lies opened in memory, a write is worth waiting for.
+    /// The time that a slow ledger leaves for the rest. While the opened content is in memory, a write is worth waiting for.
     static let timeAfterwards = Duration.seconds(3)
 }

@@ -2,30 +2,31 @@ package import Foundation
 internal import PushCore
 public import SealedPush
 
-/// What became of each push, for the app to read later: codes and public IDs, no content and no key.
+/// A log of what happened to each push, for the app to read later. It contains codes and public IDs, but no content or keys.
 ///
-/// Two files of at most 64 KiB, JSON lines; the older lines go first. Works before the first unlock. Several processes
-/// may write at once: a line is written whole or not at all. A log that can't be written changes nothing else.
-/// Source: Specification 10.
+/// Two files of JSON lines, at most 64 KiB each; the oldest lines are dropped first. Works before the first unlock. Several
+/// processes may write at once, because a line is written whole or not at all. A log that can't be written affects nothing
+/// else. Source: Specification 10.
 public struct ServiceLog: Sendable {
     private let folder: URL
 
-    /// What became of one push.
+    /// What happened to one push, or to one of its stages.
     public struct Entry: Hashable, Sendable {
+        /// The time of the entry.
         public let time: Timestamp
-        /// Nil where it opened.
+        /// Why the push didn't open; nil if it opened.
         public internal(set) var reason: OpenError?
-        /// The device's key, as eight hexadecimal digits, once one was found.
+        /// The ID of the device's key as eight hexadecimal digits, once a key was found.
         public internal(set) var recipientKeyID: String?
-        /// The trusted sender's key, likewise.
+        /// The ID of the trusted sender's key as eight hexadecimal digits, once a key was found.
         public internal(set) var senderKeyID: String?
-        /// Where the line is about a stage that has failed: which.
+        /// The stage that failed, if the entry is about one.
         public internal(set) var stage: String?
-        /// And its code.
+        /// The code of the stage's error.
         public internal(set) var failure: String?
     }
 
-    /// The log of this app; nil where the system knows no such app group.
+    /// Opens this app's log; nil if the system doesn't know the app group.
     public init?(container: SharedContainer) {
         guard let folder = DeviceEnvironment.system.folder(container) else { return nil }
         self.init(folder: folder)
@@ -33,16 +34,16 @@ public struct ServiceLog: Sendable {
 
     package init(folder: URL) { self.folder = folder }
 
-    /// Every line that is still there, oldest first. Lines that can't be read are left out.
+    /// Returns every line that is still there, oldest first. Leaves out lines that can't be read.
     public func entries() -> [Entry] { entries(in: Self.olderName) + entries(in: Self.name) }
 
-    /// How long the newer file is.
+    /// The size of the newer file.
     package var byteCount: Int {
         let file = folder.appending(path: Self.name).path(percentEncoded: false)
         return (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
     }
 
-    /// The lines of the newer file from this byte on; all of it where that is a new one since.
+    /// Returns the newer file's lines from this byte on, or all of them if the file has been replaced since.
     package func entries(from offset: Int) -> [Entry] { entries(in: Self.name, from: offset) }
 
     private func entries(in name: String, from offset: Int = 0) -> [Entry] {
@@ -60,7 +61,7 @@ public struct ServiceLog: Sendable {
         defer { close(descriptor) }
         guard DurableFiles.isRegular(descriptor) else { return }
         let line = entry.line
-        // One write of a short line with O_APPEND: two processes' lines never mix.
+        // A single write of a short line with O_APPEND keeps the lines of two processes apart.
         try? DurableFiles.writeAll(line, to: descriptor)
         var status = stat()
         guard fstat(descriptor, &status) == 0, Int(status.st_size) + Self.maximumLineByteCount > Self.maximumByteCount
@@ -75,13 +76,13 @@ public struct ServiceLog: Sendable {
 }
 
 extension ServiceLog.Entry {
-    /// A stage's part that is missing from what is shown: the error's code, or `failed`, and nothing else of it.
+    /// Makes an entry for a failed stage, with the error's code or `failed`, and nothing else from the error.
     init(time: Timestamp, stage: String, failure: any Error) {
         let code = (failure as? any StageError)?.code ?? (failure is CancellationError ? "cancelled" : "failed")
         self.init(time: time, stage: Self.word(stage), failure: Self.word(code))
     }
 
-    /// At most 32 letters, digits and hyphens; anything else is dropped.
+    /// Returns at most 32 of the text's letters, digits, and hyphens; drops everything else.
     private static func word(_ text: String) -> String {
         let kept = text.utf8.filter { $0.isLetter || $0.isOfLabel }
         return String(decoding: kept.prefix(32), as: UTF8.self)

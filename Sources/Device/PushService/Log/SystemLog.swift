@@ -4,8 +4,8 @@ internal import SealedPush
     internal import os
 #endif
 
-/// Apple's unified log, for Console and Instruments: one line for each line of ``ServiceLog``, also if that can't be written,
-/// and an interval for each step. Codes and public key IDs only. Elsewhere nothing.
+/// Apple's unified log, for Console and Instruments: a line for each line of ``ServiceLog``, even if that can't be written,
+/// and an interval for each step. Contains only codes and public key IDs. Does nothing on other systems.
 enum SystemLog {
     #if canImport(os)
         private static let logger = Logger(subsystem: "sealed-push", category: "service")
@@ -21,7 +21,7 @@ enum SystemLog {
             logger.notice("\(stage, privacy: .public) \(code, privacy: .public)")
         }
 
-        // Apple wants the names as literals. Each begins an interval, and returns what ends it.
+        // Apple requires literal names. Each function begins an interval and returns a closure that ends it.
         static func beginOpening() -> () -> Void {
             let state = signposter.beginInterval("open", id: signposter.makeSignpostID())
             return { signposter.endInterval("open", state) }

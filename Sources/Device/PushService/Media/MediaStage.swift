@@ -2,18 +2,19 @@ internal import Foundation
 internal import PushCore
 public import SealedPush
 
-/// Fetches a message's pictures, sounds and movies, checks and decrypts them, and attaches them to the notification.
+/// Fetches a message's pictures, sounds, and movies, checks and decrypts them, and attaches them to the notification.
 ///
-/// Six of them at once, and fewer where memory is short, those of all notifications of the process together; first each
-/// one's first, which gives the thumbnail. About 0.4 MB of memory each, whatever their length. What is not ready in time, not
-/// reachable, too large, altered or of another kind than was said is left out. A message that comes again more than a day
-/// after it was sent is shown without them. Source: Specification 14.
+/// Fetches at most six at once for all notifications of the process, and fewer if memory is short. Each notification's
+/// first file, which gives the thumbnail, comes first. Each takes about 0.4 MB of memory, whatever its length. A file is
+/// left out if it isn't ready in time, can't be reached, is too large, was altered, or isn't of the announced type. A
+/// message that comes again more than a day after it was sent is shown without files. Source: Specification 14.
 public struct MediaStage: ServiceStage {
     private let reach: NetworkReach
 
-    /// Makes a stage that fetches from the open internet alone, unless the app allows more. Always `https`.
+    /// Creates a stage that fetches only from the open internet, unless the app allows more. Always uses `https`.
     public init(reaching reach: NetworkReach = .internet) { self.reach = reach }
 
+    /// Returns a part for each attachment.
     public func parts(of draft: NotificationDraft) -> [any ServiceStage] {
         draft.opened.content.attachments.enumerated().map { index, attachment in
             MediaPart(attachment: attachment, position: index, reach: reach)
@@ -21,7 +22,7 @@ public struct MediaStage: ServiceStage {
     }
 }
 
-/// Fetches one file, and is begun when it has a turn: lower positions first, those of all notifications together.
+/// Fetches one file, beginning when it has a turn. Lower positions come first, across all notifications.
 struct MediaPart: ServiceStage {
     let attachment: Content.Attachment
     let position: Int
@@ -50,32 +51,35 @@ struct MediaPart: ServiceStage {
     }
 }
 
-/// Fetches the whole content where a message was too large for one push; its first part is shown where that fails.
+/// Fetches the whole content if a message was too large for one push; if that fails, its first part is shown.
 ///
-/// Before all other stages, in half of the time at most. Source: Specification 14.5.
+/// Runs before all other stages, in at most half of the time. Source: Specification 14.5.
 public struct OverflowStage: ServiceStage {
     private let reach: NetworkReach
 
-    /// Makes a stage that fetches from the open internet alone, unless the app allows more. Always `https`.
+    /// Creates a stage that fetches only from the open internet, unless the app allows more. Always uses `https`.
     public init(reaching reach: NetworkReach = .internet) { self.reach = reach }
 
+    /// First, because it fetches the content itself.
     public var pace: StagePace { .first }
 
+    /// Returns the stage itself if there is more to fetch; otherwise none.
     public func parts(of draft: NotificationDraft) -> [any ServiceStage] {
         draft.opened.content.overflow == nil ? [] : [self]
     }
 
+    /// Returns a draft of the whole content.
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         guard let overflow = draft.opened.content.overflow else { return draft }
         let bytes = try await context.budget.overflows.take { try await fetch(overflow, in: context) }
-        // Reading it takes some megabytes where it is hostile.
+        // Reading hostile content takes some megabytes.
         let opened = try await context.budget.largeWork.take { draft.opened.completed(by: bytes) }
         guard let opened else { throw MediaError.otherContent }
         return NotificationDraft(opened, isRepeat: draft.isRepeat)
     }
 
     private func fetch(_ overflow: Overflow, in context: StageContext) async throws -> [UInt8] {
-        // At most 64 KiB: the length was checked when the overflow was read.
+        // At most 64 KiB, because the length was checked when the overflow was read.
         let bytes = Locked<[UInt8]>([])
         try await context.download(overflow.file, reaching: reach) {
             (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
@@ -84,16 +88,15 @@ public struct OverflowStage: ServiceStage {
     }
 }
 
-/// One file's way from the web to whoever takes it: fetched, checked and decrypted as it arrives, in memory that does not
-/// depend on its length. Source: Specification 14.3.
+/// The download of one file: fetched, checked, and decrypted as it arrives, in constant memory. Source: Specification 14.3.
 struct FileDownload: Sendable {
     let file: RemoteFile
     let reach: NetworkReach
     let fetcher: any Fetching
     let deadline: ContinuousClock.Instant
 
-    /// Fetches the file and lends its content to `take`, piece by piece, in order, one at a time. What was taken is to be
-    /// believed only once this has returned. Cancelling the task ends the connection.
+    /// Fetches the file and lends its content to `take`, piece by piece, in order, one at a time. Don't trust any of it
+    /// until this returns. Canceling the task ends the connection.
     func run(
         _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
     ) async throws(MediaError) {
@@ -123,7 +126,7 @@ struct FileDownload: Sendable {
                 }, take: { (bytes) throws(MediaError) in try opening.take(bytes) }))
     }
 
-    /// Whether an answer can be that of the file.
+    /// Throws if an answer can't be that of the file.
     static func check(_ answer: FetchAnswer, of file: RemoteFile) throws(MediaError) {
         guard answer.status == 200 else { throw .status(answer.status) }
         guard (answer.contentEncoding?.lowercased() ?? "identity") == "identity" else { throw .file(.altered) }
@@ -131,7 +134,7 @@ struct FileDownload: Sendable {
         throw .file(length > Int64(file.byteCount) ? .tooLarge : .cut)
     }
 
-    /// What checks and decrypts. Unchecked: the fetcher calls it from one thread at a time, and has ended when it is finished.
+    /// Checks and decrypts. Unchecked: the fetcher calls it from one thread at a time, and has ended before it's finished.
     private final class Opening: @unchecked Sendable {
         private var opening: RemoteFileOpening?
         private let take: @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
@@ -164,7 +167,7 @@ extension StageContext {
     }
 }
 
-/// A file while it is written: of the announced kind from its first bytes on, and in place only when it is whole.
+/// A file being written: its type is checked from its first bytes, and it's moved into place only when it's complete.
 final class MediaFile: Sendable {
     private let file: URL
     private let type: MediaType
@@ -216,30 +219,31 @@ final class MediaFile: Sendable {
     }
 
     deinit {
-        // Does nothing where the file has been put in its place.
+        // Does nothing if the file has been moved into place.
         unlink(file.path(percentEncoded: false))
         let descriptor = state.withLock { $0.descriptor }
         if descriptor >= 0 { close(descriptor) }
     }
 }
 
-/// Why a file of a message was not fetched. Holds no address.
+/// Why a message's file wasn't fetched. Contains no address.
 public enum MediaError: StageError, Equatable {
-    /// Not `https`.
+    /// The address isn't `https`.
     case notSecure
-    /// A private or local address, which the app has not allowed.
+    /// The address is private or local, and the app hasn't allowed it.
     case addressRefused
-    /// More than three redirects.
+    /// There were more than three redirects.
     case tooManyRedirects
-    /// Another status than 200.
+    /// The status isn't 200.
     case status(Int)
-    /// The connection failed, was cut, or nothing came for 10 seconds.
+    /// The connection failed or was cut, or no data arrived for 10 seconds.
     case network
-    /// The file itself.
+    /// The file itself failed a check, or couldn't be written.
     case file(AttachmentError)
-    /// The content in it is not the message's.
+    /// The content in the file isn't the message's.
     case otherContent
 
+    /// The code for the log.
     public var code: String {
         switch self {
         case .notSecure: "not-secure"

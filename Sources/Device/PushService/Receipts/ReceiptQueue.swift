@@ -2,23 +2,23 @@ package import Foundation
 internal import PushCore
 package import SealedPush
 
-/// Receipts that wait, and counts of what did not open, as files: for any number of processes at once, each of which may be
-/// killed or suspended at any moment, and without a lock.
+/// Waiting receipts and counts of failures to open, as files. Any number of processes may use them at once, without a lock,
+/// and each may be killed or suspended at any moment.
 ///
-/// - `failures`: one byte for each push that did not open.
-/// - `making.ID/`: a receipt while it is made. The counts are moved into it first, so that each is in one receipt at most.
-/// - `TIME.NUMBER/receipt`: a finished one, without any key. It was renamed into place as a whole, its counts with it.
-/// - `gone.ID/`: one that is being removed.
+/// - `failures`: one byte for each push that didn't open.
+/// - `making.ID/`: a receipt being made. The counts are moved into it first, so that each is in at most one receipt.
+/// - `TIME.NUMBER/receipt`: a finished receipt, without any key. It was renamed into place as a whole, with its counts.
+/// - `gone.ID/`: a receipt being removed.
 ///
-/// What may be lost: the counts of a receipt that was never taken, and one count that is written while another process
-/// takes them. Nothing is counted twice. Source: Specification 16.7.
+/// The counts of a receipt that was never accepted may be lost, and one count that is written while another process takes
+/// the counts. No failure is counted twice. Source: Specification 16.7.
 package struct ReceiptQueue: Sendable {
     private let root: URL
 
-    /// - Parameter root: the folder `SealedPush` of the shared container.
+    /// - Parameter root: The folder `SealedPush` of the shared container.
     package init(in root: URL) { self.root = root }
 
-    /// Counts a push that did not open. Costs one write; at most 65,535 are counted between two receipts.
+    /// Counts a push that didn't open. Costs one write; at most 65,535 are counted between two receipts.
     package func count(_ reason: OpenError) {
         guard ensureFolder() else { return }
         let descriptor = open(
@@ -32,23 +32,23 @@ package struct ReceiptQueue: Sendable {
         try? DurableFiles.writeAll([reason.facts.number], to: descriptor)
     }
 
-    /// Makes room, and puts a receipt in, unless there is one about the same message.
+    /// Makes room and adds a receipt, unless there is one about the same message.
     func add(_ receipt: ReceiptBody, answering request: ReceiptRequest, due: Timestamp, takingFailures: Bool) {
         guard ensureFolder() else { return }
         tidy()
         let waiting = waiting()
         guard !waiting.contains(where: { $0.hasSuffix(Hex.encode(receipt.number)) }) else { return }
-        // The newest stay.
+        // Keep the newest.
         for name in waiting.dropLast(Self.maximumCount - 1) { remove(name) }
         for takesFailures in takingFailures ? [true, false] : [false] {
-            // The second time without counts: somebody took them over while this process was suspended.
+            // The second attempt has no counts: another process took them over while this one was suspended.
             if make(receipt, request, due: due, takingFailures: takesFailures) { return }
         }
     }
 
     package func waiting() -> [String] { names().filter(WaitingReceipt.isName).sorted() }
 
-    /// The names of those that wait: least recently tried first, then oldest first.
+    /// Returns the names of the waiting receipts: least recently tried first, then oldest first.
     func waitingByTrial() -> [String] {
         let tried = waiting().map { name in
             (name: name, time: DurableFiles.modified(folder.appending(path: "\(name)/receipt")) ?? 0)
@@ -56,29 +56,29 @@ package struct ReceiptQueue: Sendable {
         return tried.sorted { ($0.time, $0.name) < ($1.time, $1.name) }.map { $0.name }
     }
 
-    /// Notes that one is about to be posted, so that it comes last the next time, also where this process ends meanwhile.
+    /// Marks a receipt as about to be posted, so that it comes last next time, even if this process ends meanwhile.
     func markTried(_ name: String) { utimes(path("\(name)/receipt"), nil) }
 
-    /// Nil for one that is gone; one that is damaged is removed.
+    /// Returns a receipt, or nil if it's gone; removes a damaged one.
     func receipt(named name: String) -> WaitingReceipt? {
         do throws(DurableFiles.Failure) {
             if let receipt = try read(name) { return receipt }
         } catch {
-            // Not yet readable, or out of descriptors: later.
+            // Not readable yet, or out of descriptors: try later.
             guard [ENOENT, EINVAL, ELOOP].contains(error.code) else { return nil }
         }
         remove(name)
         return nil
     }
 
-    /// Takes one out as a whole, then its files away.
+    /// Takes a receipt out as a whole, then removes its files.
     func remove(_ name: String) {
         let gone = "gone.\(UUID().uuidString)"
         guard rename(path(name), path(gone)) == 0 else { return }
         removeFiles(of: gone)
     }
 
-    /// False where another process has taken over what this one made.
+    /// Returns false if another process has taken over this one's receipt.
     private func make(_ receipt: ReceiptBody, _ request: ReceiptRequest, due: Timestamp, takingFailures: Bool) -> Bool {
         let making = "making.\(UUID().uuidString)"
         guard begin(making, takingFailures: takingFailures) else { return true }
@@ -88,15 +88,15 @@ package struct ReceiptQueue: Sendable {
         do throws(DurableFiles.Failure) {
             try DurableFiles.write(waiting.json, to: folder.appending(path: "\(making)/receipt"), mode: 0o600)
         } catch {
-            // On a full disk the counts stay where they are, for later.
+            // If the disk is full, the counts stay where they are for later.
             return error.code != ENOENT
         }
-        // Where it is not there any more, another process has put it into place.
+        // If it's gone, another process has put it into place.
         _ = rename(path(making), path(waiting.name))
         return true
     }
 
-    /// Makes the folder of a new receipt, or takes over one that a killed process has left with its counts.
+    /// Makes the folder of a new receipt, or takes over one that a killed process left behind with its counts.
     private func begin(_ making: String, takingFailures: Bool) -> Bool {
         guard takingFailures else { return mkdir(path(making), 0o700) == 0 }
         for left in abandoned() where rename(path(left), path(making)) == 0 {
@@ -117,13 +117,13 @@ package struct ReceiptQueue: Sendable {
         return counts
     }
 
-    /// Puts into place what was finished by a process that was killed in the next moment, and ends what was being removed.
+    /// Completes removals, and puts into place receipts whose process was killed right after finishing them.
     private func tidy() {
         for name in names() where name.hasPrefix("gone.") { removeFiles(of: name) }
         for left in abandoned() { if let receipt = try? read(left) { _ = rename(path(left), path(receipt.name)) } }
     }
 
-    /// What nobody has touched for a minute: oldest first.
+    /// Returns the unfinished receipts that haven't been touched for a minute, oldest first.
     private func abandoned() -> [String] {
         let old = names().filter { $0.hasPrefix("making.") }.compactMap { name -> (String, Int64)? in
             guard let age = DurableFiles.secondsUntouched(folder.appending(path: name)) else { return nil }
@@ -149,7 +149,7 @@ package struct ReceiptQueue: Sendable {
 
     private func path(_ name: String) -> String { folder.appending(path: name).path(percentEncoded: false) }
 
-    /// Counting must work before the first unlock.
+    /// Always readable, because counting must work before the first unlock.
     private func ensureFolder() -> Bool { (try? FileProtection.always.ensureFolder(Self.folderName, in: root)) != nil }
 
     private static let folderName = "receipts"
@@ -158,7 +158,7 @@ package struct ReceiptQueue: Sendable {
     private static let abandonedSeconds: Int64 = 60
 }
 
-/// A finished receipt as it lies in the queue: where to, from when on, and the bytes. No key.
+/// A finished receipt in the queue: its destination, due time, and bytes. No key.
 struct WaitingReceipt: Hashable, Sendable {
     let address: ReceiptAddress
     let due: Timestamp
@@ -166,7 +166,7 @@ struct WaitingReceipt: Hashable, Sendable {
 }
 
 extension WaitingReceipt {
-    /// Nil unless it is as ``json`` makes it.
+    /// Nil unless the bytes have the form that ``json`` makes.
     init?(parsing bytes: [UInt8]) {
         guard let members = JSONReader.object(bytes, maximumByteCount: Self.maximumByteCount),
             let address = members["url"]?.string.flatMap(ReceiptAddress.init(parsing:)),
@@ -187,20 +187,20 @@ extension WaitingReceipt {
         return writer.bytes
     }
 
-    /// When it was made, so that names are in that order, and its number.
+    /// The creation time, so that names sort by it, and the receipt's number.
     var name: String {
         let (created, number) = ReceiptBody.createdAndNumber(of: body)
         let seconds = String(created)
         return String(repeating: "0", count: max(0, 12 - seconds.count)) + seconds + "." + Hex.encode(number)
     }
 
-    /// Whether a file's name is one of theirs.
+    /// Whether a file name is a receipt's.
     static func isName(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && parts[0].utf8.count == 12 && Int64(parts[0]) != nil && parts[1].utf8.count == 32
     }
 
-    /// When it was made, in Unix seconds.
+    /// The creation time, in Unix seconds.
     static func created(inName name: String) -> Int64 { Int64(name.prefix(12)) ?? 0 }
 
     static let maximumByteCount = 1_024

@@ -1,47 +1,50 @@
 import Foundation
 import SealedPush
 
-/// Tells the server that a message was shown, where the message asks for that, and how many did not open before it.
+/// Tells the server that a message was shown, if the message asks for that, and how many messages before it didn't open.
 ///
-/// It begins when the content has been handed over, so it delays nothing, unless the app wants it first. A receipt is put into a queue in the shared
-/// container first, and is posted then; what can't be posted, or is cut off when the system suspends the process, goes
-/// with the next notifications, for 7 days. A repeat is counted once. What did not open is counted by reason in the container, and
-/// travels with the next receipt. At most 32 receipts wait; the oldest go first.
+/// Receipts are sent after the content was handed over, so they delay nothing unless the app wants them first. A receipt is
+/// queued in the shared container before it's posted. One that can't be posted, or is cut off when the system suspends the
+/// process, goes with later notifications, for 7 days. A repeat is counted once. Failures to open are counted by reason in
+/// the container and sent with the next receipt. At most 32 receipts wait; the oldest are dropped first.
 ///
-/// The network sees the server's address, the time, and 128 bytes inside TLS. No content is in them. Cost: a file with one sync
-/// (a few milliseconds), and one request. Source: Specification 16.
+/// The network sees the server's address, the time, and 128 bytes inside TLS, which contain no content. Cost: a file with
+/// one sync (a few milliseconds), and one request. Source: Specification 16.
 public struct ReceiptStage: ServiceStage {
     private let hosts: Set<String>
     private let maximumDelay: Duration
     private let postsFirst: Bool
 
+    /// Creates a stage that sends receipts.
+    ///
     /// - Parameters:
-    ///   - hosts: the names of the app's own servers. To any other, however the message names it, nothing is sent: so a
-    ///     stolen sender's key does not make devices show where they are.
-    ///   - maximumDelay: each receipt waits for a random time, at most this, so that who watches the network can't tell which
-    ///     push it belongs to. What waits for more than 10 seconds goes with a later notification.
-    ///   - postsFirst: whether the receipt is posted before the notification is shown, which then waits for it for up to two
-    ///     seconds. iOS doesn't promise any time after the notification was handed over: without this, and with few
-    ///     pushes, a receipt may come with the next push. A delay of its own makes no sense then.
+    ///   - hosts: The names of the app's own servers. No receipt is sent to any other host that a message names, so a
+    ///     stolen sender key can't make devices reveal where they are.
+    ///   - maximumDelay: The limit of each receipt's random delay, which keeps a network observer from telling which push
+    ///     it belongs to. At most a day. After more than 10 seconds, a receipt goes with a later notification.
+    ///   - postsFirst: Whether to post the receipt before the notification is shown, which then waits up to two seconds.
+    ///     Allows no delay. iOS promises no time after the handover, so without this, a receipt may wait for the next push.
     public init(hosts: Set<String>, maximumDelay: Duration = .zero, postsFirst: Bool = false) {
-        precondition(maximumDelay >= .zero && maximumDelay <= .seconds(86_400), "a receipt waits for a day at most")
-        precondition(!postsFirst || maximumDelay == .zero, "a receipt that is posted first has no delay")
+        precondition(maximumDelay >= .zero && maximumDelay <= .seconds(86_400), "`maximumDelay` must be 0 to 24 hours")
+        precondition(!postsFirst || maximumDelay == .zero, "`postsFirst` allows no `maximumDelay`")
         self.hosts = Set(hosts.map { $0.lowercased() })
         self.postsFirst = postsFirst
         self.maximumDelay = maximumDelay
     }
 
-    /// Two seconds, if the receipt is posted first.
+    /// Quick: if the receipt is posted first, it has two seconds.
     public var pace: StagePace { .quick }
 
+    /// Returns the stage itself if receipts are posted first; otherwise none.
     public func parts(of draft: NotificationDraft) -> [any ServiceStage] { postsFirst ? [self] : [] }
 
-    /// Posts first, and leaves everything as it is.
+    /// Posts the receipt first, and returns the draft unchanged.
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         await post(about: draft, elapsed: .now - context.start, in: context)
         return draft
     }
 
+    /// Counts a failure to open, or queues and posts the receipt of a message that opened.
     public func finished(_ result: StageResult, in context: StageContext) async {
         switch result {
         case .safeDefault(let reason): context.ownFolder.map(ReceiptQueue.init(in:))?.count(reason)
@@ -49,7 +52,7 @@ public struct ReceiptStage: ServiceStage {
         }
     }
 
-    /// Queues the notification's receipt, once, and posts what waits.
+    /// Queues the notification's receipt, once, and posts waiting receipts.
     private func post(about draft: NotificationDraft, elapsed: Duration, in context: StageContext) async {
         guard let queue = context.ownFolder.map(ReceiptQueue.init(in:)) else { return }
         let now = context.now()
@@ -57,13 +60,13 @@ public struct ReceiptStage: ServiceStage {
         if let request = request(of: draft, at: now, by: context.fetcher), context.takesReceipt() {
             let receipt = ReceiptBody(answering: request, about: draft.opened.id, created: now, elapsed: elapsed)
             queue.add(receipt, answering: request, due: now.advanced(bySeconds: delay), takingFailures: !draft.isRepeat)
-            // Longer than this, the system would have suspended the process.
+            // After a longer delay, the system would have suspended the process.
             if delay <= 10 { try? await Task.sleep(for: .seconds(delay)) }
         }
         await postWaiting(in: queue, environment: context.environment)
     }
 
-    /// Posts what waits. For the app: when it becomes active, say.
+    /// Posts waiting receipts. For the app, such as when it becomes active.
     public func postWaiting(in container: SharedContainer) async {
         await postWaiting(in: container, environment: .system)
     }
@@ -73,7 +76,7 @@ public struct ReceiptStage: ServiceStage {
         await postWaiting(in: ReceiptQueue(in: folder), environment: environment)
     }
 
-    /// Nil where the message asks for no receipt, or for one that this app does not send.
+    /// Returns nil if the message asks for no receipt, or for one that this app doesn't send.
     private func request(of draft: NotificationDraft, at now: Timestamp, by fetcher: any Fetching) -> ReceiptRequest? {
         // The server has forgotten a late repeat's number.
         guard draft.opened.sender != nil, let request = draft.opened.content.receipt,
@@ -84,7 +87,7 @@ public struct ReceiptStage: ServiceStage {
 }
 
 extension ReceiptAddress {
-    /// The app's own servers by `https`, and whatever this fetcher reaches all the same.
+    /// Whether this is one of the app's own servers by `https`, or a host that the fetcher exempts.
     func isAllowed(_ hosts: Set<String>, by fetcher: any Fetching) -> Bool {
         if isSecure, hosts.contains(host) { return true }
         return url.flatMap(NetworkHost.init).map(fetcher.exempts) ?? false
@@ -94,14 +97,14 @@ extension ReceiptAddress {
 }
 
 extension ReceiptStage {
-    /// Posts what waits, when it is its turn; what is not posted now is, with the next one.
+    /// Posts waiting receipts in turn; those not posted now go with the next one.
     private func postWaiting(in queue: ReceiptQueue, environment: DeviceEnvironment) async {
         try? await environment.budget.receipts.take {
             await post(from: queue, by: environment.fetcher, at: environment.now())
         }
     }
 
-    /// Least recently tried first, and no further to an address that does not answer.
+    /// Posts the least recently tried first, and stops for an address that doesn't answer.
     private func post(from queue: ReceiptQueue, by fetcher: any Fetching, at now: Timestamp) async {
         var silent: Set<ReceiptAddress> = []
         var count = 0
@@ -116,7 +119,7 @@ extension ReceiptStage {
                 queue.remove(name)
                 continue
             }
-            // A clock that was set back must not hold one back for long.
+            // A clock that was set back must not hold a receipt back for long.
             guard receipt.due <= now || receipt.due > now.advanced(bySeconds: 86_400), !silent.contains(receipt.address)
             else { continue }
             guard count < Self.maximumCount, !Task.isCancelled else { return }
@@ -126,10 +129,10 @@ extension ReceiptStage {
         }
     }
 
-    /// Posts one: whether it was taken, or refused for good. What may go better another time is kept.
+    /// Posts a receipt. Returns whether it was accepted or permanently refused; one that may succeed later is kept.
     private func isSettled(_ receipt: WaitingReceipt, by fetcher: any Fetching) async -> Bool {
         guard let url = receipt.address.url else { return true }
-        // Of the answer, the status alone is read.
+        // Only the answer's status is read.
         let request = FetchRequest(url: url, body: receipt.body, deadline: .now + Self.longestWait)
         switch try? await fetcher.answer(to: request).status {
         case .some(200...299): return true
@@ -141,8 +144,8 @@ extension ReceiptStage {
 
     private static let longestWait = Duration.seconds(10)
 
-    /// Of one run, so that a long queue does not take all of the time that is left.
+    /// Per run, so that a long queue doesn't take all the time that is left.
     private static let maximumCount = 8
-    /// In seconds: what is older is refused. Source: Specification 16.5.
+    /// In seconds; older receipts are refused. Source: Specification 16.5.
     private static let maximumAge: Int64 = 7 * 86_400
 }

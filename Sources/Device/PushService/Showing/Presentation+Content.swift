@@ -7,7 +7,7 @@ internal import UserNotifications
 #endif
 
 extension Presentation {
-    /// The notification's content: new and empty, then filled. `original` is used for plain pushes only.
+    /// Makes the notification's content: new and empty, then filled. `original` is used only for plain pushes.
     func content(original: UNNotificationContent) -> UNNotificationContent {
         switch self {
         case .opened(let draft): Self.content(draft)
@@ -65,7 +65,7 @@ extension Presentation {
         return members
     }
 
-    /// A plain push can't claim to be sealed.
+    /// Removes the service module's key, because a plain push must not claim to be sealed.
     private static func withoutClaim(_ original: UNNotificationContent) -> UNNotificationContent {
         guard original.userInfo[SealedNotification.key] != nil,
             let shown = original.mutableCopy() as? UNMutableNotificationContent
@@ -76,9 +76,8 @@ extension Presentation {
 }
 
 extension UNMutableNotificationContent {
-    /// As a person's message, with their picture. Nil if the system doesn't do that: the content is shown as it is.
-    ///
-    /// Source: Apple, "Implementing communication notifications"; Specification 19.4.
+    /// Returns the content as a person's message, with their picture. Nil if the system can't do that; the content is then
+    /// shown as it is. Source: Apple, "Implementing communication notifications"; Specification 19.4.
     fileprivate func from(_ person: Content.Person) -> UNNotificationContent? {
         #if canImport(Intents) || os(Linux)
             var image: INImage?
@@ -91,7 +90,7 @@ extension UNMutableNotificationContent {
                 conversationIdentifier: self.threadIdentifier.isEmpty ? person.id : self.threadIdentifier,
                 serviceName: nil,
                 sender: sender, attachments: nil)
-            // The person's name takes the title's place, so a message that has only a title keeps it as its text.
+            // The person's name takes the title's place, so a message with only a title keeps it as its text.
             if !VisibleText.isVisible(self.body) { self.body = self.subtitle.isEmpty ? self.title : self.subtitle }
             let interaction = INInteraction(intent: intent, response: nil)
             interaction.direction = .incoming
@@ -127,7 +126,7 @@ extension Content.Sound {
 }
 
 extension DraftAttachment {
-    /// Nil where the system does not take the file: the text is shown without it.
+    /// Nil if the system doesn't accept the file; the text is then shown without it.
     fileprivate var system: UNNotificationAttachment? {
         var options: [String: Any] = [:]
         options[UNNotificationAttachmentOptionsTypeHintKey] = type
@@ -135,7 +134,7 @@ extension DraftAttachment {
             options[UNNotificationAttachmentOptionsThumbnailHiddenKey] = thumbnail.isHidden
             options[UNNotificationAttachmentOptionsThumbnailTimeKey] = thumbnail.time
             options[UNNotificationAttachmentOptionsThumbnailClippingRectKey] = thumbnail.clip.map { clip in
-                // What `CGRect.dictionaryRepresentation` makes of a rectangle.
+                // The form that `CGRect.dictionaryRepresentation` gives a rectangle.
                 ["X": clip.x, "Y": clip.y, "Width": clip.width, "Height": clip.height]
             }
         }
@@ -143,18 +142,18 @@ extension DraftAttachment {
     }
 }
 
-/// What is shown for one push, made of opened content or of the safe default alone. Source: Specification 6.6.
+/// The presentation of one push, made from opened content or from the safe default alone. Source: Specification 6.6.
 enum Presentation: Sendable {
     case opened(NotificationDraft)
-    /// The envelope is kept only where the device was locked, so that the app can open it after unlock.
+    /// The envelope is kept only if the device was locked, so that the app can open it after unlock.
     case safeDefault(SafeDefault, reason: OpenError, envelope: String? = nil)
-    /// A push that was never sealed, in an app that has said that it gets such.
+    /// A push that was never sealed, in an app that accepts such pushes.
     case plain
 
-    /// Removes others, and shows nothing.
+    /// Removes other notifications, and shows none.
     case withdrawal(OpenedContent, isRepeat: Bool)
 
-    /// Nil where it opened, or was never sealed.
+    /// Nil if the push opened, or was never sealed.
     var reason: OpenError? {
         switch self {
         case .opened, .plain, .withdrawal: nil

@@ -1,11 +1,10 @@
 public import Foundation
 public import SealedPush
 
-/// What the service module tells the app about a notification, read from its user info.
+/// The service module's information about a notification, read from its user info.
 ///
-/// For the app, in `userNotificationCenter(_:didReceive:)` and wherever else it gets a `UNNotification`. Never for what
-/// `application(_:didReceiveRemoteNotification:)` is given: that is the wire's own payload, and a carrier can write into it
-/// what it likes. Source: Specification 6.7.
+/// For the app, in `userNotificationCenter(_:didReceive:)` and wherever else it gets a `UNNotification`. Never for the payload
+/// in `application(_:didReceiveRemoteNotification:)`: a carrier can write anything into it. Source: Specification 6.7.
 public struct SealedNotification: Hashable, Sendable {
     /// Why it didn't open, for the app's own log; nil if it opened.
     public let reason: OpenError?
@@ -15,19 +14,18 @@ public struct SealedNotification: Hashable, Sendable {
     public let sent: Timestamp?
     /// The sender's public key, if it opened and the sender is known.
     public let sender: SenderPublicKey?
-    /// The app's own data, if it opened and has any: ``decode(_:)`` makes a value of it.
+    /// The app's own data, if it opened and has any; ``decode(_:)`` makes a value of it.
     public let data: JSONValue?
-    /// Keys of the content that this version does not know.
+    /// The content's keys that this version doesn't know.
     public let other: [String: JSONValue]
-    /// The envelope's text, if the device was locked: see ``ServiceConfiguration/reopened(_:)``.
+    /// The envelope's text, if the device was locked; see ``ServiceConfiguration/reopened(_:)``.
     public let envelope: String?
-    /// Where the attachments came from, by their identifiers.
+    /// The URLs from which the attachments were fetched, by identifier.
     public let attachmentURLs: [String: URL]
 
-    /// Nil unless this user info was made by the service module: then it holds one key and nothing else.
+    /// Reads user info; nil unless the service module made it, with one key and no other.
     ///
-    /// A push that never woke the extension still has its `aps`, and whoever carried it could have put anything beside
-    /// that. Such a push is not believed.
+    /// A push that never woke the extension still has its `aps`, and its carrier could have added anything; it isn't trusted.
     public init?(userInfo: [AnyHashable: Any]) {
         guard userInfo.count == 1, let members = userInfo[Self.key] as? [String: Any],
             let outcome = members["outcome"] as? String
@@ -54,18 +52,18 @@ public struct SealedNotification: Hashable, Sendable {
 
     static let key = "sealed-push"
 
-    /// JSON as text: user info takes property lists only, and those have no null.
+    /// Returns JSON as text, because user info takes only property lists, which have no null.
     static func text(_ value: JSONValue) -> String { String(decoding: value.bytes, as: UTF8.self) }
 
     private static func value(_ text: String) -> JSONValue? {
-        // The reader takes objects only; data may be any value.
+        // The reader accepts only objects, but data may be any value.
         let wrapped = Array("{\"value\":".utf8) + Array(text.utf8) + Array("}".utf8)
         return JSONReader.object(wrapped, maximumByteCount: 65_536)?["value"]
     }
 }
 
 extension Timestamp {
-    /// The moment as Foundation's type.
+    /// This time as Foundation's type.
     public var date: Date { Date(timeIntervalSince1970: Double(secondsSince1970)) }
 }
 

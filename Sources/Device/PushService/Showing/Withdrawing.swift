@@ -3,15 +3,15 @@ public import SealedPush
 internal import UserNotifications
 
 extension ServiceConfiguration {
-    /// Opens a background push if it is a withdrawal, removes the notifications it names and sets its badge; never on the main
+    /// Opens a background push if it's a withdrawal, removes the notifications it names, and sets its badge, off the main
     /// actor. For the app, in `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`.
     ///
-    /// All steps of Specification 6, the ledger included; takes as long as two syncs of the disk. A withdrawal in an ordinary push,
-    /// which needs Apple's filtering entitlement, is opened by the extension. Source: Specification 21.
+    /// Performs all steps of Specification 6, including the ledger; takes about as long as two disk syncs. The extension
+    /// opens withdrawals in ordinary pushes, which need Apple's filtering entitlement. Source: Specification 21.
     ///
-    /// - Parameter envelope: the push's field `custom-encrypted-message`. Believe nothing else in its user info.
-    /// - Returns: the withdrawal; nil for any other message, and for a withdrawal that belongs in an ordinary push.
-    ///   Then nothing is recorded, and the extension can still open it.
+    /// - Parameter envelope: The push's field `custom-encrypted-message`. Trust nothing else in its user info.
+    /// - Returns: The withdrawal; nil for any other message, and for a withdrawal that belongs in an ordinary push. In that
+    ///   case, nothing is recorded, and the extension can still open it.
     @discardableResult @concurrent public func withdraw(
         envelope: String
     ) async throws(OpenError) -> OpenedContent? {
@@ -25,7 +25,7 @@ extension ServiceConfiguration {
 }
 
 extension OpenedContent {
-    /// Specification 21.5.
+    /// Specification 21.5: removes the notifications that a withdrawal names, and sets its badge.
     func withdraw(from center: UNUserNotificationCenter, _ count: BadgeCount?, isRepeat: Bool) async {
         guard let withdrawal = content.withdrawal else { return }
         let withdrawn = await center.deliveredNotifications().filter { notification in
@@ -35,18 +35,18 @@ extension OpenedContent {
             else { return false }
             return switch withdrawal.target {
             case .message(let id): shown.id == id
-            // Times are whole seconds: of the same one, it may be newer.
+            // Times are whole seconds, so a notification from the same second may be newer.
             case .thread(let thread): content.threadIdentifier == thread && sent < self.sent
             }
         }
         if !withdrawn.isEmpty {
             center.removeDeliveredNotifications(withIdentifiers: withdrawn.map(\.request.identifier))
-            // The removal returns before it is done; the system answers in order. An extension may be suspended after this.
+            // The removal returns before it's done, but the system answers in order. An extension may be suspended after this.
             _ = await center.deliveredNotifications()
         }
-        // A carrier may repeat it for 30 days.
+        // A carrier may repeat the push for 30 days.
         guard let badge = content.badge, !isRepeat else { return }
-        // What messages add to from now on.
+        // Messages add to this from now on.
         try? count?.set(min(badge, BadgeCount.maximum))
         try? await center.setBadgeCount(badge)
     }

@@ -2,33 +2,40 @@ public import Foundation
 internal import PushCore
 public import SealedPush
 
-/// What will be shown, as far as it is known: the opened content's own at first, then what the stages make of it.
+/// The notification so far: at first the opened content's own values, then what the stages make of them.
 public struct NotificationDraft: Sendable {
-    /// What has opened, unchanged.
+    /// The opened content, unchanged.
     public let opened: OpenedContent
     /// Whether the same message was shown before, under the same identifier. It replaces itself, silently.
     public let isRepeat: Bool
 
+    /// The title; empty for none.
     public var title: String
+    /// The subtitle; empty for none.
     public var subtitle: String
+    /// The body; empty for none.
     public var body: String
     /// The number on the app's icon; 0 removes it, nil leaves it.
     public var badge: Int?
-    /// What is added to the number that the device has counted, unless there is a ``badge``.
+    /// The number to add to the device's own count, unless there is a ``badge``.
     public var badgeIncrement: Int?
-    /// What has come of that.
+    /// The result of that addition.
     var badgeSum: BadgeCount.Sum?
+    /// The sound; nil for none.
     public var sound: Content.Sound?
+    /// The identifier of the notification's thread; empty for none.
     public var threadID: String
+    /// The identifier of the notification's category; empty for none.
     public var category: String
+    /// The notification's importance, which determines how the system presents it.
     public var interruptionLevel: Content.InterruptionLevel
-    /// 0 to 1.
+    /// The notification's relevance, from 0 to 1.
     public var relevanceScore: Double
-    /// Files to show, in ascending ``DraftAttachment/position``; the first gives the thumbnail.
+    /// The files to show, in ascending ``DraftAttachment/position``; the first gives the thumbnail.
     public var attachments: [DraftAttachment]
     /// The app's own data, for the app and its content extension.
     public var data: JSONValue?
-    /// Who wrote it; nil in anonymous messages.
+    /// The person who wrote it; nil in anonymous messages.
     public var person: Content.Person?
 
     package init(_ opened: OpenedContent, isRepeat: Bool) {
@@ -50,13 +57,12 @@ public struct NotificationDraft: Sendable {
         person = content.person
     }
 
-    /// Whether it has come again more than a day after it was sent. A carrier could go on with that for as long as the message
-    /// is believed, and have the phone fetch and post each time. Source: Specification 14.6, 16.7.
+    /// Whether the message came again more than a day after it was sent. A carrier could repeat it for as long as the
+    /// message is accepted, and make the phone fetch and post each time. Source: Specification 14.6, 16.7.
     func isLateRepeat(at now: Timestamp) -> Bool { isRepeat && now.seconds(since: opened.sent) > 86_400 }
 
-    /// With the attachment that is the person's picture in its place, and no longer among the others. Specification 19.3.
-    ///
-    /// - Parameter read: returns the picture's file; nil if there is none.
+    /// Returns the draft with its attachment that is the person's picture moved to the person. `read` returns its bytes, or
+    /// nil if there are none. Specification 19.3.
     func withPicture(_ read: (DraftAttachment) -> [UInt8]?) -> NotificationDraft {
         guard case .attachment(let id)? = person?.image else { return self }
         var draft = self
@@ -75,24 +81,26 @@ public struct NotificationDraft: Sendable {
 
     private static let maximumPictureByteCount = 512 << 10
 
-    /// Whether a person would see any text. iOS shows the wire's own in place of none.
+    /// Whether any text is visible. If none is, iOS shows the wire's own.
     var isVisible: Bool { [title, subtitle, body].contains(where: VisibleText.isVisible) }
 }
 
 /// A file that is shown with a notification.
 public struct DraftAttachment: Hashable, Sendable {
-    /// Unique in the notification.
+    /// The identifier, unique in the notification.
     public var identifier: String
-    /// A finished file, mostly from ``StageContext/scratchFile(named:)``. The system moves it away.
+    /// A finished file, usually from ``StageContext/scratchFile(named:)``. The system moves it away.
     public var file: URL
-    /// The uniform type identifier, such as `public.png`; nil where the file's extension says it.
+    /// The uniform type identifier, such as `public.png`; nil if the filename extension determines it.
     public var type: String?
+    /// The thumbnail's options; nil for the system's defaults.
     public var thumbnail: AttachmentThumbnail?
-    /// Where it came from: findable for a content extension as ``SealedNotification/attachmentURLs``.
+    /// The URL it came from, for a content extension; see ``SealedNotification/attachmentURLs``.
     public var remoteURL: URL?
-    /// Its place among the others.
+    /// Its place among the attachments.
     public var position: Int
 
+    /// Creates an attachment; see each property for its meaning.
     public init(
         identifier: String, file: URL, type: String? = nil, thumbnail: AttachmentThumbnail? = nil,
         remoteURL: URL? = nil, position: Int = 0
@@ -107,11 +115,11 @@ public struct DraftAttachment: Hashable, Sendable {
 }
 
 extension NotificationDraft {
-    /// Takes over what differs between `given` and `returned`, and leaves alone what others have changed since.
+    /// Takes over the fields that differ between `given` and `returned`, and keeps what others have changed since.
     mutating func merge(_ returned: NotificationDraft, givenTo given: NotificationDraft) {
         guard returned.opened.ledgerKey == given.opened.ledgerKey else { return }
         guard !returned.replacesContent(of: given) else {
-            // The content itself came later: what was made of the first part of it no longer counts.
+            // The content itself came later, so what was made of its first part no longer counts.
             self = returned
             return
         }
@@ -141,13 +149,13 @@ extension NotificationDraft {
         if returned[keyPath: field] != given[keyPath: field] { self[keyPath: field] = returned[keyPath: field] }
     }
 
-    /// Identifiers are unique: of two attachments with one, the later stays.
+    /// Identifiers are unique, so of two attachments with the same one, the later stays.
     private mutating func mergeAttachments(_ returned: NotificationDraft, givenTo given: NotificationDraft) {
         let gone = Set(given.attachments.map(\.identifier)).subtracting(returned.attachments.map(\.identifier))
         let new = returned.attachments.filter { !given.attachments.contains($0) }
         let replaced = gone.union(new.map(\.identifier))
         let merged = attachments.filter { !replaced.contains($0.identifier) } + new
-        // A stable sort: those at one place stay as they came.
+        // The sort is stable: attachments with equal positions keep their order.
         attachments = merged.enumerated().sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
             .map(\.element)
     }

@@ -2,77 +2,77 @@ public import Foundation
 internal import PushCore
 public import SealedPush
 
-/// One step of the extension's work on what has opened: it takes the content so far and returns better content.
+/// One step of the extension's work on opened content: it takes the content so far and returns better content.
 ///
-/// Stages never see a push that did not open. What one fails at, or is late with, costs its own part and nothing else:
-/// the text is there before the first stage runs, and whatever is better when time is up is shown. An app puts the
-/// project's own stages, and its own, into ``ServiceConfiguration/stages``.
+/// Stages never see a push that didn't open. A stage that fails or is late loses only its own part. The text is ready
+/// before the first stage runs, and the best content is shown when time is up. An app puts the project's stages and its own
+/// into ``ServiceConfiguration/stages``.
 ///
-/// One value may work on several notifications at once, in one process: keep what belongs to one of them in local
-/// variables. Memory is shared as well: an extension has 24 MB, 12 on old devices.
+/// One value may work on several notifications at once in one process, so keep a notification's data in local variables.
+/// Memory is shared, too: an extension has 24 MB, or 12 MB on old devices.
 public protocol ServiceStage: Sendable {
-    /// When it runs among the others.
+    /// When the stage runs, relative to the others.
     var pace: StagePace { get }
 
-    /// Independent pieces of the work, each of which runs, fails and is late for itself.
+    /// Returns independent pieces of the work, each of which runs, fails, and is late on its own.
     func parts(of draft: NotificationDraft) -> [any ServiceStage]
 
-    /// Better content. A stage without this changes nothing.
+    /// Returns better content.
     ///
-    /// What was changed is merged into the best so far, field by field, so that stages that run at once do not undo one
-    /// another. The task is cancelled when time is up; what comes later is dropped.
+    /// Changes are merged into the best content so far, field by field, so that stages that run at once don't undo one
+    /// another. The task is canceled when time is up, and later results are dropped.
     ///
-    /// - Throws: anything; the log gets the ``StageError``'s code.
+    /// - Throws: Any error; the log gets the ``StageError``'s code.
     func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft
 
-    /// After the content was handed over, opened or not. The system is asked not to suspend the process meanwhile, and may
-    /// do so all the same.
+    /// Runs after the content was handed over, opened or not. The system is asked not to suspend the process, but still may.
     func finished(_ result: StageResult, in context: StageContext) async
 }
 
 extension ServiceStage {
+    /// Slow, by default.
     public var pace: StagePace { .slow }
+    /// Returns the stage itself as the only part, by default.
     public func parts(of draft: NotificationDraft) -> [any ServiceStage] { [self] }
+    /// Returns the draft unchanged, by default.
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         draft
     }
+    /// Does nothing, by default.
     public func finished(_ result: StageResult, in context: StageContext) async {}
 }
 
 /// When a stage runs.
 public enum StagePace: Sendable {
-    /// Before all others, one after the other, each within half of the time: they fetch the content itself.
+    /// Before all others, one after the other, each within half of the time. For fetching the content itself.
     case first
-    /// Then, one after the other, each within two seconds: nothing of theirs waits for a network.
+    /// Next, one after the other, each within two seconds. For work that doesn't wait for a network.
     case quick
-    /// Last, all at once, for as long as there is time: network, and heavy work.
+    /// Last, all at once, for as long as there is time. For networking and heavy work.
     case slow
 }
 
-/// What was handed over in the end.
+/// The result that was handed over.
 public enum StageResult: Sendable {
-    /// The content, with what the stages made of it.
-    ///
-    /// - Parameter elapsed: from the call of the extension.
+    /// The content, with the stages' changes, and the time since the extension's call.
     case opened(NotificationDraft, elapsed: Duration)
-    /// It did not open.
+    /// The safe default, because the push didn't open.
     case safeDefault(OpenError)
 }
 
-/// An error of a stage with a code for the log.
+/// A stage's error, with a code for the log.
 public protocol StageError: Error {
-    /// 1 to 32 of `a` to `z`, digits and `-`; nothing of the content.
+    /// The code: 1 to 32 of `a` to `z`, digits, and `-`, without anything from the content.
     var code: String { get }
 }
 
-/// What a stage has to work with, for one notification.
+/// The resources that a stage has for one notification.
 public struct StageContext: Sendable {
-    /// What this stage has ready after this moment is not shown: the notification's own deadline, or an earlier one that
-    /// the stage's ``StagePace`` sets.
+    /// The time after which this stage's work isn't shown: the notification's, or an earlier one set by its ``StagePace``.
     public private(set) var deadline: ContinuousClock.Instant
-    /// The folder that app and extension share; nil where the system knows no such app group.
+    /// The folder that the app and its extension share; nil if the system doesn't know the app group.
     public var container: URL? { environment.root(sharedContainer) }
-    /// The service module's own folder in it. It may not exist yet.
+    /// The service module's own folder in it, which may not exist yet.
     public var ownFolder: URL? { environment.folder(sharedContainer) }
     /// The device's clock.
     public var now: @Sendable () -> Timestamp { environment.now }
@@ -95,7 +95,7 @@ public struct StageContext: Sendable {
         scratchFolder = scratch
     }
 
-    /// True once: a notification has one receipt.
+    /// Returns true only once, because a notification has one receipt.
     func takesReceipt() -> Bool {
         hasReceipt.withLock { hasReceipt in
             defer { hasReceipt = true }
@@ -109,21 +109,18 @@ public struct StageContext: Sendable {
         return context
     }
 
-    /// A new path in a folder of this notification's own, which is removed afterwards: for files that are not finished.
+    /// Returns a new path for an unfinished file, in this notification's own folder, which is removed afterward. The system
+    /// moves away the files of the draft's attachments.
     ///
-    /// What the draft's attachments point to is handed to the system, which moves it away.
-    ///
-    /// - Parameter name: the file's last part, such as `picture.png`. Anything but letters, digits, `.`, `-` and `_` is replaced.
+    /// - Parameter name: The end of the filename, such as `picture.png`. Replaces all but letters, digits, `.`, `-`, and `_`.
     public func scratchFile(named name: String) throws -> URL { try scratchFolder.file(named: name) }
 
-    /// How much time is left; never less than zero.
+    /// The time that is left; never less than zero.
     public var timeLeft: Duration { max(.zero, deadline - ContinuousClock.now) }
 }
 
-/// Where the files of one notification are while they are made: a folder of its own, made when it is first needed.
-///
-/// After ``close(keeping:)`` it holds nothing but what was handed over, and nothing new can come into it. What a killed
-/// process has left is removed when the next one looks.
+/// The folder for one notification's unfinished files, created when it's first needed. After ``close(keeping:)``, it holds
+/// only the files that were handed over, and no file can be added. A later process removes what a killed one left behind.
 package final class ScratchFolder: Sendable {
     private let root: URL
     private let folder: URL
@@ -131,23 +128,22 @@ package final class ScratchFolder: Sendable {
 
     private struct State {
         var fileCount = 0
-        /// The names of what was handed over; nil before that.
+        /// The names of the files that were handed over; nil before that.
         var kept: Set<String>?
     }
 
-    /// - Parameter root: the folder for all of them; the system's folder for temporary files in an extension.
+    /// - Parameter root: The parent of all such folders; in an extension, the system's folder for temporary files.
     package init(in root: URL) {
         self.root = root.appending(path: Self.name, directoryHint: .isDirectory)
         folder = self.root.appending(path: UUID().uuidString, directoryHint: .isDirectory)
     }
 
-    /// A path in the folder that no other call returns.
+    /// Returns a path in the folder that no other call returns.
     package func file(named name: String) throws -> URL {
         let number = try state.withLock { state in
             guard state.kept == nil else { throw CancellationError() }
             if state.fileCount == 0 {
-                // The folder for all of them is made to last, and has the class; what is made in it has it too, and need
-                // not last: no wait for the drive.
+                // The root is durable and has the class. What is in it inherits the class and needn't be durable.
                 try FileProtection.fromFirstUnlock.ensureFolder(root)
                 try FileManager.default.createDirectory(
                     at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -158,7 +154,7 @@ package final class ScratchFolder: Sendable {
         return folder.appending(path: "\(number)-\(Self.safe(name))")
     }
 
-    /// Removes everything but these files, and the folder once it is empty.
+    /// Removes all but these files, and the folder once it's empty.
     package func close(keeping files: [URL]) {
         let kept = Set(files.map(\.lastPathComponent))
         let fileCount = state.withLock { state in
@@ -184,8 +180,7 @@ package final class ScratchFolder: Sendable {
 
     private func removeIfEmpty() { rmdir(folder.path(percentEncoded: false)) }
 
-    /// Removes what was left by processes that were killed, and folders whose files were moved away; not what may still be
-    /// in use.
+    /// Removes what killed processes left behind and folders whose files were moved away, but not what may still be in use.
     func sweep() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false))) ?? []
         for name in names {
@@ -199,7 +194,7 @@ package final class ScratchFolder: Sendable {
         }
     }
 
-    /// A name that is one part of a path, of at most 64 bytes, its extension kept.
+    /// Returns a name that is a single path component of at most 64 bytes, with the same extension.
     private static func safe(_ name: String) -> String {
         let kept = name.utf8.suffix(64).map { $0.isOfFileName ? $0 : UInt8(ascii: "_") }
         return String(decoding: kept, as: UTF8.self)

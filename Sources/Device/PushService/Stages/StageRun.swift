@@ -2,7 +2,7 @@ import Dispatch
 internal import PushCore
 import SealedPush
 
-/// All stages' work on one notification: first, quick, then all slow ones at once.
+/// All stages' work on one notification: the first ones, the quick ones, then all the slow ones at once.
 struct StageRun: Sendable {
     let stages: [any ServiceStage]
     let context: StageContext
@@ -11,7 +11,7 @@ struct StageRun: Sendable {
     let opening: PushOpening
     let scratch: ScratchFolder
 
-    /// Returns when every part is done or late; soon after a cancellation.
+    /// Returns when every part is done or late, or soon after a cancellation.
     func run() async {
         for stage in stages(.first) {
             for part in stage.parts(of: best.withLock { $0 }) { await attempt(part, within: context.timeLeft / 2) }
@@ -26,7 +26,7 @@ struct StageRun: Sendable {
                 group.addTask { await attempt(part, within: context.timeLeft) }
             }
             for case let part as MediaPart in parts {
-                // Before anything of it is begun: what waits costs no more than one waiting task a notification.
+                // Wait before beginning any of it, so that what waits costs no more than one waiting task per notification.
                 do { try await context.budget.files.begin(at: part.position) } catch {
                     opening.logFailure(of: part, StageLateness())
                     continue
@@ -46,7 +46,7 @@ struct StageRun: Sendable {
         let given = best.withLock { $0 }
         do {
             let returned = try await improve(given, by: part, in: context.limited(to: .now + time))
-            // Under the lock, so that no two parts' drafts are kept in the wrong order.
+            // Under the lock, so that two parts' drafts are never kept in the wrong order.
             let isKept = best.withLock { best in
                 best.merge(returned, givenTo: given)
                 return delivery.keep(.opened(best))
@@ -55,7 +55,7 @@ struct StageRun: Sendable {
         } catch { opening.logFailure(of: part, error) }
     }
 
-    /// One part's work, given up when its time is over, whether or not it heeds its cancellation.
+    /// Runs one part, and abandons it when its time is over, whether or not it responds to its cancellation.
     private func improve(
         _ draft: NotificationDraft, by part: any ServiceStage, in context: StageContext
     ) async throws -> NotificationDraft {
@@ -83,9 +83,8 @@ struct StageRun: Sendable {
 
 struct StageLateness: StageError { let code = "late" }
 
-/// The first of several results that race: of the work itself, its deadline and its task's cancellation.
-///
-/// Safe from several threads; one task waits.
+/// The first of several results that race: the work's own, its deadline, and its task's cancellation. Safe from several
+/// threads; only one task may wait.
 final class FirstResult<Success: Sendable, Failure: Error>: Sendable {
     private let state = Locked(State())
 
@@ -96,7 +95,7 @@ final class FirstResult<Success: Sendable, Failure: Error>: Sendable {
 
     var isSettled: Bool { state.withLock { $0.result != nil } }
 
-    /// Gives a result; false where there was one before.
+    /// Sets the result. Returns false if there already was one.
     @discardableResult func settle(_ result: Result<Success, Failure>) -> Bool {
         let (isFirst, waiting) = state.withLock { state in
             let isFirst = state.result == nil
@@ -108,7 +107,7 @@ final class FirstResult<Success: Sendable, Failure: Error>: Sendable {
         return isFirst
     }
 
-    /// Waits for the first result, which is `failure` once the task is cancelled.
+    /// Waits for the first result, which is `failure` once the task is canceled.
     func value(orCancelled failure: Failure) async throws(Failure) -> Success {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

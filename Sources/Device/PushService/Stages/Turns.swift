@@ -5,10 +5,8 @@ internal import PushCore
     internal import os
 #endif
 
-/// So many pieces of work of one kind at once, in the whole process. Whoever waits for a turn holds no thread, and leaves
-/// the queue when its task is cancelled, as it is when its notification's time is up.
-///
-/// Safe from several threads.
+/// A semaphore for one kind of work in the whole process. A waiting task holds no thread, and leaves the queue when it's
+/// canceled, as it is when its notification's time is up. Safe from several threads.
 package final class Turns: Sendable {
     private let width: Int
     private let memory: SharedMemory?
@@ -30,19 +28,19 @@ package final class Turns: Sendable {
     }
 
     /// - Parameters:
-    ///   - width: how many at once.
-    ///   - memory: where there is not enough for one more, that waits until one ends, or a moment. Nil where it is no matter.
-    ///   - byteCount: what each takes of it.
+    ///   - width: The number of turns at once.
+    ///   - memory: If there isn't enough for a turn, it waits until one ends, or a moment. Nil if memory doesn't matter.
+    ///   - byteCount: The memory that each turn takes.
     package init(width: Int, memory: SharedMemory? = nil, each byteCount: Int = 0) {
         self.width = width
         self.memory = memory
         self.byteCount = byteCount
     }
 
-    /// Does the work when it is its turn.
+    /// Does the work when it's its turn.
     ///
-    /// - Parameter place: lower ones come first; of one place, who came first.
-    /// - Throws: what `work` throws; `CancellationError` where the task is cancelled while it waits.
+    /// - Parameter place: Lower ones come first; of the same place, the earlier caller.
+    /// - Throws: The error of `work`, or `CancellationError` if the task is canceled while it waits.
     package func take<Answer>(at place: Int = 0, _ work: () async throws -> Answer) async throws -> Answer {
         try await begin(at: place)
         defer { end() }
@@ -51,7 +49,7 @@ package final class Turns: Sendable {
 
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits for a turn, to be given back with ``end()``.
+    /// Waits for a turn, to be released with ``end()``.
     func begin(at place: Int) async throws {
         let number = state.withLock { state in
             state.nextNumber += 1
@@ -68,7 +66,7 @@ package final class Turns: Sendable {
 
     private func enter(_ newcomer: Waiting) {
         let isTooLate = state.withLock { state in
-            // Under the lock: a cancellation that comes later finds it in the queue.
+            // Under the lock, so that a later cancellation finds it in the queue.
             if Task.isCancelled { return true }
             let index = state.waiting.firstIndex { $0.place > newcomer.place } ?? state.waiting.endIndex
             state.waiting.insert(newcomer, at: index)
@@ -98,7 +96,7 @@ package final class Turns: Sendable {
                 state.runningCount += 1
                 next.append(state.waiting.removeFirst())
             }
-            // Nobody's end would call: something else takes the memory.
+            // No `end()` will come, because something else takes the memory.
             let looksAgain = !state.waiting.isEmpty && state.runningCount == 0 && !state.looksAgain
             if looksAgain { state.looksAgain = true }
             return (next, looksAgain)
@@ -112,32 +110,32 @@ package final class Turns: Sendable {
     }
 }
 
-/// What all notifications that one process works on share, so that together they stay within the memory that the system
-/// gives it: an extension that has more is ended, with every message that it has opened.
+/// The limits that all notifications of one process share, so that together they stay within the memory that the system
+/// allows. The system ends an extension that takes more, with every message that it has opened.
 ///
-/// A transfer holds 0.25 MB on Linux, and 0.4 by estimate in Apple's loader. What gets no turn while there is time is late,
-/// like any other part of a notification; the text waits for none of it. Source: Specification 14.3.
+/// A transfer takes 0.25 MB on Linux, and an estimated 0.4 MB in Apple's loader. Work that gets no turn in time is late,
+/// like any other part of a notification; the text doesn't wait for it. Source: Specification 14.3.
 package final class WorkBudget: Sendable {
     let files: Turns
-    /// Contents that did not fit into a push: apart, so that no slow picture keeps a text back.
+    /// For content that didn't fit into a push; separate, so that no slow picture delays a text.
     let overflows: Turns
     let receipts: Turns
-    /// What takes some megabytes for some milliseconds: drawing a chart, reading a long content.
+    /// For work that takes some megabytes for some milliseconds: drawing a chart, or reading long content.
     package let largeWork: Turns
 
-    /// - Parameter availableMemory: how many bytes more the process may take; nil where nobody knows.
+    /// - Parameter availableMemory: Returns how many more bytes the process may take; nil if that is unknown.
     package init(availableMemory: @escaping @Sendable () -> Int? = WorkBudget.memoryBySystem) {
         let memory = SharedMemory(available: availableMemory)
         files = Turns(width: 6, memory: memory, each: 384 << 10)
         receipts = Turns(width: 2, memory: memory, each: 384 << 10)
         largeWork = Turns(width: 1, memory: memory, each: 1 << 20)
-        // Counted apart: a text waits for no picture. What two take comes out of the reserve, if need be.
+        // Counted separately, so that a text doesn't wait for pictures. If need be, two of them take from the reserve.
         overflows = Turns(width: 2, memory: SharedMemory(available: availableMemory), each: 384 << 10)
     }
 
     package static let shared = WorkBudget()
 
-    /// What the system says. Apple's function answers 0 where there is no limit, as in its simulator.
+    /// Returns what the system reports. Apple's function returns 0 if there is no limit, as in its simulator.
     package static func memoryBySystem() -> Int? {
         #if (os(iOS) || os(visionOS)) && !targetEnvironment(macCatalyst)
             let available = os_proc_available_memory()
@@ -148,18 +146,17 @@ package final class WorkBudget: Sendable {
     }
 }
 
-/// How much of the process's memory work under way may still come to take. Safe from several threads.
+/// The part of the process's memory that work in progress may still take. Safe from several threads.
 package final class SharedMemory: Sendable {
     private let available: @Sendable () -> Int?
     private let promisedByteCount = Locked(0)
 
-    /// What is left for opening, and for what the system's own code takes unseen.
+    /// The memory left for opening, and for the system's own code.
     private static let reserve = 1 << 20
 
     init(available: @escaping @Sendable () -> Int?) { self.available = available }
 
-    /// False where it would leave less than the reserve. Work that has just begun has not taken its part yet: so all that was
-    /// promised counts, beside what is available.
+    /// Returns false if less than the reserve would be left. Promised memory counts, because new work hasn't taken it yet.
     func take(_ byteCount: Int) -> Bool {
         promisedByteCount.withLock { promised in
             if let available = available(), available < Self.reserve + promised + byteCount { return false }
@@ -171,11 +168,10 @@ package final class SharedMemory: Sendable {
     func giveBack(_ byteCount: Int) { promisedByteCount.withLock { $0 -= byteCount } }
 }
 
-/// Runs stages on threads that the system makes as they are needed, so that one that blocks its thread takes none from
-/// the others, nor from the deadline.
+/// Runs stages on threads made as needed, so that one that blocks its thread doesn't hold up the others or the deadline.
 enum StageExecutor {
-    /// Starts work on threads of its own. Before iOS 18 it shares the few threads of the concurrency runtime: a stage that
-    /// blocks one may then delay others, but not the deadline, which is a timer of Dispatch's.
+    /// Starts work on its own threads. Before iOS 18, it shares the few threads of the concurrency runtime: a stage that
+    /// blocks one may delay others, but not the deadline, which is a Dispatch timer.
     @discardableResult static func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         if #available(iOS 18, macCatalyst 18, macOS 15, visionOS 2, *) {
             Task(executorPreference: ThreadExecutor.shared, operation: work)
@@ -184,7 +180,7 @@ enum StageExecutor {
         }
     }
 
-    /// Runs `work` once the time is over, unless it is cancelled before.
+    /// Runs `work` once the time is over, unless it's canceled before.
     static func timer(after time: Duration, _ work: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
         let timer = DispatchSource.makeTimerSource(queue: queue())
         timer.schedule(deadline: .now() + time / .seconds(1))
@@ -193,8 +189,7 @@ enum StageExecutor {
         return timer
     }
 
-    /// A queue for one piece of work. A serial queue gets a thread whatever the others do; a concurrent one, and the global
-    /// ones, wait for a free one.
+    /// Returns a queue for one piece of work. A serial queue always gets a thread; others wait for a free one.
     static func queue() -> DispatchQueue { DispatchQueue(label: "sealed-push", qos: .userInitiated) }
 }
 

@@ -2,32 +2,31 @@ internal import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// The number on the app's icon, as far as messages add to it (``Content/badgeIncrement``): one count for the app and its
-/// extension.
+/// The number on the app's icon that messages add to (`Content.badgeIncrement`), shared by the app and its extension.
 ///
-/// The app sets it, mostly to the number of unread messages when it becomes active, and then tells the system
-/// (`setBadgeCount`). Several processes may count at once, without a lock; none is counted twice. Each call costs a few system
-/// calls and no sync. Source: Specification 20.
+/// The app sets it, usually to the number of unread messages when it becomes active, and then tells the system
+/// (`setBadgeCount`). Several processes may count at once, without a lock; no increment is counted twice. Each call costs a
+/// few system calls and no sync. Source: Specification 20.
 public struct BadgeCount: Sendable {
     private let folder: URL
 
-    /// Nil if the system knows no such app group.
+    /// Opens this app's count; nil if the system doesn't know the app group.
     public init?(container: SharedContainer) {
         guard let folder = DeviceEnvironment.system.folder(container) else { return nil }
         self.init(in: folder)
     }
 
-    /// - Parameter root: the folder `SealedPush` of the shared container.
+    /// - Parameter root: The folder `SealedPush` of the shared container.
     init(in root: URL) { folder = root.appending(path: "badge", directoryHint: .isDirectory) }
 
     /// The count; 0 if it can't be read.
     public var value: Int { min(Self.maximum, max(0, Self.length(path) ?? 0)) }
 
-    /// Sets the count: 0 to 9,999.
+    /// Sets the count, from 0 to 9,999.
     ///
     /// - Throws: `CocoaError` if it can't be written, such as before the first unlock.
     public func set(_ value: Int) throws {
-        precondition((0...Self.maximum).contains(value), "a badge counts from 0 to \(Self.maximum)")
+        precondition((0...Self.maximum).contains(value), "a badge count must be from 0 to \(Self.maximum)")
         do {
             try ensureFolder()
             let new = folder.appending(path: "new.\(UUID().uuidString)")
@@ -36,14 +35,14 @@ public struct BadgeCount: Sendable {
         } catch { throw CocoaError(.fileWriteUnknown) }
     }
 
-    /// What one call has made of the count.
+    /// The count after one addition.
     struct Sum: Sendable {
         let value: Int
-        /// Tells a count from the one that the app has put in its place.
+        /// Tells this count from one that the app has put in its place.
         let file: UInt64
     }
 
-    /// Adds to the count; nil if it can't be written, or for less than 1 or more than 99.
+    /// Adds to the count. Returns nil if it can't be written, or if the increment isn't from 1 to 99.
     func add(_ increment: Int) -> Sum? {
         guard (1...99).contains(increment), (try? ensureFolder()) != nil else { return nil }
         for _ in 0..<16 {
@@ -52,9 +51,9 @@ public struct BadgeCount: Sendable {
             defer { close(descriptor) }
             guard (try? DurableFiles.writeAll([UInt8](repeating: 0, count: increment), to: descriptor)) != nil
             else { return nil }
-            // With O_APPEND, where this very write has ended.
+            // With O_APPEND, this is where this very write has ended.
             let sum = Int(lseek(descriptor, 0, SEEK_CUR))
-            // Unless the app has replaced the file meanwhile.
+            // Try again if the app has replaced the file meanwhile.
             if let file = Self.number(of: descriptor, if: path) {
                 return Sum(value: min(Self.maximum, sum), file: file)
             }
@@ -75,7 +74,7 @@ public struct BadgeCount: Sendable {
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// The file's number, if the path is still this file's.
+    /// Returns the file's number, if the path still refers to this file.
     private static func number(of descriptor: Int32, if path: String) -> UInt64? {
         var (opened, named) = (stat(), stat())
         guard fstat(descriptor, &opened) == 0, stat(path, &named) == 0, opened.st_ino == named.st_ino else {

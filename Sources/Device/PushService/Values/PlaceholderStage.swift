@@ -2,24 +2,25 @@ package import Foundation
 internal import PushCore
 import SealedPush
 
-/// Fills `{{name}}` and `{{name|in its place}}` in title, subtitle and body with the app's ``SharedValues``, where the
-/// sender has said that the content is a template. Nothing of the values leaves the device.
+/// Fills `{{name}}` and `{{name|fallback}}` in the title, subtitle, and body with the app's ``SharedValues``, if the sender
+/// marked the content as a template. The values never leave the device.
 ///
-/// A name without a value takes what stands in its place. Where there is nothing either, the title or subtitle that holds it
-/// is left out, and a body becomes the stage's own text. Filled in are the characters alone: no placeholder in a value is
-/// filled, control characters and what turns the direction of text are dropped, and a text ends after 8,192 bytes. Less than a
-/// millisecond. Source: Specification 17.
+/// A name without a value takes the fallback after `|`. Without one, the title or subtitle that holds it is left out, and a
+/// body becomes the stage's own text. Placeholders in a value are not filled. Control characters and those that change the
+/// direction of text are dropped. A text is cut after 8,192 bytes. Takes less than a millisecond. Source: Specification 17.
 public struct PlaceholderStage: ServiceStage {
     private let fallback: String
 
-    /// - Parameter fallback: the body where the sender's can't be filled; with something to see, or the program stops.
+    /// Creates a stage. `fallback` is the body if the sender's can't be filled; the program stops unless it's visible.
     public init(fallback: String) {
-        precondition(VisibleText.isVisible(fallback), "a fallback is a text that a person can see")
+        precondition(VisibleText.isVisible(fallback), "`fallback` must contain visible text")
         self.fallback = fallback
     }
 
+    /// Quick, because filling in text needs no network.
     public var pace: StagePace { .quick }
 
+    /// Returns the draft with its placeholders filled in.
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         guard draft.opened.content.isTemplate else { return draft }
         let values = context.ownFolder.map { SharedValues(in: $0).all() } ?? [:]
@@ -38,7 +39,7 @@ public struct PlaceholderStage: ServiceStage {
         }
     }
 
-    /// Without what could reach beyond the value itself.
+    /// Removes characters that could have an effect beyond the value itself.
     private static func clean(_ value: String, keepsLines: Bool) -> String {
         var text = String.UnicodeScalarView()
         for scalar in value.unicodeScalars {
@@ -55,15 +56,17 @@ public struct PlaceholderStage: ServiceStage {
     private static let maximumByteCount = 8_192
 }
 
-/// Gives a message without a body one of the app's own: for messages that are a picture, say.
+/// Gives a message without a body one of the app's own, such as for messages that are just a picture.
 public struct DefaultBodyStage: ServiceStage {
     private let body: String
 
-    /// - Parameter body: the text, translated in the extension's bundle.
+    /// Creates a stage with the text to use, translated in the extension's bundle.
     public init(_ body: String) { self.body = body }
 
+    /// Quick, because the text is at hand.
     public var pace: StagePace { .quick }
 
+    /// Returns the draft, with the stage's text if it has no visible body.
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         var draft = draft
         if !VisibleText.isVisible(draft.body) { draft.body = body }
@@ -71,8 +74,8 @@ public struct DefaultBodyStage: ServiceStage {
     }
 }
 
-/// A text with placeholders, `{{name}}` or `{{name|in its place}}`: parsed once, and filled once, so that nothing that is
-/// filled in is read as a placeholder. Source: Specification 17.2.
+/// A text with placeholders, `{{name}}` or `{{name|fallback}}`. It's parsed once and filled once, so that no value is read
+/// as a placeholder. Source: Specification 17.2.
 struct Template: Hashable, Sendable {
     private let parts: [Part]
 
@@ -81,7 +84,7 @@ struct Template: Hashable, Sendable {
         case placeholder(name: Substring, fallback: Substring?)
     }
 
-    /// Any text; what is no placeholder stays as it is. One pass: costs time in proportion to its length.
+    /// Parses any text, and keeps whatever isn't a placeholder. One pass, in time proportional to the text's length.
     init(_ text: String) {
         var parts: [Part] = []
         var (kept, opening) = (text.startIndex, nil as String.Index?)
@@ -106,7 +109,7 @@ struct Template: Hashable, Sendable {
         self.parts = parts + [.text(text[kept...])]
     }
 
-    /// Nil where a placeholder has neither a value nor something in its place.
+    /// Returns nil if a placeholder has neither a value nor a fallback.
     func filled(maximumByteCount: Int, _ value: (String) -> String?) -> String? {
         var text = ""
         for part in parts {
@@ -121,7 +124,7 @@ struct Template: Hashable, Sendable {
         return text
     }
 
-    /// At a grapheme's boundary, with an ellipsis.
+    /// Cuts a text at a grapheme boundary, with an ellipsis.
     static func cut(_ text: String, to byteCount: Int) -> String {
         guard text.utf8.count > byteCount else { return text }
         var kept = ""
@@ -141,32 +144,32 @@ struct Template: Hashable, Sendable {
         return .placeholder(name: name, fallback: fallback)
     }
 
-    /// 1 to 64 of `A` to `Z`, `a` to `z`, digits, `.`, `-` and `_`.
+    /// Whether a name is 1 to 64 of `A` to `Z`, `a` to `z`, digits, `.`, `-`, and `_`.
     static func isName(_ name: some StringProtocol) -> Bool {
         (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(\.isOfFileName)
     }
 }
 
-/// Texts that the app leaves in the shared container for its extension, by name: what a message shows and its server does
-/// not know, such as the quote of the day or how the person calls a contact.
+/// Named texts that the app leaves in the shared container for its extension. With them, a message shows what its server
+/// doesn't know, such as the quote of the day or the user's name for a contact.
 ///
-/// They never leave the device. One JSON file, replaced as a whole, so that an extension sees the values before or after a
-/// change. It can be read from the first unlock after a restart on, also while the screen is locked: for nothing that a locked
-/// screen must not show. At most 64 values, each with 4,096 bytes of UTF-8 at most, and 65,536 bytes of JSON in all. Names have 1 to 64 letters (A to Z), digits,
-/// dots, hyphens and underscores. Safe from many threads; of two that write at once, one's values are there.
+/// They never leave the device. They are one JSON file, replaced as a whole, so that an extension sees the values before or
+/// after a change. It can be read from the first unlock after a restart, even while the screen is locked, so keep out what a
+/// locked screen must not show. At most 64 values, each with at most 4,096 bytes of UTF-8, and 65,536 bytes of JSON in all.
+/// Names have 1 to 64 letters (A to Z), digits, dots, hyphens, and underscores. Safe from many threads; the last writer wins.
 public struct SharedValues: Sendable {
     private let root: URL
 
-    /// Nil where the system knows no such app group.
+    /// Opens this app's values; nil if the system doesn't know the app group.
     public init?(container: SharedContainer) {
         guard let root = DeviceEnvironment.system.folder(container) else { return nil }
         self.init(in: root)
     }
 
-    /// - Parameter root: the folder `SealedPush` of the shared container.
+    /// - Parameter root: The folder `SealedPush` of the shared container.
     package init(in root: URL) { self.root = root }
 
-    /// Puts these values in place of all that were there. Durable on return; some milliseconds.
+    /// Replaces all values with these. Durable on return; takes some milliseconds.
     public func replaceAll(with values: [String: String]) throws(SharedValuesError) {
         guard values.count <= Self.maximumCount else { throw .tooMany }
         for (name, value) in values {
@@ -185,8 +188,8 @@ public struct SharedValues: Sendable {
         } catch { throw .notWritten }
     }
 
-    /// What is there; empty where there is nothing, or nothing that reads. Whatever has written the file, no value is longer
-    /// than it may be.
+    /// Returns the values; empty if there are none, or they can't be read. Values that are too long are cut, whatever wrote
+    /// the file.
     public func all() -> [String: String] {
         guard let bytes = try? DurableFiles.read(file, limit: Self.maximumFileByteCount + 1),
             let members = JSONReader.object(bytes, maximumByteCount: Self.maximumFileByteCount)
@@ -203,16 +206,16 @@ public struct SharedValues: Sendable {
     private static let maximumFileByteCount = 65_536
 }
 
-/// Why values were not written; those that were there still are.
+/// Why values weren't written; the previous ones remain.
 public enum SharedValuesError: Error, Equatable, Sendable {
-    /// More than 64.
+    /// There are more than 64 values.
     case tooMany
-    /// A name that no placeholder can have.
+    /// A name isn't one that a placeholder can have.
     case badName
-    /// More than 4,096 bytes.
+    /// A value has more than 4,096 bytes.
     case tooLong(name: String)
-    /// More than 65,536 bytes of JSON in all.
+    /// The values have more than 65,536 bytes of JSON in all.
     case tooMuch
-    /// The disk is full, or the container is not there.
+    /// The disk is full, or the container doesn't exist.
     case notWritten
 }
