@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// What a phone shows of `push.apns`.
+    /// Delivers `push.apns` to a phone, and returns what it shows.
     private func delivered(_ more: String...) throws -> Program.Result {
         try Program("device-simulator", in: folder.url).run(
             ["deliver", "push.apns", "--device", "phone", "--trust", "newsroom", "--topic", "com.example.app"]
@@ -47,7 +47,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: folder.appending(name).path)[.posixPermissions] as? Int
     }
 
-    @Test("adds to the content, which keeps what it had, and prints no key") func content() throws {
+    @Test("adds an attachment to the content, keeps the rest, and doesn't print the key") func content() throws {
         let first = try attach("--output", "one", "--content", "content.json")
         #expect(first.status == 0, "\(first.errors)")
         let second = try attach("--output", "two", "--content", "content.json", "--id", "second", "--plain", "--json")
@@ -62,7 +62,7 @@ import Testing
         #expect(try Data(contentsOf: folder.appending("one")).count == 150_008 + 24 + 3 * 17)
     }
 
-    @Test("a content that gets a key is for its owner alone from its first byte on, and a link to it stays one")
+    @Test("content that gets a key is private to its owner from its first byte on, and a link to it is kept")
     func mode() throws {
         let content = folder.appending("content.json")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: content.path)
@@ -73,7 +73,7 @@ import Testing
         #expect(try (object("content.json")["attachments"] as? [Any])?.count == 1)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "content.json")
 
-        // A limit on the length of files ends the program in the midst of writing the content, and shows what lies there then.
+        // A limit on file sizes kills the program while it writes the content, which shows the files at that moment.
         let body = String(repeating: "b", count: 100_000)
         try folder.write(#"{"alert":{"body":"\#(body)"}}"#, to: "content.json")
         try Data(picture.prefix(1_000)).write(to: folder.appending("photo.png"))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "a file that is stored as it is is for its owner alone, like the one that it comes from; an encrypted one may be read"
+        "an unencrypted copy is private to its owner, like the original; an encrypted file may be readable by others"
     ) func modes() throws {
         for (more, mode) in [(["--plain"], 0o600), ([], 0o644)] {
             let output = "stored-\(mode)"
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("what it encrypts another implementation opens, and the other way round") func interop() throws {
+    @Test("another implementation opens files encrypted here, and vice versa") func interop() throws {
         #expect(try attach("--output", "stored", "--entry", "entry.json").status == 0)
         #expect(try mode("entry.json") == 0o600)
         try #require(
@@ -129,7 +129,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: file)) == Data(picture))
     }
 
-    @Test("leaves alone what exists, what is wrong, and what iOS would not show") func refusals() throws {
+    @Test("refuses existing outputs, wrong inputs, and files that iOS wouldn't show") func refusals() throws {
         func expect(_ result: Program.Result, _ status: Int32, _ text: String) {
             #expect(result.status == status, "\(result.errors)")
             #expect(result.errors.contains(text), "\(result.errors)")
@@ -160,7 +160,7 @@ import Testing
         #expect(names == ["content.json", "large.png", "photo.png", "text.txt"])
     }
 
-    @Test("a story too long for one push goes into a file, which is fetched first") func overflow() throws {
+    @Test("a story too long for one push is moved to a file, which is fetched first") func overflow() throws {
         let files = try MisbehavingServer()
         let url = files.url("story", .hangs).absoluteString
         let body = String(repeating: "long story ", count: 2_000)
@@ -178,7 +178,7 @@ import Testing
         _ = files.url("story", .serves(Array(try Data(contentsOf: folder.appending("o")))))
         let shown = try delivered()
         #expect(shown.objects.first?["body"] as? String == body)
-        // Where it fits, nothing is moved.
+        // If it fits, no file is written.
         #expect(try seal("content.json", "--overflow", url, "--overflow-output", "p", "--output", "q").status == 0)
         #expect(!FileManager.default.fileExists(atPath: folder.appending("p").path))
         // A push that is refused leaves no file to store.

@@ -9,7 +9,7 @@ import Testing
 @testable import PushKeyring
 @testable import SealedPushCommand
 
-@Suite("The words of the commands") struct DoctorWordsTests {
+@Suite("The commands' sentences") struct DoctorWordsTests {
     private static let day = Timestamp(secondsSince1970: 1_760_000_000)!
     private static let envelope: Envelope = {
         let (recipient, sender) = (DevicePrivateKey().recipient, SenderPrivateKey())
@@ -44,7 +44,7 @@ import Testing
         .logUnreadable(message: "no"),
     ]
 
-    @Test("The doctor says of each finding what it is and what to do, and of no two the same")
+    @Test("describe each finding and what to do about it, and no two are the same")
     func ofFindings() throws {
         #expect(Set(Self.findings.map { "\($0.sentence) \($0.advice)" }).count == Self.findings.count)
         for finding in Self.findings { #expect(finding.sentence.count > 10 && finding.advice.count > 5) }
@@ -74,7 +74,7 @@ import Testing
         DiagnosisWords(diagnosis: diagnosis, folder: "Keys")
     }
 
-    /// Of the step that fails.
+    /// Returns the description of the step that fails, and the advice.
     private func failing(_ cause: PayloadDiagnosis.Cause?, _ refusal: OpenError) -> (words: String, advice: String) {
         let words = words(diagnosis(cause, refusal))
         return (words.failure, words.advice)
@@ -110,7 +110,7 @@ import Testing
             signedBy: AuthorityPrivateKey())
     }()
 
-    @Test("say of each cause why a payload does not open, and what to do") func ofCauses() {
+    @Test("explain for each cause why a payload doesn't open, and what to do") func ofCauses() {
         var seen: Set<String> = []
         for (cause, refusal) in Self.causes {
             let (words, advice) = failing(cause, refusal)
@@ -121,7 +121,7 @@ import Testing
             .untrusted(sender, "shop", hasAuthority: false, verdict: nil), .unknownSender)
         #expect(
             untrusted.words
-                == "it names the sender \(sender.keyID), as shop has, who is not trusted for com.example.app; trusted, it would open"
+                == "it names the sender \(sender.keyID) (shop), who is not trusted for com.example.app; if that sender were trusted, it would open"
         )
         #expect(
             untrusted.advice
@@ -131,7 +131,7 @@ import Testing
                 == "it expired on 2025-10-09 10:53:20 UTC, 2 hours ahead, and it is 2025-10-09 08:53:20 UTC here")
     }
 
-    @Test("say of each step that holds what it has shown, and first whether the extension is started at all")
+    @Test("describe each step that passes, and first whether the extension is started at all")
     func ofSteps() {
         let opened = words(diagnosis(nil, nil))
         #expect(opened.start?.outcome == .passed && opened.advice.contains("replayed"))
@@ -145,22 +145,22 @@ import Testing
         }
         #expect(Set(sentences).count == OpenError.Step.allCases.count && !sentences.contains("passed"))
         #expect(sentences.contains("it names the sender \(Self.id) (newsroom), who is trusted"))
-        #expect(sentences.contains("it is 1 hour old; up to 30 days are allowed"))
+        #expect(sentences.contains("it is 1 hour old; up to 30 days is allowed"))
         #expect(sentences.contains("it expires on 2025-10-09 10:53:20 UTC, 2 hours ahead"))
         let retired = diagnosis(nil, nil, opensUntil: Self.life(retired: Self.day))
         #expect(
             words(retired).words(.init(name: .key, outcome: .passed))
-                == "the key is retired, and opens what was sent until 2025-10-09 10:53:20 UTC")
+                == "the key is retired, but opens messages sent until 2025-10-09 10:53:20 UTC")
     }
 
-    @Test("say of each reason code what to do; each step and each fault has a code") func ofReasons() {
+    @Test("give advice for each reason code; each step and each fault has a code") func ofReasons() {
         let reasons = OpenError.allCases
         #expect(Set(reasons.map(\.hint)).count == reasons.count)
         #expect(Set(reasons.compactMap(\.facts.step)) == Set(OpenError.Step.allCases))
         #expect(Set(reasons.map(\.facts.fault)) == Set(OpenError.Fault.allCases))
     }
 
-    @Test("name no command that there is not") func commands() throws {
+    @Test("name only commands that exist") func commands() throws {
         func exists(_ words: ArraySlice<Substring>, in commands: [any ParsableCommand.Type]) -> Bool {
             guard let first = words.first,
                 let command = commands.first(where: { ($0.configuration.commandName ?? "\($0)".lowercased()) == first })

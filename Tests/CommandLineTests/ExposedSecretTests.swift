@@ -5,7 +5,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("Files with secrets", .blocking) struct ExposedSecretTests {
+@Suite("Secret files", .blocking) struct ExposedSecretTests {
     private let fixture: KeyringFixture
     private let copy: KeyringCopy
 
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "that others may read or change are refused, and not repeated", arguments: [0o640, 0o604, 0o620, 0o602, 0o666])
+        "that others may read or change are refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o666])
     func refused(_ mode: Int) throws {
         let key = ["--unlock", fixture.folder.appending("key").path]
         for (words, option, name) in [
@@ -44,7 +44,9 @@ import Testing
         }
     }
 
-    @Test("that a server has are refused likewise: APNs' key, tokens, TLS' key, the outbox's") func ofServer() throws {
+    @Test("of a server are refused, too: the APNs key, tokens, the TLS key, and the outbox's key") func ofServer()
+        throws
+    {
         let folder = try TemporaryFolder()
         try Keyring(folder: folder.appending("Keys")).generateSender(named: "newsroom")
         let path = try folder.write("x\n", to: "secret")
@@ -64,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("that are pipes are read, and a short passphrase is spoken of when something is sealed with it")
+    @Test("can be pipes, and sealing with a short passphrase prints a warning")
     func pipes() throws {
         let key = fixture.folder.appending("key").path
         let piped = try Program(at: "/bin/bash").run(

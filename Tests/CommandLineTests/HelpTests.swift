@@ -9,7 +9,7 @@ import Testing
         let commandName: String
         let subcommands: [Command]?
 
-        /// The words of this command and of all below it.
+        /// Returns the words of this command and of all its subcommands.
         func all(_ words: [String] = []) -> [[String]] {
             [words]
                 + (subcommands ?? []).filter { $0.commandName != "help" }.flatMap { $0.all(words + [$0.commandName]) }

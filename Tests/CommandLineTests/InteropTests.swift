@@ -3,8 +3,8 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Implementations in other languages, made from the specification alone: Clients/Python and Clients/Node, by the tools of
-/// Tests/Interop.
+/// Tests with implementations in other languages, written from the specification alone: Clients/Python and Clients/Node, run by
+/// the tools in Tests/Interop.
 @Suite("Another implementation", .serialized, .blocking) struct InteropTests {
     private let folder: TemporaryFolder
     private let recipient: String
@@ -19,11 +19,11 @@ import Testing
 
     private func python(_ arguments: String...) throws -> Program.Result {
         let script = Checkout.folder.appending(path: "Tests/Interop/interop.py").path
-        // Debian's own Python, for which the packages are installed.
+        // Debian's own Python, which has the packages.
         return try Program(at: "/usr/bin/python3", in: folder.url).run([script] + arguments)
     }
 
-    /// A file with a key's secret, as the other implementations read it.
+    /// Writes a key's secret to a file in the form that the other implementations read.
     private func secretFile(of name: String) throws -> String {
         let secret = try Program("sealedpush", in: folder.url).run(
             "keys", "export", name, "--secret", "--yes", "--keyring", "K")
@@ -39,7 +39,7 @@ import Testing
         return try Program("device-simulator", in: folder.url).run(arguments + more).objects.first ?? [:]
     }
 
-    @Test("what it seals in one context, in any order, opens here") func authenticated() throws {
+    @Test("seals messages in one context that open here in any order") func authenticated() throws {
         let content = try folder.write(
             #"{"alert":{"title":"Nina","body":"שלום 👋🏽 100%"},"data":[1,null]}"#, to: "c.json")
         let sealed = try python(
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("a sealed box of a NaCl library opens here, where the app allows it") func anonymous() throws {
+    @Test("makes a NaCl sealed box that opens here if the app allows it") func anonymous() throws {
         let content = try folder.write(#"{"alert":{"body":"from a stranger"}}"#, to: "c.json")
         let sealed = try python(
             "seal-anonymous", "--recipient", recipient, "--topic", "com.example.app", "--content", content)
@@ -66,7 +66,7 @@ import Testing
         #expect(shown["body"] as? String == "from a stranger")
     }
 
-    @Test("what is sealed here opens there") func theirs() throws {
+    @Test("opens messages sealed here") func theirs() throws {
         let content = try folder.write(#"{"alert":{"body":"to another language"}}"#, to: "c.json")
         for padding in ["buckets", "full", "none"] {
             let payload = try Program("sealedpush", in: folder.url).run(
@@ -85,7 +85,7 @@ import Testing
         try Program("sealedpush", in: folder.url).run(["keys"] + words + ["--keyring", "K"])
     }
 
-    /// A server in another language, and what it keeps of a device.
+    /// Runs a server in another language, which keeps a device's state in a file.
     private func server(_ language: Language, _ words: String...) throws -> Program.Result {
         let script = Checkout.folder.appending(path: "Tests/Interop/\(language.script)").path
         let setting = [script, "device.json", try secretFile(of: "newsroom"), "com.example.app"]
@@ -137,13 +137,13 @@ import Testing
         #expect(older.status == 65 && older.errors == "rolled-back\n")
     }
 
-    @Test("each server in another language goes on with what the other has stored of a device") func stored() throws {
+    @Test("each server in another language can use the state that the other stored for a device") func stored() throws {
         _ = try keys("generate", "device", "tablet", "--topic", "com.example.app")
         #expect(try server(.python3, "enroll", keys("export", "tablet", "--record").trimmed).status == 0)
         let question = try server(.node, "challenge").trimmed
         let answer = try keys("challenge", "tablet", "--reply", question, "--trust", "newsroom")
         #expect(try server(.python3, "check", answer.trimmed).status == 0)
-        // With one message's ID, both name the push to Apple alike.
+        // For the same message ID, both send the same headers to Apple.
         let content = try folder.write(
             #"{"id":"5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09","alert":{"title":"Nina"}}"#, to: "c.json")
         let headers = try Language.allCases.map { language in

@@ -3,7 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// The codes are read back by zbar, a reader that has nothing in common with the library that makes them.
+/// Reads the codes back with zbar, which shares no code with the library that creates them.
 @Suite("keys show --qr", .blocking) struct QRCodeTests {
     private let folder: TemporaryFolder
     private static let kinds = ["device", "sender"]
@@ -19,7 +19,7 @@ import Testing
         try Program("sealedpush", in: folder.url).run(arguments)
     }
 
-    /// The same on a terminal: script(1) makes one, whose lines end in a carriage return too.
+    /// Runs the command on a terminal made by script(1), whose lines end with CR LF.
     private func runOnTerminal(_ environment: [String], _ name: String) throws -> [String] {
         let program = Program("sealedpush").executable.path
         let command = "env \(environment.joined(separator: " ")) '\(program)' keys show \(name) --qr --keyring K"
@@ -31,7 +31,7 @@ import Testing
 
     private func key(_ name: String) throws -> String { try run("keys", "export", name, "--keyring", "K").trimmed }
 
-    /// The code's part of what was printed.
+    /// Returns the lines of the output that belong to the code.
     private func code(in lines: [String]) -> [String] {
         lines.filter { $0.hasPrefix(Self.colors) || $0.contains { "█▀▄".contains($0) } }
     }
@@ -40,10 +40,10 @@ import Testing
         code(in: try run("keys", "show", name, "--qr", "--keyring", "K").output.split(separator: "\n").map(String.init))
     }
 
-    /// What a camera reads: modules of 4 by 4 pixels, on the ground of the terminal around.
+    /// Reads a code as a camera would: with modules of 4 by 4 pixels, on the terminal's background.
     ///
-    /// - ink: the grey of a block, 0 to 255.
-    /// - around: the grey of the terminal outside the code.
+    /// - ink: the gray level of a block, 0 to 255.
+    /// - around: the gray level of the terminal outside the code.
     private func read(_ lines: [String], ink: UInt8, paper: UInt8, around: UInt8) throws -> String {
         let rows = lines.flatMap { line in
             [line.map { "█▀".contains($0) ? ink : paper }, line.map { "█▄".contains($0) ? ink : paper }]
@@ -63,7 +63,7 @@ import Testing
         ).trimmed
     }
 
-    @Test("prints, where there is no terminal, what reads as the key on a dark ground", arguments: kinds)
+    @Test("without a terminal, prints a code that reads as the key on a dark background", arguments: kinds)
     func plain(kind: String) throws {
         let shown = try run("keys", "show", kind, "--qr", "--keyring", "K")
         #expect(shown.status == 0)
@@ -77,7 +77,7 @@ import Testing
         #expect(try read(lines, ink: 20, paper: 230, around: 230) != key.uppercased())
     }
 
-    @Test("prints black on white on a terminal, which reads as the key on any ground", arguments: kinds)
+    @Test("on a terminal, prints black on white, which reads as the key on any background", arguments: kinds)
     func colored(kind: String) throws {
         let lines = code(in: try runOnTerminal(["--unset=NO_COLOR", "TERM=xterm-256color"], kind))
         #expect(lines.count == 21)
@@ -89,7 +89,7 @@ import Testing
         #expect(try read(blocks, ink: 0, paper: 255, around: 255) == key)
     }
 
-    @Test("prints no escape sequence where NO_COLOR is set, nor on a terminal without colors")
+    @Test("prints no escape sequences if NO_COLOR is set or the terminal has no colors")
     func withoutColors() throws {
         let plain = try plainCode("device")
         for environment in [["NO_COLOR=1", "TERM=xterm"], ["TERM=dumb"], ["--unset=TERM"]] {
@@ -98,7 +98,7 @@ import Testing
         #expect(code(in: try runOnTerminal(["NO_COLOR=", "TERM=xterm"], "device")) != plain)
     }
 
-    @Test("reads as the key for many keys, whatever mask the code gets, and makes what was read a key again")
+    @Test("prints a code that reads as the key for many keys, with any mask, and can be imported again")
     func manyKeys() throws {
         for number in 0..<12 {
             let key = try run("keys", "generate", "sender", "k\(number)", "--keyring", "K").trimmed
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("is wrong use with --json") func wrongUse() throws {
+    @Test("can't be combined with --json") func wrongUse() throws {
         let result = try run("keys", "show", "--keyring", "K", "device", "--qr", "--json")
         #expect(result.status == 64 && result.output.isEmpty && result.errors.contains("--qr"))
     }

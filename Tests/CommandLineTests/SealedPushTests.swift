@@ -35,7 +35,7 @@ import Testing
             ] + more, input: payload)
     }
 
-    @Test("with --device, `seal --json` gives the arguments of sealed_push.enqueue, and a code where there is a key")
+    @Test("with --device, `seal --json` prints the arguments of sealed_push.enqueue, and a code if there is a key")
     func enqueueArguments() throws {
         let content = #"{"alert":{"body":"Hello"},"expires":1900000000}"#
         let sealed = try seal(content, "--json", "--device", "phone-8812", "--priority", "considerate").objects.first
@@ -63,9 +63,9 @@ import Testing
         }
     }
 
-    /// Without a word of it in `--keyring`, the folder is `Keys`, which is not here.
+    /// Without `--keyring`, the folder is `Keys`, which doesn't exist here.
     @Test(
-        "where the keyring is missing, each command says so and how to name it, before anything else",
+        "if the keyring is missing, each command first reports that and how to give its folder",
         arguments: [
             "keys list", "keys rotate alice-phone", "trust list",
             "doctor - --device alice-phone --topic com.example.app",
@@ -87,11 +87,11 @@ import Testing
         let words = command.split(separator: " ").map(String.init)
         let program = words[0] == "deliver" ? "device-simulator" : "sealedpush"
         let result = try Program(program, in: folder.url).run(words, input: #"{"alert":{"body":"b"}}"#)
-        #expect(result.errors.contains("there is no keyring at Keys: name its folder with --keyring"))
+        #expect(result.errors.contains("there is no keyring at Keys; give its folder with --keyring"))
         #expect(result.status == 74 && result.output.isEmpty)
     }
 
-    @Test("seal and open give the content back, also through files and in the open") func roundTrip() throws {
+    @Test("open returns the content that was sealed, also with files and anonymously") func roundTrip() throws {
         let sealed = try seal(#"{"alert":{"title":"Nina","body":"Lunch?"},"data":{"a":[1,2.5,"x",null]}}"#)
         #expect(sealed.status == 0)
         let opened = try open(sealed.output)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "Where no key is in use any more, `keys rotate` makes one that is in use at once; a second one waits beside it")
+        "if no key is in use, `keys rotate` creates one that is in use immediately; a second one waits beside it")
     func replaced() throws {
         #expect(try run("keys", "revoke", "newsroom", "--yes", "--keyring", "K").status == 0)
         let rotate = ["keys", "rotate", "newsroom", "--keyring", "K"]
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "inspect needs no key and tells suite, hints, number, sizes, bucket and bytes left; with a keyring, whose keys")
+        "inspect shows suite, hints, number, sizes, bucket, and bytes left without a key, and names with a keyring")
     func inspect() throws {
         let sealed = try seal(#"{"alert":{"body":"b"}}"#)
         let facts = try #require(try run("inspect", "-", "--json", input: sealed.output).objects.first)
@@ -157,7 +157,7 @@ import Testing
         #expect(try run("inspect", "-", input: sealed.output).output.contains("suite:"))
     }
 
-    @Test("a hybrid key is made, rotated to another, sealed to and opened; only a device's key is hybrid") func hybrid()
+    @Test("a hybrid key can be created, rotated, sealed to, and opened with; only devices have them") func hybrid()
         throws
     {
         #expect(try run("keys", "generate", "sender", "shop", "--hybrid", "--keyring", "K").status == 64)
@@ -176,7 +176,7 @@ import Testing
             #expect(opened.output.contains("Hello"), "\(opened.errors)")
             if round == 1 { #expect(try run("keys", "rotate", "bob-phone", "--keyring", "K").status == 0) }
         }
-        // Content that only fits other devices.
+        // Content that fits a push only for other devices.
         let long = #"{"alert":{"body":"\#(String(repeating: "x", count: 2_000))"}}"#
         let refused = try run(
             "seal", "-", "--from", "newsroom", "--to", "bob-phone", "--topic", "com.example.app", "--keyring", "K",
@@ -185,7 +185,7 @@ import Testing
         #expect(try seal(long).status == 0)
     }
 
-    @Test("doctor and inspect say first that iOS never starts the extension") func notStarted() throws {
+    @Test("doctor and inspect first report that iOS never starts the extension") func notStarted() throws {
         let sealed = try seal(#"{"alert":{"body":"b"}}"#).output
         let changed = sealed.replacing(#""mutable-content":1"#, with: #""mutable-content":0"#)
         let command = ["doctor", "-", "--device", "alice-phone", "--trust", "newsroom", "--topic", "com.example.app"]
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test("what is wrong with content is told with its place, its member and what to do") func contentFaults() throws {
+    @Test("errors in content state the place, the member, and what to do") func contentFaults() throws {
         let hash = String(repeating: "A", count: 43)
         func attached(_ url: String) -> String {
             #"{"alert":{"body":"b"},"attachments":[{"id":"a","url":"\#(url)","size":141,"hash":"\#(hash)","key":"\#(hash)","type":"image/png"}]}"#
@@ -225,7 +225,7 @@ import Testing
         #expect(warned.status == 0 && warned.errors.contains("on a private network"), "\(warned.errors)")
     }
 
-    @Test("a key file is read with a byte order mark before its key") func markedKeyFile() throws {
+    @Test("a key file may start with a byte order mark") func markedKeyFile() throws {
         _ = try run("keys", "passphrase", "--new-unlock", "key", "--keyring", "K")
         let key = try Checkout.text(folder.appending("key"))
         let marked = try folder.write("\u{feff}" + key, to: "marked")
@@ -233,7 +233,7 @@ import Testing
         #expect(try run("keys", "export", "newsroom", "--keyring", "K", "--unlock", "marked").status == 0)
     }
 
-    @Test("errors have a status, one sentence, and nothing on standard output") func statuses() throws {
+    @Test("errors have a status, one sentence, and no standard output") func statuses() throws {
         func expect(_ result: Program.Result, _ status: Int32, _ text: String, line: Int = #line) {
             #expect(result.status == status, "line \(line): \(result.errors)")
             #expect(result.errors.contains(text), "line \(line): \(result.errors)")
@@ -266,7 +266,7 @@ import Testing
         expect(try run("inspect", "-", input: "{}"), 65, "malformed")
     }
 
-    @Test("where standard output can't be written, no command claims success") func fullOutput() throws {
+    @Test("if standard output can't be written, no command reports success") func fullOutput() throws {
         let payload = try folder.write(try seal(#"{"alert":{"body":"b"}}"#).output, to: "p")
         for arguments in [
             ["keys", "list", "--keyring", "K"], ["keys", "list", "--keyring", "K", "--json"], ["inspect", payload],
@@ -278,7 +278,7 @@ import Testing
         }
     }
 
-    @Test("what is printed moves no cursor and ends no line, and means the same") func terminal() throws {
+    @Test("output has no control characters or line breaks from content, but the same meaning") func terminal() throws {
         let sealed = try seal("{\"alert\":{\"body\":\"a\u{9b}2J\u{2028}b\u{85}\u{202e}c\u{7f}\"}}")
         let opened = try open(sealed.output)
         #expect(
@@ -288,7 +288,7 @@ import Testing
     }
 
     @Test(
-        "A secret that is typed as an argument is refused, and not repeated",
+        "a secret typed as an argument is refused and not repeated",
         arguments: ["keys import x", "seal - --to"])
     func typedSecret(_ words: String) throws {
         let secret = try run("keys", "export", "newsroom", "--secret", "--yes", "--keyring", "K").trimmed
@@ -301,7 +301,7 @@ import Testing
         }
     }
 
-    @Test("an argument that is no topic, name or address is refused with its rule, and nothing is done")
+    @Test("an invalid topic, name, or address is refused with its rule, and no file is created")
     func unusableArguments() throws {
         for (arguments, rule) in [
             ("keys generate sender no/name", "1 to 64 letters"), ("keys generate authority no/name", "1 to 64 letters"),
@@ -314,7 +314,7 @@ import Testing
         ] {
             let result = try Program("sealedpush", in: folder.url).run(arguments.split(separator: " ").map(String.init))
             #expect(result.status == 64 && result.errors.contains("is invalid for"), "\(arguments)")
-            // The help is broken into lines.
+            // The help is wrapped.
             let errors = result.errors.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             #expect(errors.contains(rule), "\(errors)")
         }

@@ -6,7 +6,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("A program that knows secrets", .blocking) struct SecrecyTests {
+@Suite("A program with secrets", .blocking) struct SecrecyTests {
     private let folder: TemporaryFolder
     private let key: String
 
@@ -17,9 +17,9 @@ import Testing
         try Keyring(folder: folder.appending("Keys"), unlocking: .given(.key(key))).generateSender(named: "newsroom")
     }
 
-    /// `serve`, which runs until it is stopped, with the keyring's key in the environment.
+    /// Starts `serve`, which runs until it's stopped, with the keyring's key in the environment.
     ///
-    /// - Parameter user: how setpriv(1) names the user that it runs as; empty for the tests' own.
+    /// - Parameter user: the options of setpriv(1) for the user to run as; empty for the tests' own user.
     private func listening(as user: [String] = []) async throws -> (process: ChildProcess, errors: URL) {
         let (output, errors) = (folder.appending("output"), folder.appending("errors"))
         for file in [output, errors] { try Data().write(to: file) }
@@ -37,17 +37,17 @@ import Testing
     }
 
     @Test(
-        "takes the keyring's key out of its environment, where others of the same user could read it for as long as it runs"
+        "removes the keyring's key from its environment, where the user's other processes could read it while it runs"
     ) func environment() async throws {
         let (process, _) = try await listening()
         defer { process.kill() }
-        // Not to be read at all is better still.
+        // If the environment can't be read at all, that's even better.
         guard let text = try? Data(contentsOf: URL(filePath: "/proc/\(process.identifier)/environ")) else { return }
-        #expect(text.range(of: Data("SEALED_PUSH_KEY=".utf8)) != nil, "the place where it was")
+        #expect(text.range(of: Data("SEALED_PUSH_KEY=".utf8)) != nil, "the variable's former place")
         #expect(text.range(of: Data(key.utf8.dropFirst(20))) == nil)
     }
 
-    @Test("writes no registers and no memory where it crashes, and leaves no core") func crash() async throws {
+    @Test("doesn't print registers or memory when it crashes, and leaves no core file") func crash() async throws {
         let (process, errors) = try await listening()
         defer { process.kill() }
         let limits = try String(contentsOfFile: "/proc/\(process.identifier)/limits", encoding: .utf8)
@@ -59,8 +59,8 @@ import Testing
     }
 
     @Test(
-        "can't be looked into by another process of its user",
-        .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "It takes another user: run it as root."))
+        "can't be inspected by another process of its user",
+        .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "It needs another user: run it as root."))
     func traced() async throws {
         for path in [folder.url.path]
             + (try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)).map({ folder.appending($0).path })
@@ -68,7 +68,7 @@ import Testing
         let user = ["--reuid", "1500", "--regid", "1500", "--clear-groups"]
         let (process, _) = try await listening(as: user)
         defer { process.kill() }
-        // What may not be traced is root's there: proc(5).
+        // These files belong to root if a process can't be traced: proc(5).
         let facts = try FileManager.default.attributesOfItem(atPath: "/proc/\(process.identifier)/mem")
         #expect(facts[.ownerAccountID] as? Int == 0)
         for place in ["mem", "environ"] {
@@ -79,8 +79,8 @@ import Testing
     }
 }
 
-@Suite("libsodium, as a program meets it", .blocking) struct LibsodiumTests {
-    /// A library that is loaded before libsodium, and says that it is 1.0.17.
+@Suite("libsodium at the start of a program", .blocking) struct LibsodiumTests {
+    /// A library that is loaded before libsodium and reports version 1.0.17.
     private static let old = """
         int sodium_library_version_major(void) { return 10; }
         int sodium_library_version_minor(void) { return 2; }
@@ -88,12 +88,12 @@ import Testing
         """
 
     @Test(
-        "one that is too old ends the program before it does anything", arguments: ["sealedpush", "device-simulator"])
+        "that is too old ends the program before it does anything", arguments: ["sealedpush", "device-simulator"])
     func tooOld(program: String) throws {
         let folder = try TemporaryFolder()
         let source = try folder.write(Self.old, to: "old.c")
         let library = folder.appending("old.so").path
-        // The compiler that lies beside Swift's.
+        // The compiler that comes with Swift's.
         let built = try Program(at: "/bin/sh").run(
             "-c", #""$(dirname "$(readlink -f "$(command -v swift)")")/clang" -shared -fPIC -o "$0" "$1""#, library,
             source)

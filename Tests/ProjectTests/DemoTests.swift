@@ -24,7 +24,7 @@ import Testing
         let result = try Self.run(in: folder)
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
         #expect(!result.errors.contains("Scripts/demo"), "\(result.errors)")
-        #expect(!result.errors.contains("taken by APNs"), "progress is printed along with the summary")
+        #expect(!result.errors.contains("accepted by APNs"), "progress is printed along with the summary")
         let steps = result.output.components(separatedBy: "\n\n").map(Step.init)
         try #require(steps.count == 12, "\(result.output)")
         for step in steps { step.expectNoEmptyColumn() }
@@ -42,12 +42,12 @@ import Testing
             #expect(step.right.contains { $0.firstMatch(of: /^  opened, [\d,]+ ms$/) != nil })
         }
         // The faults are seeded, so some of the first ten pushes always fail.
-        #expect(steps[3].lines.contains { $0.hasPrefix("Put off for a while: ") })
-        #expect(steps[3].lines.contains { $0.hasPrefix("APNs took 10") })
+        #expect(steps[3].lines.contains { $0.hasPrefix("Temporarily deferred: ") })
+        #expect(steps[3].lines.contains { $0.hasPrefix("Accepted by APNs: 10") })
         steps[3].expectOnce("Report", count: 5)
         // The sender was killed before any answer, so nothing was settled, and the next sender delivers everything.
         #expect(steps[4].lines.contains { $0.hasPrefix("  waiting   6") })
-        #expect(steps[4].lines.contains { $0.hasPrefix("  APNs took 6") })
+        #expect(steps[4].lines.contains { $0.hasPrefix("  Accepted by APNs: 6") })
         steps[4].expectOnce("Flash", count: 3)
         let arrivals = steps[4].lines.filter { $0.contains("on the screen") }
         #expect(!arrivals.allSatisfy { $0.hasSuffix("sent by APNs 1 time") }, "pushes in transit are sent again")

@@ -65,7 +65,7 @@ import Testing
         "Docs/ServerGuide.md": ["apns-collapse-id: "],
         // From each language, on the phone.
         "Docs/OtherLanguages.md": ["│ From Python ", "│ From Node "],
-        "Docs/Operations.md": ["APNs took 1.", "status 65", "BadDeviceToken"],
+        "Docs/Operations.md": ["Accepted by APNs: 1.", "status 65", "BadDeviceToken"],
         "Docs/PostgreSQL.md": ["Enrolled alice-phone"],
         // What must not work there, and says so: a command that did work would be silent.
         "Docs/KeyManagement.md": [

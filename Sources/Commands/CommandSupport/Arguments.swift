@@ -2,10 +2,10 @@ public import ArgumentParser
 public import PushKeyring
 public import SealedPush
 
-// What is typed becomes a type that can't be wrong. The parser names an unusable argument and shows its help, which says the
-// rule; exit status 64.
+// Each argument is parsed into a type that holds only valid values. For an invalid argument, the parser names it, shows its
+// help, which states the rule, and exits with status 64.
 
-/// An argument that its type reads by itself.
+/// A command-line argument whose type parses itself.
 public protocol ParsedArgument: ExpressibleByArgument {
     init?(parsing text: String)
 }
@@ -18,12 +18,12 @@ extension Topic: ParsedArgument {}
 extension ReceiptAddress: ParsedArgument {}
 
 extension KeyName: ParsedArgument {
-    /// The rule, for the help of an argument that makes a name.
+    /// The rule for names, for the help of an argument that creates one.
     package static let rule =
-        "1 to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit."
+        "1 to 64 letters, digits, dots, hyphens, and underscores, starting with a letter or digit."
 }
 
-/// A key's text, or a name in a keyring, where either may stand.
+/// A key's text or a name in a keyring, for arguments that accept either.
 package enum KeyReference: ExpressibleByArgument, Sendable {
     case text(KeyText)
     case name(KeyName)
@@ -34,17 +34,19 @@ package enum KeyReference: ExpressibleByArgument, Sendable {
         self = reference
     }
 
-    /// The same for what comes from a file, or may be something else as well.
+    /// Parses text that comes from a file, or that the caller has already checked for other forms.
+    ///
+    /// - Throws: a failure with status 64 if the text is neither a key nor a name.
     package init(reading text: String) throws(Failure) {
         guard let reference = KeyReference(argument: text) else {
             throw .usage(
-                "a name has 1 to 64 letters, digits, dots, hyphens and underscores, and begins with a letter or digit")
+                "a name has 1 to 64 letters, digits, dots, hyphens, and underscores, and starts with a letter or digit")
         }
         self = reference
     }
 }
 
-/// What begins like a key or a record, well-formed or not.
+/// Text that starts like a key or a record, whether or not it's well-formed.
 package struct KeyText: Sendable {
     private let text: String
     private let prefix: String
@@ -60,8 +62,8 @@ package struct KeyText: Sendable {
         guard !Self.isRecord(text) else {
             throw .usage(
                 """
-                pushrecord.… is a record, and a key or a name is wanted: bring it into a keyring with `sealedpush keys \
-                import`, and give its name there; `sealedpush seal --batch` takes records as they are
+                pushrecord.… is a record, but a key or a name is expected; import it with `sealedpush keys import` and use \
+                its name in the keyring, or use `sealedpush seal --batch`, which accepts records
                 """)
         }
         do { return try parse(text) } catch { throw .input("\(prefix)1…: \(error)") }
@@ -70,13 +72,13 @@ package struct KeyText: Sendable {
     private static func isRecord(_ text: String) -> Bool { text.hasPrefix("pushrecord.") }
 }
 
-/// Secrets come from files: who types one has shown it to others.
+/// The check for secrets typed as arguments, where other users can see them. Secrets must come from files.
 package enum SecretArgument {
     package static func isIn(_ arguments: [String]) -> Bool {
         zip([""] + arguments, arguments).contains { option, argument in
             let capitals = argument.uppercased()
             return capitals.contains("SECRET-KEY-1") || capitals.contains("PUSH-KEYRING-KEY-1")
-                // The outbox says itself what is wrong with its address.
+                // The outbox reports problems with its address itself.
                 || option != "--outbox" && !argument.hasPrefix("--outbox=")
                     && (argument.contains(/:\/\/[^\/]*:[^\/]*@/) || capitals.contains("PASSWORD="))
         }

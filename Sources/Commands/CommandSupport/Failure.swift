@@ -2,7 +2,7 @@ internal import Foundation
 package import PushKeyring
 internal import SealedPush
 
-/// What ends a program: one line on standard error, and an exit status of sysexits(3).
+/// The reason a program ends: a one-line message for standard error, and an exit status from sysexits(3).
 package struct Failure: Error {
     package let status: Int32
     package let message: String
@@ -12,7 +12,7 @@ package struct Failure: Error {
         self.message = message
     }
 
-    /// The same with more words around it.
+    /// Returns this failure with text added before and after its message.
     package func saying(before prefix: String = "", after suffix: String = "") -> Failure {
         Failure(status: status, message: prefix + message + suffix)
     }
@@ -36,25 +36,25 @@ extension KeyringError {
         }
     }
 
-    /// The sentence, and what to type.
+    /// The error's description, followed by the command or option that helps.
     package var shown: String { description + hint }
 
     private var hint: String {
         switch self {
-        case .notFound: ": `sealedpush keys list` shows what there is"
+        case .notFound: "; `sealedpush keys list` shows the existing names"
         case .notUsable(let name, .revoked):
-            ": `sealedpush keys rotate \(name)` makes a new one, if it is yours; `keys erase \(name)` lets somebody else's device enroll anew"
-        case .notUsable(let name, .erased): ": `sealedpush keys rotate \(name)` makes a new one"
-        case .notUsable(let name, .retired): ": `sealedpush keys rotate \(name)` makes a new one, if it is yours"
-        case .notUsable(let name, .active): ": `sealedpush keys rotate \(name) --confirm`"
-        case .unconfirmed(let name): ": `sealedpush keys rotate \(name) --confirm` once it is"
-        case .unverified: ", or say --unverified"
+            "; `sealedpush keys rotate \(name)` makes a new one, if it is yours; `keys erase \(name)` lets another's device enroll again"
+        case .notUsable(let name, .erased): "; `sealedpush keys rotate \(name)` makes a new one"
+        case .notUsable(let name, .retired): "; `sealedpush keys rotate \(name)` makes a new one, if it is yours"
+        case .notUsable(let name, .active): "; run `sealedpush keys rotate \(name) --confirm`"
+        case .unconfirmed(let name): "; run `sealedpush keys rotate \(name) --confirm` once it is"
+        case .unverified: ", or use --unverified"
         case .enrolled(let name): "; `sealedpush keys erase \(name)` lets it enroll under another name"
         case .challenge(.unknownSender):
-            ": if it is the app's own server, say --trust NAME, or `sealedpush trust add NAME --topic TOPIC`"
-        case .damaged, .altered: ": move the folder away and `sealedpush keys restore BACKUP`"
-        case .needsSecret(.passphrase): ": name a file that holds it with --unlock"
-        case .needsSecret(.key): ": name the file that holds it, or set SEALED_PUSH_KEY"
+            "; if it is the app's own server, use --trust NAME, or run `sealedpush trust add NAME --topic TOPIC`"
+        case .damaged, .altered: "; move the folder away and run `sealedpush keys restore BACKUP`"
+        case .needsSecret(.passphrase): "; give a file that holds it with --unlock"
+        case .needsSecret(.key): "; give the file that holds it with --unlock, or set SEALED_PUSH_KEY"
         case .notSealed: "; `sealedpush keys passphrase` seals a keyring"
         case .exists, .wrongKind, .noSecret, .nothingToConfirm, .record, .challenge, .wrongSecret, .sealChanged,
             .outOfMemory, .busy, .backup, .file:

@@ -3,12 +3,13 @@ internal import PushCore
 package import PushKeyring
 internal import SealedPush
 
-/// Files with secrets that a person names; `-` is standard input. Secrets are never arguments, which others on the machine could
-/// read.
+/// Secret files named on the command line; `-` is standard input. Secrets are never arguments, which other users on the machine
+/// could read.
 package enum SecretFile {
-    /// At most `limit` bytes, which the caller wipes, without a byte order mark. A file that others may read is refused.
+    /// Returns the file's contents without a byte order mark: at most `limit` bytes, which the caller must wipe. Refuses a file
+    /// that other users may read.
     ///
-    /// - Parameter isExposedAllowed: whether it is read all the same, by whoever tells of it otherwise.
+    /// - Parameter isExposedAllowed: whether to read such a file anyway; the caller then checks its permissions if needed.
     package static func read(_ file: String, limit: Int, isExposedAllowed: Bool = false) throws(Failure) -> [UInt8] {
         var bytes: [UInt8]
         do throws(DurableFiles.Failure) {
@@ -20,7 +21,8 @@ package enum SecretFile {
             throw Failure(
                 status: 77,
                 message:
-                    "\(file) holds a secret, and other users may read it: `chmod 600` it, and take it as known to them")
+                    "\(file) holds a secret, but other users may read it; run `chmod 600`, and treat the secret as exposed"
+            )
         }
         guard bytes.count <= limit else { throw .input("\(file) has more than \(limit) bytes") }
         guard bytes.hasByteOrderMark else { return bytes }
@@ -28,7 +30,7 @@ package enum SecretFile {
         return Array(bytes.withoutByteOrderMark)
     }
 
-    /// A file with PUSH-KEYRING-KEY-1….
+    /// Reads a keyring key, `PUSH-KEYRING-KEY-1…`, from a file.
     package static func keyringKey(_ file: String) throws(Failure) -> KeyringKey {
         var bytes = try read(file, limit: 4_096)
         defer { wipe(&bytes) }
@@ -37,12 +39,12 @@ package enum SecretFile {
 
     package static func keyringKey(_ bytes: [UInt8], from file: String) throws(Failure) -> KeyringKey {
         do throws(KeyTextError) { return try KeyringKey(parsing: bytes) } catch {
-            throw .input("\(file) holds no keyring key: \(Self.words(error))")
+            throw .input("\(file) doesn't hold a keyring key: \(Self.words(error))")
         }
     }
 
-    /// The key in the environment; nil where there is none. It is taken out of there, and out of /proc/PID/environ, so that
-    /// neither a child process nor whoever looks at this one later finds it.
+    /// Returns the key in the environment, or nil if there isn't one. Removes it from the environment and from
+    /// /proc/PID/environ, so that neither a child process nor anyone who inspects this one later can find it.
     package static func keyringKeyFromEnvironment() throws(Failure) -> KeyringKey? { try environmentKey.get() }
 
     private static let environmentKey = Result { () throws(Failure) -> KeyringKey? in
@@ -56,13 +58,13 @@ package enum SecretFile {
         }
         do throws(KeyTextError) { return try KeyringKey(parsing: bytes) } catch {
             throw .input(
-                "\(keyVariable) holds no keyring key (a file with one is named on the command line): \(words(error))")
+                "\(keyVariable) doesn't hold a keyring key (to use a key file, name it with --unlock): \(words(error))")
         }
     }
 
     private static func words(_ error: KeyTextError) -> String {
         switch error {
-        case .notAKey, .wrongKind: "one begins with PUSH-KEYRING-KEY-1"
+        case .notAKey, .wrongKind: "a keyring key starts with PUSH-KEYRING-KEY-1"
         default: error.description
         }
     }

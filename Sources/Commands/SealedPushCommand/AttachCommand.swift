@@ -7,45 +7,45 @@ public import SealedPush
 
 struct AttachCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "attach", abstract: "Encrypt a picture, sound or movie, and add it to a message's content.",
+        commandName: "attach", abstract: "Encrypt a picture, sound, or movie, and add it to a message's content.",
         usage: """
             sealedpush attach <file> --url <url> --output <output>
                      (--content <content> | --entry <entry>) [<options>]
             """,
         discussion: """
-            It writes the encrypted file, which any web server may serve at --url, and the attachment's entry: into the \
-            content, or into a file of its own. The entry holds the file's key: keep it as secret as the content. iOS \
-            shows pictures of at most 10 MB, sounds of 5 MB and movies of 50 MB.
+            Writes the encrypted file, which any web server can serve at --url, and the attachment's entry, either into \
+            the content or into a separate file. The entry holds the file's key, so keep it as secret as the content. \
+            iOS shows pictures of up to 10 MB, sounds of up to 5 MB, and movies of up to 50 MB.
 
             Example:
               sealedpush attach photo.jpg --url https://example.com/9f2c --output 9f2c \\
                 --content content.json
             """)
 
-    @Argument(help: ArgumentHelp("The picture, sound or movie.", valueName: "file")) var file: String
+    @Argument(help: ArgumentHelp("The picture, sound, or movie.", valueName: "file")) var file: String
 
-    @Option(help: "Where devices find it: https, or http on localhost.") var url: FileAddress
+    @Option(help: "The file's URL: https, or http on localhost.") var url: FileAddress
 
-    @Option(help: "A new file, to be stored there.") var output: String
+    @Option(help: "A new file, to be stored at --url.") var output: String
 
-    @Option(help: "The file of the content JSON to add the attachment to.") var content: String?
+    @Option(help: "The content JSON file to add the attachment to.") var content: String?
 
     @Option(help: "A new file for the entry alone.") var entry: String?
 
-    @Option(parsing: .unconditional, help: "The attachment's name in its message, if not the file's.") var id: String?
+    @Option(parsing: .unconditional, help: "The attachment's ID in the message, if not its filename.") var id: String?
 
-    @Option(help: "The kind of file, if its name does not say it.") var type: MediaType?
+    @Option(help: "The type of the file, if its name doesn't show it.") var type: MediaType?
 
-    @Flag(help: "Do not encrypt the file: everybody can see it.") var plain = false
+    @Flag(help: "Don't encrypt the file; anyone can see it.") var plain = false
 
-    @Flag(help: "Print one JSON object: name, length and hash, no key.") var json = false
+    @Flag(help: "Print one JSON object: name, length, and hash; no key.") var json = false
 
     func validate() throws {
         guard (content == nil) != (entry == nil) else { throw ValidationError("Give either --content or --entry.") }
     }
 
     func run() throws {
-        // Read first: a content that can't be read must not leave an encrypted file behind.
+        // Read the content first, so that unreadable content doesn't leave an encrypted file behind.
         let before = try content.map(ContentFile.read)
         if let entry { try Output.requireNew(entry) }
         try checkRoom(in: before)
@@ -76,7 +76,7 @@ struct AttachCommand: ParsableCommand {
         case .exists, .notWritable: .file("\(output): \(error)")
         case .unreadable: .file("\(file): \(error)")
         case .wrongType where type == nil && MediaType(filenameExtension: URL(filePath: file).pathExtension) == nil:
-            .input("\(file): iOS shows no files of this kind; name it with --type")
+            .input("\(file): iOS doesn't show files of this type; if the type is wrong, give the right one with --type")
         case .tooLarge, .cut, .altered, .wrongType, .empty: .input("\(file): \(error)")
         }
     }
@@ -86,16 +86,21 @@ struct AttachCommand: ParsableCommand {
     private func checkRoom(in content: Content?) throws {
         guard let attachments = content?.attachments, let file = self.content else { return }
         guard !attachments.contains(where: { $0.id == name })
-        else { throw Failure.input("\(file) has an attachment \(name) already: give this one another name with --id") }
+        else {
+            throw Failure.input("\(file) already has an attachment \(name); give this one a different ID with --id")
+        }
         guard attachments.count < Content.Attachment.maximumCount
-        else { throw Failure.input("\(file) has \(attachments.count) attachments, and a message has no more") }
+        else {
+            throw Failure.input(
+                "\(file) already has \(attachments.count) attachments, the most that a message can have")
+        }
     }
 
-    /// At once: whoever reads the content sees it with the attachment or without.
+    /// Replaces the content file atomically, so that readers see it either with the attachment or without.
     private func replace(_ name: String, with content: Content) throws {
         do throws(ContentError) { try content.checkForSealing() } catch { throw Failure.input("\(name): \(error)") }
         do throws(DurableFiles.Failure) {
-            // It holds a key now. Where the name is a link, what it leads to is replaced.
+            // It holds a key now, so it becomes private to its owner. If the name is a link, the link's target is replaced.
             try DurableFiles.replace(
                 URL(filePath: name).resolvingSymlinksInPath(), with: content.json + [UInt8(ascii: "\n")], mode: 0o600)
         } catch { throw Failure.file("\(name) can't be written: \(error.message)") }
@@ -109,13 +114,13 @@ struct AttachCommand: ParsableCommand {
             ])
         }
         try Output.line("Store \(output) (\(file.byteCount.grouped) bytes) at \(file.url.absoluteString).")
-        try Output.line("The entry, with the file's key, is in \(content ?? entry ?? "").")
+        try Output.line("The entry, including the file's key, is in \(content ?? entry ?? "").")
     }
 }
 
 extension MediaType: ExpressibleByArgument {}
 
-/// Where a file will lie, as a person types it: `https`, or `http` to this machine, for the simulator.
+/// The URL at which a file will be stored, as typed: `https`, or `http` to this machine, for the simulator.
 struct FileAddress: ExpressibleByArgument {
     let url: URL
 

@@ -11,8 +11,8 @@ struct OpenCommand: ParsableCommand {
         commandName: "open", abstract: "Open a payload with a device's key and print the content.",
         usage: "sealedpush open [<options>] <file> --device <device> --topic <topic>",
         discussion: """
-            It makes the checks that a device makes, but keeps no ledger: a replay opens again. If a payload does not \
-            open, the exit status is 65, and the reason code is on standard error.
+            Makes the same checks as a device, but keeps no ledger, so a replay opens again. If a payload doesn't open, \
+            the exit status is 65 and standard error has the reason code.
 
             Example:
               sealedpush open push.apns --device alice-phone --topic com.example.app
@@ -22,12 +22,12 @@ struct OpenCommand: ParsableCommand {
 
     @Option(help: "The device: a name in the keyring, with its secret key.") var device: KeyName
 
-    @Option(help: "A trusted sender, in place of the trust list: a name or pushsender1…; may be repeated.")
+    @Option(help: "A sender to trust instead of the trust list: a name or pushsender1…; can be repeated.")
     var trust: [KeyReference] = []
 
     @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic
 
-    @Flag(help: "Open anonymous messages, too.") var allowAnonymous = false
+    @Flag(help: "Open anonymous messages too.") var allowAnonymous = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -54,12 +54,12 @@ struct OpenCommand: ParsableCommand {
 
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect", abstract: "Show what anyone can see of a payload; needs no key.",
+        commandName: "inspect", abstract: "Show what anyone can see in a payload; no key needed.",
         discussion: "Example:\n  sealedpush inspect push.apns --keyring Keys")
 
-    @Argument(help: "A payload file, or a file with an envelope's text alone; - for standard input.") var file: String
+    @Argument(help: "A payload file, or a file with just an envelope's text; - for standard input.") var file: String
 
-    @Option(help: .value("folder", "Name the keys that its hints match.")) var keyring: String?
+    @Option(help: .value("folder", "A keyring, to name the keys that match its hints.")) var keyring: String?
 
     @Flag(help: "Print one JSON object.") var json = false
 
@@ -83,7 +83,7 @@ struct InspectCommand: ParsableCommand {
             ("number", "number", .text(envelope.number.map(Hex.encode))),
             ("envelopeBytes", "envelope, bytes", .count(envelope.bytes.count)),
             ("plaintextBytes", "plaintext, bytes", .count(plaintext)),
-            // The bucket that this many bytes fill, where they fill one.
+            // The bucket that this many bytes fill exactly, if there is one.
             ("paddingBucket", "padding bucket", .count(buckets.contains(plaintext) ? plaintext : nil)),
             ("payloadBytes", "payload, bytes", .count(payload?.byteCount)),
             ("bytesLeft", "bytes left", .count(payload.map { SizePlan.maximumPayloadByteCount - $0.byteCount })),

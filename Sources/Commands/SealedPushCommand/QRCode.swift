@@ -2,16 +2,16 @@ internal import Clibqrencode
 internal import Foundation
 internal import PushKeyring
 
-/// A QR code for a terminal: half blocks, two rows of modules a line, with a quiet zone of four modules around.
+/// A QR code for a terminal, drawn with half blocks: two rows of modules per line, and a quiet zone of four modules.
 ///
-/// Error correction M. Text of digits, capitals and ` $%*+-./:` makes a small code: a key in capitals is one of 33 by
-/// 33 modules, 41 columns and 21 lines with its quiet zone. Source: ISO/IEC 18004; libqrencode does the encoding.
+/// Uses error correction level M. Text of digits, capitals, and ` $%*+-./:` makes a small code: a key in capitals takes 33 by
+/// 33 modules, or 41 columns and 21 lines with its quiet zone. Source: ISO/IEC 18004; libqrencode does the encoding.
 struct QRCode {
     private let size: Int
-    /// Row by row, the quiet zone left out.
+    /// The modules, row by row, without the quiet zone.
     private let isDark: [Bool]
 
-    /// Nothing where the text is empty, holds a zero byte, or is too long for a code (over about 2,300 bytes).
+    /// Returns nil if the text is empty, contains a zero byte, or is too long for a code (over about 2,300 bytes).
     init?(_ text: String) {
         guard !text.utf8.contains(0), let code = QRcode_encodeString(text, 0, QR_ECLEVEL_M, QR_MODE_8, 1) else {
             return nil
@@ -22,10 +22,10 @@ struct QRCode {
         isDark = UnsafeBufferPointer(start: code.pointee.data, count: size * size).map { $0 & 1 == 1 }
     }
 
-    /// A key's text in capitals, which ``AnyPublicKey/init(parsing:)`` reads too.
+    /// Encodes a key's text in capitals, which ``AnyPublicKey/init(parsing:)`` also accepts.
     init?(_ key: AnyPublicKey) { self.init(key.description.uppercased()) }
 
-    /// The lines for standard output as it is.
+    /// The code's lines, in the style that suits standard output.
     var terminalLines: [String] {
         let style = Style.ofStandardOutput
         return stride(from: -Self.quietZone, to: size + Self.quietZone, by: 2).map { row in
@@ -45,14 +45,14 @@ struct QRCode {
 }
 
 extension QRCode {
-    /// How light and dark come about.
+    /// The way in which light and dark modules are drawn.
     enum Style {
-        /// Black blocks on white, by escape sequences: right on every terminal with colors, light or dark.
+        /// Black blocks on white, drawn with escape sequences. Readable on any color terminal, light or dark.
         case colored
-        /// No escape sequences; the blocks are the light modules: right where text is lighter than what it stands on.
+        /// No escape sequences; the blocks are the light modules. Readable if text is lighter than its background.
         case plain
 
-        /// Colored on a terminal that knows colors, unless `NO_COLOR` is set and not empty (no-color.org).
+        /// Colored if standard output is a color terminal, unless `NO_COLOR` is set and not empty (no-color.org).
         static var ofStandardOutput: Style {
             let environment = ProcessInfo.processInfo.environment
             let knowsColors = !["", "dumb"].contains(environment["TERM"] ?? "")
@@ -71,7 +71,7 @@ extension QRCode {
             }
         }
 
-        /// Colors 16 and 231 of the 256: black and white in every theme, where the first sixteen are anybody's choice.
+        /// Colors 16 and 231 of the 256-color palette. They're black and white in every theme; the first sixteen vary.
         fileprivate var start: String { self == .colored ? "\u{1b}[38;5;16;48;5;231m" : "" }
         fileprivate var end: String { self == .colored ? "\u{1b}[0m" : "" }
     }

@@ -12,8 +12,8 @@ struct SealCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "seal", abstract: "Seal content for one device and print the payload.",
         discussion: """
-            The content is JSON: {"alert":{"title":"Nina","body":"Lunch at one?"}}. With --batch, each line of it is one \
-            message, and is answered by one line: Docs/openapi.yaml, Sealing.
+            The content is JSON: {"alert":{"title":"Nina","body":"Lunch at one?"}}. With --batch, each line is one \
+            message and gets one line in reply; see Sealing in Docs/openapi.yaml.
 
             Examples:
               sealedpush seal content.json --from newsroom --to alice-phone --topic app.id
@@ -24,9 +24,9 @@ struct SealCommand: ParsableCommand {
 
     @Option(help: "The device: a name, or push1… with --unverified.") var to: KeyReference?
 
-    @Flag(help: "Seal each line; exits with 65 if one fails.") var batch = false
+    @Flag(help: "Seal each line; exit with 65 if any line fails.") var batch = false
 
-    @Option(help: .value("count", "Bytes to leave free; 6 for aioapns.")) var reserve = 0
+    @Option(help: .value("count", "Bytes to leave free; aioapns needs 6.")) var reserve = 0
 
     @Flag(help: "Seal to a key without a signed record.") var unverified = false
 
@@ -38,40 +38,44 @@ struct SealCommand: ParsableCommand {
 
     @Option(help: "A new file for the payload.") var output: String?
 
-    @Option(help: .value("url", "The https URL of a file for too large content.")) var overflow: FileAddress?
+    @Option(help: .value("url", "The https URL of a file for oversize content.")) var overflow: FileAddress?
 
-    @Option(help: .value("file", "A new file, to be stored there if it is needed.")) var overflowOutput: String?
+    @Option(help: .value("file", "A new file, to be stored there if needed.")) var overflowOutput: String?
 
     @Flag(help: "Print one JSON object: the payload and its headers.") var json = false
 
-    @Option(help: .value("name", "With --json: the device for sealed_push.enqueue.")) var device: DeviceName?
+    @Option(help: .value("name", "The device for sealed_push.enqueue; needs --json.")) var device: DeviceName?
 
     @Option var priority = PriorityName.immediate
 
-    @Option(help: .value("file", "With --device: the outbox's key, if it has one.")) var outboxKey: String?
+    @Option(help: .value("file", "The outbox's key, if it has one; needs --device.")) var outboxKey: String?
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
         guard anonymous != (from != nil) else { throw ValidationError("Give either --from NAME or --anonymous.") }
         guard sealing.receipts == nil || !anonymous else {
-            throw ValidationError("--receipts needs a sender: devices send receipts for authenticated messages only.")
+            throw ValidationError("--receipts needs a sender; devices send receipts only for authenticated messages.")
         }
         guard !sealing.requireHybrid || !anonymous
-        else { throw ValidationError("--require-hybrid needs a sender: nothing anonymous is sealed to a hybrid key.") }
+        else {
+            throw ValidationError("--require-hybrid needs a sender; anonymous messages can't be sealed to hybrid keys.")
+        }
         guard (overflow == nil) == (overflowOutput == nil)
-        else { throw ValidationError("--overflow and --overflow-output go together.") }
-        guard (0...Sealer.maximumReserve).contains(reserve) else { throw ValidationError("--reserve is 0 to 1024.") }
+        else { throw ValidationError("Use --overflow and --overflow-output together.") }
+        guard (0...Sealer.maximumReserve).contains(reserve) else {
+            throw ValidationError("--reserve must be 0 to 1024.")
+        }
         guard reserve == 0 || overflow == nil else { throw ValidationError("Give either --reserve or --overflow.") }
         guard batch == (to == nil) else {
             throw ValidationError(
-                batch ? "With --batch, each line says to whom." : "Say to whom with --to, or seal many with --batch.")
+                batch ? "With --batch, each line names its recipient; leave out --to." : "Give --to or --batch.")
         }
-        guard device == nil || json else { throw ValidationError("--device goes with --json.") }
+        guard device == nil || json else { throw ValidationError("--device needs --json.") }
         guard device != nil || (priority == .immediate && outboxKey == nil)
-        else { throw ValidationError("--priority and --outbox-key go with --device.") }
+        else { throw ValidationError("--priority and --outbox-key need --device.") }
         guard !batch || (overflow == nil && output == nil && !json) else {
-            throw ValidationError("With --batch, lines of JSON are printed: leave out --overflow, --output and --json.")
+            throw ValidationError("--batch prints lines of JSON; leave out --overflow, --output, and --json.")
         }
     }
 
@@ -100,7 +104,7 @@ struct SealCommand: ParsableCommand {
 
     private static let pieceByteCount = 65_536
 
-    /// In memory that does not grow with the lines; of contexts, as many as a sealer keeps.
+    /// Seals each line of the file. Memory doesn't grow with the number of lines, except for the contexts that a sealer keeps.
     private func sealLines(_ keys: Keyring) throws {
         let sealing = SealBatch(
             from: try sealing.sealer(from: from, keys, keyring), reserve: reserve, isUnverifiedAllowed: unverified)
@@ -119,7 +123,9 @@ struct SealCommand: ParsableCommand {
             }
         } catch let error as DurableFiles.Failure { throw Failure.file("\(file): \(error.message)") }
         try Output.write(answers.bytes, to: nil)
-        guard failedCount == 0 else { throw Failure.input("not sealed: \(failedCount.grouped); their lines say why") }
+        guard failedCount == 0 else {
+            throw Failure.input("lines not sealed: \(failedCount.grouped); the output says why")
+        }
     }
 
     /// Writes the content that was too large, once the push that names it is sealed.
@@ -128,12 +134,12 @@ struct SealCommand: ParsableCommand {
         try Output.write(file, to: overflowOutput)
         Failure.report(
             """
-            store \(overflowOutput) (\(file.count.grouped) bytes) at \(url.absoluteString) before you send: \
-            the push carries the text's beginning
+            store \(overflowOutput) (\(file.count.grouped) bytes) at \(url.absoluteString) before you send; \
+            the push itself carries only the start of the text
             """)
     }
 
-    /// A name whose key a record vouches for, or, said by name, any key.
+    /// Returns the key to seal to: one that a signed record vouches for, or any key with --unverified.
     private func recipient(_ to: KeyReference, in keys: Keyring) throws -> (key: DevicePublicKey, keeps: Int?) {
         let name: KeyName
         switch to {
@@ -144,7 +150,7 @@ struct SealCommand: ParsableCommand {
         let entry = try keys.authenticEntry(named: name)
         if let enrolled = entry.topic, enrolled != sealing.topic {
             throw Failure.input(
-                "\(name) is enrolled for \(enrolled), and what is sealed for \(sealing.topic) would not open there")
+                "\(name) is enrolled for \(enrolled), so it can't open messages sealed for \(sealing.topic)")
         }
         guard !unverified else { return (try keys.unverifiedRecipient(named: name), nil) }
         let verified = try keys.recipient(named: name)
@@ -153,7 +159,7 @@ struct SealCommand: ParsableCommand {
 }
 
 extension SealedPayload {
-    /// Specification 2.6: what a request to Apple is made of.
+    /// Specification 2.6: the parts of a request to Apple.
     fileprivate func facts(_ enqueue: EnqueueArguments?) -> JSONValue {
         var facts: [String: JSONValue] = [
             "payload": .string(String(decoding: json, as: UTF8.self)), "payloadBytes": .count(json.count),
@@ -166,22 +172,22 @@ extension SealedPayload {
     }
 }
 
-/// For which app to seal, and how.
+/// The app to seal for, and the options for sealing.
 struct SealingOptions: ParsableArguments {
     @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic
 
-    @Option(name: .customLong("default"), help: .value("text", "The alert in clear."))
+    @Option(name: .customLong("default"), help: .value("text", "Cleartext alert."))
     var safeDefault = "You have a new message!"
 
-    @Option(help: "How much of the length to hide.") var padding = PaddingPolicy.buckets
+    @Option(help: "How to hide the length.") var padding = PaddingPolicy.buckets
 
-    @Option(help: "Too large:") var fit = FitPolicy.error
+    @Option(help: "If too big:") var fit = FitPolicy.error
 
     @Option(help: .value("url", "Ask for receipts here: https, or http on this machine")) var receipts: ReceiptAddress?
 
-    @Flag(help: "Refuse keys that are not hybrid.") var requireHybrid = false
+    @Flag(help: "Refuse keys that aren't hybrid.") var requireHybrid = false
 
-    /// - Parameter name: the sender's; nil for an anonymous one.
+    /// - Parameter name: the sender's name; nil to seal anonymously.
     func sealer(from name: KeyName?, _ keys: Keyring, _ options: KeyringOptions) throws -> Sealer {
         let alert: WireAlert
         do { alert = try WireAlert(text: safeDefault) } catch { throw Failure.usage("--default: \(error)") }
@@ -196,7 +202,7 @@ struct SealingOptions: ParsableArguments {
 extension PaddingPolicy: ExpressibleByArgument {}
 extension FitPolicy: ExpressibleByArgument {}
 
-/// The content of a message, as a person names it.
+/// The content of a message, read from the file named on the command line.
 enum ContentFile {
     static let help = ArgumentHelp("A file with content JSON; - for standard input.", valueName: "content")
 
@@ -216,18 +222,18 @@ enum ContentFile {
         return content
     }
 
-    /// Warns about content that is sealed as asked for, and that no device will open.
+    /// Warns about content that was sealed as requested but that devices can't open.
     static func warn(of content: Content) {
         let now = Timestamp.now()
         if let sent = content.sent, now.seconds(since: sent) > 30 * 86_400 {
-            Failure.report("warning: the content was sent more than 30 days ago, and no device will open it")
+            Failure.report("warning: the content's \"sent\" is more than 30 days ago, so no device will open it")
         }
         if let sent = content.sent, sent.seconds(since: now) > 26 * 3_600 {
-            Failure.report("warning: the content is dated more than 26 hours ahead, and no device will open it yet")
+            Failure.report("warning: the content's \"sent\" is more than 26 hours ahead, so no device will open it yet")
         }
         for attachment in content.attachments where attachment.file.isOnPrivateNetwork {
             Failure.report(
-                "warning: the attachment \(attachment.id) is on a private network: only apps that allow private addresses fetch it"
+                "warning: the attachment \(attachment.id) is on a private network; only apps that allow private addresses fetch it"
             )
         }
     }

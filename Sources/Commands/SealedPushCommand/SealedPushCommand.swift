@@ -5,17 +5,18 @@ internal import PushCore
 
 @main struct SealedPushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sealedpush", abstract: "Keys and messages for end-to-end encrypted notifications.",
+        commandName: "sealedpush", abstract: "Manage keys and messages for end-to-end encrypted notifications.",
         discussion: """
             Example:
               sealedpush keys generate device alice-phone --keyring Keys
               sealedpush keys generate sender newsroom --keyring Keys
               echo '{"alert":{"title":"Nina","body":"Lunch at one?"}}' |
-                sealedpush seal - --from newsroom --to alice-phone --topic com.example.app --keyring Keys
+                sealedpush seal - --from newsroom --to alice-phone \\
+                  --topic com.example.app --keyring Keys
 
-            Secrets are never given as arguments: they come from files, from SEALED_PUSH_KEY, or are asked for.
+            Secrets are never arguments. They come from files, from SEALED_PUSH_KEY, or from a prompt.
 
-            Exit status: 0 done, 64 wrong use, 65 unusable input, 69 APNs, 74 files, 75 busy or waiting, 77 passphrase or key.
+            Exit status: 0 done, 64 usage, 65 input, 69 APNs, 74 files, 75 busy or waiting, 77 passphrase or key.
             """,
         version: "0.1.0",
         subcommands: [
@@ -34,7 +35,7 @@ internal import PushCore
         do {
             var command = try parseAsRoot()
             guard let waiting = command as? any AsyncParsableCommand else { return try command.run() }
-            // Whoever waits for it touches it no more.
+            // Only the task uses it from here on.
             nonisolated(unsafe) var task = waiting
             try wait { try await task.run() }
         } catch {
@@ -44,7 +45,8 @@ internal import PushCore
         }
     }
 
-    /// Only what waits for a network has tasks. All else stays on the main thread, one system call after another.
+    /// Runs asynchronous work to its end. Only commands that wait for a network use tasks; all others stay on the main thread,
+    /// so that their system calls follow one another.
     static func wait(_ work: @escaping @Sendable () async throws -> Void) throws {
         let isDone = DispatchSemaphore(value: 0)
         let outcome = Locked<(any Error)?>(nil)

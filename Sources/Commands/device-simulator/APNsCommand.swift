@@ -8,15 +8,15 @@ internal import SimulatedAPNs
 struct APNsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apns",
-        abstract: "Run a local APNs: HTTP/2 over TLS, with the checks, answers and throttling of Apple's.",
+        abstract: "Run a local APNs: HTTP/2 over TLS, with Apple's checks, responses, and throttling.",
         usage: "device-simulator apns --folder <folder> [<options>]",
         discussion: """
-            Its folder keeps a certificate, a provider's key (.p8), the devices and a log. address.json in it says \
-            where the server listens. Phones reach it by a socket in the folder: `device-simulator run`.
+            The folder keeps a certificate, a provider's key (.p8), the devices, and a log. Its address.json has the \
+            server's address. Phones (`device-simulator run`) connect through a socket in the folder.
 
-            Faults are chances from 0 to 1: resets, lostResponses, tooManyRequests, serverErrors, unavailable, \
-            duplicates; and latencyMillisecondsMinimum, latencyMillisecondsMaximum, goAwayEvery, streamsAfterError. \
-            They can change while it runs:
+            Faults are probabilities from 0 to 1: resets, lostResponses, tooManyRequests, serverErrors, unavailable, \
+            and duplicates. The others are latencyMillisecondsMinimum, latencyMillisecondsMaximum, goAwayEvery, and \
+            streamsAfterError. You can change them while the server runs:
               curl --unix-socket APNs/control.sock -X PUT -d '{"resets": 0.05}' \\
                 http://localhost/faults
 
@@ -24,36 +24,36 @@ struct APNsCommand: ParsableCommand {
               device-simulator apns --folder APNs --page 127.0.0.1:0
               device-simulator apns --folder APNs --faults '{"resets": 0.05}' --seed 7
 
-            Ends with Ctrl-C. Exit status: 0 done, 64 wrong use, 69 the port is taken, 74 files.
+            Press Ctrl-C to stop. Exit status: 0 done, 64 usage, 69 port in use, 74 files.
             """)
 
-    @Option(help: "The server's folder, which is made if it is missing.") var folder: String
+    @Option(help: "The server's folder; created if missing.") var folder: String
 
-    @Option(help: "Where providers connect; 0 for any free port.") var port = 0
+    @Option(help: "The port for providers; 0 for any free port.") var port = 0
 
-    @Option(help: "sandbox or production.") var environment = APNsEnvironment.production
+    @Option(help: "The APNs environment to simulate.") var environment = APNsEnvironment.production
 
     @Option(
         help: ArgumentHelp(
-            "Accept this provider's key, too: a .p8 file, or a public key in PEM.", valueName: "id,team,file"))
+            "Also accept this provider key: a .p8 file or a public key in PEM.", valueName: "id,team,file"))
     var key: [String] = []
 
-    @Option(help: ArgumentHelp("What goes wrong on purpose.", valueName: "json")) var faults = APNsFaults()
+    @Option(help: ArgumentHelp("The faults to inject.", valueName: "json")) var faults = APNsFaults()
 
-    @Option(help: "The seed of the faults; it is printed, so that a run can be repeated.") var seed: UInt64?
+    @Option(help: "The seed for injected faults; printed, so that a run can be repeated.") var seed: UInt64?
 
-    @Option(help: "off, headers, or payloads, too.") var log = APNsLogDetail.headers
+    @Option(help: "How much to log; payloads includes headers.") var log = APNsLogDetail.headers
 
     @Option(
         help: ArgumentHelp(
-            "Show what happens in a browser on this machine; port 0 for any free port.",
+            "Show activity in a browser on this machine; port 0 for any free port.",
             valueName: "host:port")) var page: PagePlace?
 
-    @Flag(help: "Print one JSON object a line.") var json = false
+    @Flag(help: "Print one JSON object per line.") var json = false
 
     func validate() throws {
-        guard !folder.isEmpty else { throw ValidationError("--folder is empty: name the server's folder.") }
-        guard (0...65_535).contains(port) else { throw ValidationError("A port is 0 to 65535.") }
+        guard !folder.isEmpty else { throw ValidationError("--folder is empty; give the server's folder.") }
+        guard (0...65_535).contains(port) else { throw ValidationError("--port must be 0 to 65535.") }
     }
 
     func run() throws {
@@ -88,7 +88,7 @@ struct APNsCommand: ParsableCommand {
         // A public key may be read by anyone.
         if pem.contains("PRIVATE KEY") { _ = try SecretFile.read(parts[2], limit: 16_384) }
         guard let publicKey = ProviderKey.publicKey(pem: pem) else {
-            throw Failure.input("\(parts[2]) does not hold a P-256 key in PEM")
+            throw Failure.input("\(parts[2]) doesn't hold a P-256 key in PEM")
         }
         return ProviderKey(keyID: parts[0], teamID: parts[1], publicKey: publicKey)
     }

@@ -10,16 +10,16 @@ internal import SealedPush
 /// `device-simulator deliver`
 struct DeliverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deliver", abstract: "Deliver pushes to a simulated phone, and show what a person sees.",
+        commandName: "deliver", abstract: "Deliver pushes to a simulated phone, and show what the user sees.",
         usage: "device-simulator deliver <file> ... --device <name> --topic <id>",
         discussion: """
-            A file is what `xcrun simctl push` takes. Several files share one process.
+            The files have the format of `xcrun simctl push`, and share one process.
 
               device-simulator deliver push.apns --device alice-phone \\
                 --topic com.example.app --trust newsroom --state Phone
 
-            Exit status: 0 done, also with the safe default; 64 wrong use; 65 unusable \
-            input; 74 files; 75 a busy keyring; 77 a keyring whose key is missing or wrong.
+            Exit status: 0 done, even if the safe default was shown; 64 usage; 65 input; \
+            74 files; 75 keyring busy; 77 keyring key missing or wrong.
             """)
 
     @Argument(help: ArgumentHelp("Payload files; - for standard input.", valueName: "file")) var files: [String]
@@ -30,21 +30,21 @@ struct DeliverCommand: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The request's identifier, as a collapse ID sets it.", valueName: "id"))
+        help: ArgumentHelp("The request's identifier, as set by a collapse ID.", valueName: "id"))
     var identifier: String?
 
     @Option(help: ArgumentHelp("Deliver this many files at once.", valueName: "count")) var parallel = 1
 
-    @Flag(help: "Show each one expanded by the content extension.") var expanded = false
+    @Flag(help: "Also show each one expanded by the content extension.") var expanded = false
 
     @OptionGroup(title: "A picture") var picture: PictureOptions
 
-    @Flag(help: "Print one JSON object a line.") var json = false
+    @Flag(help: "Print one JSON object per line.") var json = false
 
     func validate() throws {
-        guard (1...64).contains(parallel) else { throw ValidationError("--parallel is 1 to 64.") }
+        guard (1...64).contains(parallel) else { throw ValidationError("--parallel must be 1 to 64.") }
         guard identifier.map({ (1...64).contains($0.utf8.count) }) ?? true else {
-            throw ValidationError("--identifier has 1 to 64 bytes, like a collapse ID.")
+            throw ValidationError("--identifier must have 1 to 64 bytes, like a collapse ID.")
         }
     }
 
@@ -58,7 +58,7 @@ struct DeliverCommand: ParsableCommand {
     }
 
     private func deliver() throws {
-        // Every file is read before anything runs: a typing error in the last one leaves nothing half done.
+        // Read every file before delivering, so that a mistyped name doesn't leave the work half done.
         let pushes = try files.map { (file: $0, push: try read($0)) }
         try picture.check()
         let throwaway = deviceOptions.state == nil
@@ -77,7 +77,7 @@ struct DeliverCommand: ParsableCommand {
                     delivered.expansion = try delivery.expand(shown, identifier: identifier, at: Date())
                 }
             } catch { throw Failure(status: 74, message: "\(error)") }
-            // One at a time from here: what is in the picture is what was printed.
+            // One at a time from here on, so that the picture matches the output.
             try deliveries.withLock { deliveries in
                 if picture.file != nil {
                     deliveries.append(LockScreenPicture.Delivery(name: file, identifier: identifier, push: delivered))
@@ -90,17 +90,17 @@ struct DeliverCommand: ParsableCommand {
             }
         }
         for remark in delivery.end() { report(remark) }
-        // Of several at once, the last one's marker may have come after its answer.
+        // With parallel deliveries, the last one's marker may have been written after its response.
         if !throwaway { _ = confirm(device) }
         try picture.draw(deliveries.withLock { $0 }, topic: deviceOptions.topic)
-        if delivery.asksForNewKey { report("the ledger was missing or copied; the app should make a new key") }
+        if delivery.asksForNewKey { report("the ledger was missing or copied; the app should generate a new key") }
     }
 
-    /// As many at once as --parallel says, in order; the first error ends it.
+    /// Delivers the pushes in order, up to --parallel at once, and stops at the first error.
     private func deliverAll(
         _ pushes: [(file: String, push: PushFile)], _ deliver: @escaping (String, PushFile) throws -> Void
     ) throws {
-        // Pushes are read only, and what is called takes turns where it has to.
+        // The pushes are only read, and `deliver` synchronizes itself.
         nonisolated(unsafe) let work = (pushes: pushes, deliver: deliver)
         let state = Locked<(next: Int, failure: (any Error)?)>((0, nil))
         let workers = DispatchGroup()
@@ -119,7 +119,7 @@ struct DeliverCommand: ParsableCommand {
                 }
             }
         }
-        // Threads of their own: each waits for an extension, and a queue has no more of them than there are cores.
+        // Use threads, because each waits for an extension, and a queue has only as many threads as there are cores.
         for _ in 0..<min(parallel, pushes.count) {
             workers.enter()
             Thread.detachNewThread(worker)
@@ -128,10 +128,10 @@ struct DeliverCommand: ParsableCommand {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// Acts as the app: a key under which the extension has opened a message is in use from now on. Returns its ID.
+    /// Acts as the app: puts a new key into use once the extension has opened a message with it, and returns the key's ID.
     private func confirm(_ device: OwnedDevice) -> String? {
         guard let key = device.confirm()?.keyID else { return nil }
-        report("a message has opened under the new key \(key): it is confirmed, and the older ones retire")
+        report("a message was opened with the new key \(key); the key is now confirmed, and older keys retire")
         return key.description
     }
 
@@ -148,7 +148,7 @@ struct DeliverCommand: ParsableCommand {
         if let bundle = push.targetBundle, bundle != deviceOptions.topic.description {
             throw Failure(
                 status: 65,
-                message: "\(file) is for \(TerminalText.printable(bundle)), and --topic is \(deviceOptions.topic)")
+                message: "\(file) is for \(TerminalText.printable(bundle)), but --topic is \(deviceOptions.topic)")
         }
         return push
     }
@@ -162,29 +162,29 @@ extension DeliverCommand {
     }
 }
 
-/// The lock screen as a picture.
+/// The options for drawing the lock screen as a picture.
 struct PictureOptions: ParsableArguments {
     @Option(
         name: .customLong("picture"),
         help: ArgumentHelp("Draw the lock screen into this new PNG file.", valueName: "file")) var file: String?
 
-    @Option(help: ArgumentHelp("The app's name there, if not the end of --topic.", valueName: "name"))
+    @Option(help: ArgumentHelp("The app's name in it. Default: the end of --topic.", valueName: "name"))
     var appName: String?
 
     func validate() throws {
-        guard file != "" else { throw ValidationError("--picture is empty: name a file.") }
+        guard file != "" else { throw ValidationError("--picture is empty; give a file.") }
         guard appName.map(VisibleText.isVisible) ?? true else {
             throw ValidationError("--app-name has no visible text.")
         }
     }
 
-    /// Before anything is delivered: a push that was delivered can't be taken back.
+    /// Checks that the file can be created. Call it before delivering, because a delivery can't be undone.
     func check() throws(Failure) {
         guard let file else { return }
         guard !FileManager.default.fileExists(atPath: file) else { throw Self.exists(file) }
         let folder = URL(filePath: file).deletingLastPathComponent().path(percentEncoded: false)
         guard FileManager.default.isWritableFile(atPath: folder) else {
-            throw .file("\(TerminalText.printable(file)) can't be written: its folder is missing, or is not yours")
+            throw .file("\(TerminalText.printable(file)) can't be written; its folder is missing or not writable")
         }
     }
 
@@ -202,6 +202,6 @@ struct PictureOptions: ParsableArguments {
     }
 
     private static func exists(_ file: String) -> Failure {
-        .file("\(TerminalText.printable(file)) exists already, and is not overwritten")
+        .file("\(TerminalText.printable(file)) already exists and won't be overwritten")
     }
 }

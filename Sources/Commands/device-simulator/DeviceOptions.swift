@@ -4,19 +4,21 @@ internal import Foundation
 internal import PushKeyring
 internal import SealedPush
 
-/// Which device, whom it believes, and where its keys and its state are.
+/// The options that select a device, its trusted senders, its keys, and its state.
 struct DeviceOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The device in the keyring, or any with keys of its own.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "The device: its name in the keyring, or any name if it has its own keys.", valueName: "name"))
     var device: KeyName
 
     @Option(help: ArgumentHelp("The app's bundle ID, such as com.example.app.", valueName: "id")) var topic: Topic
 
-    @Option(help: ArgumentHelp("Trust this sender or authority, not the trust list.", valueName: "name or key"))
+    @Option(help: ArgumentHelp("A sender or authority to trust instead of the list.", valueName: "name or key"))
     var trust: [TrustedArgument] = []
 
     @Option(help: ArgumentHelp("The keyring's folder.", valueName: "folder")) var keyring = "Keys"
 
-    @Option(help: ArgumentHelp("A file with its key; or SEALED_PUSH_KEY.", valueName: "file")) var unlock: String?
+    @Option(help: ArgumentHelp("A file with its key, or SEALED_PUSH_KEY.", valueName: "file")) var unlock: String?
 
     @Option(help: ArgumentHelp("The phone's folder; without it, the phone is discarded.", valueName: "folder"))
     var state: String?
@@ -27,10 +29,10 @@ struct DeviceOptions: ParsableArguments {
         }
     }
 
-    /// A new one at each call if the device is to be thrown away.
+    /// The phone's folder. Without --state, a new temporary folder at each call.
     var container: URL { state.map { URL(filePath: $0) } ?? .temporaryDirectory.appending(path: UUID().uuidString) }
 
-    /// The keyring, unlocked; it need not exist.
+    /// Returns the keyring, ready to be unlocked. It doesn't need to exist.
     func openKeyring() throws(Failure) -> Keyring {
         let key: KeyringKey? =
             if let unlock { try SecretFile.keyringKey(unlock) } else { try SecretFile.keyringKeyFromEnvironment() }
@@ -43,7 +45,8 @@ struct DeviceOptions: ParsableArguments {
         return keyring
     }
 
-    /// The senders and authorities that --trust names, or those in the keyring's list. All active keys of a name count.
+    /// Returns the senders and authorities given with --trust, or those in the keyring's list. A name stands for all its active
+    /// keys.
     func trusted(in keyring: Keyring) throws(KeyringError) -> TrustedSenders {
         guard !trust.isEmpty else { return try keyring.trustList().trustedSenders(for: topic) }
         var senders: [SenderPublicKey] = []
@@ -65,7 +68,7 @@ struct DeviceOptions: ParsableArguments {
     }
 }
 
-/// Whom a device believes: a key's text, or a name in the keyring.
+/// A sender or authority to trust, given as a key's text or a name in the keyring.
 enum TrustedArgument: ExpressibleByArgument {
     case sender(SenderPublicKey)
     case authority(AuthorityPublicKey)

@@ -7,14 +7,14 @@ internal import PushSimulator
     static let configuration = CommandConfiguration(
         commandName: "device-simulator",
         abstract:
-            "Runs an app's notification service extension under iOS's rules, and a local APNs to reach it through.",
+            "Run an app's notification service extension under iOS's rules, and a local APNs to deliver to it.",
         discussion: """
             Example:
               device-simulator deliver push.apns --device alice-phone --trust newsroom \\
                 --topic com.example.app --keyring Keys
               device-simulator apns --folder APNs
-              device-simulator run --device alice-phone --apns APNs --topic com.example.app --keyring Keys \\
-                --trust newsroom --state Phone
+              device-simulator run --device alice-phone --apns APNs \\
+                --topic com.example.app --keyring Keys --trust newsroom --state Phone
             """,
         version: "0.1.0",
         subcommands: [DeliverCommand.self, RunCommand.self, APNsCommand.self, HostCommand.self])
@@ -28,17 +28,18 @@ internal import PushSimulator
         guard !SecretArgument.isIn(CommandLine.arguments) else {
             exit(
                 withError: ValidationError(
-                    "A secret was typed as an argument, where others see it: keys come from files."))
+                    "A secret was typed as an argument, where other users can see it; keys must come from files."))
         }
-        // What it makes shows opened messages, or lets others in: pictures, keys, sockets. It is this user's alone.
+        // The files it creates are accessible only to this user, because they show opened messages or grant access: pictures,
+        // keys, and sockets.
         umask(0o077)
         main(nil)
     }
 
-    func run() throws { throw ValidationError("Say what to do: deliver, run or apns.") }
+    func run() throws { throw ValidationError("Give a subcommand: deliver, run, or apns.") }
 }
 
-/// The process of the simulator's own extension; started by `deliver`.
+/// The process of the simulator's own extension, started by `deliver`.
 struct HostCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "host-extension", shouldDisplay: false)
 

@@ -4,20 +4,20 @@ internal import Foundation
 internal import PushSimulator
 internal import SealedPush
 
-/// Which extension runs, and how the simulator's own is configured.
+/// The options that select the extension, and configure the simulator's own.
 struct ExtensionOptions: ParsableArguments {
     @Option(
         name: .customLong("extension"),
         help: ArgumentHelp(
-            "An app's extension, in place of the simulator's.", valueName: "program"))
+            "An app's extension, instead of the simulator's.", valueName: "program"))
     var program: String?
 
     @Option(
         name: .customLong("default"),
-        help: ArgumentHelp("What the simulator's extension shows if in doubt.", valueName: "text"))
+        help: ArgumentHelp("The safe default of the simulator's extension.", valueName: "text"))
     var safeDefault: String?
 
-    @Flag(help: "The simulator's extension opens anonymous messages.") var allowAnonymous = false
+    @Flag(help: "Let the simulator's extension open anonymous messages.") var allowAnonymous = false
 
     func validate() throws {
         guard safeDefault.map(VisibleText.isVisible) ?? true else {
@@ -25,7 +25,7 @@ struct ExtensionOptions: ParsableArguments {
         }
     }
 
-    /// The deliveries of one device.
+    /// Returns the object that delivers pushes to one device.
     func delivery(
         to device: OwnedDevice, topic: Topic, isLocked: Bool = false, rules: ExtensionRules = ExtensionRules()
     ) -> PushDelivery {
@@ -37,10 +37,10 @@ struct ExtensionOptions: ParsableArguments {
             standard: standard(device, topic: topic), rules: rules)
     }
 
-    /// The configuration of the simulator's own extension.
+    /// Returns the configuration of the simulator's own extension.
     func standard(_ device: OwnedDevice, topic: Topic) -> StandardConfiguration {
         if device.trusted == TrustedSenders([]), program == nil {
-            report("no sender is trusted: name one with --trust, or list one for \(topic) with `sealedpush trust add`")
+            report("no sender is trusted; give one with --trust, or add one for \(topic) with `sealedpush trust add`")
         }
         return StandardConfiguration(
             topic: topic.description, senders: device.trusted.senders.map(\.description),
@@ -49,23 +49,23 @@ struct ExtensionOptions: ParsableArguments {
     }
 }
 
-/// What iOS gives an extension, and what it does to one.
+/// The options for iOS's limits and treatment of an extension.
 struct SystemOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The time for each message.", valueName: "seconds")) var timeLimit: Double = 30
+    @Option(help: ArgumentHelp("Time limit per message.", valueName: "seconds")) var timeLimit: Double = 30
 
-    @Option(help: ArgumentHelp("Its own memory in MB; old devices give 12.", valueName: "mb")) var memoryLimit = 24
+    @Option(help: ArgumentHelp("Memory limit in MB; old devices: 12.", valueName: "mb")) var memoryLimit = 24
 
-    @Flag(help: "The app may filter: empty content shows nothing.") var filteringEntitlement = false
+    @Flag(help: "Let the app filter: empty content isn't shown.") var filteringEntitlement = false
 
-    @Flag(help: "Nobody has unlocked the device since it started.") var locked = false
+    @Flag(help: "Simulate a device not unlocked since it started.") var locked = false
 
-    @Flag(help: "iOS ends the extension before it gets a message.") var killAtStart = false
+    @Flag(help: "End the extension before it gets a message.") var killAtStart = false
 
     func validate() throws {
         guard timeLimit > 0, timeLimit <= 600 else {
-            throw ValidationError("--time-limit is more than 0 and at most 600 seconds.")
+            throw ValidationError("--time-limit must be more than 0 and at most 600 seconds.")
         }
-        guard (1...4_096).contains(memoryLimit) else { throw ValidationError("--memory-limit is 1 to 4096 MB.") }
+        guard (1...4_096).contains(memoryLimit) else { throw ValidationError("--memory-limit must be 1 to 4096 MB.") }
     }
 
     var rules: ExtensionRules {

@@ -5,12 +5,12 @@ internal import PushService
 internal import PushSimulator
 internal import SealedPush
 
-/// A device in a keyring, whose keys are copied into a phone's keychain: the extension's process knows nothing of keyrings.
+/// A device in a keyring. Its keys are copied to a phone's keychain, because the extension's process doesn't read keyrings.
 struct KeyringSource: Sendable {
     private let keyring: Keyring
     private let name: KeyName
     private let topic: Topic
-    /// What the keyring had when the phone got it.
+    /// The keyring's state when it was last copied to the phone.
     private let copied = Locked<State?>(nil)
 
     private struct State: Equatable, Sendable {
@@ -46,10 +46,10 @@ struct KeyringSource: Sendable {
         copied.withLock { $0 = state }
     }
 
-    /// The new key is in use, here and there.
+    /// Puts the new key into use, both in the keyring and on the phone.
     func confirm(on phone: SimulatedDevice) throws(Failure) {
         do throws(KeyringError) { try keyring.confirm(name) } catch {
-            // Another process was faster, which is as good.
+            // If another process has already confirmed it, there is nothing to do.
             guard error == .nothingToConfirm(name) else { throw Failure(error) }
         }
         try copy(to: phone)

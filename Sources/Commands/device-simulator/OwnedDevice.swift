@@ -6,8 +6,8 @@ internal import PushService
 internal import PushSimulator
 internal import SealedPush
 
-/// The phone that a command runs. It owns its keys: its app has made them, or they were copied from a keyring that knows the
-/// phone's name.
+/// The phone that a command runs. It has its own keys, either created by its app or copied from a keyring that has the phone's
+/// name.
 struct OwnedDevice: Sendable {
     let phone: SimulatedDevice
     let trusted: TrustedSenders
@@ -15,13 +15,13 @@ struct OwnedDevice: Sendable {
     private let topic: Topic
 
     /// - Parameters:
-    ///   - container: the phone's folder, which is made if it is missing.
-    ///   - makesKeys: whether its app makes them if it has none.
+    ///   - container: the phone's folder, which is created if it's missing.
+    ///   - makesKeys: whether its app creates keys if it has none.
     init(_ options: DeviceOptions, container: URL, makesKeys: Bool = false) throws(Failure) {
         phone = SimulatedDevice(container: container)
         let hasOwnKeys = makesKeys || !((try? phone.rotation.active) ?? []).isEmpty
         guard hasOwnKeys || FileManager.default.fileExists(atPath: options.keyring) else {
-            throw .file("there is no keyring at \(options.keyring): name its folder with --keyring")
+            throw .file("there is no keyring at \(options.keyring); give its folder with --keyring")
         }
         let keyring = try options.openKeyring()
         topic = options.topic
@@ -34,15 +34,15 @@ struct OwnedDevice: Sendable {
         try source?.copy(to: phone)
     }
 
-    /// While a device stays on, its keys may change in the keyring. If they can't be read, the phone keeps those it has.
+    /// Copies keys that changed in the keyring while the device stays on. If they can't be read, the phone keeps its own.
     func bringNewKeys() {
         do throws(Failure) { try source?.copy(to: phone) } catch {
-            report("new keys can't be brought: \(error.message)")
+            report("new keys can't be copied: \(error.message)")
         }
     }
 
-    /// Acts as the app: a key under which the extension has opened a message is in use from now on. Returns that key, or nil
-    /// if none has come into use. If that can't be recorded, the message is shown all the same.
+    /// Acts as the app: puts a new key into use once the extension has opened a message with it. Returns that key, or nil if
+    /// there is none. If the change can't be recorded, the message is still shown.
     func confirm() -> DevicePublicKey? {
         do {
             guard let waiting = try phone.rotation.unconfirmed?.key, phone.hasOpened(under: waiting) else { return nil }
@@ -56,7 +56,7 @@ struct OwnedDevice: Sendable {
 }
 
 extension Keyring {
-    /// Whether a device's secret keys are in the keyring, which this unlocks.
+    /// Returns whether the keyring, which this unlocks, has a device's secret keys.
     fileprivate func has(_ name: KeyName) throws(KeyringError) -> Bool {
         do throws(KeyringError) {
             _ = try deviceKeys(named: name)

@@ -12,17 +12,17 @@ internal import SimulatedAPNs
 /// `device-simulator run`
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Keep a simulated phone on, and show what arrives from a local APNs.",
+        commandName: "run", abstract: "Keep a simulated phone on, and show the pushes from a local APNs.",
         usage: "device-simulator run --device <name> --topic <id> --apns <folder> ...",
         discussion: """
-            SIGUSR1 takes the phone offline, SIGUSR2 brings it back, and Ctrl-C ends it. It reconnects when the \
-            server comes back. What it had not acknowledged arrives again, and takes its own place.
+            SIGUSR1 takes the phone offline, SIGUSR2 brings it back, and Ctrl-C ends it. The phone reconnects when \
+            the server comes back. Unacknowledged pushes arrive again and replace their earlier copies.
 
             Example:
               device-simulator run --device alice-phone --topic com.example.app \\
                 --trust newsroom --apns APNs --state Phone
 
-            Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files.
+            Exit status: 0 done, 64 usage, 65 input, 74 files.
             """)
 
     @Option(help: "The local APNs' folder.") var apns: String
@@ -30,32 +30,34 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "The phone") var device: DeviceOptions
     @OptionGroup(title: "Its extension") var extensionOptions: ExtensionOptions
 
-    @Option(help: "Run phones NAME-1 to NAME-COUNT in this process, each in a folder of its name.") var count: Int?
+    @Option(help: "Run phones NAME-1 to NAME-COUNT in this process, each in a folder named after it.") var count: Int?
 
-    @Option(help: ArgumentHelp("Have its app enroll at this server, at its phones' listener.", valueName: "url"))
+    @Option(help: ArgumentHelp("Enroll its app with the server at this --phones URL.", valueName: "url"))
     var server: String?
 
-    @Option(help: ArgumentHelp("The app's login there, from POST /v1/logins.", valueName: "token")) var login: String?
+    @Option(help: ArgumentHelp("The app's login token, from POST /v1/logins.", valueName: "token")) var login: String?
 
-    @Flag(help: "With --server: its app makes hybrid keys.") var hybrid = false
+    @Flag(help: "With --server: its app creates hybrid keys.") var hybrid = false
 
-    @Flag(help: "Print one JSON object a line.") var json = false
+    @Flag(help: "Print one JSON object per line.") var json = false
 
     func validate() throws {
         guard (server == nil) == (login == nil), server == nil || server.flatMap(URL.init(string:)) != nil else {
-            throw ValidationError("--server is a URL, and needs the token of --login; --login needs --server.")
+            throw ValidationError("Give --server, a URL, and --login, a token, together.")
         }
-        guard !hybrid || server != nil else { throw ValidationError("--hybrid is for --server.") }
-        guard server == nil || count == nil else { throw ValidationError("--server is for one phone.") }
-        guard !apns.isEmpty else { throw ValidationError("--apns is empty: name the local APNs' folder.") }
+        guard !hybrid || server != nil else { throw ValidationError("--hybrid needs --server.") }
+        guard server == nil || count == nil else {
+            throw ValidationError("--server is for one phone; leave out --count.")
+        }
+        guard !apns.isEmpty else { throw ValidationError("--apns is empty; give the local APNs' folder.") }
         guard device.state != nil else {
-            throw ValidationError("--state is needed: a phone that stays on has a folder.")
+            throw ValidationError("--state is missing; a phone that stays on needs a folder.")
         }
         guard count.map({ (1...DeviceReceiver.maximumDeviceCount).contains($0) }) ?? true else {
-            throw ValidationError("--count is 1 to \(DeviceReceiver.maximumDeviceCount).")
+            throw ValidationError("--count must be 1 to \(DeviceReceiver.maximumDeviceCount).")
         }
         guard count == nil || extensionOptions.program == nil else {
-            throw ValidationError("--count runs the simulator's own extension: leave out --extension.")
+            throw ValidationError("--count runs the simulator's own extension; leave out --extension.")
         }
     }
 
@@ -68,7 +70,7 @@ struct RunCommand: ParsableCommand {
                 } else {
                     [try RunningDevice(self)]
                 }
-            // A phone shows one notification after another; several phones work at once, and mostly wait for the disk.
+            // Each phone shows its notifications one by one. Phones work in parallel, and mostly wait for the disk.
             let workers = (0..<min(8, phones.count)).map { DispatchQueue(label: "phones \($0)") }
             let (folder, topic) = (URL(filePath: apns), device.topic.description)
             let receiver = DeviceReceiver(folder: folder, topic: topic, names: phones.map(\.name)) { event in
@@ -91,7 +93,7 @@ struct RunCommand: ParsableCommand {
             await ended()
             receiver.stop()
             await running
-            // What was begun is finished: it would be shown again otherwise.
+            // Finish notifications in progress, which would otherwise be shown again.
             for worker in workers { await withCheckedContinuation { done in worker.async { done.resume() } } }
             for phone in phones { for remark in phone.end() { report(remark) } }
             withExtendedLifetime(switches) {}
@@ -104,14 +106,14 @@ private final class RunningDevice: Sendable {
     let name: String
     private let owned: OwnedDevice
     private let delivery: PushDelivery
-    /// Whether its app uses a new key as soon as a message has opened under it.
+    /// Whether its app puts a new key into use as soon as a message was opened with it.
     private let confirms: Bool
-    /// How its app enrolls, and as which.
+    /// The server with which its app enrolls, and the app; nil if it doesn't enroll.
     private let enrollment: (server: PushServerClient, app: OwnDevice)?
-    /// The local APNs', which is there once the phone is online.
+    /// The local APNs' environment, which is available once the phone is online.
     private let environment: @Sendable () -> PushEnvironment
 
-    /// - Parameter number: of one of many phones in this process.
+    /// - Parameter number: the phone's number if this process runs many; otherwise nil.
     init(_ command: RunCommand, number: Int? = nil) throws {
         var (options, container) = (command.device, command.device.container)
         if let number {
@@ -145,12 +147,12 @@ private final class RunningDevice: Sendable {
         }
         let standard = command.extensionOptions.standard(owned, topic: options.topic)
         guard let inside = PushDelivery(inThisProcess: standard, device: owned.phone) else {
-            throw Failure.usage("the phone's configuration is not usable")
+            throw Failure.usage("the phone's configuration is invalid")
         }
         delivery = inside
     }
 
-    /// Acts as the app: hands over the token and the keys' record, and proves the keys.
+    /// Acts as the app: sends the server the token and the keys' record, and proves the keys.
     func enroll(_ token: String, _ screen: RunScreen) {
         guard let (server, app) = enrollment, let token = Hex.decode(token) else { return }
         Task { [name, environment] in
@@ -160,8 +162,8 @@ private final class RunningDevice: Sendable {
         }
     }
 
-    /// Runs a notification through the extension, acts as the app where a new key has come into use, and acknowledges
-    /// only then: a phone that is killed before gets it again, and its ledger knows it.
+    /// Runs a notification through the extension, acts as the app if a new key was used, and then acknowledges it. A phone
+    /// that is killed before that gets the notification again, and recognizes it by its ledger.
     func show(_ arrival: DeviceReceiver.Arrival, on screen: RunScreen) {
         owned.bringNewKeys()
         let notification = arrival.notification
@@ -179,6 +181,6 @@ private final class RunningDevice: Sendable {
         } catch { return DeliveredPush(notShownBecause: "\(error)") }
     }
 
-    /// Ends the extension's process. Returns what it did wrong after its answers.
+    /// Ends the extension's process. Returns remarks on what it did wrong after its responses.
     func end() -> [String] { delivery.end() }
 }

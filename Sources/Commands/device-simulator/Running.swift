@@ -8,8 +8,8 @@ internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs
 
-/// Runs a command that goes on until SIGINT or SIGTERM: the work is given a function that waits for one. What it throws
-/// becomes a message and an exit status.
+/// Runs a command until SIGINT or SIGTERM. `work` gets a function that waits for one of them. An error that it throws becomes
+/// a message and an exit status.
 func runUntilDone(_ work: @escaping @Sendable (_ ended: @escaping @Sendable () async -> Void) async throws -> Void)
     throws
 {
@@ -31,13 +31,13 @@ func runUntilDone(_ work: @escaping @Sendable (_ ended: @escaping @Sendable () a
     throw ExitCode(failure.status)
 }
 
-/// A signal that is looked for instead of ending the program.
+/// A signal that is handled instead of ending the program.
 final class Signal: @unchecked Sendable {
-    // A dispatch source is safe from several threads, and says so on Apple's systems only.
+    // A dispatch source is thread-safe, but is declared Sendable only on Apple platforms.
     private let source: any DispatchSourceSignal
     private let count = Locked(0)
 
-    /// - Parameter handler: called on a thread of the system's choice, each time.
+    /// - Parameter handler: called on any thread, once for each signal.
     init(_ number: Int32, handler: @escaping @Sendable () -> Void = {}) {
         signal(number, SIG_IGN)
         source = DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -55,18 +55,18 @@ func report(_ message: String) {
     try? FileHandle.standardError.write(contentsOf: Data("device-simulator: \(message)\n".utf8))
 }
 
-/// An object as one line, whatever is in its texts.
+/// Returns an object as one line of JSON, with control characters escaped.
 func jsonLine(_ object: [String: Any]) -> String {
     let data = try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
     return TerminalText.json(String(decoding: data ?? Data(), as: UTF8.self))
 }
 
-/// An error where standard output can't be written, so that no script takes silence for success.
+/// Prints one line. Throws if standard output can't be written, so that no script mistakes silence for success.
 func printLine(_ text: String) throws {
     do {
         try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     } catch {
-        throw Failure(status: 74, message: "standard output can't be written")
+        throw Failure(status: 74, message: "can't write to standard output")
     }
 }
 
@@ -79,7 +79,7 @@ extension Failure {
         self.init(
             status: 77,
             message: """
-                the keyring is sealed with a passphrase, which takes 64 MiB to open, and an extension has 24: keep \
+                the keyring is sealed with a passphrase, which takes 64 MiB to open, but an extension has only 24; keep \
                 simulated devices in a keyring that is sealed with a key (`sealedpush keys passphrase --new-unlock`)
                 """)
     }
@@ -94,7 +94,7 @@ extension Failure {
     }
 }
 
-/// What `run` prints, a line or a box at a time; safe from several threads.
+/// The output of `run`, a line or a box at a time. Thread-safe.
 final class RunScreen: Sendable {
     private let json: Bool
     private let output = Locked(FileHandle.standardOutput)
@@ -113,7 +113,7 @@ final class RunScreen: Sendable {
 
     func unreachable(_ message: String) {
         write(
-            ["event": "unreachable", "error": message], ["the local APNs can't be reached (\(message)); trying again"])
+            ["event": "unreachable", "error": message], ["the local APNs can't be reached (\(message)); retrying"])
     }
 
     func show(_ device: String, _ notification: APNsNotification, _ push: DeliveredPush) {
@@ -122,14 +122,14 @@ final class RunScreen: Sendable {
         object["event"] = "notification"
         object["device"] = device
         object["apnsID"] = notification.apnsID
-        let again = push.isReplacement ? ["  came again: it takes the place of the one on the screen"] : []
+        let again = push.isReplacement ? ["  arrived again, and replaces the one on the screen"] : []
         write(object, LockScreen.lines(push, on: device) + again)
     }
 
-    /// - Parameter lines: for people; laying out a lock screen takes long, and is left out where nobody looks.
+    /// - Parameter lines: the text for people. Evaluated only if needed, because laying out a lock screen is slow.
     private func write(_ object: [String: Any], _ lines: @autoclosure () -> [String]) {
         let text = (json ? [jsonLine(object)] : lines()).joined(separator: "\n") + "\n"
-        // Where nobody reads any more, the device goes on until it is told to end.
+        // If the output is closed, the device continues until it's told to stop.
         output.withLock { try? $0.write(contentsOf: Data(text.utf8)) }
     }
 }

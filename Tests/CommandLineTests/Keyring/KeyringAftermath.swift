@@ -6,7 +6,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// A keyring after something happened to one change of it, against what it was before and what it is to be.
+/// A check of a keyring after an interrupted change, against its states before and after the change.
 final class KeyringAftermath {
     let command: KeyringCommand
     let fixture: KeyringFixture
@@ -19,11 +19,11 @@ final class KeyringAftermath {
 
     enum Outcome { case old, new }
 
-    /// Each opening by a passphrase takes its time: then only some moments are looked at.
+    /// The sampling interval for moments to check. Opening with a passphrase is slow, so fewer moments are checked then.
     var stride: Int { command.description.contains("passphrase") && isSlow ? 3 : 1 }
     private var isSlow: Bool { fixture.seal == .passphrase || command.description.contains("new-passphrase") }
 
-    /// Runs the command once, undisturbed.
+    /// Runs the command once, without interruption.
     init(_ command: KeyringCommand, _ fixture: KeyringFixture) throws {
         self.command = command
         self.fixture = fixture
@@ -39,10 +39,10 @@ final class KeyringAftermath {
         #expect(try KeyringAudit(of: copy.keyring).events.sorted() == (events + command.events).sorted())
     }
 
-    /// Checks what is left: readers see the old or the new state, the next change goes through and leaves the same, the log
-    /// lacks nothing, and no other file is left. Returns which of the two it was; nil if it was neither.
+    /// Checks that readers see the old or the new state, that the next change succeeds and preserves it, that the log is
+    /// complete, and that no other file is left. Returns which state it was, or nil if it was neither.
     ///
-    /// - Parameter moreEvents: those of other changes that were made since.
+    /// - Parameter moreEvents: the events of other changes made since then.
     func check(_ keyring: URL, _ place: String, moreEvents: [String] = []) throws -> Outcome? {
         let place: Comment = "\(command), \(fixture.seal.rawValue), \(place)"
         let found = KeyringState(of: keyring, known: known, secrets: fixture.secrets)
@@ -58,7 +58,7 @@ final class KeyringAftermath {
         #expect(KeyringState.trust(of: keyring, secrets: fixture.secrets) == found.trust, place)
         let audit = try KeyringAudit(of: keyring)
         #expect(audit.faults.isEmpty, place)
-        // An export changes nothing but the log. A change that was not made may be in the log already, in part too.
+        // An export changes only the log. The log may already contain all or part of a change that wasn't made.
         let isNew = found == new && (old != new || audit.events.count > events.count + moreEvents.count + 1)
         let added = Array(audit.events.dropFirst(events.count).dropLast(1 + moreEvents.count))
         let made = isNew ? Array(added.suffix(command.events.count)) : command.events
@@ -71,16 +71,16 @@ final class KeyringAftermath {
     }
 }
 
-/// All that a person or a program learns from a keyring, as text that is equal where the state is: what is listed,
-/// whom it trusts, which secret opens it, and what is wrong with it.
+/// Everything that can be read from a keyring, as text that is equal for equal states: its entries, its trust list, the secret
+/// that opens it, and its problems.
 ///
-/// Keys that are none of `known` are called new, since each run makes others; of times only counts whether they are there.
+/// Keys that aren't in `known` are called new, because each run creates different ones. Only the presence of times matters.
 struct KeyringState: Equatable, CustomStringConvertible {
     let description: String
-    /// Of that, whom it trusts.
+    /// The part that lists the trusted senders and authorities.
     private(set) var trust: [String] = []
 
-    /// - Parameter secrets: those that may seal it; the state says which one does.
+    /// - Parameter secrets: the secrets that may open it; the state includes which one does.
     init(of folder: URL, known: Set<String>, secrets: [KeyringSecret]) {
         var lines: [String] = []
         do {
@@ -90,8 +90,8 @@ struct KeyringState: Equatable, CustomStringConvertible {
             let (keyring, opener) = try Self.open(folder, secrets)
             lines.append("opened by: \(opener)")
             lines += try entries.keys.map { try Self.line($0, known) }
-            // Among it secrets that are not those of their keys, and records that nobody signed. A disk that is played back
-            // has modes of its own.
+            // These include secrets that don't belong to their keys, and records that weren't signed. Ignore modes, which a
+            // played-back disk doesn't preserve.
             let problems = try keyring.examine().filter { $0.severity == .problem && !$0.code.hasSuffix("-by-others") }
             lines += problems.map { "ERROR \($0.code)" }
             trust = try Self.trust(in: keyring)
@@ -100,22 +100,22 @@ struct KeyringState: Equatable, CustomStringConvertible {
         description = lines.joined(separator: "\n")
     }
 
-    /// The keys and records of a keyring, for ``init(of:known:secrets:)``.
+    /// Returns the keys and records of a keyring, for ``init(of:known:secrets:)``.
     static func keyIDs(in folder: URL) throws -> Set<String> {
         let entries = try Keyring(folder: folder).entries().keys
         let records = entries.compactMap { entry in entry.record.map { label(entry, $0) } }
         return Set(entries.flatMap(\.keys).map(\.key.keyID.description) + records)
     }
 
-    /// Counters rise with the clock, so each run signs another.
+    /// Returns a record's label. Counters increase with the clock, so each run signs a different record.
     private static func label(_ entry: KeyringEntry, _ record: DeviceRecord) -> String {
         "\(record.enrollment), record \(record.counter)"
     }
 
-    /// An app of which nothing is said: for a change that only shows that changes go on.
+    /// An app that isn't part of the state, for a change that only shows that changes still work.
     static let marker = "com.example.marker"
 
-    /// Whom a keyring trusts, as ``init(of:known:secrets:)`` says it.
+    /// Returns the trust list in the form of ``init(of:known:secrets:)``.
     static func trust(of folder: URL, secrets: [KeyringSecret]) -> [String] {
         do { return try trust(in: open(folder, secrets).0) } catch { return ["ERROR \(error)"] }
     }
@@ -125,7 +125,7 @@ struct KeyringState: Equatable, CustomStringConvertible {
             .map { "trusted for \($0.topic): \($0.trusted)" }
     }
 
-    /// The keyring, opened by the only secret that opens it.
+    /// Opens the keyring with the only secret that fits.
     static func open(_ folder: URL, _ secrets: [KeyringSecret]) throws -> (Keyring, String) {
         let locked = Keyring(folder: folder)
         guard let kind = try locked.sealKind() else { return (locked, "nothing") }
@@ -163,16 +163,16 @@ struct KeyringState: Equatable, CustomStringConvertible {
     }
 }
 
-/// A keyring's audit log, read by the rules of its description and by none of the library's code.
+/// A keyring's audit log, read by its documented format without the library's code.
 struct KeyringAudit {
     private(set) var events: [String] = []
-    /// What is wrong with it.
+    /// The problems found in it.
     private(set) var faults: [String] = []
 
     init(of keyring: URL) throws {
         let text = (try? Checkout.text(keyring.appending(path: "audit.jsonl"))) ?? ""
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        if lines.popLast() != "" { faults.append("its last line has no end") }
+        if lines.popLast() != "" { faults.append("its last line is incomplete") }
         var hash = [UInt8](repeating: 0, count: 32)
         for line in lines {
             hash = BLAKE2b.hash(hash + Array(line.utf8), byteCount: 32)
@@ -181,7 +181,7 @@ struct KeyringAudit {
         }
         let file = (try? Checkout.text(keyring.appending(path: "keyring.txt"))) ?? ""
         if !file.contains("\nlog-bytes: \(text.utf8.count)\nlog-hash: \(Hex.encode(hash))\n") {
-            faults.append("keyring.txt does not say where it ends")
+            faults.append("keyring.txt does not match the log's end")
         }
     }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import TestSupport
 
-/// A command that changes a keyring, as it is typed, without `--keyring` and what opens it.
+/// A command that changes a keyring, as typed, without `--keyring` and `--unlock`.
 struct KeyringCommand: Sendable, CustomStringConvertible {
     let description: String
-    /// What the audit log gets.
+    /// The events that the command adds to the audit log.
     let events: [String]
     let seals: [KeyringFixture.Seal]
     private let more: @Sendable (KeyringFixture) throws -> [String]
@@ -31,7 +31,7 @@ struct KeyringCommand: Sendable, CustomStringConvertible {
         { fixture in [try fixture.text(name)] }
     }
 
-    /// Every command that changes a keyring, each of which succeeds on a fixture.
+    /// All commands that change a keyring; each of them succeeds on a fixture.
     static let all: [KeyringCommand] = [
         KeyringCommand("keys generate sender radio", "generated"),
         KeyringCommand("keys generate device dave-phone --topic com.example.app", "generated"),

@@ -6,9 +6,9 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("A keyring that twenty processes change at once", .blocking)
+@Suite("A keyring changed by twenty processes at once", .blocking)
 struct KeyringCrowdTests {
-    @Test("has every change that was said to be made, and readers never see an error", arguments: [0, 1])
+    @Test("has every change that was reported as made, and readers never get an error", arguments: [0, 1])
     func crowd(_ seal: Int) throws {
         let copy = try KeyringFixture(sealed: [.clear, .key][seal]).copy()
         let senders = (0..<4).map { _ in SenderPrivateKey().sender.description }
@@ -29,7 +29,7 @@ struct KeyringCrowdTests {
                 + senders[..<3].map { ["trust", "remove", $0] + topic } + [["keys", "erase", "crowd-11", "--yes"]],
             on: copy)
         #expect(second[..<11].allSatisfy { $0 == 0 } && second[16...].allSatisfy { $0 == 0 })
-        // One that comes late finds the new key.
+        // Later rotations fail because of the new key.
         #expect(second[11..<16].sorted() == [0, 65, 65, 65, 65])
         readers.stop()
 
@@ -50,7 +50,7 @@ struct KeyringCrowdTests {
             counts == ["generated": 13, "trusted": 4, "rotated": 12, "distrusted": 3, "erased": 1])
     }
 
-    @Test("loses nothing where one of them seals it anew in the middle") func sealing() throws {
+    @Test("keeps all changes even if one of them reseals it in the middle") func sealing() throws {
         let fixture = try KeyringFixture(sealed: .key)
         let copy = try fixture.copy()
         let newKey = fixture.folder.appending("new-key").path
@@ -66,7 +66,7 @@ struct KeyringCrowdTests {
         let keyring = Keyring(folder: copy.keyring, unlocking: .given(fixture.secrets[1]))
         for (index, status) in statuses.enumerated() {
             let name = KeyName(parsing: "crowd-\(index)")!
-            // Who came too late had the old key, and has changed nothing.
+            // Late processes had the old key and made no change.
             #expect(status == 0 || status == 77)
             if status == 0 {
                 #expect(try keyring.senderKey(named: name).sender == keyring.sender(named: name))
@@ -76,7 +76,7 @@ struct KeyringCrowdTests {
         }
     }
 
-    /// Starts all at the same time; gives each one's status.
+    /// Starts all commands at the same time, and returns their statuses.
     private func atOnce(_ commands: [[String]], on copy: KeyringCopy) throws -> [Int32] {
         try #require(commands.count == 20)
         let processes = try commands.map { command in
@@ -86,7 +86,7 @@ struct KeyringCrowdTests {
     }
 }
 
-/// Processes that go on listing, sealing and opening until they are told to stop.
+/// Processes that keep listing, sealing, and opening until they're told to stop.
 private final class Readers: Sendable {
     private let copy: KeyringCopy
     private let payload: String
@@ -118,7 +118,7 @@ private final class Readers: Sendable {
         repeat {
             do {
                 var result = try Program("sealedpush").run(command + keyring + copy.fixture.unlocking)
-                // Sealed anew meanwhile: then the new key opens it, from now on.
+                // The keyring was resealed in the meantime, so use the new key.
                 if result.status == 77 || result.errors.contains("keys-unavailable") {
                     let newKey = copy.fixture.folder.appending("new-key").path
                     result = try Program("sealedpush").run(command + keyring + ["--unlock", newKey])

@@ -4,10 +4,10 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// File systems that are full or can't be written, in a mount namespace of the test's own; where the system allows that.
-@Suite("A keyring on a disk that takes no more", .blocking) struct KeyringDiskTests {
+/// Tests with full or read-only file systems in a private mount namespace, if the system allows that.
+@Suite("A keyring on a full or read-only disk", .blocking) struct KeyringDiskTests {
     @Test(
-        "has an error that names a file, loses nothing, and goes on once there is room",
+        "reports an error with the file's name, keeps its contents, and recovers once there is space",
         arguments: Thoroughness.sample(
             2,
             of: [
@@ -18,7 +18,7 @@ import Testing
         let command = try #require(KeyringCommand.all.first { $0.description == words })
         let aftermath = try KeyringAftermath(command, KeyringFixture(sealed: .clear))
         let folder = try TemporaryFolder(inMemory: true)
-        // What is scarce: pages of 4 KiB, from none to enough, and then files.
+        // Limit the pages of 4 KiB, from none to enough, and then the files.
         let script = """
             set -e
             mount -t tmpfs -o size=1m tmpfs "$DISK" || exit 77
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("that is read-only is read as ever, and changed by nothing") func readOnly() throws {
+    @Test("can be read but not changed if it's read-only") func readOnly() throws {
         let aftermath = try KeyringAftermath(KeyringCommand.all[0], KeyringFixture(sealed: .key))
         let fixture = aftermath.fixture
         let folder = try TemporaryFolder(inMemory: true)
@@ -120,7 +120,7 @@ import Testing
         try #require(Int32(Checkout.text(folder.appending(path: name)).trimmingCharacters(in: .newlines)))
     }
 
-    /// Runs a script that may mount; leaves no folder `out` where the system does not allow that.
+    /// Runs a script that may mount file systems. Removes the folder `out` if the system doesn't allow that.
     private func inNamespace(_ script: String, _ folder: TemporaryFolder, base: URL) throws {
         let settings = [
             "DISK": folder.appending("disk").path, "OUT": folder.appending("out").path, "BASE": base.path,
@@ -133,9 +133,9 @@ import Testing
         let result = try Program(at: "/usr/bin/unshare").run(
             ["--mount", "--map-root-user", "/bin/sh", folder.write(text, to: "script")])
         guard result.status != 0 else { return }
-        // 77 is the script's own, 1 is unshare's.
+        // 77 comes from the script, 1 from unshare.
         #expect([77, 1].contains(result.status) && !result.errors.contains("sealedpush"), "\(result.errors)")
-        print("no file system can be mounted here: \(result.errors)")
+        print("can't mount file systems here: \(result.errors)")
         try FileManager.default.removeItem(at: folder.appending("out"))
     }
 }

@@ -3,12 +3,12 @@ import PushKeyring
 import SealedPush
 import TestSupport
 
-/// A keyring with a key of each kind in each state, in a folder in memory, and what seals it.
+/// A keyring with a key of each kind in each state, in a folder in memory, and its secrets.
 final class KeyringFixture: Sendable {
     static let topic: Topic = "com.example.app"
 
     let folder: TemporaryFolder
-    /// What seals the keyring at first, and what may seal it after a change.
+    /// The secrets that seal the keyring at first or after a change.
     let secrets: [KeyringSecret]
     let seal: Seal
 
@@ -20,7 +20,7 @@ final class KeyringFixture: Sendable {
 
     var keyring: URL { folder.appending("Keys") }
 
-    /// A copy of the keyring as it was, for one process to change.
+    /// Returns a copy of the original keyring, for one process to change.
     func copy() throws -> KeyringCopy { try KeyringCopy(of: keyring, fixture: self) }
 
     init(sealed seal: Seal) throws {
@@ -38,18 +38,18 @@ final class KeyringFixture: Sendable {
         secrets = [.key(key), .key(newKey), .passphrase(passphrase)]
 
         let keys = Keyring(folder: folder.appending("Keys"))
-        // A device with a retired key that is due for erasure, and one that was revoked.
+        // A device with a retired key that is due for erasure, and a revoked one.
         try keys.generateDevice(named: "alice-phone", topic: Self.topic, at: start)
         try keys.rotate("alice-phone", at: start.advanced(bySeconds: 1))
         try keys.confirm("alice-phone", at: start.advanced(bySeconds: 2))
         try keys.generateDevice(named: "old-phone", at: start)
         try keys.revoke("old-phone", at: later)
-        // A sender in use, and one whose new key waits.
+        // A sender in use, and one with a new key that isn't confirmed.
         try keys.generateSender(named: "newsroom", at: start)
         try keys.generateSender(named: "weather", at: start)
         try keys.rotate("weather", at: later)
         try keys.generateAuthority(named: "authority", at: start)
-        // Others' keys: one that nobody vouches for, one with a record.
+        // Others' keys: one unverified, and one with a record.
         try keys.add(.device(DevicePrivateKey().recipient), named: "friend", at: start)
         let phone = Keyring(folder: folder.appending("Phone"))
         try phone.generateDevice(named: "bob-phone", topic: Self.topic, at: start)
@@ -72,12 +72,12 @@ final class KeyringFixture: Sendable {
         }
     }
 
-    /// One line of one of the fixture's files.
+    /// Returns the text of one of the fixture's one-line files.
     func text(_ file: String) throws -> String {
         try Checkout.text(folder.appending(file)).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// What a command needs to open the keyring.
+    /// The options with which a command opens the keyring.
     var unlocking: [String] {
         switch seal {
         case .clear: []
@@ -87,7 +87,7 @@ final class KeyringFixture: Sendable {
     }
 }
 
-/// A keyring that one test changes; its folder lies alone in another one.
+/// A keyring for one test to change, in a folder of its own.
 struct KeyringCopy {
     let folder: TemporaryFolder
     let fixture: KeyringFixture
@@ -100,10 +100,10 @@ struct KeyringCopy {
         try FileManager.default.copyItem(at: keyring, to: folder.appending("Keys"))
     }
 
-    /// A copy of this copy, in whatever state it is.
+    /// Returns a copy of this copy in its current state.
     func copy() throws -> KeyringCopy { try KeyringCopy(of: keyring, fixture: fixture) }
 
-    /// The command's words, with this keyring and what opens it.
+    /// Returns the command's words with this keyring and the options that open it.
     func words(_ command: KeyringCommand) throws -> [String] {
         try command.words(fixture) + ["--keyring", keyring.path] + fixture.unlocking
     }

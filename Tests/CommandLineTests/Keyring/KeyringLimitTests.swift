@@ -26,13 +26,13 @@ import Testing
         }
     }
 
-    @Test("A keyring whose file is something else is refused by every command in a moment", arguments: [0, 1])
+    @Test("is refused by every command, without delay, if its file is something else", arguments: [0, 1])
     func intruders(_ seal: Int) throws {
         let fixture = try KeyringFixture(sealed: [.clear, .key][seal])
         for intruder in Intruder.allCases {
             let copy = try fixture.copy()
             try intruder.place(at: copy.keyring.appending(path: "keyring.txt").path)
-            // None of them is waited for: a named pipe would hold the command up for ever.
+            // No command may wait for the file: a named pipe would block it forever.
             for words in ["keys list", "keys show weather", "keys rotate weather", "keys generate sender radio"] {
                 let result = try Program("sealedpush").run(
                     words.split(separator: " ").map(String.init) + ["--keyring", copy.keyring.path] + fixture.unlocking)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("whose audit log is a folder or pipe refuses every change, and none half done") func audit() throws {
+    @Test("refuses every change completely if its audit log is a folder or pipe") func audit() throws {
         for intruder in [Intruder.folder, .pipe, .loop] {
             let aftermath = try KeyringAftermath(KeyringCommand.all[0], KeyringFixture(sealed: .clear))
             let copy = try aftermath.fixture.copy()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("answers every wrong passphrase or key alike, on the same way") func wrongSecrets() throws {
+    @Test("handles every wrong passphrase in the same way, with the same system calls") func wrongSecrets() throws {
         let fixture = try KeyringFixture(sealed: .passphrase)
         var answers: Set<String> = []
         var ways: Set<[String]> = []
@@ -79,7 +79,7 @@ import Testing
         #expect(ways.count == (SystemCallTrace.isPossible ? 1 : 0))
     }
 
-    @Test("takes no passphrase where there is no memory to derive a key from it, right or wrong") func memory() throws {
+    @Test("refuses even the right passphrase if there is too little memory to derive a key") func memory() throws {
         let fixture = try KeyringFixture(sealed: .passphrase)
         let copy = try fixture.copy()
         let file = copy.keyring.appending(path: "keyring.txt")

@@ -6,15 +6,15 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// What a loss of power, or a killed process, leaves after each single call of a change: found by playing the calls of
-/// one undisturbed run back, so that no moment is left to chance.
-@Suite("A keyring on a disk that loses its power, or whose process is killed", .blocking) struct KeyringPowerCutTests {
+/// Tests of the state that a power loss or a killed process leaves after each system call of a change. They replay the calls of
+/// one uninterrupted run, so that every moment is covered.
+@Suite("A keyring after a power loss or a killed process", .blocking) struct KeyringPowerCutTests {
     @Test(
-        "A kill or a loss of power after any call leaves the old keyring or the new one",
+        "has the old state or the new one after any system call",
         arguments: Thoroughness.sample(8, of: Array(KeyringCommand.all.indices)))
     func everyCall(_ index: Int) throws {
         let command = KeyringCommand.all[index]
-        guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
+        guard SystemCallTrace.isPossible else { return print("processes can't be traced here; strace is missing") }
         let seal = command.seals[(index + 1) % command.seals.count]
         let aftermath = try KeyringAftermath(command, KeyringFixture(sealed: seal))
         let copy = try aftermath.fixture.copy()
@@ -26,12 +26,12 @@ import Testing
         var seen: [KeyringAftermath.Outcome?] = []
         let stride = aftermath.stride * Thoroughness.stride(4)
         for call in trace.calls where try model.play(call) {
-            // A sync alters what lasts, and else nothing; files and bytes that are not synced are as if they were not written.
+            // A sync changes only what survives a power loss. Unsynced files and bytes count as not written.
             var views: [FileSystemModel.View] = call.name == "fsync" ? [.synced] : [.seen]
             if !["write", "openat", "fsync"].contains(call.name) { views.append(.ordered) }
             for view in views {
                 placeCount += 1
-                // Other places of each command, where not all of them are looked at.
+                // If only a sample is checked, use different places for each command.
                 guard (placeCount + index) % stride == 0 else { continue }
                 let disk = try TemporaryFolder(inMemory: true)
                 try model.write(view, to: disk.url)
@@ -41,10 +41,10 @@ import Testing
             }
         }
         #expect(placeCount >= 8 && stateCount >= placeCount / stride)
-        // There is one moment at which the change is made: nothing of it before, all of it after.
+        // The change is atomic: it takes effect at one moment.
         let commit = seen.firstIndex(of: .new) ?? seen.endIndex
         #expect(seen[commit...].allSatisfy { $0 == .new }, "\(command)")
-        // A command that has said that it is done has synced all it did.
+        // A command that reported success has synced all its changes.
         for view in FileSystemModel.View.allCases {
             let disk = try TemporaryFolder(inMemory: true)
             try model.write(view, to: disk.url)
@@ -52,8 +52,8 @@ import Testing
         }
     }
 
-    @Test("is there for good once its first command is done") func firstKey() throws {
-        guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
+    @Test("is durable once its first command is done") func firstKey() throws {
+        guard SystemCallTrace.isPossible else { return print("processes can't be traced here; strace is missing") }
         let folder = try TemporaryFolder(inMemory: true)
         let model = try FileSystemModel(of: folder.url)
         let keyring = folder.appending("Deep/Deeper/Keys")
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("A kill by chance leaves the old keyring or the new one", arguments: [KeyringFixture.Seal.clear, .key])
+    @Test("has the old state or the new one after a kill at random", arguments: [KeyringFixture.Seal.clear, .key])
     func killed(_ seal: KeyringFixture.Seal) throws {
         var random = SeededGenerator()
         let fixture = try KeyringFixture(sealed: seal)
@@ -87,7 +87,7 @@ import Testing
                 let process = try Program("sealedpush").start(copy.words(aftermath.command))
                 usleep(.random(in: 0...30_000, using: &random))
                 process.kill()
-                #expect(try aftermath.check(copy.keyring, "killed by chance") != nil)
+                #expect(try aftermath.check(copy.keyring, "killed at random") != nil)
             }
         }
     }

@@ -8,28 +8,28 @@ import TestSupport
 import Testing
 
 @Suite("At a terminal", .blocking) struct KeyringPromptTests {
-    @Test("a passphrase is asked for, and not shown") func passphrase() throws {
+    @Test("a passphrase is asked for and not echoed") func passphrase() throws {
         let copy = try KeyringFixture(sealed: .clear).copy()
         let keyring = ["--keyring", copy.keyring.path]
         let sealed = try PseudoTerminal.run(
             ["keys", "passphrase"] + keyring,
-            answers: [("New passphrase: ", "Tr0ub4dor"), ("once more: ", "Tr0ub4dor")])
+            answers: [("New passphrase: ", "Tr0ub4dor"), ("Repeat the passphrase: ", "Tr0ub4dor")])
         #expect(sealed.status == 0, "\(sealed.screen)")
-        #expect(sealed.screen.contains("is sealed with a passphrase"))
+        #expect(sealed.screen.contains("is now sealed with a passphrase"))
         #expect(!sealed.screen.contains("Tr0ub4dor"))
         let locked = Keyring(folder: copy.keyring)
         #expect(throws: KeyringError.needsSecret(.passphrase)) { try locked.senderKey(named: "newsroom") }
         let right = try PseudoTerminal.run(
-            ["keys", "generate", "sender", "radio"] + keyring, answers: [("Passphrase of the keyring: ", "Tr0ub4dor")])
+            ["keys", "generate", "sender", "radio"] + keyring, answers: [("Keyring passphrase: ", "Tr0ub4dor")])
         #expect(right.status == 0 && right.screen.contains("pushsender1"), "\(right.screen)")
         #expect(!right.screen.contains("Tr0ub4dor"))
         let wrong = try PseudoTerminal.run(
-            ["keys", "generate", "sender", "tv"] + keyring, answers: [("Passphrase of the keyring: ", "Tr0ub4do")])
+            ["keys", "generate", "sender", "tv"] + keyring, answers: [("Keyring passphrase: ", "Tr0ub4do")])
         #expect(wrong.status == 77 && !wrong.screen.contains("Tr0ub"), "\(wrong.screen)")
         #expect(throws: KeyringError.notFound("tv")) { try locked.entry(named: "tv") }
     }
 
-    @Test("a signal at a passphrase prompt ends the program with the terminal as it was", arguments: [3, 28, 15])
+    @Test("a signal at a passphrase prompt ends the program and restores the terminal", arguments: [3, 28, 15])
     func interrupted(_ what: UInt8) throws {
         let fixture = try KeyringFixture(sealed: .passphrase)
         let copy = try fixture.copy()
@@ -44,20 +44,20 @@ import Testing
             ["send", content, "--all", "--queue-only", "--from", "newsroom"] + outbox,
         ] {
             let outcome = try PseudoTerminal.run(
-                words + ["--keyring", copy.keyring.path], [("Passphrase of the keyring: ", .signal(what))])
+                words + ["--keyring", copy.keyring.path], [("Keyring passphrase: ", .signal(what))])
             #expect(outcome.echoes == [false, true], "\(words): \(outcome.screen)")
         }
     }
 
-    @Test("what would stop the program at a passphrase prompt lets it ask anew, and go on") func stopped() throws {
+    @Test("a stop at a passphrase prompt makes the program ask again and continue") func stopped() throws {
         let fixture = try KeyringFixture(sealed: .passphrase)
         let copy = try fixture.copy()
-        // A group without a parent at the terminal is not stopped, and goes on at once.
+        // A process group without a parent at the terminal isn't stopped, and continues immediately.
         let outcome = try PseudoTerminal.run(
             ["trust", "list", "--keyring", copy.keyring.path],
             answers: [
-                ("Passphrase of the keyring: ", "half of it\u{1a}"),
-                ("Passphrase of the keyring: ", "correct horse battery staple"),
+                ("Keyring passphrase: ", "half of it\u{1a}"),
+                ("Keyring passphrase: ", "correct horse battery staple"),
             ])
         #expect(outcome.status == 0 && outcome.screen.contains("com.example.app"), "\(outcome.screen)")
         #expect(!outcome.screen.contains("half of it") && !outcome.screen.contains("horse"))
@@ -68,14 +68,14 @@ import Testing
         for (first, second) in [("one passphrase", "another one"), ("", "")] {
             let outcome = try PseudoTerminal.run(
                 ["keys", "passphrase", "--keyring", copy.keyring.path],
-                answers: [("New passphrase: ", first), ("once more: ", second)])
+                answers: [("New passphrase: ", first), ("Repeat the passphrase: ", second)])
             #expect(outcome.status == 65, "\(outcome.screen)")
             #expect(try Keyring(folder: copy.keyring).sealKind() == nil)
         }
     }
 
     @Test(
-        "what destroys asks first, and anything but yes changes nothing",
+        "destructive commands ask first, and make no change unless the answer is yes",
         arguments: [
             "keys erase alice-phone", "keys revoke alice-phone", "keys export newsroom --secret",
             "keys passphrase --clear",
@@ -89,7 +89,7 @@ import Testing
             let copy = try fixture.copy()
             let outcome = try PseudoTerminal.run(
                 asking + ["--keyring", copy.keyring.path] + fixture.unlocking,
-                answers: [("Type yes to go on: ", answer)])
+                answers: [("Type yes to continue: ", answer)])
             #expect(outcome.status == 64 && outcome.screen.contains("nothing was changed"), "\(outcome.screen)")
             #expect(!outcome.screen.contains("SECRET-KEY-1"))
             #expect(try aftermath.check(copy.keyring, "answered with \(answer)") == .old)
@@ -98,31 +98,31 @@ import Testing
         let asked = asking + ["--keyring", copy.keyring.path] + fixture.unlocking
         let alone = try Program(at: "/usr/bin/setsid").run(["--wait", Program("sealedpush").executable.path] + asked)
         #expect(alone.status == 64 && alone.errors.contains("--yes"))
-        let outcome = try PseudoTerminal.run(asked, answers: [("Type yes to go on: ", "yes")])
+        let outcome = try PseudoTerminal.run(asked, answers: [("Type yes to continue: ", "yes")])
         #expect(outcome.status == 0, "\(outcome.screen)")
         #expect(try aftermath.check(copy.keyring, "answered with yes") == .new)
     }
 }
 
-/// Runs a program at a terminal of its own, and answers what it asks.
+/// Runs a program at a separate terminal, and answers its prompts.
 enum PseudoTerminal {
     struct Outcome {
         let status: Int32
-        /// All that was to be seen, echoes included.
+        /// The terminal's output, including echoed input.
         let screen: String
-        /// Whether the terminal showed what is typed at each question, and at the end.
+        /// Whether echo was on at each question, and at the end.
         let echoes: [Bool]
     }
 
     enum Answer {
         case line(String)
-        /// 3 for Ctrl-C, 28 for Ctrl-\\, else a signal's number.
+        /// 3 for Ctrl-C, 28 for Ctrl-\\, or otherwise a signal's number.
         case signal(UInt8)
     }
 
     struct Failure: Error {}
 
-    /// - Parameter answers: what is typed, each once the words before it have appeared.
+    /// - Parameter answers: the questions and the text to type once each question has appeared.
     static func run(_ arguments: [String], answers: [(question: String, answer: String)]) throws -> Outcome {
         try run(arguments, answers.map { ($0.question, .line($0.answer)) })
     }
@@ -133,7 +133,7 @@ enum PseudoTerminal {
             close(master)
             close(slave)
         }
-        // A shell's background job ignores Ctrl-C, and so would what it starts.
+        // A shell's background job ignores Ctrl-C, and its child processes would inherit that.
         let process = try ChildProcess(
             URL(filePath: "/usr/bin/env"),
             arguments: ["--default-signal", "setsid", "--ctty", "--wait", Program("sealedpush").executable.path]
@@ -170,7 +170,7 @@ enum PseudoTerminal {
         case .line(let text): bytes = Array((text + "\n").utf8)
         case .signal(let key) where [3, 28].contains(key): bytes = [key]
         case .signal(let number):
-            // The program's own group is the terminal's.
+            // Send the signal to the terminal's foreground process group, which is the program's.
             Glibc.kill(-tcgetpgrp(master), Int32(number))
             return
         }

@@ -5,15 +5,15 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("What the commands let out", .blocking) struct KeyringSecretScanTests {
-    /// The same keys, in the clear and sealed; one of the two by chance in a plain run.
+@Suite("The commands' output", .blocking) struct KeyringSecretScanTests {
+    /// The keyring's seals to test: in the clear and sealed, or one of them at random in a plain run.
     private static let seals: [KeyringFixture.Seal] = {
         var random = SeededGenerator()
         let both = [KeyringFixture.Seal.clear, .key]
         return Thoroughness.isThorough ? both : [both.randomElement(using: &random)!]
     }()
 
-    @Test("holds no secret, in whatever form, from whichever command", arguments: seals)
+    @Test("contains no secret in any form from any command", arguments: seals)
     func outputs(_ seal: KeyringFixture.Seal) throws {
         let clear = try KeyringFixture(sealed: .clear)
         var scan = SecretScan()
@@ -47,10 +47,10 @@ import Testing
         #expect(scannedCount > Thoroughness.count(3, thorough: 6) * commands.count)
     }
 
-    @Test("is searched so that a secret would be found, in each form and at each place") func planted() throws {
+    @Test("is searched so that a secret in any form and at any place would be found") func planted() throws {
         let text = try KeyringFixture(sealed: .clear).text("secret")
         let secret = SecretScan.bytes(ofText: text)
-        // The bytes are those that the library means by the text.
+        // Check that the library reads the same key from the text.
         let key = try SenderPrivateKey(parsing: Array(text.utf8))
         #expect(try SenderPrivateKey(parsing: Array(text.utf8)).sender == key.sender)
         var scan = SecretScan()
@@ -61,12 +61,12 @@ import Testing
             for start in 0...(form.bytes.count - SecretScan.windowByteCount) {
                 let piece = form.bytes[start..<(start + SecretScan.windowByteCount)]
                 #expect(scan.find(in: Data("{\"x\":\"".utf8 + piece + "\"}\n".utf8)) != nil, "\(form.name) at \(start)")
-                // A byte beside the shorter piece may by chance be the secret's own.
+                // The byte next to the shorter piece may happen to match the secret.
                 guard piece.last != 1, start == 0 || form.bytes[start - 1] != UInt8(ascii: "\"") else { continue }
                 #expect(scan.find(in: Data("{\"x\":\"".utf8 + piece.dropLast() + "\u{1}".utf8)) == nil)
             }
         }
-        // As other programs would write them.
+        // Search encodings made by other code.
         for before in 0..<3 {
             let data = Data([UInt8](repeating: 0x5a, count: before) + secret + [1, 2, 3])
             #expect(scan.find(in: Data(data.base64EncodedString().utf8)) != nil)
@@ -76,18 +76,18 @@ import Testing
         #expect(scan.find(in: Data("push1, PUSH-SENDER-SECRET-KEY-1, \(key.sender)".utf8)) == nil)
     }
 
-    @Test("is searched for every command that --help lists") func complete() throws {
+    @Test("is searched for all commands that --help lists") func complete() throws {
         let fixture = try KeyringFixture(sealed: .clear)
         let tried = try Self.commands(fixture) + KeyringCommand.all.map { try $0.words(fixture) }
         let listed = try Self.subcommands(of: [])
         #expect(listed.count >= 22)
         for command in listed {
-            #expect(tried.contains { $0.starts(with: command) }, "no test tries \(command.joined(separator: " "))")
+            #expect(tried.contains { $0.starts(with: command) }, "no test covers \(command.joined(separator: " "))")
         }
     }
 
-    @Test("includes no other program: nothing is started, so nothing is passed on") func processes() throws {
-        guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
+    @Test("doesn't reach other programs, because no program is started") func processes() throws {
+        guard SystemCallTrace.isPossible else { return print("processes can't be traced here; strace is missing") }
         let copy = try KeyringFixture(sealed: .passphrase).copy()
         let log = copy.folder.appending("trace")
         let words = try copy.words(KeyringCommand("keys rotate newsroom", "rotated"))
@@ -96,12 +96,12 @@ import Testing
         let result = try Program(at: "/usr/bin/strace").run(trace + [Program("sealedpush").executable.path] + words)
         #expect(result.status == 0)
         let calls = try Checkout.text(log)
-        // Its own start. Signals are lines, too.
+        // Only the program's own start. Ignore lines about signals.
         let started = calls.split(separator: "\n").filter { !$0.contains(" --- SIG") }
         #expect(started.count == 1, "\(calls)")
     }
 
-    /// The commands that change nothing, and wrong uses of those that would.
+    /// The commands that don't change the keyring, and wrong uses of those that would.
     private static func commands(_ fixture: KeyringFixture) throws -> [[String]] {
         let sender = try fixture.text("sender")
         let secret = fixture.folder.appending("secret").path
@@ -115,9 +115,9 @@ import Testing
                 ["device", "enroll", "bob-phone", "--token", secret], ["device", "list"],
                 ["device", "remove", "bob-phone", "--yes"], ["outbox", "status", "--refused"], ["outbox", "retry"],
                 ["outbox", "purge"], ["outbox", "status", "--from", "newsroom"],
-                // Where nobody can listen: with the keys read, it ends.
+                // An address where it can't listen, so that it ends after reading the keys.
                 ["serve", "--from", "newsroom", "--topic", "com.example.app", "--listen", "none/s"],
-                // Where nobody may listen without TLS.
+                // An address that needs TLS.
                 ["serve", "--from", "newsroom", "--listen", "192.0.2.1:0", "--token-file", secret] + topic,
                 ["serve", "--from", "newsroom", "--sender-set", secret] + topic, ["work", "--apns", secret],
                 ["work", "--provider-key", "ABCDE12345,FGHIJ67890,\(secret)"],
@@ -148,7 +148,7 @@ import Testing
             }
     }
 
-    /// The commands that have none below them.
+    /// Returns the commands without subcommands.
     private static func subcommands(of command: [String]) throws -> [[String]] {
         let help = try Program("sealedpush").run(command + ["--help"]).output
         guard let list = help.components(separatedBy: "SUBCOMMANDS:\n").dropFirst().first else { return [command] }
@@ -158,8 +158,8 @@ import Testing
     }
 }
 
-/// Runs of commands on copies of one keyring: as it is, and with a wrong key, with a damaged file and for programs; or with
-/// one of these by chance.
+/// Runs of commands on copies of one keyring: unchanged, and with a wrong key, a damaged file, and JSON output, or a random one
+/// of these.
 private final class Runs {
     private let fixture: KeyringFixture
     private let seal: KeyringFixture.Seal
@@ -176,19 +176,19 @@ private final class Runs {
         whole = try fixture.copy()
         if seal == .key { try Keyring(folder: whole.keyring).seal(with: fixture.secrets[0]) }
         damaged = try whole.copy()
-        // The end is missing, and a secret's beginning stands in a wrong place.
+        // Cut off the end, and change the states.
         let file = damaged.keyring.appending(path: "keyring.txt")
         let text = try Checkout.text(file)
         try Data(text.replacing("state: active", with: "state: retired").dropLast(12).utf8).write(to: file)
     }
 
     func outcomes(of words: [String]) throws -> [(words: [String], outcome: Program.Result)] {
-        // What seals the keyring anew is done to one that is thrown away.
+        // Reseal only a temporary copy.
         let whole = words.starts(with: ["keys", "passphrase"]) ? try self.whole.copy() : whole
         let keys: [[String]] = seal == .clear || words.contains("--unlock") ? [[]] : [["key"], ["new-key"]]
         var outcomes: [(words: [String], outcome: Program.Result)] = []
         func run(_ words: [String], _ more: [String]) throws {
-            // Without a terminal, so that nobody is asked.
+            // Run without a terminal, so that the program can't prompt.
             let arguments = ["--wait", Program("sealedpush").executable.path] + words + more
             outcomes.append((words, try Program(at: "/usr/bin/setsid").run(arguments)))
         }
@@ -217,11 +217,11 @@ private final class Runs {
     var files: [URL] { [whole, damaged].flatMap { (try? Checkout.allFiles(in: $0.keyring)) ?? [] } }
 }
 
-/// Looks for secrets in whatever a program has let out: any 16 bytes in a row of any form that a secret may have.
+/// A search for secrets in a program's output: for any 16 consecutive bytes of any encoding of a secret.
 struct SecretScan {
     static let windowByteCount = 16
 
-    /// A form of a secret, as it would stand in a text or file.
+    /// An encoding of a secret, as it would appear in a text or file.
     struct Form {
         let name: String
         let bytes: [UInt8]
@@ -252,7 +252,7 @@ struct SecretScan {
         }
     }
 
-    /// The first secret that is found, with its form; nil where there is none.
+    /// Returns the first secret found, with its form, or nil if there is none.
     func find(in output: Data) -> String? {
         output.withUnsafeBytes { bytes in
             guard bytes.count >= Self.windowByteCount else { return nil }
@@ -265,7 +265,8 @@ struct SecretScan {
         }
     }
 
-    /// Raw, hexadecimal in both cases, Base64 and base64url at each alignment, and as a key's text in both cases.
+    /// Returns a secret's forms: raw, hexadecimal in both cases, Base64 and base64url at each alignment, and a key's text in
+    /// both cases.
     static func forms(of secret: [UInt8], text: String?) -> [Form] {
         let hex = secret.map { String(format: "%02x", $0) }.joined()
         var forms = [
@@ -274,14 +275,14 @@ struct SecretScan {
         ]
         for offset in 0..<3 {
             let coded = Data([UInt8](repeating: 0, count: offset) + secret).base64EncodedString()
-            // At both ends stand characters that depend on what is around the secret.
+            // The characters at both ends depend on the bytes around the secret.
             let inner = String(coded.dropFirst(offset == 0 ? 0 : offset + 1).dropLast(4))
             let safe = inner.replacing("+", with: "-").replacing("/", with: "_")
             forms.append(Form(name: "Base64 at \(offset)", bytes: Array(inner.utf8)))
             forms.append(Form(name: "base64url at \(offset)", bytes: Array(safe.utf8)))
         }
         if let text {
-            // The part behind the prefix; the prefix itself is no secret.
+            // The part after the prefix; the prefix itself isn't secret.
             let data = text.split(separator: "1", maxSplits: 1).last ?? ""
             forms.append(Form(name: "text", bytes: Array(data.uppercased().utf8)))
             forms.append(Form(name: "small text", bytes: Array(data.lowercased().utf8)))
@@ -289,7 +290,7 @@ struct SecretScan {
         return forms
     }
 
-    /// Every secret key in the files of a keyring in the clear, and the keyring's own key.
+    /// Adds every secret key in the files of an unsealed keyring, and the keyring's own key.
     mutating func addSecrets(below folder: URL) throws {
         for file in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) ?? .init() {
             guard let file = file as? URL, let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
@@ -300,7 +301,7 @@ struct SecretScan {
         }
     }
 
-    /// The 32 bytes of a key's text, by the alphabet of BIP 173.
+    /// Returns the 32 bytes of a key's text, which uses the alphabet of BIP 173.
     static func bytes(ofText text: String) -> [UInt8] {
         let alphabet = Array("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L")
         var bytes: [UInt8] = []

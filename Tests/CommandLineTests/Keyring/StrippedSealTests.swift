@@ -6,11 +6,11 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// A keyring under a passphrase that is asked for, in whose place somebody puts one in the clear.
-@Suite("A keyring whose seal was taken away", .blocking) struct StrippedSealTests {
+/// Tests of a keyring sealed with a passphrase that an attacker replaces with an unsealed one.
+@Suite("A keyring whose seal was removed", .blocking) struct StrippedSealTests {
     private let folder: TemporaryFolder
     private let program: Program
-    /// Alice's record, and a stranger's for a phone of the same name.
+    /// The attacker's key for a phone with the same name as Alice's.
     private let stranger: DevicePublicKey
 
     init() throws {
@@ -24,7 +24,7 @@ import Testing
         try Keyring(folder: folder.appending("Server")).seal(with: passphrase)
     }
 
-    /// A server's keyring with `newsroom` and the proven key of `alice-phone`.
+    /// Creates a server's keyring with `newsroom` and the proven key of `alice-phone`, and returns that key.
     private static func server(_ folder: URL, of phone: URL) throws -> DevicePublicKey {
         let server = Keyring(folder: folder)
         let phone = Keyring(folder: phone)
@@ -40,14 +40,14 @@ import Testing
     private func run(_ words: String, _ more: [String] = [], environment: [String: String] = [:]) throws
         -> Program.Result
     {
-        // Without a terminal: whoever asks for the passphrase is refused, and who does not ask has not noticed the seal.
+        // Run without a terminal: a command that prompts for the passphrase fails, and one that succeeds missed the change.
         let arguments =
             ["--wait", Program("sealedpush").executable.path] + words.split(separator: " ").map(String.init)
         return try Program(at: "/usr/bin/setsid", in: folder.url).run(
             arguments + more + ["--keyring", "Server"], environment: environment)
     }
 
-    /// Every command that reads a keyring.
+    /// All commands that read a keyring.
     private static let reads = [
         "keys list", "keys show alice-phone", "keys export alice-phone",
         "keys export alice-phone --record",
@@ -73,7 +73,7 @@ import Testing
     ]
 
     @Test(
-        "Every command refuses a keyring in the clear in its place, if this user has seen it sealed or demands that it is"
+        "is refused by every command if this user has used it sealed, or demands a seal"
     )
     func replaced() throws {
         try folder.write(
@@ -94,25 +94,25 @@ import Testing
             #expect(result.status == 77, "\(words): \(result.status) \(result.output)\(result.errors)")
             #expect(result.errors.contains("was sealed when it was last used"), "\(words): \(result.errors)")
             #expect(result.output.isEmpty, "\(words): \(result.output)")
-            // This one decides whether it is sealed.
+            // This command decides whether it's sealed.
             guard !words.hasPrefix("keys passphrase") else { continue }
             let demanded = try run(words, environment: ["SEALED_PUSH_SEALED": "1"])
             #expect(demanded.status == 77 && demanded.errors.contains("is not sealed"), "\(words): \(demanded.errors)")
         }
         let doctor = try run("doctor", environment: state)
         #expect(doctor.status == 1 && doctor.output.contains("(seal-changed)"), "\(doctor.output)")
-        // The hint as it stands, typed.
+        // Run the hint's command as printed.
         let hint = try #require(
             try run("keys list", environment: state).errors.firstMatch(of: /`(rm '[^']+')`/)?.output.1)
         #expect(try Program(at: "/bin/sh").run("-c", String(hint)).status == 0)
         let seal = "seal content.json --from newsroom --to alice-phone --topic com.example.app"
         let accepted = try run(seal, environment: state)
         #expect(accepted.status == 0, "\(accepted.errors)")
-        // Whoever goes on without a seal is told who chooses the keys.
+        // Using a keyring without a seal prints a warning about who chooses the keys.
         #expect(accepted.errors.contains("Server is not sealed") && accepted.errors.contains("chooses the keys"))
     }
 
-    @Test("is noted in the home folder where another place for notes is no absolute path") func places() throws {
+    @Test("is recorded in the home folder if XDG_STATE_HOME isn't an absolute path") func places() throws {
         let files = FileManager.default
         for place in ["state", ""] {
             let home = folder.appending("home-\(place)")
@@ -124,7 +124,7 @@ import Testing
         #expect(!files.fileExists(atPath: folder.appending("state").path))
     }
 
-    @Test("wherever a recipient or a sender is chosen from one without a seal, that is said, once")
+    @Test("causes one warning whenever a recipient or a sender is chosen from it")
     func warned() throws {
         let commands = [
             "seal content.json --from newsroom --to alice-phone --topic com.example.app",
@@ -136,7 +136,7 @@ import Testing
         ]
         for words in commands {
             let result = try program.run(words.split(separator: " ").map(String.init) + ["--keyring", "Evil"])
-            // Its key is proven already; the sender was chosen all the same.
+            // This fails because the key is already proven, but the sender was chosen from the keyring.
             let status: Int32 = words.hasPrefix("keys challenge") ? 65 : 0
             #expect(result.status == status, "\(words): \(result.errors)")
             #expect(result.errors.components(separatedBy: "is not sealed").count == 2, "\(words): \(result.errors)")
@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-/// Somebody has put his own key in the place of another, and whoever carries it on is to notice.
+/// Tests of a keyring in which an attacker has replaced a key, which must be noticed.
 @Suite("A sealed keyring that was edited", .blocking) struct EditedKeyringTests {
     private let fixture: KeyringFixture
     private let copy: KeyringCopy
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(
-        "prints nothing of it that somebody is to believe",
+        "doesn't print keys that would be trusted",
         arguments: [
             "keys export newsroom", "keys export alice-phone", "keys export alice-phone --record",
             "keys export bob-phone", "keys show newsroom", "keys show authority --json", "keys show newsroom --qr",
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test("A list of it is unverified without the secret, and refused with it") func listed() throws {
+    @Test("is listed as unverified without the secret, and refused with it") func listed() throws {
         let open = try run("keys list", isOpen: true)
         #expect(open.status == 65 && open.output.isEmpty, "\(open.errors)")
         #expect(open.errors.contains("was changed by something other"))

@@ -2,28 +2,28 @@ import Foundation
 import TestPrograms
 import TestSupport
 
-/// The calls by which a program changes files, in order, as strace(1) sees them.
+/// The system calls with which a program changes files, in order, as recorded by strace(1).
 struct SystemCallTrace {
     let calls: [Call]
     let status: Int32
 
     struct Call: CustomStringConvertible {
         let name: String
-        /// Its place among all calls of this name, from 1.
+        /// Its number among all calls of this name, starting from 1.
         let number: Int
-        /// Decoded texts among the arguments: paths, and bytes that are written.
+        /// The decoded strings among the arguments: paths and written bytes.
         let texts: [[UInt8]]
-        /// The arguments as they stand, without texts.
+        /// The arguments as recorded, without strings.
         let words: String
         let result: Int
 
         var paths: [String] { texts.map { String(decoding: $0, as: UTF8.self) } }
-        /// The first argument, where it is a number.
+        /// The first argument, if it's a number.
         var descriptor: Int? { Int(words.prefix { $0.isNumber }) }
         var description: String { "\(name) #\(number)" }
     }
 
-    /// Whether a process may be traced here: strace is there, and the system lets it.
+    /// Whether processes can be traced here: strace is installed, and the system allows it.
     static let isPossible: Bool = {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"),
             let result = try? Program(at: "/usr/bin/strace").run([
@@ -33,7 +33,7 @@ struct SystemCallTrace {
         return result.status == 0
     }()
 
-    /// Runs `sealedpush` to its end.
+    /// Runs `sealedpush` to completion.
     init(_ arguments: [String]) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let log = folder.appending("trace")
@@ -47,7 +47,7 @@ struct SystemCallTrace {
         calls = try Checkout.text(log).split(separator: "\n").compactMap { Call($0, counts: &counts) }
     }
 
-    /// The address sanitizer's search for leaks would trace the process itself, and fail.
+    /// Turns off the address sanitizer's leak check, which would trace the process itself and fail.
     static let noLeakCheck = ["-E", "ASAN_OPTIONS=detect_leaks=0"]
 
     static let names = [
@@ -59,7 +59,7 @@ struct SystemCallTrace {
 }
 
 extension SystemCallTrace.Call {
-    /// `1234  rename("\x2f…", "\x2f…") = 0`; nil for what is no call.
+    /// Parses a line such as `1234  rename("\x2f…", "\x2f…") = 0`. Returns nil if the line isn't a call.
     fileprivate init?(_ line: Substring, counts: inout [String: Int]) {
         let rest = line.drop { $0.isNumber || $0 == " " }
         guard let open = rest.firstIndex(of: "("), let equals = rest.range(of: ") ", options: .backwards) else {
@@ -82,21 +82,21 @@ extension SystemCallTrace.Call {
         number = counts[name] ?? 1
     }
 
-    /// `\x2f\x74`
+    /// Decodes text such as `\x2f\x74`.
     private static func bytes(_ text: Substring) -> [UInt8] {
         text.split(separator: "\\x").compactMap { UInt8($0, radix: 16) }
     }
 }
 
-/// A folder as a disk keeps it: what programs see, and what a loss of power would leave of that.
+/// A model of a folder on disk: the state that programs see, and the state that a power loss would leave.
 ///
-/// The calls of a traced process are played back on it, one by one. A file's bytes last once it was synced, a folder's
-/// names once the folder was; a file system may keep more than that, and in between, so two extremes are looked at.
+/// The calls of a traced process are replayed on it one by one. A file's bytes are durable once it's synced, and a folder's
+/// names once the folder is synced. A file system may keep more than that, so two extremes are modeled.
 final class FileSystemModel {
     private final class Node {
         var bytes: [UInt8]
         var lastingBytes: [UInt8]
-        /// Nil for a file.
+        /// The folder's entries; nil for a file.
         var names: [String: Node]?
         var lastingNames: [String: Node] = [:]
 
@@ -112,13 +112,13 @@ final class FileSystemModel {
         }
     }
 
-    /// Which of the disk's states is meant.
+    /// A state of the disk.
     enum View: CaseIterable {
-        /// What other processes see; what a killed process leaves.
+        /// The state that other processes see, and that a killed process leaves.
         case seen
-        /// Names in the order in which they changed, as a journal keeps them, and only bytes that were synced.
+        /// Names in the order in which they changed, as a journal keeps them, but only synced bytes.
         case ordered
-        /// Only what was synced.
+        /// Only synced names and bytes.
         case synced
     }
 
@@ -126,7 +126,7 @@ final class FileSystemModel {
     private let root: Node
     private var opened: [Int: Node] = [:]
 
-    /// Takes in a folder as it lies on the disk for good.
+    /// Creates a model of a folder, all of whose contents count as synced.
     init(of folder: URL) throws {
         place = folder.path + "/"
         root = try Self.node(of: folder)
@@ -151,7 +151,7 @@ final class FileSystemModel {
         return node
     }
 
-    /// Plays a call back; false where it concerns other files.
+    /// Replays a call. Returns false if it doesn't change the folder.
     func play(_ call: SystemCallTrace.Call) throws -> Bool {
         guard call.result >= 0 else { return false }
         let paths = call.paths.compactMap(inner)
@@ -167,7 +167,7 @@ final class FileSystemModel {
             return false
         case "write":
             guard let node = call.descriptor.flatMap({ opened[$0] }) else { return false }
-            // Every file here is written from its start, or appended to.
+            // Every file here is written from its start or appended to.
             node.bytes += call.texts.last?.prefix(call.result) ?? []
         case "ftruncate":
             guard let node = call.descriptor.flatMap({ opened[$0] }) else { return false }
@@ -196,7 +196,7 @@ final class FileSystemModel {
         return true
     }
 
-    /// A call that this model does not know.
+    /// A call that this model doesn't support.
     struct Unknown: Error { let call: String }
 
     /// Writes one of the states into an empty folder.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("sealedpush device", .blocking) struct DeviceCommandTests {
-    @Test("enrolls by record, lists without whole tokens, updates and removes") func life() async throws {
+    @Test("enrolls by record, lists without full tokens, updates, and removes") func life() async throws {
         let fixture = try await SendingFixture()
         let token = try fixture.device("alice-phone", user: "alice")
         try fixture.device("bob-phone")
@@ -30,7 +30,7 @@ import Testing
         #expect(try fixture.run(["device", "list", "--json"]).objects.count == 1)
     }
 
-    @Test("enrolled again, a device keeps what was not given, and what waits for it") func again() async throws {
+    @Test("keeps a device's other details and waiting pushes when it's enrolled again") func again() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("a1", enrolled: false)
         let enroll = ["device", "enroll", "a1", "--keyring", "Keys", "--json", "--token"]
@@ -41,7 +41,7 @@ import Testing
         #expect(device?["user"] as? String == "alice" && device?["environment"] as? String == "sandbox")
         #expect(device?["token"] as? String == "ef01")
         #expect(try fixture.status()["waiting"] as? Int == 1)
-        // Another installation gets the token: the first one is told apart.
+        // If another installation gets the token, the first device loses it.
         try fixture.device("a2", enrolled: false)
         let moved = try fixture.run(["device", "enroll", "a2", "--keyring", "Keys", "--token", "ef01", "--json"])
         #expect(moved.objects.first?["lostToken"] as? [String] == ["a1"])
@@ -49,7 +49,7 @@ import Testing
         #expect(try fixture.run(["device", "enroll", "a1", "--list", "-", "--keyring", "Keys"]).status == 64)
     }
 
-    @Test("a device of another user, and another pinned key, are refused with what to do")
+    @Test("refuses another user's device and a different pinned key, and explains what to do")
     func takenOver() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("a1", user: "alice")
@@ -65,7 +65,7 @@ import Testing
         let moved = try fixture.run(enroll + ["--user", "bob", "--moving-from", "alice", "--json"])
         #expect(moved.objects.first?["discarded"] as? Int == 1, "\(moved.errors)")
 
-        // The app has made a new enrollment key.
+        // The app created a new enrollment key.
         try fixture.device("a2", enrolled: false)
         let pinned = try fixture.run(enroll + ["--key", "a2"])
         #expect(pinned.status == 65)
@@ -75,7 +75,7 @@ import Testing
         #expect(try fixture.run(enroll + ["--key", "a2"]).status == 0)
     }
 
-    @Test("takes an unverified key only where that is said, and sends to it only where it is said again")
+    @Test("accepts an unverified key only with --unverified, and `send` needs that option, too")
     func unverified() async throws {
         let fixture = try await SendingFixture()
         let recipient = DevicePrivateKey().recipient.description
@@ -91,14 +91,14 @@ import Testing
         #expect(sent?["enqueued"] as? Int == 1)
     }
 
-    @Test("of a list, all devices are enrolled or none, and a bad line is named") func list() async throws {
+    @Test("enrolls all devices of a list or none, and reports the number of a bad line") func list() async throws {
         let fixture = try await SendingFixture()
         for name in ["d1", "d2", "d3"] { try fixture.device(name, enrolled: false) }
         let good = (1...3).map { #"{"device":"d\#($0)","token":"0\#($0)","user":"u\#($0)"}"# }
         for (bad, words) in [
             ("{", "line 3: not one JSON object: column 2: the object is incomplete"),
             (#"{"token":"01"}"#, "line 3: needs"),
-            (#"{"device":"d3","token":"xyz"}"#, "line 3: d3: a token is"),
+            (#"{"device":"d3","token":"xyz"}"#, "line 3: d3: a token must"),
             (#"{"device":"d4","token":"01"}"#, "line 3: there is no key named d4"),
             (#"{"device":"d3","token":"01","environment":"moon"}"#, "line 3: needs"),
             (String(repeating: "[", count: 60_000), "line 3: not one JSON object: column 1"),
@@ -114,14 +114,14 @@ import Testing
         }
         let input = "\u{feff}" + (good + ["", "\t ", #"{"device":"d1","event":"offline"}"#]).joined(separator: "\r\n")
         try fixture.folder.write(input, to: "list")
-        // A short list takes far less memory than the most that one may have.
+        // A short list uses far less memory than the maximum size of a list.
         let result = try Program(at: "/bin/bash", in: fixture.folder.url).run(
             "-c", "ulimit -v 900000; exec \"$0\" device enroll --list list --keyring Keys --json",
             Program("sealedpush").executable.path)
         #expect(result.objects.first?["new"] as? Int == 3, "\(result.errors)")
     }
 
-    @Test("a registry moves to another outbox as it is, by what `device list --full` prints into a file of its owner's")
+    @Test("a registry can be moved to another outbox with `device list --full`, whose output file is made private")
     func moved() async throws {
         let fixture = try await SendingFixture()
         for name in ["a1", "a2"] { try fixture.device(name, user: "alice") }
@@ -139,6 +139,6 @@ import Testing
         #expect(other.output == text)
         #expect(other.objects.allSatisfy { ($0["proven"] as? [String])?.count == 1 && $0["record"] is String })
         let cut = try fixture.run(enroll, input: text.replacingOccurrences(of: "\"proven\"", with: "\"other\""))
-        #expect(cut.status == 65 && cut.errors.contains("go together"), "\(cut.errors)")
+        #expect(cut.status == 65 && cut.errors.contains("must be given together"), "\(cut.errors)")
     }
 }

@@ -11,8 +11,8 @@ import Testing
 @Suite("A phone that becomes hybrid while messages flow", .blocking) struct HybridRolloutTests {
     enum Store: CaseIterable { case file, database }
 
-    /// What waits in the outbox when the key changes goes out under the old key, and everything later under the new one.
-    @Test("loses none and shows none twice; on the wire one suite follows the other", arguments: Store.allCases)
+    /// Pushes that wait in the outbox when the key changes are sent under the old key, and later ones under the new key.
+    @Test("loses none and shows none twice, and the wire's suite changes once", arguments: Store.allCases)
     func rollout(_ store: Store) async throws {
         let fixture = try await SendingFixture { $0.log = .payloads }
         let database = store == .file ? nil : try await PostgresServer.shared.value.database()
@@ -29,14 +29,14 @@ import Testing
             return try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any]
         }
 
-        // As the app is today.
+        // The app's current version.
         let phone = try RunningPhone(fixture, served, "classical")
         try await eventually("the phone is enrolled") { try phone.has("enrolled") }
         for _ in 1...5 { _ = try send() }
         try await eventually("the first are shown") { try phone.bodies().count == 5 }
         try await eventually("they are in the log") { try Self.suites(fixture).count == 5 }
         #expect(try Self.suites(fixture) == [UInt8](repeating: 1, count: 5))
-        // The next version of its app comes while APNs takes nothing.
+        // The app is updated while APNs accepts no pushes.
         var faults = APNsFaults()
         faults.unavailable = 1
         fixture.apns.faults = faults
@@ -51,7 +51,7 @@ import Testing
         let sent = try Self.suites(fixture)
         #expect(sent == [UInt8](repeating: 1, count: 8) + [3, 3, 3], "\(sent)")
 
-        // The classical key has retired, so the server may insist.
+        // The classical key has retired, so the server may require hybrid keys.
         #expect(served.stop() == .exited(0), "\(served.errors)")
         served = try await ServedCommand.start(fixture, place + listen + ["--require-hybrid"], as: "2")
         for _ in 1...5 { #expect(try send()?["enqueued"] as? Int == 1) }
@@ -59,7 +59,7 @@ import Testing
         try await eventually("they are in the log") { try Self.suites(fixture).count >= sentCount }
         #expect(try Self.suites(fixture).dropFirst(sent.count).allSatisfy { $0 == 3 })
 
-        // A phone whose app is old is left out, and named.
+        // A phone with an old app is skipped and reported.
         try fixture.device("old-phone", enrolled: false)
         let token = fixture.apns.register(name: "old-phone", topic: SendingFixture.topic)
         let enrolled = try fixture.run(
@@ -73,7 +73,7 @@ import Testing
         try await eventually("it is shown on the other") { try (phone.bodies() + new.bodies()).count == sentCount }
         let command = try fixture.run(
             fixture.sendArguments(["--device", "old-phone", "--queue-only", "--require-hybrid"], apns: false) + place)
-        #expect(command.status == 65 && command.output.contains("left out: 1 not-hybrid"), "\(command.output)")
+        #expect(command.status == 65 && command.output.contains("skipped: 1 not-hybrid"), "\(command.output)")
         #expect(command.output.contains("Not hybrid: old-phone."), "\(command.output)")
 
         #expect(served.stop() == .exited(0), "\(served.errors)")
@@ -83,11 +83,11 @@ import Testing
         #expect(try (phone.shown() + new.shown()).allSatisfy { $0["outcome"] as? String == "opened" })
     }
 
-    /// The first byte of each envelope that the local APNs took, in order.
+    /// Returns the first byte of each envelope that the local APNs accepted, in order.
     private static func suites(_ fixture: SendingFixture) throws -> [UInt8] {
         let log = try Checkout.text(fixture.folder.appending("APNs/log.jsonl"))
         return try log.split(separator: "\n").compactMap { line in
-            // The last line may not be whole yet.
+            // The last line may be incomplete.
             let entry = (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
             guard entry?["event"] as? String == "request", entry?["status"] as? Int == 200 else { return nil }
             return try SendingFixture.envelope(entry?["payload"]).bytes[0]
@@ -95,7 +95,7 @@ import Testing
     }
 }
 
-/// A process that is the phone of alice, with its app's part of the service.
+/// A process that simulates Alice's phone and its app.
 private struct RunningPhone {
     private let process: ChildProcess
     private let output: URL
@@ -126,7 +126,7 @@ private struct RunningPhone {
 
     func shown() throws -> [[String: Any]] { try events().filter { $0["event"] as? String == "notification" } }
 
-    /// The texts that are new: what comes again takes its own place.
+    /// Returns the texts of new notifications, without those that replace an earlier copy.
     func bodies() throws -> [String] {
         try shown().filter { $0["replaced"] as? Bool == false }.compactMap { $0["body"] as? String }
     }

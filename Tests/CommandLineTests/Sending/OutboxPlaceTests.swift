@@ -10,8 +10,8 @@ import Testing
 
 @testable import SealedPushCommand
 
-@Suite("Where the commands look for an outbox, and its disk", .blocking) struct OutboxPlaceTests {
-    @Test("an address in any spelling but PostgreSQL's own makes no file, and is not repeated by any command")
+@Suite("An outbox's address and its disk", .blocking) struct OutboxPlaceTests {
+    @Test("a misspelled PostgreSQL address doesn't create a file, and no command repeats it")
     func addresses() async throws {
         let fixture = try await SendingFixture()
         let send = fixture.sendArguments(["--all", "--queue-only"], apns: false)
@@ -45,7 +45,7 @@ import Testing
         #expect(away.status == 75 && away.errors.contains("waiting up to 10 s: "), "\(away.errors)")
     }
 
-    @Test("what can't be written is shown, and changed by nothing; what is put off is counted") func readOnly()
+    @Test("a read-only outbox can be shown but not changed, and deferred pushes are counted") func readOnly()
         async throws
     {
         let fixture = try await SendingFixture()
@@ -59,14 +59,14 @@ import Testing
             """
         if let lines = try inNamespace(script, fixture) {
             let text = lines.joined(separator: "\n")
-            #expect(text.contains("waiting   1\n") && text.contains("only looked at"), "\(text)")
+            #expect(text.contains("waiting   1\n") && text.contains("opened read-only"), "\(text)")
             #expect(text.matches(of: /\nstatus 0/).count == 2 && text.hasSuffix("status 74"), "\(text)")
         }
-        #expect(try fixture.run(["outbox", "retry", "--put-off"]).output.hasPrefix("Due now, of what was put off: 0."))
+        #expect(try fixture.run(["outbox", "retry", "--put-off"]).output.hasPrefix("Deferred pushes now due: 0."))
     }
 
     @Test(
-        "a full disk is told with how much was done, a service is not ready on it, and all goes on once there is room")
+        "a full disk is reported with the work done so far, a service on it isn't ready, and both recover given space")
     func full() async throws {
         let fixture = try await SendingFixture()
         let key = try fixture.run([
@@ -95,7 +95,7 @@ import Testing
             ready
             rm small/filler
             ready
-            # Room for the first thousand, and not for all.
+            # Space for the first thousand, but not for all.
             leave 1700000
             "$0" send content.json --all --id one --queue-only --from newsroom --topic com.example.app --keyring Keys \\
                 --outbox small/o.sqlite; echo "sent $?"
@@ -104,7 +104,7 @@ import Testing
             "$0" send content.json --all --id one --queue-only --from newsroom --topic com.example.app --keyring Keys \\
                 --outbox small/o.sqlite; echo "sent $?"
             "$0" outbox status --outbox small/o.sqlite
-            # Room to begin, and not to record all answers.
+            # Space to start, but not to record all responses.
             leave 200000
             "$0" work --apns APNs --until-empty --outbox small/o.sqlite 2>log &
             work=$!
@@ -119,12 +119,12 @@ import Testing
         }
         #expect(lines.filter { $0.hasPrefix("ready") } == ["ready 200", "ready 503", "ready 200"], "\(text)")
         let words =
-            /disk is full; the outbox's contents are intact; make room first\. It is enqueued for [12],000 devices/
+            /disk is full.*; free some space first\. It is enqueued for [12],000 devices/
         #expect(text.contains(words) && text.contains("send it again with the same --id"), "\(text)")
-        #expect(text.contains("tries to record what APNs has taken: the disk is full"), "\(text)")
+        #expect(text.contains("trying to record the pushes that APNs accepted: the disk is full"), "\(text)")
     }
 
-    @Test("a hangup ends no service, and says what it does") func hangup() async throws {
+    @Test("SIGHUP doesn't end the program, and its effect is reported") func hangup() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("a1")
         try ServedCommand.write("", to: "errors", fixture)
@@ -132,15 +132,15 @@ import Testing
             ["work", "--apns", "APNs", "--metrics", "127.0.0.1:0"],
             errors: FileHandle(forWritingTo: fixture.folder.appending("errors")))
         let errors = { try Checkout.text(fixture.folder.appending("errors")) }
-        try await eventually("its figures") { try errors().contains("/metrics") }
+        try await eventually("its metrics") { try errors().contains("/metrics") }
         Glibc.kill(work.identifier, SIGHUP)
-        try await eventually("its answer") { try errors().contains("SIGHUP changes nothing here") }
+        try await eventually("its answer") { try errors().contains("SIGHUP is ignored") }
         Glibc.kill(work.identifier, SIGTERM)
         #expect(work.wait() == .exited(0))
         #expect(ServerPlace(argument: "[::1]:0")?.description(9_102) == "[::1]:9102")
     }
 
-    /// What a script says that may mount, in the fixture's folder; nil where the system does not allow that.
+    /// Runs a script that may mount file systems in the fixture's folder. Returns its output, or nil if the system denies that.
     private func inNamespace(_ script: String, _ fixture: SendingFixture) throws -> [String]? {
         let program = Program("sealedpush").executable.path
         let result = try Program(at: "/usr/bin/unshare", in: fixture.folder.url).run(

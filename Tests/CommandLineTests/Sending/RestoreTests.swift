@@ -9,10 +9,10 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Operations 4, done.
-@Suite("An outbox that was lost, and is restored from an older copy", .blocking) struct RestoreTests {
+/// A test of Operations 4.
+@Suite("A lost outbox that is restored from an older copy", .blocking) struct RestoreTests {
     @Test(
-        "what was removed is back, what rotated opens, what was accepted is sent again under its key, and phones come by themselves; each message is shown once",
+        "has removed devices and older records again, resends accepted pushes, phones enroll again, and each message is shown once",
         arguments: RestoreDrill.Store.allCases)
     func drill(store: RestoreDrill.Store) async throws {
         let page = try Checkout.text(Checkout.folder.appending(path: "Docs/Operations.md"))
@@ -29,7 +29,7 @@ import Testing
         try drill.work()
         try await drill.wait(for: ["one": [1, 2, 3], "two": [1, 2, 3]])
 
-        // What the copy knows nothing of.
+        // Changes after the copy was made.
         try drill.remove(2)
         _ = try drill.apps[2].rotate()
         try await drill.launch(3, served)
@@ -39,13 +39,13 @@ import Testing
         #expect(served.stop() == .exited(0))
         try await drill.loseAndRestore()
 
-        // The removed phone is back, and is removed again before anything is sent; the fourth is unknown; a record is older.
+        // The removed phone is there again, and is removed before sending. The fourth is unknown, and a record is older.
         #expect(try drill.phones() == [1, 2, 3])
         #expect(try drill.status("waiting") == 3)
         try drill.remove(2)
         #expect(try #require(try drill.record(of: 3)).counter < rotated.counter)
         served = try await drill.serve()
-        // The key of what the copy has still counts. A phone that has rotated opens what is sealed to its old key, too.
+        // Idempotency keys in the copy still count. A phone that has rotated also opens messages sealed to its old key.
         #expect(try drill.send("one", served) == (0, 3))
         #expect(try drill.send("four", served) == (2, 0))
         try drill.work()
@@ -58,14 +58,14 @@ import Testing
         try drill.work()
         let expected: [String: [Int]] = ["one": [1, 2, 3], "two": [1, 2, 3], "three": [1, 3, 4], "four": [1, 3]]
         try await drill.wait(for: expected)
-        // "two" went out twice, and took its own place.
+        // "two" was sent twice, and replaced itself.
         #expect(try drill.shown() == expected && drill.repeated() == ["two": [1, 3]])
         #expect(served.stop() == .exited(0))
         drill.end()
     }
 }
 
-/// Four phones that stay on, and a service whose outbox is copied, lost and restored.
+/// Four phones that stay on, and a service whose outbox is copied, lost, and restored.
 final class RestoreDrill {
     enum Store: CaseIterable { case file, database }
 
@@ -118,7 +118,7 @@ final class RestoreDrill {
         try await ServedCommand.start(fixture, place + ["--listen", "own.sock", "--phones", "127.0.0.1:0"])
     }
 
-    /// What its app does at each launch.
+    /// Does what the phone's app does at each launch.
     func launch(_ phone: Int, _ served: ServedCommand) async throws {
         let port = try #require((served.place["phones"] as? [String: Any])?["port"] as? Int)
         let answer = try served.ask("/v1/logins", #"{"user":"user-\#(phone)"}"#).body
@@ -136,7 +136,7 @@ final class RestoreDrill {
         names[phone] = update.device
     }
 
-    /// To all, with its text as its key; how many are new, and how many were enqueued before.
+    /// Sends a message to everyone with its text as idempotency key. Returns the numbers of new and already enqueued pushes.
     func send(_ text: String, _ served: ServedCommand) throws -> (Int, Int) {
         let answer = try served.ask(
             "/v1/messages", #"{"all":true,"key":"\#(text)","content":{"alert":{"body":"\#(text)"}}}"#)
@@ -149,7 +149,7 @@ final class RestoreDrill {
 
     // MARK: The operator
 
-    /// While the service runs.
+    /// Backs up the outbox while the service runs.
     func backUp() throws {
         let folder = fixture.folder.url
         let result =
@@ -182,7 +182,7 @@ final class RestoreDrill {
 
     func remove(_ phone: Int) throws { _ = try run("device", "remove", "--yes", #require(names[phone])) }
 
-    /// The phones that the outbox knows.
+    /// Returns the phones that are registered in the outbox.
     func phones() throws -> [Int] {
         try devices().keys.compactMap { name in names.first { $0.value == name }?.key }.sorted()
     }
@@ -202,10 +202,10 @@ final class RestoreDrill {
 
     // MARK: The people
 
-    /// By text, the phones on which it came up.
+    /// Returns the phones on which each text appeared.
     func shown() throws -> [String: [Int]] { try notifications(thatReplace: false) }
 
-    /// By text, the phones on which it took its own place.
+    /// Returns the phones on which each text replaced itself.
     func repeated() throws -> [String: [Int]] { try notifications(thatReplace: true) }
 
     func wait(for expected: [String: [Int]]) async throws {

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "seals a line each for a key, or for a record out of a database, and tells of each that is wrong in its place")
+        "seals each line to a key or to a record from a database, and reports an error in place of each bad line")
     func lines() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone")
@@ -51,7 +51,7 @@ import Testing
         let open = ["open", push, "--device", "alice-phone", "--trust", "newsroom", "--topic", SendingFixture.topic]
         let opened = try fixture.run(open + ["--keyring", "Keys"])
         #expect(opened.output.contains("kumquat"), "\(opened.errors)")
-        // Where a name is wanted, a record's place is the keyring.
+        // A record must be imported first if a name is expected.
         let to = ["--topic", SendingFixture.topic, "--keyring", "Keys", "--to", record]
         let refused = try fixture.run(["seal", fixture.content, "--from", "newsroom"] + to)
         #expect(refused.status == 64 && refused.errors.contains("`sealedpush keys import`"), "\(refused.errors)")
@@ -60,7 +60,7 @@ import Testing
         #expect(good.status == 0 && good.objects.count == 1)
     }
 
-    @Test("leaves bytes of the payload free where that is asked for, for one message and for many")
+    @Test("leaves the requested bytes of the payload free, for one message and for many")
     func reserve() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone")
@@ -84,7 +84,7 @@ import Testing
         #expect(try fixture.run(Array(one.dropLast(5))).status == 64)
     }
 
-    @Test("keeps a context for a recipient, and gives each message a number of its own")
+    @Test("keeps one context per recipient, and gives each message its own number")
     func contexts() async throws {
         let fixture = try await SendingFixture()
         let recipient = DevicePrivateKey().recipient.description

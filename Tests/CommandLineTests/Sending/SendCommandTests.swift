@@ -5,8 +5,8 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("sealedpush send, work and outbox", .blocking) struct SendCommandTests {
-    @Test("a message goes to a device, to all devices of a user, and to everyone, and says what became of it")
+@Suite("sealedpush send, work, and outbox", .blocking) struct SendCommandTests {
+    @Test("a message can be sent to a device, to a user's devices, and to everyone, and its outcome is reported")
     func audiences() async throws {
         let fixture = try await SendingFixture()
         for (name, user) in [("a1", "alice"), ("a2", "alice"), ("b1", "bob")] { try fixture.device(name, user: user) }
@@ -19,7 +19,7 @@ import Testing
         }
         #expect(fixture.apns.deviceCounts.waiting == 3, "each device holds the newest")
         let text = try fixture.send("--all")
-        #expect(text.output.contains("Sealed for 3 devices.") && text.output.contains("APNs took 3"))
+        #expect(text.output.contains("Sealed for 3 devices.") && text.output.contains("Accepted by APNs: 3"))
         #expect(try fixture.send("--all", "--id", "offer-1").status == 0)
         let again = try fixture.send("--all", "--id", "offer-1", "--json").objects.first
         #expect(again?["enqueued"] as? Int == 0 && again?["alreadyEnqueued"] as? Int == 3)
@@ -29,9 +29,9 @@ import Testing
         #expect(try fixture.status()["outcomes"] as? [String: Int] == ["accepted": 12])
     }
 
-    @Test("what was enqueued only is delivered by work; faults delay it and lose nothing") func work() async throws {
+    @Test("`work` delivers enqueued pushes; faults delay them, but none are lost") func work() async throws {
         let fixture = try await SendingFixture {
-            // A lost answer is waited for for 30 seconds.
+            // A lost response takes 30 seconds to time out.
             $0.faults.lostResponses = Thoroughness.isThorough ? 0.2 : 0
             $0.faults.resets = 0.2
             $0.faults.unavailable = 0.2
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "a refused token costs its own push, is listed, and is tried again when asked; an app that is gone fails nothing"
+        "a refused token affects only its own push, is listed, and can be retried; a removed app isn't an error"
     )
     func refused() async throws {
         let fixture = try await SendingFixture()
@@ -73,13 +73,13 @@ import Testing
         #expect(try fixture.run(["outbox", "retry", "--reason", "Other"]).output.hasPrefix("Waiting again: 0."))
         #expect(try fixture.run(["outbox", "retry"]).output.hasPrefix("Waiting again: 1."))
         #expect(try fixture.status()["waiting"] as? Int == 1)
-        #expect(try fixture.run(["outbox", "purge", "--everything"]).status == 64, "nobody was there to ask")
+        #expect(try fixture.run(["outbox", "purge", "--everything"]).status == 64, "there was no terminal to ask on")
         let purged = try fixture.run(["outbox", "purge", "--everything", "--yes"])
-        #expect(purged.output == "Thrown away: 1.\n" && purged.errors.contains("under another --id"))
+        #expect(purged.output == "Discarded: 1.\n" && purged.errors.contains("use a new --id"))
         #expect(try fixture.status()["waiting"] as? Int == 0)
     }
 
-    @Test("a key that APNs refuses ends the run with 77 and its reason; everything still waits")
+    @Test("a key that APNs refuses ends the run with 77 and the reason; all pushes keep waiting")
     func wrongKey() async throws {
         let fixture = try await SendingFixture()
         let other = try await SendingFixture()
@@ -96,7 +96,7 @@ import Testing
         #expect(asJSON.objects.first?["enqueued"] as? Int == 1, "so that no program sends it again")
         #expect((asJSON.objects.first?["error"] as? String)?.contains("InvalidProviderToken") == true)
         #expect(try fixture.run(["outbox", "purge", "--everything", "--yes"]).status == 0)
-        // The root of another server: this one is not believed.
+        // With another server's root certificate, this server isn't trusted.
         let root = fixture.folder.appending("APNs/root.pem")
         let own = try Data(contentsOf: root)
         try Data(contentsOf: URL(filePath: other.apns.address.root)).write(to: root)
@@ -104,13 +104,13 @@ import Testing
         try own.write(to: root)
         #expect(distrusted.status == 75)
         #expect(distrusted.output.contains("certificate is not trusted"), "\(distrusted.output)")
-        // A file that is no key.
+        // A file that isn't a key.
         arguments = arguments.map { $0.replacing(key, with: fixture.content) }
         #expect(try fixture.run(arguments).status == 65)
-        #expect(try fixture.status()["waiting"] as? Int == 1, "nothing is enqueued under an unusable key")
+        #expect(try fixture.status()["waiting"] as? Int == 1, "no push is enqueued if the key is unusable")
     }
 
-    @Test("an APNs that is away leaves everything waiting, with status 75 and the cause")
+    @Test("if APNs is unreachable, all pushes keep waiting, with status 75 and the cause")
     func unreachable() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("a1")
@@ -129,12 +129,12 @@ import Testing
         for mode in [0o777, 0o1777, 0o720] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: apns)
             let others = try fixture.run(["work", "--apns", "APNs"])
-            #expect(others.status == 77 && others.errors.contains("others may write in APNs"), "\(others.errors)")
+            #expect(others.status == 77 && others.errors.contains("other users may write in APNs"), "\(others.errors)")
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: apns)
     }
 
-    @Test("where nobody can get it, that is said, with status 65") func nobody() async throws {
+    @Test("if there are no recipients, that is reported with status 65") func nobody() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("a1")
         let other = fixture.sendArguments(["--all", "--queue-only"], apns: false)
@@ -149,7 +149,8 @@ import Testing
         #expect(try fixture.status()["waiting"] as? Int == 0)
     }
 
-    @Test("devices of the other environment are left alone, and the summary says so") func environments() async throws {
+    @Test("devices of the other environment are skipped, and the summary reports them") func environments() async throws
+    {
         let fixture = try await SendingFixture()
         try fixture.device("a1", enrolled: false)
         try fixture.run(["device", "enroll", "a1", "--token", "abcd", "--environment", "sandbox", "--keyring", "Keys"])
@@ -157,11 +158,11 @@ import Testing
         #expect(result.status == 75)
         #expect(
             result.output.contains(
-                "Devices that wait for sandbox: 1. This run was for production: say --environment sandbox."))
+                "Devices waiting for sandbox: 1. This run was for production; use --environment sandbox."))
         #expect(try fixture.run(["work", "--apns", "APNs", "--environment", "sandbox"]).status == 64)
     }
 
-    @Test("Ctrl-C lets what is on its way end, and the rest waits") func interrupted() async throws {
+    @Test("Ctrl-C waits for requests in transit, and the other pushes keep waiting") func interrupted() async throws {
         let fixture = try await SendingFixture {
             $0.faults.latencyMillisecondsMinimum = 1_500
             $0.faults.latencyMillisecondsMaximum = 1_500
@@ -174,13 +175,13 @@ import Testing
                 ["work", "--apns", "APNs", "--json"], output: FileHandle(forWritingTo: URL(filePath: output)))
             defer { process.kill() }
             let before = try fixture.status()["waiting"] as? Int ?? 0
-            // On a machine so busy that the first one delivered all before it was told to stop, there is no second.
+            // On a very busy machine, the first run may deliver all before it's told to stop. Then skip the second.
             guard before >= 2 else { break }
             let deadline = ContinuousClock.now + .seconds(120)
             while try (fixture.status()["waiting"] as? Int ?? 0) > before - 2, ContinuousClock.now < deadline {
                 try await Task.sleep(for: .milliseconds(200))
             }
-            // env(1) has become the program: same process.
+            // env(1) has replaced itself with the program, in the same process.
             kill(process.identifier, end)
             #expect(process.wait() == .exited(0))
             let text = try String(contentsOfFile: output, encoding: .utf8)
@@ -188,7 +189,7 @@ import Testing
                 try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
             let waiting = try #require(object["waiting"] as? Int)
             #expect(object["accepted"] as? Int == before - waiting)
-            #expect(object["putOff"] as? [String: Int] == [:], "nothing was cut off")
+            #expect(object["putOff"] as? [String: Int] == [:], "no request was cut off")
         }
     }
 }

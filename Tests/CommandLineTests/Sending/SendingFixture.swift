@@ -7,7 +7,7 @@ import SimulatedAPNs
 import TestPrograms
 import TestSupport
 
-/// A local APNs in this process, a keyring with a sender and some devices, and their tokens.
+/// A local APNs in this process, a keyring with a sender and devices, and their tokens.
 final class SendingFixture: Sendable {
     static let topic = "com.example.app"
 
@@ -28,7 +28,7 @@ final class SendingFixture: Sendable {
         content = try folder.write(#"{"alert":{"title":"Nina","body":"Lunch at one, kumquat?"}}"#, to: "content.json")
     }
 
-    /// The folder is there until the local APNs has ended.
+    /// Keeps the folder until the local APNs has stopped.
     deinit {
         Task { [apns, folder] in
             await apns.stop()
@@ -36,7 +36,7 @@ final class SendingFixture: Sendable {
         }
     }
 
-    /// A device with a key and a token that the local APNs knows.
+    /// Creates a device with a key, and returns a token that the local APNs knows.
     @discardableResult func device(_ name: String, enrolled: Bool = true, user: String? = nil) throws -> String {
         guard let keyName = KeyName(parsing: name), let topic = Topic(parsing: Self.topic) else {
             throw CocoaError(.featureUnsupported)
@@ -50,7 +50,7 @@ final class SendingFixture: Sendable {
         return token
     }
 
-    /// A folder that names the same local APNs and a key that it does not know; returns what is right.
+    /// Creates a folder with the same local APNs' address and a wrong key ID. Returns the correct file.
     func makeAPNsWithWrongKey(_ name: String) throws -> Data {
         let right = try Data(contentsOf: folder.appending("APNs/address.json"))
         var address = try JSONSerialization.jsonObject(with: right) as? [String: Any] ?? [:]
@@ -74,7 +74,7 @@ final class SendingFixture: Sendable {
         try run(sendArguments(more, apns: apns))
     }
 
-    /// What is sealed in a payload.
+    /// Returns the envelope in a payload.
     static func envelope(_ payload: Any?) throws -> Envelope {
         let json = try JSONSerialization.jsonObject(with: Data((payload as? String ?? "").utf8))
         return try Envelope(parsing: (json as? [String: Any])?["custom-encrypted-message"] as? String ?? "")
@@ -83,11 +83,11 @@ final class SendingFixture: Sendable {
     func status() throws -> [String: Any] { try run(["outbox", "status", "--json"]).objects.first ?? [:] }
 }
 
-/// `sealedpush serve` in a process of its own, which is killed with this object if it still runs.
+/// `sealedpush serve` in a separate process, which is killed with this object if it still runs.
 final class ServedCommand: @unchecked Sendable {
     let process: ChildProcess
     let folder: TemporaryFolder
-    /// What it has said that it listens at.
+    /// The address that it printed.
     let place: [String: Any]
     private let log: String
 
@@ -99,7 +99,7 @@ final class ServedCommand: @unchecked Sendable {
 
     var errors: String { (try? Checkout.text(folder.appending(log))) ?? "" }
 
-    /// - Parameter name: of the files with what it says, where there are several.
+    /// - Parameter name: a suffix for the output files' names, if there are several services.
     static func start(
         _ fixture: SendingFixture, _ arguments: [String], as name: String = ""
     ) async throws -> ServedCommand {
@@ -130,13 +130,13 @@ final class ServedCommand: @unchecked Sendable {
         return (lines.last ?? "", lines.dropLast().joined(separator: "\n"))
     }
 
-    /// Asks at its socket, where that is `own.sock`.
+    /// Sends a request to its socket, which must be `own.sock`.
     func ask(_ path: String, _ json: String? = nil) throws -> (status: String, body: String) {
         let socket = ["--unix-socket", "own.sock", "http://x\(path)"]
         return try curl(socket + (json.map { ["--json", $0] } ?? []))
     }
 
-    /// Makes it read its keys again.
+    /// Makes it reread its keys.
     func signal() { Glibc.kill(process.identifier, SIGHUP) }
 
     func stop() -> ChildProcess.Ending {

@@ -12,7 +12,7 @@ import Testing
 @Suite("sealedpush serve", .blocking) struct ServeCommandTests {
     private static let token = String(repeating: "0123456789abcdef", count: 2)
 
-    @Test("takes a message at its socket, delivers it, counts it, and ends in good order")
+    @Test("accepts a message at its socket, delivers it, counts it, and ends gracefully")
     func delivers() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone", user: "alice")
@@ -28,7 +28,7 @@ import Testing
         while try !served.ask("/v1/outbox").body.contains(#""accepted":1"#) {
             try await Task.sleep(for: .milliseconds(20))
         }
-        let address = try #require(served.errors.firstMatch(of: /figures are at (http:[^ \n]+)/)?.1)
+        let address = try #require(served.errors.firstMatch(of: /metrics are at (http:[^ \n]+)/)?.1)
         let figures = try served.curl(String(address))
         #expect(figures.status == "200")
         #expect(try served.curl("-I", String(address)).status == "200")
@@ -43,10 +43,10 @@ import Testing
             let text = try Checkout.text(Checkout.folder.appending(path: "Docs/\(file)"))
             let named = Set(text.matches(of: /push_[a-z_]+/).map { String($0.0) })
             #expect(named.count == count, "\(file)")
-            // Nothing was refused here, and nothing has an end.
+            // Metrics without a value here, because no push was refused and there is no expiry.
             let absent = ["push_outbox_refused", "push_certificate_expiry_seconds", "push_sender_set_expiry_seconds"]
             for name in named.subtracting(absent) {
-                #expect(figures.body.contains("\n\(name)"), "\(name) is no figure")
+                #expect(figures.body.contains("\n\(name)"), "\(name) is not a metric")
             }
         }
         for name in figures.body.matches(of: /# TYPE (\w+)/).map(\.1) {
@@ -57,7 +57,9 @@ import Testing
         #expect(!served.errors.contains("kumquat") && !served.errors.contains("alice"))
     }
 
-    @Test("a phone enrolls with it by its app's one call, and shows what it has sealed") func phone() async throws {
+    @Test("a phone enrolls with one call by its app, and shows a message that the service sealed") func phone()
+        async throws
+    {
         let fixture = try await SendingFixture()
         let served = try await ServedCommand.start(fixture, ["--listen", "own.sock", "--phones", "127.0.0.1:0"])
         let number = try #require((served.place["phones"] as? [String: Any])?["port"] as? Int)
@@ -92,7 +94,7 @@ import Testing
         #expect(served.stop() == .exited(0))
     }
 
-    @Test("speaks TLS at an address, and reads tokens again when it is told") func secure() async throws {
+    @Test("serves TLS at an address, and rereads tokens on SIGHUP") func secure() async throws {
         let fixture = try await SendingFixture()
         try certificate(in: fixture)
         try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
@@ -106,7 +108,7 @@ import Testing
         let served = try await ServedCommand.start(fixture, tls + listen)
         var address: String?
         while address == nil {
-            address = served.errors.firstMatch(of: /figures are at (http:[^ \n]+)/).map { String($0.1) }
+            address = served.errors.firstMatch(of: /metrics are at (http:[^ \n]+)/).map { String($0.1) }
             try await Task.sleep(for: .milliseconds(10))
         }
         let figures = try served.curl(address ?? "").body
@@ -130,10 +132,10 @@ import Testing
             try await Task.sleep(for: .milliseconds(20))
         }
         #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + Self.token).status == "200")
-        // What can't be read again changes nothing.
+        // If the file can't be reread, the tokens stay the same.
         try ServedCommand.write("short\n", to: "token", fixture)
         Glibc.kill(served.process.identifier, SIGHUP)
-        while !served.errors.contains("could not be read again") { try await Task.sleep(for: .milliseconds(20)) }
+        while !served.errors.contains("could not be reread") { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + new).status == "200")
         #expect(served.stop() == .exited(0))
         #expect(!served.errors.contains(Self.token) && !served.errors.contains(new))
@@ -150,7 +152,7 @@ import Testing
     private static let nginx = "/usr/sbin/nginx"
 
     @Test(
-        "phones come through Operations' nginx and reach their own paths alone; one before the back end's socket is refused",
+        "phones reach only their own paths through Operations' nginx; a proxy before the back end's socket is refused",
         .enabled(if: Thoroughness.isThorough && FileManager.default.isExecutableFile(atPath: nginx)))
     func proxied() async throws {
         let fixture = try await SendingFixture()
@@ -205,7 +207,7 @@ import Testing
         #expect(served.stop() == .exited(0))
     }
 
-    @Test("answers while two thousand callers hold connections and say nothing, and remembers none of them")
+    @Test("responds while two thousand callers hold silent connections, and recovers when they leave")
     func crowd() async throws {
         let fixture = try await SendingFixture()
         try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
@@ -236,7 +238,7 @@ import Testing
         print(first, second, ask())
         """
 
-    @Test("does not listen where it must not, and says what to do") func unusable() async throws {
+    @Test("refuses unsafe or invalid options, and explains what to do") func unusable() async throws {
         let fixture = try await SendingFixture()
         let words = ["serve", "--topic", SendingFixture.topic, "--keyring", "Keys"]
         try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
@@ -254,7 +256,7 @@ import Testing
                 "the certificate or its key"
             ), (["--from", "nobody", "--listen", "./s"], 65, "nobody"),
             (["--from", "newsroom", "--listen", "none/s"], 74, "can't listen there"),
-            (["--from", "newsroom", "--listen", "./s", "--sender-set", "token"], 65, "no sender set"),
+            (["--from", "newsroom", "--listen", "./s", "--sender-set", "token"], 65, "a valid sender set"),
             (["--from", "newsroom", "--listen", "./s", "--metrics", "192.0.2.1:0"], 64, "--metrics-open"),
             (
                 ["--from", "newsroom", "--listen", "./s", "--metrics", "192.0.2.1:0", "--metrics-open"], 74,

@@ -11,12 +11,12 @@ import Testing
 
 @testable import SealedPushCommand
 
-@Suite("What sealedpush serve does between two runs of delivery", .blocking) struct ServeDeliveryTests {
+@Suite("The pauses of sealedpush serve between delivery runs", .blocking) struct ServeDeliveryTests {
     private static func pauses(after error: any Error) -> [Int64] {
         (1...20).map { LastingDelivery.pause(after: error, failureCount: $0).components.seconds }
     }
 
-    @Test("an outbox that is away comes back by itself; what waits for somebody is tried seldom") func pauses() {
+    @Test("an unavailable outbox is retried soon; errors that need an operator are retried rarely") func pauses() {
         let away: [OutboxError] = [.busy, .unreachable("gone"), .diskFull, .server(code: "57P03", "starting")]
         for error in away {
             let pauses = Self.pauses(after: CourierError.outbox(error))
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("a part that has ended is not told of the program's end; one that begins later is told at once")
+    @Test("a part that has ended isn't notified of the program's end; one that starts later is notified immediately")
     func handlers() async {
         let interrupt = Interrupt([])
         let called = Locked<[Int]>([])
@@ -44,7 +44,7 @@ import Testing
         #expect(called.withLock { $0 } == [2, 3])
     }
 
-    @Test("after runs in vain there are others, and the program's end wakes it") func runs() async throws {
+    @Test("failed runs are followed by others, and the program's end interrupts a pause") func runs() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone", user: "alice")
         #expect(try fixture.send("--all", "--queue-only", apns: false).status == 0)

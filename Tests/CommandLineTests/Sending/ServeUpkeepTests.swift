@@ -19,7 +19,7 @@ import Testing
 
     // MARK: Keys
 
-    @Test("a sender that is revoked seals nothing more, whatever else can't be read; another key goes on")
+    @Test("a revoked sender stops sealing, even if other files can't be read, until it has another key")
     func revoked() async throws {
         let fixture = try await SendingFixture()
         try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
@@ -35,8 +35,8 @@ import Testing
         #expect(try fixture.run(["keys", "revoke", "newsroom", "--yes", "--keyring", "Keys"]).status == 0)
         try ServedCommand.write("short\n", to: "token", fixture)
         served.signal()
-        try await eventually("the tokens to be read") { served.errors.contains("the tokens could not be read again") }
-        #expect(served.errors.contains("nothing is sealed any more"), "\(served.errors)")
+        try await eventually("the tokens to be read") { served.errors.contains("the tokens could not be reread") }
+        #expect(served.errors.contains("sealing is disabled"), "\(served.errors)")
         for (path, body) in [
             ("/v1/seal", Self.sealing()), ("/v1/messages", Self.message), ("/v1/logins", #"{"user":"alice"}"#),
         ] {
@@ -59,12 +59,12 @@ import Testing
     }
 
     @Test(
-        "nothing more is sealed with a key that was revoked alone, or that may be revoked in a keyring that was sealed anew",
+        "sealing stops if just the current key is revoked, or if the keyring is resealed, as the key may then be revoked",
         arguments: [
-            (["rotate newsroom", "revoke newsroom --key OLD --yes"], "until SIGHUP finds another key"),
+            (["rotate newsroom", "revoke newsroom --key OLD --yes"], "until a SIGHUP loads a usable key"),
             (
                 ["passphrase --new-unlock clean.key", "revoke newsroom --yes --unlock clean.key"],
-                "until this is started with its new secret"
+                "until a restart with the keyring's new secret"
             ),
         ])
     func changed(_ changes: [String], until way: String) async throws {
@@ -92,7 +92,7 @@ import Testing
         try Data("no key".utf8).write(to: file)
         served.signal()
         try await eventually("the keys to be read") {
-            served.errors.contains("the sender's keys could not be read again")
+            served.errors.contains("the sender's keys could not be reread")
         }
         let ready = try ask("/readyz")
         #expect(ready.status == "503" && ready.body.contains(#""keys-unread""#))
@@ -101,28 +101,28 @@ import Testing
         try ServedCommand.write(whole, to: "Keys/keyring.txt", fixture)
         served.signal()
         try await eventually("the service to be ready") { try ask("/readyz").status == "200" }
-        #expect(served.errors.contains("sender set and certificate were read again"), "\(served.errors)")
-        // In doubt once more, it ends in good order all the same.
+        #expect(served.errors.contains("reread the keys, tokens, sender set, and certificate"), "\(served.errors)")
+        // Even if it's not ready, it ends gracefully.
         try Data("no key".utf8).write(to: file)
         served.signal()
-        try await eventually("the service to doubt") { try ask("/readyz").body.contains("keys-unread") }
+        try await eventually("the service to be in doubt") { try ask("/readyz").body.contains("keys-unread") }
         #expect(served.stop() == .exited(0))
     }
 
     private static func figures(of served: ServedCommand) async throws -> String {
-        try await eventually("figures") { served.errors.contains("/metrics") }
-        return String(try #require(served.errors.firstMatch(of: /figures are at (http:[^ \n]+)\/metrics/)?.1))
+        try await eventually("metrics") { served.errors.contains("/metrics") }
+        return String(try #require(served.errors.firstMatch(of: /metrics are at (http:[^ \n]+)\/metrics/)?.1))
     }
 
     // MARK: Delivering
 
     @Test(
-        "a database that is away holds up the end for 45 s at most",
+        "an unreachable database delays the end for at most 45 s",
         .enabled(if: Thoroughness.isThorough, "It waits those 45 s.")) func away() async throws
     {
         let fixture = try await SendingFixture()
         var delay = Duration.seconds(100)
-        // The courier itself gives up 60 s after it lost the database. Again if this machine was too slow to ask before.
+        // The courier itself gives up 60 s after losing the database. Repeat if this machine was too slow to stop it before.
         while delay > .seconds(10) {
             let server = try await PostgresServer()
             let database = try await server.database()
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "what APNs refuses ends nothing: delivery pauses, callers are answered, and it goes on once that is put right")
+        "a refusal by APNs only pauses delivery: callers get responses, and delivery continues after the fix")
     func delivery() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone", user: "alice")
@@ -152,7 +152,7 @@ import Testing
             try served.ask("/v1/messages", Self.message).status
         }
         #expect(try send() == "202")
-        // More than once: each run begins anew.
+        // More than one pause, because each run starts over.
         try await eventually("two pauses") { served.errors.components(separatedBy: "delivery pauses for ").count > 2 }
         #expect(try send() == "202")
         #expect(try served.ask("/readyz").status == "200")
@@ -167,7 +167,7 @@ import Testing
 
     // MARK: The socket
 
-    @Test("a socket at which something listens is left alone; one that a killed service has left is made anew")
+    @Test("a socket in use is left alone; one left behind by a killed service is replaced")
     func live() async throws {
         let fixture = try await SendingFixture()
         let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
@@ -178,7 +178,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: lock))
         let second = try fixture.run(words)
         #expect(second.status == 74 && second.errors.contains("another service listens there"), "\(second.errors)")
-        // Also by whoever knows nothing of a lock.
+        // Even if the lock's file is missing.
         try FileManager.default.removeItem(atPath: lock)
         let third = try fixture.run(words)
         #expect(third.status == 74 && third.errors.contains("another service listens there"), "\(third.errors)")
@@ -195,7 +195,7 @@ import Testing
 
     // MARK: At the start
 
-    @Test("a folder that others may write, a file where the socket is to be, and another outbox's key are refused")
+    @Test("a folder writable by others, a file in the socket's place, and another outbox's key are refused")
     func refused() async throws {
         let fixture = try await SendingFixture()
         let token = try fixture.device("alice-phone", enrolled: false)
@@ -205,7 +205,7 @@ import Testing
             #expect(chmod(folder.path, mode_t(mode)) == 0)
         }
         try ServedCommand.write("mine", to: "file", fixture)
-        // A new outbox comes with its key; another's is none of this one.
+        // A new outbox gets its own key, which doesn't fit another outbox.
         for (key, outbox) in [("outbox.key", "outbox.sqlite"), ("other.key", "third.sqlite")] {
             let made = try fixture.run([
                 "device", "enroll", "alice-phone", "--user", "alice", "--token", token, "--keyring", "Keys",

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A stolen sender key and an outbox", .blocking)
 struct StolenSenderTests {
-    @Test("what it has sealed is named where it is revoked, told by status, and thrown away alone")
+    @Test("pushes it sealed are counted by status, mentioned when it's revoked, and can be discarded by themselves")
     func wholeWay() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone")
@@ -17,7 +17,7 @@ struct StolenSenderTests {
         let empty = fixture.folder.url.appending(path: "empty.sqlite")
         try Data().write(to: empty)
         #expect(try fixture.run(["outbox", "status", "--outbox", "empty.sqlite"]).status == 74)
-        #expect(try Data(contentsOf: empty).isEmpty, "it became no outbox")
+        #expect(try Data(contentsOf: empty).isEmpty, "it did not become an outbox")
 
         let text = try fixture.run(["outbox", "status", "--keyring", "Keys"])
         let keyID = try fixture.keyring.sender(named: "newsroom").keyID
@@ -38,24 +38,24 @@ struct StolenSenderTests {
         for (sender, count) in [(stolen, 2), (new, 1)] {
             #expect(senders.first { $0["sender"] as? String == sender }?["waiting"] as? Int == count)
         }
-        // Asked again, it says again how to throw away what waits.
+        // A repeated revocation again explains how to discard the waiting pushes.
         let again = try fixture.run(["keys", "revoke", "newsroom", "--key", "\(keyID)", "--keyring", "Keys"])
-        #expect(again.status == 0 && again.output.hasPrefix("newsroom: \(keyID) is revoked already\n"), "\(again)")
+        #expect(again.status == 0 && again.output.hasPrefix("newsroom: \(keyID) is already revoked\n"), "\(again)")
         #expect(again.errors.contains("`\(purge)`"))
-        #expect(try fixture.keyring.sender(named: "newsroom").description == new, "the new key is none of it")
+        #expect(try fixture.keyring.sender(named: "newsroom").description == new, "the new key is not affected")
         let words = purge.split(separator: " ").dropFirst().map(String.init)
         let purged = try fixture.run(words + ["--yes"])
-        #expect(purged.output == "Thrown away: 2.\n", "\(purged.errors)")
-        #expect(purged.errors.contains("hint: enqueue what was meant of it under another --id"))
-        #expect(try !fixture.run(words + ["--yes"]).errors.contains("hint"), "nothing was thrown away")
+        #expect(purged.output == "Discarded: 2.\n", "\(purged.errors)")
+        #expect(purged.errors.contains("hint: to send any of these messages again, use a new --id"))
+        #expect(try !fixture.run(words + ["--yes"]).errors.contains("hint"), "no push was discarded")
         #expect(try fixture.status()["waiting"] as? Int == 1)
         #expect(try fixture.run(["outbox", "purge", "--sender", "newsroom", "--yes"]).status == 64)
         #expect(try fixture.run(["outbox", "purge", "--sender", stolen, "--everything"]).status == 64)
         let shown = try fixture.run(["keys", "list", "--keyring", "Keys"])
-        #expect(!shown.output.contains("neither opens nor is sealed to"), "it is no device's key: \(shown.output)")
+        #expect(!shown.output.contains("no longer opens or is sealed to"), "it is not a device's key: \(shown.output)")
     }
 
-    @Test("a key that a sender set has replaced is listed, and not said to be believed")
+    @Test("a key replaced by a sender set is listed, but reported as not trusted")
     func replacedBySet() async throws {
         let folder = try TemporaryFolder()
         let (sender, other, authority) = (SenderPrivateKey().sender, SenderPrivateKey().sender, AuthorityPrivateKey())
@@ -71,10 +71,12 @@ struct StolenSenderTests {
             #expect(added.status == 0 && added.output.hasSuffix(": trusted for \(topic)\n"), "\(added)")
         }
         let late = try program.run(words + [SenderPrivateKey().sender.description])
-        #expect(late.status == 0 && late.output.contains("and not believed: a sender set takes its place"), "\(late)")
+        #expect(
+            late.status == 0 && late.output.contains("but not trusted, because a sender set takes its place"), "\(late)"
+        )
     }
 
-    @Test("revoking somebody else's device says that an outbox has a list of its own; revoking one's own does not")
+    @Test("revoking another's device mentions that an outbox has its own list; revoking your own device doesn't")
     func deviceOfAnOutbox() throws {
         let folder = try TemporaryFolder()
         let keyring = Keyring(folder: folder.appending("Keys"))
@@ -87,7 +89,7 @@ struct StolenSenderTests {
         }
     }
 
-    @Test("a keyring is not sealed anew under the secret that it has: after a theft it would look done")
+    @Test("a keyring can't be resealed with its current secret, which would hide a mistake after a theft")
     func sameSecret() throws {
         let folder = try TemporaryFolder()
         let program = Program("sealedpush", in: folder.url)

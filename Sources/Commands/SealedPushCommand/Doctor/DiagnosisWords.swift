@@ -1,40 +1,40 @@
 internal import PushKeyring
 internal import SealedPush
 
-/// One payload's way in words: what passed, what failed and what to do.
+/// The sentences that describe a diagnosis: the steps that passed, the one that failed, and what to do.
 struct DiagnosisWords {
     let diagnosis: PayloadDiagnosis
-    /// The keyring's folder, as it was given.
+    /// The keyring's folder, as given.
     let folder: String
 
-    /// The steps that iOS and the device take, each with its name, its outcome and one sentence.
+    /// The steps that iOS and the device take, each with its name, its outcome, and one sentence.
     var steps: [(name: String, outcome: PayloadDiagnosis.Step.Outcome, words: String)] {
         let own = diagnosis.steps.map { (name: $0.name.rawValue, outcome: $0.outcome, words: words($0)) }
         return start.map { [(name: "start", outcome: $0.outcome, words: $0.words)] + own } ?? own
     }
 
-    /// One sentence about a step.
+    /// Returns one sentence about a step.
     func words(_ step: PayloadDiagnosis.Step) -> String {
         switch step.outcome {
         case .passed: passing(step.name) ?? "passed"
         case .failed: failure
         case .notReached:
-            step.name == .ledger ? "only a device's ledger knows whether it was seen before" : "not reached"
+            step.name == .ledger ? "only a device's ledger can tell whether it is a replay" : "not reached"
         }
     }
 
     /// One sentence about the step that fails.
     var failure: String { diagnosis.cause.map(words) ?? diagnosis.refusal.map(words) ?? "passed" }
 
-    /// Says what to do about what fails first.
+    /// What to do about the first step that fails.
     var advice: String {
         diagnosis.startFault.map(advice) ?? diagnosis.cause.map(advice) ?? diagnosis.refusal.map(advice)
             ?? (diagnosis.isBackground
-                ? "iOS may delay or drop a background push; it starts no extension"
-                : "if a device shows the safe default all the same, look for replayed or out-of-time in its log")
+                ? "iOS may delay or drop a background push, and doesn't start the extension for it"
+                : "if a device still shows the safe default, look for replayed or out-of-time in its log")
     }
 
-    /// One sentence about what iOS does before anything is opened; nil if nothing says so.
+    /// One sentence about what iOS does before the envelope is opened, or nil if there is no payload to tell from.
     var start: (words: String, outcome: PayloadDiagnosis.Step.Outcome)? {
         guard diagnosis.hasPayload else { return nil }
         return diagnosis.startFault.map { ($0.description, .failed) }
@@ -45,9 +45,9 @@ struct DiagnosisWords {
 
     private func advice(_ fault: StartFault) -> String {
         switch fault {
-        case .background: "seal a withdrawal, or have the transport send `aps` as it was sealed, with its alert"
-        case .noAlert: "have the transport send `aps` as it was sealed, with its alert; iOS shows nothing of this push"
-        case .notMutable: "have the transport send `aps` as it was sealed; iOS shows the push as it is"
+        case .background: "seal a withdrawal, or have the transport send `aps` unchanged, with its alert"
+        case .noAlert: "have the transport send `aps` unchanged, with its alert; iOS doesn't show this push at all"
+        case .notMutable: "have the transport send `aps` unchanged; iOS shows the push as it is"
         }
     }
 
@@ -58,30 +58,30 @@ struct DiagnosisWords {
         case .recipient:
             diagnosis.matched?.recipient.map { "it is for the key \($0.keyID) of \(diagnosis.device)" }
         case .sender: passingSender
-        case .unsealing: "it opens: nothing was altered"
+        case .unsealing: "it opens and was not altered"
         case .content: "the content is well-formed"
-        case .topic: "it is meant for \(diagnosis.topic)"
+        case .topic: "it is for \(diagnosis.topic)"
         case .key:
             if let until = message?.life.opensUntil {
-                "the key is retired, and opens what was sent until \(TimeText.second(until))"
+                "the key is retired, but opens messages sent until \(TimeText.second(until))"
             } else {
                 "the key is in use"
             }
-        case .clock: message?.sent.map { "this clock agrees: it was sent on \(TimeText.second($0))" }
+        case .clock: message?.sent.map { "the clocks agree; it was sent on \(TimeText.second($0))" }
         case .age:
-            // What was sent ahead of this clock, by a little, is as new as can be.
+            // A message sent slightly ahead of this clock has an age of zero.
             message?.sent.map {
-                "it is \(TimeText.longSpan(max(0, diagnosis.now.seconds(since: $0)))) old; up to \(maximumAge) are allowed"
+                "it is \(TimeText.longSpan(max(0, diagnosis.now.seconds(since: $0)))) old; up to \(maximumAge) is allowed"
             }
         case .expiry:
             message?.expires.map { "it expires on \(TimeText.second($0)), \(distance($0))" }
-                ?? "it does not expire by itself"
+                ?? "it has no expiry"
         case .ledger: nil
         }
     }
 
     private var passingSender: String {
-        guard diagnosis.envelope?.senderHint != nil else { return "anybody may have sealed it, which is allowed" }
+        guard diagnosis.envelope?.senderHint != nil else { return "it is anonymous, which is allowed" }
         return "it names the sender \(senderWords), who is trusted"
     }
 
@@ -89,7 +89,7 @@ struct DiagnosisWords {
     private var senderWords: String {
         let sender = diagnosis.message?.sender ?? diagnosis.matched?.sender
         let name = diagnosis.matched?.senderName.map { " (\($0))" }
-        return sender.map { "\($0.keyID)\(name ?? "")" } ?? "given by hand"
+        return sender.map { "\($0.keyID)\(name ?? "")" } ?? "given on the command line"
     }
 
     /// `3 days ago`, `5 minutes ahead`
@@ -107,79 +107,80 @@ struct DiagnosisWords {
         return switch cause {
         case .field(let error): Self.words(error)
         case .envelope(let error): error.description
-        case .ownKeyGone(let life): "the key \(recipientID) of \(device) was \(Self.fate(life)), and opens nothing more"
-        case .otherDevice(let name, _): "it was sealed for \(name), whose key \(recipientID) its hint matches"
-        case .unknownKey: "it was sealed for another device: its hint matches no key in this keyring"
-        case .stranger: "its sender is not trusted: its hint matches no sender that this keyring knows"
+        case .ownKeyGone(let life):
+            "the key \(recipientID) of \(device) was \(Self.fate(life)) and no longer opens messages"
+        case .otherDevice(let name, _): "it was sealed for \(name): its hint matches that device's key \(recipientID)"
+        case .unknownKey: "it was sealed for another device: its hint doesn't match any key in this keyring"
+        case .stranger: "its sender is not trusted: its hint doesn't match any sender in this keyring"
         case .untrusted(let sender, let name, _, let verdict):
-            "it names the sender \(sender.keyID), as \(name?.description ?? sender.description) has, who is not trusted for \(topic); \(Self.words(verdict))"
+            "it names the sender \(sender.keyID) (\(name?.description ?? sender.description)), who is not trusted for \(topic); \(Self.words(verdict))"
         case .senderSetOutOfTime(let set):
-            "it names the sender \(senderID), whose sender set counts from \(TimeText.second(set.created)) to \(TimeText.second(set.expires)), and \(here)"
+            "it names the sender \(senderID), whose sender set is valid from \(TimeText.second(set.created)) to \(TimeText.second(set.expires)), but \(here)"
         case .otherApp(let other): "it was sealed for the app \(other), not for \(topic)"
         case .altered:
-            "no key opens it: it was altered on its way, forged, or sealed for an app that this keyring does not know"
+            "no key opens it: it was altered in transit, forged, or sealed for an app that isn't in this keyring"
         case .content(let error):
-            "it opens, but \(error?.description ?? "its padding is wrong, or it lacks the ID, the topic or the time")"
+            "it opens, but \(error?.description ?? "its padding is wrong, or its ID, topic, or time is missing")"
         }
     }
 
     private func advice(_ cause: PayloadDiagnosis.Cause) -> String {
         let (device, topic) = (diagnosis.device, diagnosis.topic)
         return switch cause {
-        case .field, .envelope: "compare it, byte by byte, with what the sender gave to its transport"
-        case .ownKeyGone: "give the sender the device's newest record; this message has to be sealed again"
+        case .field, .envelope: "compare it byte for byte with the payload that the sender gave to its transport"
+        case .ownKeyGone: "give the sender the device's newest record; this message must be sealed again"
         case .otherDevice(let name, hasSecret: true):
             "open it as \(name), or find out why the push went to \(device)"
         case .otherDevice(let name, hasSecret: false):
             "find out why the push went to \(device); the secret of \(name) is not in this keyring"
         case .unknownKey: "compare it with the recipient that the sender's server has for this device"
-        case .stranger: "ask who has this key; trust it only if it is the app's own server"
+        case .stranger: "find out whose key it is; trust it only if it belongs to the app's own server"
         case .untrusted(_, _, hasAuthority: true, _):
-            "have the authority sign a set with it, and take that with `sealedpush trust add`"
+            "have the authority sign a set that includes it, and add the set with `sealedpush trust add`"
         case .untrusted(let sender, let name, hasAuthority: false, _):
             "`sealedpush trust add \(name?.description ?? sender.description) --topic \(topic) --keyring \(folder)`, if it is the app's own server"
         case .senderSetOutOfTime:
-            "compare this machine's clock with another one; if it is right, have the authority sign a new set, and take it with `sealedpush trust add`"
+            "check this machine's clock; if it is right, have the authority sign a new set, and add it with `sealedpush trust add`"
         case .otherApp(let other):
-            "if \(other) is meant, give it as the topic; otherwise seal it for \(topic), or send it to the other app"
+            "if you meant \(other), give it as the topic; otherwise, seal it for \(topic), or send it to the other app"
         case .altered:
-            "compare it, byte by byte, with what was sent; if they are equal, compare topic and keys at both ends"
-        case .content: "fix the sender: it breaks the format of the content"
+            "compare it byte for byte with the payload that was sent; if they match, compare the topic and keys on both ends"
+        case .content: "fix the sender, which breaks the format of the content"
         }
     }
 
-    /// Advice for a refusal that the message alone explains.
+    /// Describes a refusal that the message alone explains.
     private func words(_ refusal: OpenError) -> String {
         let (message, sent) = (diagnosis.message, moment(diagnosis.message?.sent ?? diagnosis.now))
         switch refusal {
         case .anonymousNotAllowed: return "it has no sender, and anonymous messages are not allowed"
         case .topic:
-            return "its content is meant for \(message?.topic?.description ?? "no app"), not for \(diagnosis.topic)"
+            return "its content is for \(message?.topic?.description ?? "no app"), not for \(diagnosis.topic)"
         case .keyRetired:
-            let retired = message?.life.retired.map(TimeText.second) ?? "some day"
+            let retired = message?.life.retired.map(TimeText.second) ?? "an unknown date"
             let end = message?.life.opensUntil.map(TimeText.second) ?? "then"
-            return "\(sent); its key was retired on \(retired) and opens what was sent until \(end)"
+            return "\(sent), but its key was retired on \(retired) and opens only messages sent until \(end)"
         case .clock:
             let limit = TimeRules.maximumLead(isAnonymous: message?.sender == nil)
-            return "\(sent), and \(here): more than \(TimeText.longSpan(limit))"
-        case .tooOld: return "\(sent), and \(here): more than \(maximumAge)"
+            return "\(sent), but \(here); it may be ahead by up to \(TimeText.longSpan(limit))"
+        case .tooOld: return "\(sent), but \(here); it may be up to \(maximumAge) old"
         case .expired:
             let expires = message?.expires ?? diagnosis.now
             return "it expired on \(TimeText.second(expires)), \(distance(expires)), and \(here)"
         case .malformed, .unknownRecipient, .unknownSender, .rejected, .malformedContent, .locked, .keysUnavailable,
             .replayed, .ledgerUnavailable, .outOfTime:
-            return "it ends with \(diagnosis.code)"
+            return "it fails with \(diagnosis.code)"
         }
     }
 
     private func advice(_ refusal: OpenError) -> String {
         switch refusal {
         case .anonymousNotAllowed: "seal it with a sender's key, or allow anonymous messages in the app"
-        case .topic: "fix the sender: it puts two topics into one message"
+        case .topic: "fix the sender, which puts two topics into one message"
         case .keyRetired:
-            "give the sender the device's newest record; if no sender of yours seals to the old key, it may be stolen: revoke it"
-        case .clock: "compare the clocks of sender and device"
-        case .tooOld: "seal it again; if it is new, compare the clocks of sender and device"
+            "give the sender the device's newest record; if none of your senders seals to the old key, it may be stolen; revoke it"
+        case .clock: "compare the clocks of the sender and the device"
+        case .tooOld: "seal it again; if it is new, compare the clocks of the sender and the device"
         case .expired: "seal it again, or with a later `expires`; if it is new, compare the clocks"
         case .malformed, .unknownRecipient, .unknownSender, .rejected, .malformedContent, .locked, .keysUnavailable,
             .replayed, .ledgerUnavailable, .outOfTime:
@@ -193,23 +194,23 @@ struct DiagnosisWords {
 
     private static func words(_ error: PayloadDiagnosis.FieldError) -> String {
         switch error {
-        case .tooLong(let limit): "it has more than \(limit) bytes: no push is that long"
+        case .tooLong(let limit): "it has more than \(limit) bytes, too many for a push"
         case .notJSON(let fault): "it is not one JSON object: \(fault)"
-        case .noField(let name): "it has no text in \"\(name)\": nothing was sealed into it, or something took it out"
+        case .noField(let name): "it has no text in \"\(name)\"; either it was never sealed, or the field was removed"
         }
     }
 
     private static func fate(_ life: KeyLife) -> String {
         life.erased.map { "erased on \(TimeText.day($0))" } ?? life.revoked.map { "revoked on \(TimeText.day($0))" }
-            ?? "taken out of use"
+            ?? "retired"
     }
 
-    /// Says how opening would end if the sender were trusted.
+    /// Describes how opening would end if the sender were trusted.
     private static func words(_ verdict: OpenError?) -> String {
         switch verdict {
-        case nil: "trusted, it would open"
-        case .rejected: "it was not sealed by it for this app and device, though"
-        case let verdict?: "trusted, it would end with \(verdict.rawValue)"
+        case nil: "if that sender were trusted, it would open"
+        case .rejected: "but that sender didn't seal it for this app and device"
+        case let verdict?: "if that sender were trusted, it would fail with \(verdict.rawValue)"
         }
     }
 }

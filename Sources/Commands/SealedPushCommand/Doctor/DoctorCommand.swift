@@ -6,21 +6,22 @@ internal import SealedPush
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Examine a keyring, or find out why a payload doesn't open.",
+        commandName: "doctor", abstract: "Check a keyring, or find out why a payload doesn't open.",
         usage: "sealedpush doctor [<options>] [<file>]",
         discussion: """
-            Without a file: damage, edits, modes, ages, records and the audit log. Status 1 if there is a problem.
+            Without a file: check for damage, edits, modes, ages, records, and the audit log. Status 1 if there is a problem.
               sealedpush doctor --keyring Keys --unlock server.key
 
-            With a payload: a device's steps, and the one that fails; no content. Status 65 if it doesn't open.
-              sealedpush doctor push.apns --device alice-phone --topic com.example.app --keyring Phone
+            With a payload: show a device's steps and the one that fails, but no content. Status 65 if it doesn't open.
+              sealedpush doctor push.apns --device alice-phone --topic com.example.app \\
+                --keyring Phone
             """)
 
-    @Argument(help: "A payload file, or a file with an envelope's text alone; - for standard input.") var file: String?
+    @Argument(help: "A payload file, or a file with just an envelope's text; - for standard input.") var file: String?
 
     @Option(help: "The device: a name in the keyring, with its secret key.") var device: KeyName?
 
-    @Option(help: "A trusted sender: a name or pushsender1…, several times if need be; else the trust list counts.")
+    @Option(help: "A sender to trust instead of the trust list: a name or pushsender1…; can be repeated.")
     var trust: [KeyReference] = []
 
     @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic?
@@ -34,7 +35,7 @@ struct DoctorCommand: ParsableCommand {
     func validate() throws {
         guard (file != nil) == (device != nil), (file != nil) == (topic != nil), file != nil || trust.isEmpty else {
             throw ValidationError(
-                "Give a payload file with --device and --topic, or none of them to examine the keyring.")
+                "Give a payload file with --device and --topic, or none of them to check the keyring.")
         }
     }
 

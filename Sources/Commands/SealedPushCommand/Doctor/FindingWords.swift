@@ -2,66 +2,67 @@ internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
-/// A finding as a person and a script read it.
+/// A finding in words and as JSON.
 extension Finding {
-    /// Says what is wrong; the finding's name is not repeated.
+    /// What is wrong, without the name that the finding is about.
     var sentence: String {
         switch self {
         case .refused(let error): error.shown
-        case .notChecked(let error): "whether the keyring was altered was not checked: \(error.shown)"
+        case .notChecked(let error): "the keyring was not checked for alterations: \(error.shown)"
         case .inTheClear(let count):
-            "the secrets of \(count) names are in the clear, for everyone who can read the file"
-        case .readableByOthers(let path, let mode): "other users may read \(path): its mode is \(Self.octal(mode))"
-        case .writableByOthers(let path, let mode): "other users may change \(path): its mode is \(Self.octal(mode))"
-        case .inconsistent: "a secret doesn't belong to its public key, or its record isn't one that was signed"
+            "the secrets of \(count) names are in the clear for anyone who can read the file"
+        case .readableByOthers(let path, let mode): "other users may read \(path); its mode is \(Self.octal(mode))"
+        case .writableByOthers(let path, let mode): "other users may change \(path); its mode is \(Self.octal(mode))"
+        case .inconsistent: "a secret doesn't match its public key, or its record isn't validly signed"
         case .old(_, let id, let age): "its key \(id) is \(TimeText.longSpan(age)) old"
         case .unconfirmed(_, let id, let created, _):
-            "its new key \(id) has not been confirmed since \(TimeText.day(created))"
+            "its new key \(id), created on \(TimeText.day(created)), is still unconfirmed"
         case .erasureDue(_, let id, let due):
             "its retired key \(id) should have been erased on \(TimeText.day(due))"
-        case .unproven(_, hasRecord: true): "its enrollment is pinned, and it has never proven that it holds its key"
-        case .unproven(_, hasRecord: false): "nobody vouches for its key: it came without a signed record"
+        case .unproven(_, hasRecord: true): "its enrollment is pinned, but it has never proven that it holds its key"
+        case .unproven(_, hasRecord: false): "its key is unverified: it came without a signed record"
         case .recordExpires(_, let expires, let isOver, _):
             "its record \(isOver ? "expired" : "expires") on \(TimeText.day(expires))"
         case .senderSetExpires(_, let expires, isOver: true):
-            "its sender set expired on \(TimeText.day(expires)): nobody is believed"
+            "its sender set expired on \(TimeText.day(expires)), so no sender is trusted"
         case .senderSetExpires(_, let expires, isOver: false): "its sender set expires on \(TimeText.day(expires))"
-        case .authorityOnline: "an authority's secret lies beside a sender's: a thief gets both"
-        case .logAltered: "a line of the audit log was changed, added or taken out"
+        case .authorityOnline: "an authority's secret is stored beside a sender's, so a thief gets both"
+        case .logAltered: "a line of the audit log was changed, added, or removed"
         case .logUnreadable(let message): "the audit log can't be read: \(message)"
         }
     }
 
-    /// Says what to do about it.
+    /// What to do about it.
     var advice: String {
         switch self {
         case .refused(.altered), .refused(.damaged): "restore a backup, and find out who changed it"
-        case .refused(.sealChanged): "if that was not you, use nothing of it, and restore a backup"
+        case .refused(.sealChanged): "if you didn't do that, don't use this keyring; restore a backup"
         case .refused(.notSealed): "check that this is the right folder; if it is, restore a backup"
         case .refused(.wrongSecret): "try again with the right one"
-        case .refused: "check its kind, its owner and its permissions"
+        case .refused: "check its type, its owner, and its permissions"
         case .notChecked: "run this again with the keyring's passphrase or key"
         case .inTheClear: "`sealedpush keys passphrase` seals them"
-        case .readableByOthers: "`chmod 600` it; if it isn't sealed and somebody may have read it, revoke its keys"
-        case .writableByOthers: "`chmod go-w` it, and check that its contents are still the right ones"
+        case .readableByOthers:
+            "run `chmod 600` on it; if it isn't sealed and another user may have read it, revoke its keys"
+        case .writableByOthers: "run `chmod go-w` on it, and check that its contents are still correct"
         case .inconsistent: "restore a backup, and find out who changed the keyring"
         case .old(let name, _, _): "`sealedpush keys rotate \(name)`"
         case .unconfirmed(let name, _, _, isOwn: true):
-            "make sure that the other end knows it, then `sealedpush keys rotate \(name) --confirm`"
+            "make sure that the other end has it, then run `sealedpush keys rotate \(name) --confirm`"
         case .unconfirmed(let name, _, _, isOwn: false):
             "`sealedpush keys challenge \(name) --from SENDER` asks the device to prove it"
-        case .erasureDue: "`sealedpush keys rotate --older-than 30d` erases it; run that daily"
+        case .erasureDue: "`sealedpush keys rotate --older-than 30d` erases it; run it daily"
         case .unproven(let name, hasRecord: true):
-            "`sealedpush keys challenge \(name) --from SENDER` asks it; until then nothing is sealed to it"
+            "`sealedpush keys challenge \(name) --from SENDER` asks for proof; until then, no message is sealed to it"
         case .unproven(_, hasRecord: false):
             "import the device's record, or compare fingerprints and seal with --unverified"
         case .recordExpires(_, _, _, isOwn: true):
-            "`sealedpush keys rotate --older-than 30d` signs a new one: send it to the server"
+            "`sealedpush keys rotate --older-than 30d` signs a new one; send it to the server"
         case .recordExpires(_, _, _, isOwn: false): "ask the device's owner for a new one"
-        case .senderSetExpires: "have the authority sign a new one, and take it with `sealedpush trust add`"
-        case .authorityOnline: "keep it offline, in a keyring of its own"
+        case .senderSetExpires: "have the authority sign a new one, and add it with `sealedpush trust add`"
+        case .authorityOnline: "keep it offline, in a separate keyring"
         case .logAltered:
-            "find out what happened; `sealedpush keys passphrase`, which seals the keyring again, then accepts the log as it is"
+            "find out what happened; to accept the log as it is, seal the keyring again with `sealedpush keys passphrase`"
         case .logUnreadable: "check its owner and its permissions"
         }
     }

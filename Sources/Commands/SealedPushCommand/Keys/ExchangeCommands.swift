@@ -7,25 +7,26 @@ internal import SealedPush
 
 struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "generate", abstract: "Make a key and print its public half.",
+        commandName: "generate", abstract: "Create a key and print its public half.",
         usage: "sealedpush keys generate [<options>] <kind> <name>",
         discussion: """
             Examples:
               sealedpush keys generate sender newsroom --keyring Keys
-              sealedpush keys generate device alice-phone --topic com.example.app --keyring Phone
+              sealedpush keys generate device alice-phone --topic com.example.app \\
+                --keyring Phone
 
-            A device with a topic gets an enrollment key too, and a signed record: `keys export --record` prints it. Keep an \
-            authority in a keyring of its own, sealed, on a machine that is not the server.
+            A device with a topic also gets an enrollment key and a signed record; `keys export --record` prints the \
+            record. Keep an authority in a separate, sealed keyring on a machine other than the server.
             """)
 
-    @Argument(help: "device (opens messages), sender (seals them) or authority (signs for an app's senders).")
+    @Argument(help: "device (opens messages), sender (seals them), or authority (signs an app's senders).")
     var kind: AnyPublicKey.Kind
 
     @Argument(help: "The new key's name: \(KeyName.rule)") var name: KeyName
 
-    @Option(help: "The app's bundle ID, such as com.example.app, for a device that signs records.") var topic: Topic?
+    @Option(help: "The app's bundle ID, such as com.example.app; for a device that signs records.") var topic: Topic?
 
-    @Flag(help: "Make a hybrid key, with ML-KEM-768, for a device.") var hybrid = false
+    @Flag(help: "For a device: create a hybrid key, with ML-KEM-768.") var hybrid = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -53,7 +54,7 @@ extension AnyPublicKey.Kind: ExpressibleByArgument {}
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Add somebody else's public key or device record, or a secret of your own from a file.",
+        abstract: "Add another's public key or device record, or your own secret from a file.",
         usage: "sealedpush keys import [<options>] <name> [<key>]",
         discussion: """
             Examples:
@@ -61,13 +62,13 @@ struct ImportCommand: ParsableCommand {
               sealedpush keys import newsroom pushsender1... --keyring Keys
               sealedpush keys import newsroom --secret-file - --keyring Keys < secret.txt
 
-            The first record under a name pins the device's enrollment key: take it only from the app's own login, or \
-            compare fingerprints on both ends (`keys show`). Later records must be signed by that key, and be newer.
+            The first record under a name pins the device's enrollment key. Accept it only through the app's own login, \
+            or compare fingerprints on both ends (`keys show`). Later records must be newer and signed by that key.
             """)
 
-    @Argument(help: "The name it gets here: \(KeyName.rule)") var name: KeyName
+    @Argument(help: "Its name in this keyring: \(KeyName.rule)") var name: KeyName
 
-    @Argument(help: ArgumentHelp("push1…, pushsender1…, pushauthority1… or pushrecord.…", valueName: "key"))
+    @Argument(help: ArgumentHelp("push1…, pushsender1…, pushauthority1…, or pushrecord.…", valueName: "key"))
     var text: String?
 
     @Option(help: "A file with a secret key's text; - for standard input.") var secretFile: String?
@@ -87,7 +88,7 @@ struct ImportCommand: ParsableCommand {
             try keys.add(DeviceRecord(parsing: text), named: name)
         } else if let text {
             let key: AnyPublicKey
-            do { key = try AnyPublicKey(parsing: text) } catch { throw Failure.input("no public key: \(error)") }
+            do { key = try AnyPublicKey(parsing: text) } catch { throw Failure.input("not a public key: \(error)") }
             try keys.add(key, named: name)
         }
         let entry = try keys.entry(named: name)
@@ -97,11 +98,11 @@ struct ImportCommand: ParsableCommand {
     private func importSecret(_ file: String, as name: KeyName, _ keys: Keyring) throws {
         var bytes = try SecretFile.read(file, limit: 4_096)
         defer { wipeSecret(&bytes) }
-        // One allocation, which is wiped.
+        // A single allocation, so that wiping it wipes the whole secret.
         var text = [UInt8](bytes.trimmingSpace)
         defer { wipeSecret(&text) }
         guard try keys.add(secretText: text, named: name) != nil
-        else { throw Failure.input("\(file) holds no secret key of a device, sender or authority") }
+        else { throw Failure.input("\(file) doesn't hold the secret key of a device, sender, or authority") }
         try keyring.warnIfInTheClear(keys)
     }
 }
@@ -109,24 +110,25 @@ struct ImportCommand: ParsableCommand {
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Print a key's public half, a device's signed record, or, asked for by name, a secret.",
+        abstract: "Print a key's public half, a device's signed record, or, with --secret, a secret.",
         usage: "sealedpush keys export [<options>] <name>",
         discussion: """
             Examples:
               sealedpush keys export newsroom --keyring Keys
               sealedpush keys export alice-phone --record --keyring Phone
-              sealedpush keys export newsroom --secret --yes --keyring Keys | ssh server install-secret
+              sealedpush keys export newsroom --secret --yes --keyring Keys |
+                ssh server install-secret
 
-            Of a sealed keyring it prints nothing that something else has edited, and so needs its secret.
+            A sealed keyring needs its secret, so that nothing edited by another program is printed.
             """)
 
     @Argument(help: "The key's name.") var name: KeyName
 
     @Flag(help: "Print the device's newest signed record.") var record = false
 
-    @Flag(help: "Print the secret half: anyone who reads it has the key. The audit log notes it.") var secret = false
+    @Flag(help: "Print the secret half; anyone who reads it has the key. The audit log records it.") var secret = false
 
-    @Flag(help: "Do not ask.") var yes = false
+    @Flag(help: "Don't ask for confirmation.") var yes = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -142,17 +144,18 @@ struct ExportCommand: ParsableCommand {
             let current = entry.current
             guard current.life.state == .active else { throw KeyringError.notUsable(name, current.life.state) }
             if entry.isOwn, current.life.confirmed == nil {
-                Failure.report("warning: this key of \(name) waits to be used: keys rotate --confirm")
+                Failure.report(
+                    "warning: this key of \(name) is not in use yet; confirm it with `keys rotate --confirm`")
             }
             return try Output.line(entry.key.description)
         }
         guard let record = entry.record
-        else { throw Failure.input("\(name) has no record: only a device that was generated with --topic signs them") }
+        else { throw Failure.input("\(name) has no record; only a device generated with --topic signs records") }
         try Output.line(record.description)
     }
 
     private func exportSecret(_ name: KeyName, _ keys: Keyring) throws {
-        try Prompt.confirm("The secret of \(name) will be printed: whoever reads it has the key.", isConfirmed: yes)
+        try Prompt.confirm("The secret of \(name) will be printed; anyone who reads it has the key.", isConfirmed: yes)
         var bytes = try keys.withSecretText(of: name) { [UInt8]($0) + [UInt8(ascii: "\n")] }
         defer { wipeSecret(&bytes) }
         try Output.write(bytes, to: nil)

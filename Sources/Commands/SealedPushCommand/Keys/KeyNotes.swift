@@ -2,7 +2,7 @@ internal import PushKeyring
 internal import SealedPush
 
 extension KeyringEntry {
-    /// What a person should know about one of the keys; nil where all is as usual.
+    /// Returns a note on one of the keys, or nil if there is nothing unusual about it.
     func note(on key: Key, at now: Timestamp) -> String? {
         switch key.life.state {
         case .erased: return key.life.erased.map { "erased on \(TimeText.day($0))" }
@@ -15,7 +15,7 @@ extension KeyringEntry {
 
     private var revocationWords: String {
         switch kind {
-        case .device: "neither opens nor is sealed to"
+        case .device: "no longer opens or is sealed to"
         case .sender: "no longer seals"
         case .authority: "no longer signs"
         }
@@ -25,16 +25,16 @@ extension KeyringEntry {
         guard let until = life.opensUntil, let erasure = life.erasureDue() else { return nil }
         guard kind == .device else { return "retired: no longer seals" }
         guard isOwn else { return "retired: no longer sealed to" }
-        if now >= erasure { return "retired: to be erased since \(TimeText.day(erasure)) (keys rotate)" }
-        return "retired: opens what was sent until \(TimeText.minute(until)); is erased from \(TimeText.day(erasure))"
+        if now >= erasure { return "retired: erasure due since \(TimeText.day(erasure)) (keys rotate)" }
+        return "retired: opens messages sent until \(TimeText.minute(until)); erasure due on \(TimeText.day(erasure))"
     }
 
     private func waitingNote(on life: KeyLife, at now: Timestamp) -> String {
         let days = now.seconds(since: life.created) / 86_400
-        let since = days > RotationRules.confirmationWarning / 86_400 ? " since \(days) days!" : ""
-        guard kind == .device else { return "new, not used yet\(since): keys rotate --confirm, once devices trust it" }
-        if isOwn { return "new: waits for its first message\(since)" }
-        return recordText == nil ? "nobody vouches for it: no signed record" : "not sealed to yet: keys challenge"
+        let since = days > RotationRules.confirmationWarning / 86_400 ? " for \(days) days!" : ""
+        guard kind == .device else { return "new, not in use\(since): keys rotate --confirm, once devices trust it" }
+        if isOwn { return "new: waiting for its first message\(since)" }
+        return recordText == nil ? "unverified: no signed record" : "not sealed to yet: keys challenge"
     }
 
     private func activeNote(on key: Key, at now: Timestamp) -> String? {
@@ -48,7 +48,7 @@ extension KeyringEntry {
         return "\(TimeText.span(age)) old: keys rotate"
     }
 
-    /// Public facts only.
+    /// Returns the entry as JSON; contains only public facts.
     func json(at now: Timestamp = .now()) -> JSONValue {
         [
             "name": .text(name), "kind": .string(kind.rawValue), "keyID": .text(key.keyID), "publicKey": .text(key),
@@ -72,12 +72,12 @@ extension KeyringEntry {
     }
 }
 
-/// Times as people read them.
+/// Times in words.
 enum TimeText {
-    /// In the largest whole unit: `3 days`.
+    /// A time span in its largest whole unit: `3 days`.
     static func span(_ seconds: Int64) -> String { seconds < 60 ? "just now" : words(seconds, unitCount: 1) }
 
-    /// In the two largest units: `3 days 4 hours`. The sign is left out.
+    /// A time span in its two largest units, without its sign: `3 days 4 hours`.
     static func longSpan(_ seconds: Int64) -> String { words(seconds, unitCount: 2) }
 
     private static func words(_ seconds: Int64, unitCount: Int) -> String {

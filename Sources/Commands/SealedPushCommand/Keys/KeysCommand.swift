@@ -5,9 +5,9 @@ internal import SealedPush
 
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Make keys, exchange them, and look after them for as long as they live.",
+        commandName: "keys", abstract: "Create, exchange, rotate, revoke, and back up keys.",
         discussion: """
-            Docs/KeyManagement.md says what to do when: first set-up, monthly rotation, theft, loss, moving.
+            Docs/KeyManagement.md explains setup, monthly rotation, theft, loss, and moving.
 
             Examples:
               sealedpush keys generate sender newsroom --keyring Keys
@@ -23,9 +23,9 @@ struct KeysCommand: ParsableCommand {
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the keys and what needs attention; never a secret, and without asking for one.",
+        abstract: "List the keys and the ones that need attention; never shows or asks for a secret.",
         discussion: "Example:\n  sealedpush keys list --keyring Keys\n\n"
-            + "Without the secret of a sealed keyring, the list is unverified.")
+            + "Without a sealed keyring's secret, the list is unverified.")
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -35,7 +35,7 @@ struct ListCommand: ParsableCommand {
         let (entries, isVerified) = try keyring.keys("keys list").entries()
         if json { try Output.json(.array(entries.map { $0.json() })) } else { try printTable(entries) }
         guard !isVerified else { return }
-        Failure.report("unverified: without the keyring's secret, nothing shows whether somebody has edited it")
+        Failure.report("unverified: without the keyring's secret, there is no way to tell whether it was edited")
     }
 
     private func printTable(_ entries: [KeyringEntry]) throws {
@@ -65,11 +65,11 @@ struct ShowCommand: ParsableCommand {
               sealedpush keys show newsroom --keyring Keys --qr
               sealedpush keys show pushsender1...
 
-            Compare fingerprints, all digits or all words, over a channel that an attacker can't write to. Of a device \
-            that signs records, compare the enrollment's. A name needs the secret of a sealed keyring.
+            Compare fingerprints, all digits or all words, over a channel that an attacker can't write to. For a device \
+            that signs records, compare its enrollment key's. Showing a name needs a sealed keyring's secret.
 
-            --qr is black on white on a terminal with colors. Where standard output is no such terminal, or NO_COLOR is \
-            set, it has no colors, and its blocks are the light parts: right for light text on a dark ground.
+            On a color terminal, --qr is black on white. If standard output isn't a color terminal, or NO_COLOR is set, \
+            it has no colors, and its blocks are the light modules, for light text on a dark background.
             """)
 
     @Argument(help: "A name in the keyring, or a public key's text.") var key: String
@@ -78,10 +78,12 @@ struct ShowCommand: ParsableCommand {
 
     @Flag(help: "Print JSON.") var json = false
 
-    @Flag(help: "Print the public key as a QR code too.") var qr = false
+    @Flag(help: "Also print the public key as a QR code.") var qr = false
 
     func validate() throws {
-        guard !qr || !json else { throw ValidationError("Give either --qr or --json: a code is for eyes and cameras.") }
+        guard !qr || !json else {
+            throw ValidationError("Give either --qr or --json; a QR code can't be part of JSON.")
+        }
     }
 
     func run() throws {
@@ -101,7 +103,7 @@ struct ShowCommand: ParsableCommand {
             shown = entry.key
         }
         guard qr else { return }
-        guard let code = QRCode(shown) else { throw Failure.input("no QR code can be made of this key") }
+        guard let code = QRCode(shown) else { throw Failure.input("this key can't be shown as a QR code") }
         for line in code.terminalLines { try Output.line(line) }
     }
 

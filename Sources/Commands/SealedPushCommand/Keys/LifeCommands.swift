@@ -6,28 +6,28 @@ internal import SealedPush
 
 struct RotateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rotate", abstract: "Make new keys, erase retired ones that are due, and renew records.",
+        commandName: "rotate", abstract: "Create new keys, erase retired ones when due, and renew records.",
         usage: "sealedpush keys rotate [<options>] [<name>]",
         discussion: """
-            With a name and no --older-than, that key is rotated now. With --older-than only what is due is done, so \
-            it may run every day:
+            With a name and no --older-than, rotates that key now. With --older-than, does only the work that is due, \
+            so you can run it every day:
               sealedpush keys rotate newsroom --keyring Keys
               sealedpush keys rotate --older-than 30d --keyring Keys
               sealedpush keys rotate --older-than 30d --dry-run --keyring Keys
 
-            A new key takes the old one's place once it is confirmed; until then the old one stays in use, and there is \
-            no further rotation. Confirm a sender's key once devices trust it, and your own device's once a message has \
-            opened under it. The old key retires, and is erased 31 days later.
+            A new key replaces the old one once it is confirmed. Until then, the old one stays in use and can't be \
+            rotated again. Confirm a sender's key once devices trust it, and your own device's key once a message has \
+            opened under it. The old key then retires, and is erased 31 days later.
               sealedpush keys rotate newsroom --confirm --keyring Keys
             """)
 
-    @Argument(help: "The key's name; all devices and senders without it.") var name: KeyName?
+    @Argument(help: "The key's name. Default: all devices and senders.") var name: KeyName?
 
-    @Option(help: "Rotate only keys that are older, such as 30d (\(TimeSpan.help)).") var olderThan: TimeSpan?
+    @Option(help: "Rotate only keys older than this, such as 30d (\(TimeSpan.help)).") var olderThan: TimeSpan?
 
-    @Flag(help: "With --older-than: say what would be done, and do nothing.") var dryRun = false
+    @Flag(help: "With --older-than: show what would be done, but do nothing.") var dryRun = false
 
-    @Flag(help: "Take the new key that waits into use.") var confirm = false
+    @Flag(help: "Start using the new key, which is waiting.") var confirm = false
 
     @Flag(help: "Print one JSON object.") var json = false
 
@@ -37,22 +37,22 @@ struct RotateCommand: ParsableCommand {
 
     func validate() throws {
         guard name != nil || olderThan != nil
-        else { throw ValidationError("Name a key, or say --older-than, such as --older-than 30d.") }
-        guard !dryRun || olderThan != nil else { throw ValidationError("--dry-run goes with --older-than.") }
+        else { throw ValidationError("Name a key, or use --older-than, such as --older-than 30d.") }
+        guard !dryRun || olderThan != nil else { throw ValidationError("--dry-run needs --older-than.") }
         guard !confirm || (name != nil && olderThan == nil && !json)
-        else { throw ValidationError("--confirm goes with a name alone.") }
+        else { throw ValidationError("--confirm needs a name, and no --older-than or --json.") }
     }
 
     func run() throws {
         let keys = try keyring.keys("keys rotate")
-        if confirm, let name { return try Output.line("\(name): \(keys.confirm(name).keyID) is in use now") }
+        if confirm, let name { return try Output.line("\(name): \(keys.confirm(name).keyID) is now in use") }
         let steps = try steps(keys)
         if json {
             try Output.json(["done": .bool(!dryRun), "steps": .array(try steps.map { try json($0, keys) })])
         } else if steps.isEmpty {
             try Output.line("Nothing is due.")
         } else {
-            for step in steps { try Output.line("\(step.name) \(try words(step, keys))") }
+            for step in steps { try Output.line("\(step.name): \(try words(step, keys))") }
         }
         if !dryRun, steps.contains(where: { $0.act == .rotate }) { try keyring.warnIfInTheClear(keys) }
     }
@@ -66,10 +66,12 @@ struct RotateCommand: ParsableCommand {
             return steps.map { ($0.name, $0.act, $0.key) }
         }
         guard let name else { return [] }
-        // Whoever names a key and no age means this key, now, however young it is.
+        // A name without an age means this key, now, however new it is.
         let before = try keys.entry(named: name)
         guard before.kind != .authority
-        else { throw Failure.input("an authority's key is built into apps, and is not rotated: make a new authority") }
+        else {
+            throw Failure.input("an authority's key is built into apps and can't be rotated; create a new authority")
+        }
         try keys.rotate(name)
         return [(name, .rotate, before.keys[0].key)]
     }
@@ -77,15 +79,16 @@ struct RotateCommand: ParsableCommand {
     private func words(_ step: Step, _ keys: Keyring) throws -> String {
         let id = step.key.keyID
         switch (step.act, dryRun) {
-        case (.rotate, true): return "would get a new key beside \(id)"
+        case (.rotate, true): return "would create a new key beside \(id)"
         case (.rotate, false):
             let new = try keys.entry(named: step.name).keys[0]
-            // After all keys were revoked or erased, there is none to stay in use.
-            return "has a new key, \(new.key.keyID), \(new.life.confirmed == nil ? "beside \(id)" : "in use at once")"
-        case (.erase, true): return "would erase its retired key \(id)"
-        case (.erase, false): return "has erased its retired key \(id)"
-        case (.renew, true): return "would get a new record for \(id)"
-        case (.renew, false): return "has a new record for \(id)"
+            // If all keys were revoked or erased, there is none to stay in use.
+            return
+                "created a new key, \(new.key.keyID), \(new.life.confirmed == nil ? "beside \(id)" : "in use immediately")"
+        case (.erase, true): return "would erase the retired key \(id)"
+        case (.erase, false): return "erased the retired key \(id)"
+        case (.renew, true): return "would sign a new record for \(id)"
+        case (.renew, false): return "signed a new record for \(id)"
         }
     }
 
@@ -104,11 +107,11 @@ struct RotateCommand: ParsableCommand {
 
 struct ChallengeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "challenge", abstract: "Have a device prove that it has its key.",
+        commandName: "challenge", abstract: "Have a device prove that it holds its key.",
         usage: "sealedpush keys challenge [<options>] <name>",
         discussion: """
-            Within ten minutes the server asks, the device replies, and the server takes the answer. From then on it \
-            seals to the device.
+            Within ten minutes, the server asks, the device replies, and the server accepts the answer. From then on, \
+            the server seals to the device.
               sealedpush keys challenge phone --from newsroom --keyring Keys
               sealedpush keys challenge phone --reply pushchallenge.Af... --keyring Phone
               sealedpush keys challenge phone --answer pushanswer.mV... --keyring Keys
@@ -116,21 +119,21 @@ struct ChallengeCommand: ParsableCommand {
 
     @Argument(help: "The device's name in this keyring.") var name: KeyName
 
-    @Option(help: .value("sender", "Ask a device, as this sender: prints a challenge.")) var from: KeyName?
+    @Option(help: .value("sender", "Ask a device as this sender; prints a challenge.")) var from: KeyName?
 
-    @Option(help: .value("challenge", "A server's challenge to your own device: prints the answer.")) var reply: String?
+    @Option(help: .value("challenge", "Answer a server's challenge; prints the answer.")) var reply: String?
 
     @Option(help: .value("answer", "The device's answer.")) var answer: String?
 
-    @Option(help: "With --reply: a sender that may ask; without it, the trust list decides.")
+    @Option(help: "With --reply: a sender that may ask. Default: the trust list.")
     var trust: [KeyReference] = []
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
         guard [from != nil, reply != nil, answer != nil].count(where: { $0 }) == 1
-        else { throw ValidationError("Give one of --from, --reply and --answer.") }
-        guard trust.isEmpty || reply != nil else { throw ValidationError("--trust goes with --reply.") }
+        else { throw ValidationError("Give one of --from, --reply, and --answer.") }
+        guard trust.isEmpty || reply != nil else { throw ValidationError("--trust needs --reply.") }
     }
 
     func run() throws {
@@ -141,7 +144,7 @@ struct ChallengeCommand: ParsableCommand {
         } else if let reply {
             try Output.line(try keys.answer(reply, for: name, trusting: senders(keys)))
         } else if let answer {
-            try Output.line("\(name): \(keys.acceptAnswer(answer, of: name).keyID) is in use now")
+            try Output.line("\(name): \(keys.acceptAnswer(answer, of: name).keyID) is now in use")
         }
     }
 
@@ -155,11 +158,11 @@ struct ChallengeCommand: ParsableCommand {
 struct RevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Declare keys stolen: from now on they neither open nor are sealed to, or with.",
+        abstract: "Declare keys stolen, so that they no longer open or seal messages.",
         usage: "sealedpush keys revoke [<options>] <name>",
         discussion: """
-            All keys under the name, also one that waits to be used; --key revokes one alone. Somebody else's device then takes \
-            no further record: erase the name, and let the device enroll anew.
+            Revokes all keys under the name, including one that isn't in use yet; --key revokes just one. Another's \
+            device then can't update its record; erase the name and let the device enroll again.
 
             Example:
               sealedpush keys revoke newsroom --keyring Keys
@@ -173,30 +176,31 @@ struct RevokeCommand: ParsableCommand {
         let already = asked.filter { $0.life.state == .revoked }.map(\.key)
         let isDone = !already.isEmpty && asked.allSatisfy { [.revoked, .erased].contains($0.life.state) }
         let revoked = isDone ? already : try revoke(entry, id, in: keys)
-        for key in revoked { try Output.line("\(entry.name): \(key.keyID) is revoked\(isDone ? " already" : "")") }
+        for key in revoked { try Output.line("\(entry.name): \(key.keyID) is \(isDone ? "already " : "")revoked") }
         if let hint = Self.hint(entry, revoked) { Failure.report("hint: \(hint)") }
     }
 
     private func revoke(_ entry: KeyringEntry, _ id: KeyID?, in keys: Keyring) throws -> [AnyPublicKey] {
         let loss =
             switch entry.kind {
-            case .device: "What is on its way to \(entry.name) won't open."
-            case .sender: "Nothing will be sealed as \(entry.name) with what keys it has."
-            case .authority: "No sender set will be signed by \(entry.name)."
+            case .device: "Messages in transit to \(entry.name) won't open."
+            case .sender: "The current keys of \(entry.name) will no longer seal messages."
+            case .authority: "\(entry.name) will no longer sign sender sets."
             }
         try Prompt.confirm("\(loss) This can't be undone.", isConfirmed: life.yes)
         return try keys.revoke(entry.name, key: id)
     }
 
-    /// What else has to hear of it.
+    /// Returns a hint about other places where a revocation must take effect.
     private static func hint(_ entry: KeyringEntry, _ revoked: [AnyPublicKey]) -> String? {
         switch entry.kind {
         case .sender:
             let purges = revoked.map { "`sealedpush outbox purge --sender \($0)`" }.joined(separator: ", ")
-            return "`serve` reads it on SIGHUP (kill -HUP PID); what it has sealed and still waits goes with \(purges)"
+            return
+                "`serve` applies this on SIGHUP (kill -HUP PID); to discard waiting pushes sealed with it, run \(purges)"
         case .device where !entry.isOwn:
             return
-                "an outbox has devices of its own: `sealedpush device remove` forgets one there, and what waits for it"
+                "an outbox has its own list of devices; `sealedpush device remove` removes a device and its pushes there"
         case .device, .authority: return nil
         }
     }
@@ -204,10 +208,11 @@ struct RevokeCommand: ParsableCommand {
 
 struct EraseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "erase", abstract: "Destroy a key's secret for good; remove somebody else's key.",
+        commandName: "erase", abstract: "Permanently erase a key's secret, or remove another's key.",
         usage: "sealedpush keys erase [<options>] <name>",
         discussion: """
-            Erased means gone from the keyring's files; flash memory, snapshots and backups are not promised.
+            Without --key, erases the key in use. The secret is gone from the keyring's files, but not necessarily from \
+            flash memory, snapshots, or backups.
 
             Example:
               sealedpush keys erase alice-phone --key 5d1f09a2 --yes --keyring Keys
@@ -221,34 +226,34 @@ struct EraseCommand: ParsableCommand {
         let loss =
             switch (entry.isOwn, entry.kind) {
             case (false, _): "\(name) will be removed from this keyring."
-            case (true, .device): "Nothing that was sealed to this key of \(name) will ever open again."
-            case (true, .sender): "Nobody will ever seal with this key of \(name) again."
+            case (true, .device): "Messages sealed to this key of \(name) will never open again."
+            case (true, .sender): "This key of \(name) will never seal messages again."
             case (true, .authority):
-                "Nobody will ever sign for this authority again, and apps that have it built in need an update."
+                "This authority will never sign again, and apps that have it built in will need an update."
             }
         try Prompt.confirm("\(loss) This can't be undone.", isConfirmed: life.yes)
         try Output.line("\(name): \(try keys.erase(name, key: id).keyID) is erased")
     }
 }
 
-/// Which key `revoke` and `erase` mean.
+/// The options that select the keys for `revoke` and `erase`.
 struct LifeOptions: ParsableArguments {
     @Argument(help: "The key's name.") var name: KeyName
 
-    @Option(name: .customLong("key"), help: "Which key, by its ID, if the name has several; else the one in use.")
+    @Option(name: .customLong("key"), help: "Only this key, by its ID, if the name has several.")
     var keyID: String?
 
-    @Flag(help: "Do not ask.") var yes = false
+    @Flag(help: "Don't ask for confirmation.") var yes = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    /// Looked up before anybody is asked: there must be something to do it to.
+    /// Looks up the keyring, the entry, and the key ID, and fails if they don't exist. Call it before asking for confirmation.
     func chosen(_ command: String) throws -> (Keyring, KeyringEntry, KeyID?) {
         let keys = try keyring.keys(command)
         let entry = try keys.entry(named: name)
         let id = try keyID.map { text in
             guard let key = entry.keys.first(where: { $0.key.keyID.description == text.lowercased() })
-            else { throw Failure.input("\(name) has no key with this ID: `keys show \(name)` lists them") }
+            else { throw Failure.input("\(name) has no key with this ID; `keys show \(name)` lists its keys") }
             return key.key.keyID
         }
         return (keys, entry, id)

@@ -6,27 +6,27 @@ internal import PushKeyring
 struct PassphraseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "passphrase",
-        abstract: "Seal the keyring's secrets: under a passphrase, or under a key in a file.",
+        abstract: "Seal the keyring's secrets with a passphrase or with a key in a file.",
         usage: "sealedpush keys passphrase [<options>]",
         discussion: """
-            Everything is sealed anew, in one change. The one it had before is asked for, or named as everywhere.
+            Seals everything again in one change. The previous passphrase or key is asked for, or given with --unlock.
 
             Examples:
               sealedpush keys passphrase --keyring Keys
               sealedpush keys passphrase --new-unlock /etc/sealedpush.key --keyring Keys
               sealedpush keys passphrase --clear --keyring Keys
 
-            If the file is missing, it is made, with a key: keep it where backups of the keyring are not. A passphrase \
-            that is lost can't be replaced.
+            If the --new-unlock file doesn't exist, it is created with a new key; keep it apart from backups of the \
+            keyring. A lost passphrase can't be recovered.
             """)
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    @Option(help: .value("file", "The new key or passphrase, as --unlock takes it next.")) var newUnlock: String?
+    @Option(help: .value("file", "The new key or passphrase; --unlock takes it later.")) var newUnlock: String?
 
-    @Flag(help: "Leave the secrets in the clear, for your user alone.") var clear = false
+    @Flag(help: "Leave the secrets in the clear, readable only by you.") var clear = false
 
-    @Flag(help: "Do not ask.") var yes = false
+    @Flag(help: "Don't ask for confirmation.") var yes = false
 
     func validate() throws {
         guard newUnlock == nil || !clear else { throw ValidationError("Give either --new-unlock or --clear.") }
@@ -36,48 +36,48 @@ struct PassphraseCommand: ParsableCommand {
         let keys = try keyring.keysToSeal("keys passphrase")
         if clear {
             try Prompt.confirm(
-                "The secrets in \(keyring.keyring) will be in the clear: anyone who reads the files has the keys.",
+                "The secrets in \(keyring.keyring) will be in the clear; anyone who reads the files has the keys.",
                 isConfirmed: yes)
             try keys.seal(with: nil)
-            return try Output.line("The secrets in \(keyring.keyring) are in the clear.")
+            return try Output.line("The secrets in \(keyring.keyring) are now in the clear.")
         }
-        // The old secret first: a key file that was made for nothing would be taken for the keyring's.
+        // Check the old secret first. Otherwise, a new key file left behind by a failure could be mistaken for the keyring's.
         _ = try keys.trustList()
         let secret = try Secrets.newSecret(
             file: newUnlock, option: "--new-unlock", question: "New passphrase: ", for: "the keyring")
-        // One that is not sealed, or does not exist yet, has no secret to differ from.
+        // A keyring that isn't sealed, or doesn't exist yet, has no secret to compare.
         if try keys.sealKind() != nil { try requireOther(secret) }
         try keys.seal(with: secret)
-        try Output.line("\(keyring.keyring) is sealed with a \(secret.kind.rawValue).")
+        try Output.line("\(keyring.keyring) is now sealed with a \(secret.kind.rawValue).")
     }
 
-    /// After a theft it would look done.
+    /// Refuses the keyring's current secret. After a theft, resealing with it would only look like a change.
     private func requireOther(_ secret: KeyringSecret) throws {
         let same = Keyring(
             folder: URL(filePath: keyring.keyring), unlocking: .given(secret),
             expecting: .ofUser(isRequired: false), command: "keys passphrase")
         guard (try? same.trustList()) == nil else {
             throw Failure.input(
-                "\(keyring.keyring) is sealed with this \(secret.kind.rawValue) already: nothing was changed")
+                "\(keyring.keyring) is already sealed with this \(secret.kind.rawValue); nothing was changed")
         }
     }
 }
 
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Write the keyring into one encrypted file, without retired keys.",
+        commandName: "backup", abstract: "Write the keyring to one encrypted file, without retired keys.",
         usage: "sealedpush keys backup [<options>] <file>",
         discussion: """
             Examples:
               sealedpush keys backup keys-2026-11.backup --keyring Keys
               sealedpush keys backup keys.backup --backup-secret backup.key --keyring Keys
 
-            Without the passphrase or key that it is made with, a backup opens nothing.
+            A backup can't be opened without the passphrase or key it was made with.
             """)
 
-    @Argument(help: "A new file; never overwritten.") var file: String
+    @Argument(help: "A new file; an existing one is never overwritten.") var file: String
 
-    @Option(help: .value("file", "The backup's passphrase or key; a key is made if the file is missing."))
+    @Option(help: .value("file", "Its passphrase or key; a missing file gets a new key."))
     var backupSecret: String?
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
@@ -86,19 +86,19 @@ struct BackupCommand: ParsableCommand {
         try Output.requireNew(file)
         let keys = try keyring.keys("keys backup")
         let secret = try Secrets.newSecret(
-            file: backupSecret, option: "--backup-secret", question: "Passphrase for the backup: ", for: "the backup")
+            file: backupSecret, option: "--backup-secret", question: "New backup passphrase: ", for: "the backup")
         let bytes = try keys.backup(under: secret)
         try Secrets.makeFile(file, bytes)
-        try Output.line("\(file): \(bytes.count) bytes; `keys restore` reads it")
+        try Output.line("\(file): \(bytes.count) bytes; restore it with `keys restore`")
     }
 }
 
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Make a keyring from a backup; never overwrites one.",
+        commandName: "restore", abstract: "Create a keyring from a backup; never overwrites one.",
         usage: "sealedpush keys restore [<options>] <file>",
         discussion: """
-            It is sealed with the backup's passphrase or key, unless it is given one of its own.
+            The keyring is sealed with the backup's passphrase or key, unless you give it another one with --unlock.
 
             Example:
               sealedpush keys restore keys-2026-11.backup --keyring Keys
@@ -114,15 +114,15 @@ struct RestoreCommand: ParsableCommand {
         let bytes = try Input.read(file, limit: Keyring.maximumBackupByteCount)
         let secret = try secret(for: Keyring.backupKind(bytes))
         let names = try keyring.newKeys("keys restore").restore(bytes, with: secret)
-        for name in names { try Output.line("\(name) is back") }
-        if names.isEmpty { try Output.line("There were no keys in the backup.") }
+        for name in names { try Output.line("\(name) is restored") }
+        if names.isEmpty { try Output.line("The backup has no keys.") }
     }
 
     private func secret(for kind: KeyringSecret.Kind) throws -> KeyringSecret {
         if let backupSecret { return try Secrets.secret(file: backupSecret) }
-        guard kind == .passphrase, let passphrase = try Prompt.passphrase("Passphrase of the backup: ") else {
+        guard kind == .passphrase, let passphrase = try Prompt.passphrase("Backup passphrase: ") else {
             throw Failure(
-                status: 77, message: "the backup is sealed with a \(kind.rawValue): name its file with --backup-secret")
+                status: 77, message: "the backup is sealed with a \(kind.rawValue); give its file with --backup-secret")
         }
         return .passphrase(passphrase)
     }

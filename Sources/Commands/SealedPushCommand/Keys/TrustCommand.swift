@@ -5,9 +5,9 @@ internal import SealedPush
 
 struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trust", abstract: "Say whom the devices of a keyring believe, app by app.",
+        commandName: "trust", abstract: "Choose the senders that a keyring's devices trust, per app.",
         discussion: """
-            Senders one by one, or an authority, whose signed sender sets then take their place.
+            Trust senders one by one, or trust an authority, whose signed sender sets then take their place.
 
             Example:
               sealedpush trust add newsroom --topic com.example.app --keyring Phone
@@ -16,11 +16,12 @@ struct TrustCommand: ParsableCommand {
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Believe a sender, pin an authority, or take an authority's newer sender set.",
+            abstract: "Trust a sender, pin an authority, or add an authority's newer sender set.",
             usage: "sealedpush trust add [<options>] <whom> --topic <topic>",
             discussion: """
                 Examples:
-                  sealedpush trust add pushauthority1... --topic com.example.app --keyring Phone
+                  sealedpush trust add pushauthority1... --topic com.example.app \\
+                    --keyring Phone
                   sealedpush trust add pushrecord.AgE... --topic com.example.app --keyring Phone
                 """)
 
@@ -30,11 +31,11 @@ struct TrustCommand: ParsableCommand {
             let (keys, trusted) = try options.chosen("trust add")
             let topic = options.topic
             let isNew = try keys.trust(trusted, for: topic)
-            var outcome = isNew ? "trusted for \(topic)" : "trusted for \(topic) already"
+            var outcome = isNew ? "trusted for \(topic)" : "already trusted for \(topic)"
             if case .sender(let sender) = trusted,
                 try !keys.trustList().senders(for: topic, at: .now()).contains(sender)
             {
-                outcome = "in the list of \(topic), and not believed: a sender set takes its place"
+                outcome = "in the list for \(topic), but not trusted, because a sender set takes its place"
             }
             try Output.line("\(trusted.words): \(outcome)")
         }
@@ -42,7 +43,7 @@ struct TrustCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Believe a sender or an authority no more.",
+            abstract: "Stop trusting a sender or an authority.",
             usage: "sealedpush trust remove [<options>] <whom> --topic <topic>",
             discussion: "Example:\n  sealedpush trust remove newsroom --topic com.example.app --keyring Phone")
 
@@ -51,14 +52,14 @@ struct TrustCommand: ParsableCommand {
         func run() throws {
             let (keys, trusted) = try options.chosen("trust remove")
             guard try keys.distrust(trusted, for: options.topic)
-            else { throw Failure.input("that is not in the trust list of \(options.topic)") }
-            try Output.line("\(trusted.words): not trusted for \(options.topic) any more")
+            else { throw Failure.input("it is not in the trust list for \(options.topic)") }
+            try Output.line("\(trusted.words): no longer trusted for \(options.topic)")
         }
     }
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List whom the devices believe.", usage: "sealedpush trust list [<options>]",
+            abstract: "List the trusted senders.", usage: "sealedpush trust list [<options>]",
             discussion: "Example:\n  sealedpush trust list --keyring Phone --json")
 
         @Flag(help: "Print one JSON array.") var json = false
@@ -68,7 +69,7 @@ struct TrustCommand: ParsableCommand {
         func run() throws {
             let entries = try keyring.keys("trust list").trustList().entries
             if json { return try Output.json(.array(entries.map(\.json))) }
-            if entries.isEmpty { return try Output.line("Nobody is trusted.") }
+            if entries.isEmpty { return try Output.line("No senders are trusted.") }
             try Output.table(
                 ["TOPIC", "KIND", "KEY ID", "SINCE", "NOTE"],
                 entries.map { entry in
@@ -82,7 +83,7 @@ struct TrustCommand: ParsableCommand {
     }
 }
 
-/// What `trust add` and `trust remove` take.
+/// The options of `trust add` and `trust remove`.
 struct TrustOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("A name, pushsender1…, pushauthority1…, or pushrecord.…", valueName: "whom"))
     var whom: String
@@ -96,7 +97,8 @@ struct TrustOptions: ParsableArguments {
         let trusted = try trusted(in: keys)
         if case .senderSet = trusted, try keys.trustList().trustedSenders(for: topic).authorities.isEmpty {
             throw Failure.input(
-                "no authority is pinned for \(topic), so no sender set is believed: trust add pushauthority1… first")
+                "no authority is pinned for \(topic), so no sender set is trusted; first run `sealedpush trust add pushauthority1…`"
+            )
         }
         return (keys, trusted)
     }
@@ -106,7 +108,7 @@ struct TrustOptions: ParsableArguments {
         switch try keyring.publicKey(KeyReference(reading: whom), in: keys) {
         case .sender(let sender): return .sender(sender)
         case .authority(let authority): return .authority(authority)
-        case .device: throw Failure.input("a device's key opens messages; trusted are senders and authorities")
+        case .device: throw Failure.input("a device's key can't be trusted; only senders and authorities can")
         }
     }
 }
@@ -136,7 +138,7 @@ extension TrustList.Entry {
     func note(at now: Timestamp) -> String {
         guard case .senderSet(let set) = trusted else { return "" }
         return now > set.expires
-            ? "expired on \(TimeText.day(set.expires)): nobody is believed until a newer set comes"
+            ? "expired on \(TimeText.day(set.expires)); no sender is trusted until a newer set arrives"
             : "number \(set.counter), until \(TimeText.day(set.expires))"
     }
 
@@ -159,23 +161,24 @@ extension TrustList.Entry {
 
 struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sign", abstract: "Sign the set of an app's senders, with an authority's key, and print it.",
+        commandName: "sign", abstract: "Sign the set of an app's senders with an authority's key, and print it.",
         usage: "sealedpush trust sign [<options>] <name> <senders> ... --topic <topic>",
         discussion: """
-            Devices that take it believe these senders and no others. A name stands for its active keys, also a new \
-            one that is not used yet.
+            Devices that accept the set trust only these senders. A name stands for its active keys, including a new \
+            one that isn't in use yet.
 
             Example:
-              sealedpush trust sign example-authority newsroom --topic com.example.app --keyring Offline
+              sealedpush trust sign example-authority newsroom --topic com.example.app \\
+                --keyring Offline
             """)
 
     @Argument(help: "The authority's name.") var name: KeyName
 
-    @Argument(help: "The senders, newest first: names in the keyring, or pushsender1…") var senders: [KeyReference]
+    @Argument(help: "The senders, newest first: names in the keyring or pushsender1…") var senders: [KeyReference]
 
     @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic
 
-    @Option(help: "How long devices believe it, such as 400d (\(TimeSpan.help)).") var lifetime = TimeSpan(days: 400)
+    @Option(help: "How long devices trust it, such as 400d (\(TimeSpan.help)).") var lifetime = TimeSpan(days: 400)
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -186,7 +189,10 @@ struct SignCommand: ParsableCommand {
             chosen.append(sender)
         }
         guard (1...16).contains(chosen.count)
-        else { throw Failure.input("a sender set has 1 to 16 senders, and these names have \(chosen.count) in use") }
+        else {
+            throw Failure.input(
+                "a sender set must have 1 to 16 senders, but these names have \(chosen.count) active keys")
+        }
         let set = try keys.signSenderSet(of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)
         try Output.line(set.description)
     }

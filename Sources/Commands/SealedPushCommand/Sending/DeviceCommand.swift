@@ -9,21 +9,22 @@ internal import SealedPush
 
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "The devices that a server sends to: their tokens, and what is sealed to.",
+        commandName: "device", abstract: "Manage the devices that a server sends to: their tokens and keys.",
         discussion: """
             Example:
-              sealedpush device enroll bob-phone --user bob --token 80fa... --keyring Keys --outbox outbox.sqlite
+              sealedpush device enroll bob-phone --user bob --token 80fa... \\
+                --keyring Keys --outbox outbox.sqlite
             """,
         subcommands: [DeviceEnrollCommand.self, DeviceListCommand.self, DeviceRemoveCommand.self])
 }
 
 struct DeviceListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists the devices, and whether they can be sent to.",
+        commandName: "list", abstract: "List the devices, and whether they can be sent to.",
         usage: "sealedpush device list [<options>]",
         discussion: """
-            Tokens are shortened: they identify people's devices. --full shows all that `device enroll --list` takes, such as for \
-            another outbox; a file that it is written to becomes its owner's alone.
+            Tokens are shortened, because they identify people's devices. --full shows everything that `device enroll --list` \
+            needs, such as to move to another outbox. If the output is a file, it becomes readable only by its owner.
 
             Examples:
               sealedpush device list --user bob
@@ -31,15 +32,15 @@ struct DeviceListCommand: AsyncParsableCommand {
               sealedpush device list --json | grep '"note":"no token'
             """)
 
-    @Option(parsing: .unconditional, help: "This user's devices only.") var user: UserName?
+    @Option(parsing: .unconditional, help: "Only this user's devices.") var user: UserName?
 
-    @Flag(help: "With --json: whole tokens, records, enrollment keys and what is proven.") var full = false
+    @Flag(help: "Full tokens, records, enrollment and proven keys; needs --json.") var full = false
 
     @Flag(help: "Print one JSON object for each device.") var json = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
-    func validate() throws { guard !full || json else { throw ValidationError("--full goes with --json.") } }
+    func validate() throws { guard !full || json else { throw ValidationError("--full needs --json.") } }
 
     func run() async throws {
         let outbox = try await options.opened(toShow: true)
@@ -52,7 +53,7 @@ struct DeviceListCommand: AsyncParsableCommand {
         }
         for name in user == nil ? try await outbox.damagedDevices() : [] {
             Failure.report(
-                "warning: the registration of \(name) can't be read: remove it with `sealedpush device remove`, and let the device enroll again"
+                "warning: the registration of \(name) can't be read; remove it with `sealedpush device remove` and let the device enroll again"
             )
         }
         if isFirst && !json {
@@ -61,11 +62,11 @@ struct DeviceListCommand: AsyncParsableCommand {
         }
     }
 
-    /// Whole tokens go into nobody else's hands.
+    /// If standard output is a file, makes it readable only by its owner, because it holds full tokens.
     private static func closeOutput() throws {
         var facts = stat()
         guard fstat(1, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return }
-        guard fchmod(1, 0o600) == 0 else { throw Failure.file("the output can't be made its owner's alone") }
+        guard fchmod(1, 0o600) == 0 else { throw Failure.file("the output file's mode can't be changed to 600") }
     }
 
     private func show(_ devices: [RegisteredDevice], _ isFirst: inout Bool) throws {
@@ -89,13 +90,13 @@ struct DeviceListCommand: AsyncParsableCommand {
 
 struct DeviceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Forget a device and what waits for it.",
+        commandName: "remove", abstract: "Remove a device and its waiting pushes.",
         usage: "sealedpush device remove [<options>] <name>",
         discussion: "Example:\n  sealedpush device remove bob-phone --outbox outbox.sqlite")
 
     @Argument(help: "The device's name.") var name: DeviceName
 
-    @Flag(help: "Do not ask.") var yes = false
+    @Flag(help: "Don't ask for confirmation.") var yes = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
@@ -104,17 +105,17 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
         do {
             guard try await outbox.device(name) != nil else { throw OutboxError.unknownDevice }
         } catch OutboxError.forged, OutboxError.damaged {
-            // What somebody else has written there is what is to go.
+            // A tampered or damaged registration can be removed, too.
         }
         try Prompt.confirm(
-            "\(TerminalText.printable(name)) is forgotten, with all that waits for it.", isConfirmed: yes)
+            "\(TerminalText.printable(name)) and its waiting pushes will be removed.", isConfirmed: yes)
         let count = try await outbox.remove(name)
-        try Output.line("Removed \(TerminalText.printable(name)), and what waited for it: \(count.grouped).")
+        try Output.line("Removed \(TerminalText.printable(name)). Discarded pushes: \(count.grouped).")
     }
 }
 
 extension Outbox {
-    /// All devices, page by page, so that a million take no memory.
+    /// Passes all devices to `body`, page by page, so that memory stays constant even with a million devices.
     func forEachPage(_ body: ([RegisteredDevice]) async throws -> Void) async throws {
         var last: DeviceName?
         while true {
@@ -129,7 +130,7 @@ extension Outbox {
 extension RegisteredDevice {
     var shownToken: String? { address.address?.logged }
 
-    /// Why it can't be sent to, or what to know.
+    /// The reason the device can't be sent to, or another fact to know about it; nil if there is none.
     var note: String? {
         switch address {
         case .disabled(_, _, let reason): return "APNs refuses the token: \(reason)"
@@ -148,7 +149,7 @@ extension RegisteredDevice {
 
     var json: JSONValue { .object(members) }
 
-    /// What ``EnrollmentList`` reads.
+    /// The device in the form that ``EnrollmentList`` reads.
     var fullJSON: JSONValue {
         var members = members
         members["token"] = .text(address.address?.hexadecimal)

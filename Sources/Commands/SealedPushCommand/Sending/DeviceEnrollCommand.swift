@@ -9,17 +9,17 @@ internal import SealedPush
 
 struct DeviceEnrollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enroll", abstract: "Register or update a device, or many.",
+        commandName: "enroll", abstract: "Register or update one or more devices.",
         discussion: """
-            The keyring has the device's newest signed record, and the keys that it has proven (`keys import`, `keys \
-            challenge`). Enroll again whenever the app reports its token, and after each new record.
+            Uses the device's newest signed record and proven keys from the keyring (`keys import`, `keys challenge`). \
+            Enroll it again whenever the app reports its token, and after each new record.
 
-            A --list has one JSON object a line, with "device" and "token", and, if they differ from the options, "user", \
-            "key", "environment" and "movingFrom". Lines without "token" are skipped. A list that `device list --full \
-            --json` printed needs no keyring; only the outbox it came from vouches for it.
+            A --list has one JSON object per line, with "device" and "token", and, if they differ from the options, "user", \
+            "key", "environment", and "movingFrom". Lines without "token" are skipped. A list printed by `device list --full \
+            --json` needs no keyring, but only the outbox it came from vouches for it.
 
-            Another user's device is refused without --moving-from, and its waiting messages are discarded with it. A device \
-            with another pinned enrollment key is refused: remove it first.
+            Another user's device needs --moving-from, which discards its waiting messages. A device with a different \
+            pinned enrollment key is refused; remove it first.
 
             Examples:
               sealedpush device enroll bob-phone --user bob --token 80fa... --keyring Keys
@@ -30,23 +30,23 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
 
     @Argument(help: "The device's name, as in the keyring.") var name: DeviceName?
 
-    @Option(help: .value("hex", "The token that the app got from iOS.")) var token: String?
+    @Option(help: .value("hex", "The token that iOS gave the app.")) var token: String?
 
-    @Option(parsing: .unconditional, help: .value("name", "The user. Default: as before, or the device's name."))
+    @Option(parsing: .unconditional, help: .value("name", "The user. Default: unchanged, or the device's name."))
     var user: UserName?
 
-    @Option(parsing: .unconditional, help: .value("name", "The user before, if it was another."))
+    @Option(parsing: .unconditional, help: .value("name", "The previous user, if different."))
     var movingFrom: UserName?
 
     @Option(help: .value("name", "Its name in the keyring, or push1… with --unverified.")) var key: KeyReference?
 
-    @Flag(help: "Take a key without a record; `send` needs this, too.") var unverified = false
+    @Flag(help: "Allow a key without a record; `send` needs it too.") var unverified = false
 
     @Option(help: "The app's bundle ID, with --unverified.") var topic: Topic?
 
     @Option(help: .value("name", "Apple's service.")) var environment: PushEnvironment?
 
-    @Option(help: .value("file", "Many devices; - for standard input.")) var list: String?
+    @Option(help: .value("file", "A list of devices; - for standard input.")) var list: String?
 
     @Flag(help: "Print one JSON object.") var json = false
 
@@ -56,18 +56,20 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
     func validate() throws {
         guard list == nil ? name != nil && token != nil : name == nil && token == nil
         else { throw ValidationError("Give either NAME and --token, or --list.") }
-        guard list == nil || key == nil else { throw ValidationError("--key is for one device: leave out --list.") }
+        guard list == nil || key == nil else {
+            throw ValidationError("--key is for one device; leave it out with --list.")
+        }
         guard !unverified || topic != nil
-        else { throw ValidationError("--topic is needed: nothing says which app an unverified key is of.") }
+        else { throw ValidationError("--unverified needs --topic, because no record names the key's app.") }
     }
 
     func run() async throws {
         var entries = try list.map(EnrollmentList.read) ?? []
         if let name, let token { entries = [EnrollmentList.Entry(device: name, token: token)] }
-        guard !entries.isEmpty else { throw Failure.input("\(list ?? "") names no device with a token") }
+        guard !entries.isEmpty else { throw Failure.input("\(list ?? "") has no device with a token") }
         let now = Timestamp.now()
         let keys = entries.allSatisfy { $0.enrolled != nil } ? nil : try keyring.newKeys("device enroll")
-        // The outbox is made once the input is known to be good.
+        // Create the outbox only after all input was checked.
         let checked = try entries.map { entry in
             do { return try device(entry, in: keys, at: now) } catch {
                 guard let list, let failure = Failure(error) else { throw error }
@@ -84,7 +86,7 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
                 part.compactMap { device in device.movingFrom.map { (device.name, $0) } }, uniquingKeysWith: { $1 })
             let answers: [RegistrationChange]
             do throws(OutboxError) { answers = try await outbox.register(batch, movingFrom: moving) } catch {
-                let so = ". Enrolled so far: \(start.grouped) of \(checked.count.grouped); run it again"
+                let so = ". Enrolled so far: \(start.grouped) of \(checked.count.grouped); run the command again"
                 throw Failure(error).saying(after: start > 0 ? so : "")
             }
             changes += zip(batch, answers).map { (device: $0.name, change: $1) }
@@ -111,14 +113,17 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
         }
         for (loser, winner) in losers {
             let names = [loser, winner].map { TerminalText.printable($0) }
-            try Output.line("\(names[0]) has lost its token to \(names[1]): one installation has one.")
+            try Output.line("\(names[0]) lost its token to \(names[1]); a token belongs to only one device.")
         }
-        if discardedCount > 0 { try Output.line("Discarded, as meant for someone else: \(discardedCount.grouped).") }
+        if discardedCount > 0 { try Output.line("Discarded pushes for previous users: \(discardedCount.grouped).") }
     }
 
     private func device(_ entry: EnrollmentList.Entry, in keys: Keyring?, at now: Timestamp) throws -> CheckedDevice {
         guard let token = DeviceToken(parsing: entry.token)
-        else { throw Failure.input("\(entry.device): a token is 2 to 200 hexadecimal digits, as the app prints it") }
+        else {
+            throw Failure.input(
+                "\(entry.device): a token must have 2 to 200 hexadecimal digits, and an even number of them")
+        }
         let known: (keys: PushOutbox.DeviceKeys, topic: Topic)
         if let enrolled = entry.enrolled {
             known = (.enrolled(enrolled), enrolled.record.topic)
@@ -152,13 +157,13 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
             return (.enrolled(enrolled), enrolled.record.topic)
         } catch KeyringError.unverified(let name) {
             throw Failure.input(
-                "nobody vouches for the key of \(name): import its signed record, or say --unverified; a device of your own has a record if it was made with --topic"
+                "the key of \(name) is unverified; import its signed record, or use --unverified; your own device has a record if it was generated with --topic"
             )
         }
     }
 }
 
-/// A device as it was given, before it is known what the outbox has of it.
+/// A device as given, before it's compared with its registration in the outbox.
 private struct CheckedDevice {
     let name: DeviceName
     let user: UserName?
@@ -169,19 +174,19 @@ private struct CheckedDevice {
     let token: DeviceToken
     let registered: Timestamp
 
-    /// What was not given stays as it was.
+    /// Returns the registration; details that weren't given keep their current values in the outbox.
     func completed(in outbox: Outbox) async throws -> RegisteredDevice {
         let known = user == nil || environment == nil ? try await outbox.device(name) : nil
         let environment = environment ?? known?.address.carrier.environment ?? .production
         guard let user = user ?? known?.user ?? UserName(parsing: name.description)
-        else { throw Failure.usage("\(name) is not a valid user name: give one with --user") }
+        else { throw Failure.usage("\(name) is not a valid user name; give one with --user") }
         return RegisteredDevice(
             name: name, user: user, topic: topic, keys: keys,
             address: .active(.apns(token, environment), registered: registered))
     }
 }
 
-/// A file of devices, one JSON object a line.
+/// A file of devices, with one JSON object per line.
 enum EnrollmentList {
     struct Entry {
         var line = 1
@@ -192,12 +197,12 @@ enum EnrollmentList {
         var environment: PushEnvironment? = nil
         var movingFrom: UserName? = nil
         var registered: Timestamp? = nil
-        /// As `device list --full` has written them; nil if the keyring has them.
+        /// The keys, as written by `device list --full`; nil if they come from the keyring.
         var enrolled: EnrolledDevice? = nil
     }
 
-    /// At most 1 GB, in lines of at most 65,536 bytes; takes memory for the entries alone. Lines without a token are left
-    /// out: a device may have none yet, and lists may hold other things.
+    /// Reads at most 1 GB, in lines of at most 65,536 bytes. Memory is used only for the entries. Skips lines without a token,
+    /// because a device may not have one yet, and a list may contain other objects.
     static func read(_ file: String) throws -> [Entry] {
         do {
             return try entries(of: file)
@@ -225,7 +230,7 @@ enum EnrollmentList {
             guard let token = members["token"], token != .null else { continue }
             guard var entry = try? Entry(members) else {
                 throw Failure.input(
-                    "\(file), line \(number): needs \"device\" and \"token\" as text; \"environment\" is production or sandbox; \"enrollment\", \"record\" and \"proven\" go together"
+                    "\(file), line \(number): needs \"device\" and \"token\" as strings; \"environment\" must be production or sandbox; \"enrollment\", \"record\", and \"proven\" must be given together"
                 )
             }
             entry.line = number
@@ -241,7 +246,7 @@ enum EnrollmentList {
 extension EnrollmentList.Entry {
     private struct Malformed: Error {}
 
-    /// - Throws: for a member that is not what it should be. One that is null is not there.
+    /// - Throws: `Malformed` if a member has the wrong type or value. A null member counts as missing.
     fileprivate init(_ members: [String: JSONValue]) throws {
         let given = members.filter { $0.value != .null }
         func parsed<Value>(_ name: String, _ parse: (String) throws -> Value?) throws -> Value? {

@@ -7,24 +7,24 @@ package import PushHTTP
 internal import PushOutbox
 internal import SealedPush
 
-/// What a program that delivers counts.
+/// The metrics and state of a program that delivers.
 final class Observation: Sendable {
     let metrics = PrometheusMetrics()
     let courier = Locked<Courier?>(nil)
 
-    /// The error that ended a run, with the number of pushes it had delivered.
+    /// Returns the failure for the error that ended a run, with the number of pushes that the run delivered.
     func failure(_ error: CourierError) async -> Failure {
         let count = await courier.withLock { $0 }?.report.acceptedCount ?? 0
-        let done = ". APNs has taken \(count.grouped) in this run; the rest waits for `sealedpush work`"
+        let done = ". APNs accepted \(count.grouped) in this run; `sealedpush work` sends the rest"
         return Failure(error).saying(after: count > 0 ? done : "")
     }
 }
 
-/// `--metrics` and `--verbose`
+/// The options `--metrics`, `--metrics-open`, and `--verbose`.
 struct ObservationOptions: ParsableArguments {
-    @Option(help: .value("place", "HOST:PORT of /metrics, /healthz and /readyz.")) var metrics: ServerPlace?
+    @Option(help: .value("place", "HOST:PORT for /metrics, /healthz, and /readyz.")) var metrics: ServerPlace?
 
-    @Flag(help: "Let other machines read it, without TLS or a token.") var metricsOpen = false
+    @Flag(help: "Let other machines read these without TLS or a token.") var metricsOpen = false
 
     @Flag(help: "Log refusals and connections, public IDs only.") var verbose = false
 
@@ -32,14 +32,15 @@ struct ObservationOptions: ParsableArguments {
         if case .socket? = metrics { throw ValidationError("--metrics takes HOST:PORT.") }
         guard metricsOpen || metrics?.isLocal ?? true else {
             throw ValidationError(
-                "Whoever reaches --metrics reads it, without TLS or a token: take 127.0.0.1, or say --metrics-open.")
+                "--metrics has no TLS or token, so anyone who can reach it can read it; use 127.0.0.1 or --metrics-open."
+            )
         }
     }
 
-    /// To standard error; public IDs only.
+    /// A logger that writes to standard error and logs only public IDs.
     var logger: Logger { .toStandardError(isVerbose: verbose) }
 
-    /// Works, and shows figures meanwhile if they are asked for.
+    /// Performs `work`, and serves metrics in the meantime if --metrics is given.
     func serving<Answer: Sendable>(
         _ observation: Observation, of outbox: Outbox, _ interrupt: Interrupt, while work: () async throws -> Answer
     ) async throws -> Answer {
@@ -58,12 +59,12 @@ struct ObservationOptions: ParsableArguments {
             }
             do throws(ServingError) {
                 try await server.run { port in
-                    Failure.report("figures are at http://\(metrics.description(port))/metrics")
+                    Failure.report("metrics are at http://\(metrics.description(port))/metrics")
                     isBound.yield()
                 }
             } catch { throw Failure(serving: error, at: "--metrics") }
         }
-        // Nothing is said to serve, and nothing delivers, before this listens.
+        // Don't announce the service or start to deliver before the metrics server is listening.
         if await bound.first(where: { _ in true }) == nil { try await serving.value }
         let answer: Result<Answer, any Error>
         do { answer = .success(try await work()) } catch { answer = .failure(error) }
@@ -81,7 +82,7 @@ extension Logger {
     }
 }
 
-/// `HOST:PORT`, with a host of IPv6 in brackets, or a socket's path.
+/// `HOST:PORT`, with an IPv6 host in brackets, or a socket's path.
 extension ServerPlace: ExpressibleByArgument {
     package init?(argument text: String) {
         guard !text.contains("/"), !text.hasSuffix(".sock") else {
@@ -96,7 +97,7 @@ extension ServerPlace: ExpressibleByArgument {
 
     package var defaultValueDescription: String { description(nil) }
 
-    /// - Parameter port: the one that it has.
+    /// - Parameter port: the actual port, which replaces a requested port of 0.
     func description(_ port: Int?) -> String {
         switch self {
         case .socket(let path): path

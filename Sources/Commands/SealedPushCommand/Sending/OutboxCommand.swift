@@ -10,7 +10,7 @@ internal import SealedPush
 
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "outbox", abstract: "What waits to be delivered, what could not be, and what devices have shown.",
+        commandName: "outbox", abstract: "Show and manage waiting pushes, refused pushes, and receipts.",
         discussion: "Example:\n  sealedpush outbox status --outbox outbox.sqlite",
         subcommands: [OutboxStatusCommand.self, OutboxRetryCommand.self, OutboxPurgeCommand.self])
 }
@@ -18,26 +18,26 @@ struct OutboxCommand: AsyncParsableCommand {
 struct OutboxStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Count devices, what waits, what was refused, and what became of the last 30 days' pushes.",
+        abstract: "Count devices, waiting pushes, refused pushes, and the last 30 days' outcomes.",
         usage: "sealedpush outbox status [<options>]",
         discussion: """
-            What waits is told by the sender key that sealed it: `outbox purge --sender` throws away what a stolen one has. \
-            The keyring, if it is there, gives the senders' names, and says whether a key is revoked.
+            Pushes are counted by the sender key that sealed them; `outbox purge --sender` discards those of a stolen key. \
+            The keyring, if it exists, provides the senders' names, and whether a key is revoked.
 
-            Receipts say what devices have shown and what did not open: they post them to `serve` for messages that ask for \
-            them (`send --receipts URL`). A device on which nothing opens sends none.
+            Receipts count the messages that devices showed or couldn't open. Devices post them to `serve` for messages \
+            that ask for them (`send --receipts URL`). A device on which no message opens sends none.
 
             Examples:
               sealedpush outbox status --json
               sealedpush outbox status --from newsroom --keyring Keys
             """)
 
-    @Flag(help: "List the refused pushes, too: public IDs only.") var refused = false
+    @Flag(help: "Also list the refused pushes, with public IDs only.") var refused = false
 
-    @Option(help: .value("sender", "List the devices that sent it no receipt, or had failures."))
+    @Option(help: .value("sender", "List its devices without receipts or with failures."))
     var from: KeyName?
 
-    @Flag(help: "Print one JSON object, and one for each that is listed.") var json = false
+    @Flag(help: "Print one JSON object, and one for each item listed.") var json = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
     @OptionGroup(title: "Outbox") var options: OutboxOptions
@@ -53,7 +53,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
             var members = status.json.merging(["senders": status.senders(names), "receipts": receipts.jsonWithHints]) {
                 $1
             }
-            // Nobody has looked for them without the key.
+            // Null without the outbox's key, which the search for forged devices needs.
             members["forged"] = forged.map { .array($0.map { .text($0) }) }
             try Output.json(.object(members))
         } else {
@@ -91,7 +91,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         let name = TerminalText.printable(device.name)
         guard let told else { return "\(name)  no receipt" }
         return
-            "\(name)  shown \(told.shownCount.grouped), did not open \(told.failedCount.grouped), last \(TimeText.minute(told.last))"
+            "\(name)  shown \(told.shownCount.grouped), failed to open \(told.failedCount.grouped), last \(TimeText.minute(told.last))"
     }
 
     private static func json(_ device: RegisteredDevice, _ told: ReceiptDevice?) -> JSONValue {
@@ -104,11 +104,11 @@ struct OutboxStatusCommand: AsyncParsableCommand {
     private static func lines(_ forged: [DeviceName]) -> [String] {
         guard !forged.isEmpty else { return [] }
         return [
-            "forged    \(forged.count.grouped): somebody without the outbox's key has changed what is sealed to. Remove them, and let them enroll again."
+            "forged    \(forged.count.grouped): their keys were changed without the outbox's key. Remove these devices, and let them enroll again."
         ] + forged.map { "  \(TerminalText.printable($0))" }
     }
 
-    /// What the keyring's folder says, for people to read: no secret is asked for, and nothing hangs on it.
+    /// Returns the senders in the keyring's folder, for display only. Doesn't ask for a secret, so the result is unverified.
     private func senders() throws -> [String: KnownSender] {
         guard FileManager.default.fileExists(atPath: keyring.keyring) else { return [:] }
         let keys = Keyring(folder: URL(filePath: keyring.keyring), expecting: .ofUser(), command: "outbox status")
@@ -119,7 +119,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
     }
 }
 
-/// What a keyring says of a sender's key.
+/// A keyring's name and state for a sender's key.
 private struct KnownSender {
     let name: KeyName
     let state: KeyLife.State
@@ -131,19 +131,19 @@ private struct KnownSender {
 struct OutboxRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Let what was refused be sent again, byte for byte as it was, and what was put off at once.",
+        abstract: "Requeue refused pushes, byte for byte, or make deferred ones due now.",
         usage: "sealedpush outbox retry [<options>]",
         discussion: """
-            For when the cause is gone. Tokens that were refused for the same reason are used again.
+            Use this once the cause is fixed. Tokens that were refused for the same reason are enabled again.
 
             Examples:
               sealedpush outbox retry --reason BadDeviceToken
               sealedpush outbox retry --put-off
             """)
 
-    @Option(help: "Only what APNs has refused for this reason.") var reason: String?
+    @Option(help: "Only pushes that APNs refused for this reason.") var reason: String?
 
-    @Flag(help: "What was put off is sent now; refused pushes stay.") var putOff = false
+    @Flag(help: "Make deferred pushes due now; leave refused ones.") var putOff = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
@@ -156,17 +156,17 @@ struct OutboxRetryCommand: AsyncParsableCommand {
         if putOff {
             let count = try await outbox.retryNow()
             return try Output.line(
-                "Due now, of what was put off: \(count.grouped). `sealedpush work` sends what waits.")
+                "Deferred pushes now due: \(count.grouped). `sealedpush work` sends waiting pushes.")
         }
         let count = try await outbox.retry(reason: reason)
-        try Output.line("Waiting again: \(count.grouped). `sealedpush work` sends what waits.")
+        try Output.line("Waiting again: \(count.grouped). `sealedpush work` sends waiting pushes.")
     }
 }
 
 struct OutboxPurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Throw away what is past its time; asked for by name, what was refused, or everything.",
+        abstract: "Discard expired data, or, with an option, refused pushes or all pushes.",
         usage: "sealedpush outbox purge [<options>]",
         discussion: """
             Examples:
@@ -176,23 +176,23 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
               sealedpush outbox purge --everything --yes
             """)
 
-    @Flag(help: "What APNs has refused, too.") var refused = false
+    @Flag(help: "Also discard pushes that APNs refused.") var refused = false
 
     @Option(help: "With --refused: only for this reason.") var reason: String?
 
-    @Flag(help: "Also what waits. What is on its way can't be called back.") var everything = false
+    @Flag(help: "Also waiting pushes. Pushes in transit can't be recalled.") var everything = false
 
-    @Option(help: "Only what this key has sealed: pushsender1…, as `outbox status` shows it, or anonymous.")
+    @Option(help: "Only pushes sealed by this key: pushsender1…, as `outbox status` shows it, or anonymous.")
     var sender: SealedBy?
 
-    @Flag(help: "Do not ask.") var yes = false
+    @Flag(help: "Don't ask for confirmation.") var yes = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func validate() throws {
         guard [refused, everything, sender != nil].filter({ $0 }).count <= 1
-        else { throw ValidationError("Give one of --refused, --everything and --sender.") }
-        guard reason == nil || refused else { throw ValidationError("--reason goes with --refused.") }
+        else { throw ValidationError("Give one of --refused, --everything, and --sender.") }
+        guard reason == nil || refused else { throw ValidationError("--reason needs --refused.") }
     }
 
     func run() async throws {
@@ -207,16 +207,16 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
             let waiting = status.waitingBySender[sender, default: 0].grouped
             let refused = status.deadLettersBySender[sender, default: 0].grouped
             try Prompt.confirm(
-                "\(waiting) waiting and \(refused) refused pushes that this key has sealed will never be sent.",
+                "\(waiting) waiting and \(refused) refused pushes sealed by this key will never be sent.",
                 isConfirmed: yes)
             scope = .sealed(by: sender)
         } else {
             scope = refused ? .deadLetters(reason: reason) : .stale
         }
         let count = try await outbox.purge(scope)
-        try Output.line("Thrown away: \(count.grouped).")
+        try Output.line("Discarded: \(count.grouped).")
         if count > 0, scope != .stale {
-            Failure.report("hint: enqueue what was meant of it under another --id: the old one counts as enqueued")
+            Failure.report("hint: to send any of these messages again, use a new --id; the old ones count as enqueued")
         }
     }
 }
@@ -230,10 +230,10 @@ extension OutboxStatus {
         if waitingCount > 0 {
             let when = nextDue.map { $0 <= .now() ? "due now" : "next \(TimeText.minute($0))" } ?? "-"
             lines += [
-                "  devices: \(queues.due.grouped) now, \(queues.leased.grouped) on their way, \(queues.delayed.grouped) put off; \(when)",
-                "  of \(Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +).words)",
+                "  devices: \(queues.due.grouped) due, \(queues.leased.grouped) in transit, \(queues.delayed.grouped) deferred; \(when)",
+                "  devices by service: \(Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +).words)",
             ]
-            if leasedByHost.count > 1 { lines.append("  on their way from \(leasedByHost.words)") }
+            if leasedByHost.count > 1 { lines.append("  in transit by host: \(leasedByHost.words)") }
             let old = waitingByAge.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map {
                 "\($0.value.grouped) older than \(TimeText.span($0.key.components.seconds))"
             }
@@ -242,12 +242,12 @@ extension OutboxStatus {
         }
         lines.append("refused   \(deadLetters.isEmpty ? "0" : deadLetters.words)")
         lines += Self.lines(deadLettersBySender, names)
-        lines.append("30 days   \(outcomes.isEmpty ? "nothing sent" : outcomes.words)")
+        lines.append("30 days   \(outcomes.isEmpty ? "none sent" : outcomes.words)")
         lines.append("file      \(fileByteCount.grouped) bytes")
         return lines
     }
 
-    /// The key in full: `outbox purge --sender` takes it.
+    /// Returns a line per sender key, with the key in full, as `outbox purge --sender` takes it.
     private static func lines(_ counts: [SealedBy: Int], _ names: [String: KnownSender]) -> [String] {
         counts.sorted { ($1.value, $0.key.description) < ($0.value, $1.key.description) }.map { sealedBy, count in
             let known = [sealedBy.keyID.map { "\($0)" }, names[sealedBy.description]?.words].compactMap { $0 }
@@ -271,7 +271,7 @@ extension OutboxStatus {
 }
 
 extension SealedBy {
-    /// Nil where no sender, or none that is known, has sealed.
+    /// The sender key's ID; nil for anonymous pushes and for unknown senders.
     fileprivate var keyID: KeyID? {
         guard case .sender(let sender) = self else { return nil }
         return sender.keyID
@@ -295,18 +295,18 @@ extension DeadLetter {
 // MARK: Receipts
 
 extension ReceiptReport {
-    /// What an operator reads; nothing where there were none.
+    /// The report's lines for the operator; empty if there were no receipts.
     fileprivate var lines: [String] {
         let total = total
         guard total.shownCount + total.refusedCount > 0 else { return [] }
         var lines = [
             "receipts  from \(deviceCount.grouped) of \(registeredDeviceCount.grouped) devices, in 30 days; \(failingDeviceCount.grouped) had failures",
-            "  shown   \(total.shownCount.grouped) of \(total.acceptedCount.grouped) that APNs took\(total.speedWords)"
-                + " (not every message need have asked for a receipt)",
+            "  shown   \(total.shownCount.grouped) of \(total.acceptedCount.grouped) that APNs accepted\(total.speedWords)"
+                + " (some messages may not have asked for a receipt)",
             "  failed  \(total.failures.isEmpty ? "0" : total.failures.words)",
         ]
         if !failingDevices.isEmpty { lines.append("  devices \(failingDevices.words)") }
-        if total.refusedCount > 0 { lines.append("  not believed: \(total.refusals.words)") }
+        if total.refusedCount > 0 { lines.append("  receipts refused: \(total.refusals.words)") }
         return lines + hints.map { "hint: \($0)" }
     }
 
@@ -314,7 +314,7 @@ extension ReceiptReport {
         .object(json.merging(["hints": .array(hints.map { .string($0) })]) { $1 })
     }
 
-    /// What to do about what stands out in the last seven days.
+    /// Advice about failures that stand out in the last seven days.
     private var hints: [String] {
         guard let today = days.last?.start else { return [] }
         let isRecent = { (day: ReceiptDay) in today.seconds(since: day.start) < 7 * 86_400 }
@@ -325,23 +325,23 @@ extension ReceiptReport {
             let isMuch = count * 100 >= recent.shownCount + recent.failedCount
             guard rises || isMuch else { return nil }
             let devices = failingDevices[code, default: 0]
-            let whose = devices == 1 ? "of one device" : "of \(devices.grouped) devices"
-            let hint = OpenError(rawValue: code)?.hint ?? "a reason of a later version of the app's module"
-            return "\(code)\(rises ? " rises" : ""), \(whose): \(hint)"
+            let whose = devices == 1 ? "on one device" : "on \(devices.grouped) devices"
+            let hint = OpenError(rawValue: code)?.hint ?? "a code from a later version of the app's module"
+            return "\(code)\(rises ? " is rising" : ""), \(whose): \(hint)"
         }
         let refusals = recent.refusals.mostFrequent.filter { $0.value * 100 >= max(1, recent.shownCount) }
         return failures + refusals.map { "receipts are refused, \($0.key): \(Self.hint(ofRefusal: $0.key))" }
     }
 
-    /// Why receipts themselves are refused.
+    /// Returns the likely cause of refused receipts.
     private static func hint(ofRefusal code: String) -> String {
         switch ReceiptError(rawValue: code) {
-        case .rejected: "they are forged, or another sender than `serve`'s asks for them"
-        case .tooOld, .clock: "clocks of devices are wrong, or this machine's is"
-        case .unknownVersion: "a later version of the app's module makes them: update the server"
-        case .wrongSize, .malformed: "something else than the app's module posts to this address"
+        case .rejected: "they are forged, or a sender other than `serve`'s asks for them"
+        case .tooOld, .clock: "the devices' clocks are wrong, or this machine's is"
+        case .unknownVersion: "a later version of the app's module makes them; update the server"
+        case .wrongSize, .malformed: "something other than the app's module posts to this address"
         case nil:
-            "a single device sends more than 1,000 in a day: its key is misused, or the app counts one push many times"
+            "a device sends more than 1,000 in a day; its key is misused, or the app counts one push many times"
         }
     }
 }
@@ -350,38 +350,38 @@ extension ReceiptDay {
     fileprivate var speedWords: String {
         guard shownCount > 0 else { return "" }
         let parts = [Duration.seconds(1), .seconds(5)].map { limit in
-            "\(100 * shownWithin[limit, default: 0] / shownCount) % within \(limit.components.seconds) s"
+            "\(100 * shownWithin[limit, default: 0] / shownCount)% within \(limit.components.seconds) s"
         }
         return "; \(parts.joined(separator: ", "))"
     }
 }
 
 extension OpenError {
-    /// What an operator does about many of them.
+    /// Advice for an operator who sees many of these errors.
     var hint: String {
         switch self {
         case .malformed:
-            "pushes without an envelope reach the app: another server of yours, or a carrier, sends them"
+            "pushes without an envelope reach the app; another of your servers, or a delivery service, sends them"
         case .unknownRecipient:
-            "it is sealed to keys that devices no longer have: `sealedpush doctor`, and let the app hand in its record"
-        case .locked: "devices were restarted and not unlocked yet; nothing to do"
-        case .keysUnavailable: "the app's key store fails: look at the keychain access group of its last version"
-        case .unknownSender: "the app does not know the sender: publish a sender set, or wait for the app's update"
-        case .anonymousNotAllowed: "somebody seals without a sender; nobody of yours should"
+            "messages are sealed to keys that devices no longer have; run `sealedpush doctor`, and have the app report its record"
+        case .locked: "devices were restarted and not unlocked yet; no action needed"
+        case .keysUnavailable: "the app's key store fails; check the keychain access group in its latest version"
+        case .unknownSender: "the app doesn't know the sender; publish a sender set, or wait for the app's update"
+        case .anonymousNotAllowed: "messages are sealed without a sender; none of your servers should do that"
         case .rejected:
-            "another sender, topic or key than the device expects, or alteration on the way: `sealedpush doctor`"
-        case .malformedContent: "a sender seals what is no content: look at its version"
-        case .topic: "content for another app is sealed to this one's keys: look at --topic"
-        case .keyRetired: "a sender still seals to keys that were replaced: tell all servers the newest records"
+            "the sender, topic, or key isn't the one the device expects, or the message was altered in transit; run `sealedpush doctor`"
+        case .malformedContent: "a sender seals malformed content; check its version"
+        case .topic: "content for another app is sealed to this app's keys; check --topic"
+        case .keyRetired: "a sender still seals to keys that were replaced; give all servers the newest records"
         case .clock: "a server's clock is ahead"
         case .tooOld:
-            "content is more than 30 days old when it arrives: look at the server's clock and `outbox status`"
-        case .expired: "pushes come after their content's expiry: give content more time"
+            "content is more than 30 days old when it arrives; check the server's clock and `outbox status`"
+        case .expired: "pushes arrive after their content has expired; use a later expiry"
         case .replayed:
-            "pushes come twice under other IDs: a server sends them without apns-id and apns-collapse-id, or somebody replays"
+            "pushes arrive twice under different IDs; a server sends them without apns-id and apns-collapse-id, or they are replayed"
         case .ledgerUnavailable:
-            "devices can't write to the shared container: disks are full, the app group is wrong, or a ledger is spoiled"
-        case .outOfTime: "devices did not come to open in time: look at the stages before"
+            "devices can't write to the shared container; disks are full, the app group is wrong, or a ledger is damaged"
+        case .outOfTime: "devices ran out of time before opening; check the earlier stages"
         }
     }
 }

@@ -9,48 +9,49 @@ public import PushSender
     internal import PushPostgres
 #endif
 
-/// `--outbox` and its key, and names in it.
+/// The options that name an outbox and its key.
 struct OutboxOptions: ParsableArguments {
-    @Option(help: .value("place", "A file, or postgres://…")) var outbox = "outbox.sqlite"
+    @Option(help: .value("place", "A file or postgres://…")) var outbox = "outbox.sqlite"
 
     @Option(help: .value("file", "The outbox's key, if it has one.")) var outboxKey: String?
 
     func validate() throws {
         guard isInPostgres || OutboxPlace.isPath(outbox)
-        else { throw ValidationError("--outbox takes \(OutboxPlace.rule), and nothing around it.") }
+        else { throw ValidationError("--outbox takes \(OutboxPlace.rule), without quotes or spaces around it.") }
     }
 
-    /// The outbox, which must be there.
+    /// Opens the outbox, which must exist.
     ///
-    /// - Parameter isShown: whether it is only looked at, which also works where it can't be written.
+    /// - Parameter isShown: whether it's only read, which also works if it can't be written.
     func opened(toShow isShown: Bool = false) async throws -> Outbox {
         guard isInPostgres || isThere else {
             let what =
                 FileManager.default.fileExists(atPath: outbox)
-                ? "\(outbox) is empty, and no outbox" : "there is no outbox at \(outbox)"
-            throw Failure.file("\(what): name its file with --outbox; `sealedpush device enroll` makes one")
+                ? "\(outbox) is empty, so it is not an outbox" : "there is no outbox at \(outbox)"
+            throw Failure.file("\(what); give its file with --outbox, or create one with `sealedpush device enroll`")
         }
         return try await outbox(key: try outboxKey.map(Self.key), toShow: isShown)
     }
 
-    /// The same for a command that makes one where there is none, and then its key's file as well.
+    /// Opens the outbox, or creates it if it doesn't exist. In that case, also creates the key's file if needed.
     func openedOrMade() async throws -> Outbox {
         if let outboxKey, outboxKey != "-", isInPostgres || !isThere,
             !FileManager.default.fileExists(atPath: outboxKey)
         {
-            // One that is marked has its key elsewhere.
+            // If an existing outbox is marked with a key, that key must be in another file.
             if isInPostgres { try await outbox(key: nil).requireWritable() }
             try OutboxKey().withSecretText { text throws in
                 var text = Array(text)
                 defer { wipe(&text) }
                 try Secrets.makeFile(outboxKey, text)
             }
-            Failure.report("made \(outboxKey): give it to all who register, enqueue or deliver, and keep a copy of it")
+            Failure.report(
+                "made \(outboxKey); every program that registers, enqueues, or delivers needs it, so keep a copy")
         }
         return try await outbox(key: try outboxKey.map(Self.key))
     }
 
-    /// An empty file is no outbox yet, and would become one.
+    /// Whether the file exists and isn't empty. An empty file isn't an outbox yet; opening it would make it one.
     private var isThere: Bool {
         let facts = try? FileManager.default.attributesOfItem(atPath: outbox)
         return facts.map { $0[.size] as? Int != 0 } ?? false
@@ -74,18 +75,18 @@ struct OutboxOptions: ParsableArguments {
         let place = outbox
         let alarm = Task {
             try await Task.sleep(for: .seconds(2))
-            Failure.report("waiting up to 30 s: another process is writing to \(place)")
+            Failure.report("waiting up to 30 s, because another process is writing to \(place)")
         }
         defer { alarm.cancel() }
         do throws(OutboxError) { return try Outbox(at: place, key: key) } catch {
             guard isShown, error == .readOnly else { throw error }
             let outbox = try Outbox(at: place, clock: .system, isReadOnly: true, key: key)
-            Failure.report("\(place) can't be written to, and is only looked at")
+            Failure.report("\(place) can't be written to, so it was opened read-only")
             return outbox
         }
     }
 
-    /// Never prints a database's address: it may contain a password, even if it is mistyped.
+    /// The outbox's name for messages. Never a database's address, which may contain a password even if it's mistyped.
     var shown: String { isInPostgres ? "--outbox" : outbox }
 
     private var isInPostgres: Bool { outbox.hasPrefix("postgres://") || outbox.hasPrefix("postgresql://") }

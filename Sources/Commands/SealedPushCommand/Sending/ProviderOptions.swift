@@ -11,9 +11,9 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// How APNs is reached, and as whom: Apple's with a key from the developer account, or a local one by its folder.
+/// The options that select APNs and the provider's key: Apple's service with a developer account's key, or a local one.
 struct ProviderOptions: ParsableArguments {
-    @Option(help: .value("key", "KEYID,TEAMID,FILE.p8 of Apple's provider key.")) var providerKey: ProviderKeyName?
+    @Option(help: .value("key", "KEYID,TEAMID,FILE.p8 for Apple's provider key.")) var providerKey: ProviderKeyName?
 
     @Option(help: .value("name", "Apple's service.")) var environment: PushEnvironment?
 
@@ -26,7 +26,7 @@ struct ProviderOptions: ParsableArguments {
         if let apns { return try local(apns) }
         guard let providerKey else {
             throw Failure.usage(
-                "say how to reach APNs: --provider-key KEYID,TEAMID,FILE.p8, or --apns FOLDER for a local one")
+                "use --provider-key KEYID,TEAMID,FILE.p8 to reach APNs, or --apns FOLDER for a local one")
         }
         let environment = environment ?? .production
         return ProviderAccount(
@@ -35,7 +35,7 @@ struct ProviderOptions: ParsableArguments {
             environment: environment, limits: CourierLimits(), delayScale: 1)
     }
 
-    /// What a local APNs has written into its folder for providers.
+    /// Reads the address and key that a local APNs wrote to its folder for providers.
     private func local(_ folder: String) throws -> ProviderAccount {
         struct Address: Decodable {
             let port: Int
@@ -46,29 +46,29 @@ struct ProviderOptions: ParsableArguments {
             let environment: PushEnvironment
         }
         let file = URL(filePath: folder).appending(path: "address.json")
-        // What is written there decides with whom this program speaks, and which key file it reads.
+        // The folder's files decide which server this program contacts and which key file it reads.
         guard DurableFiles.stranger(in: URL(filePath: folder)) == nil else {
             throw Failure(
-                status: 77, message: "others may write in \(folder): use a folder of your own for a local APNs")
+                status: 77, message: "other users may write in \(folder); use a private folder for a local APNs")
         }
         let bytes: [UInt8]
         do { bytes = try Input.read(file.path(percentEncoded: false), limit: 65_536) } catch {
             throw Failure.file(
-                "no local APNs has been started in \(folder): `device-simulator apns --folder \(folder)`")
+                "no local APNs was started in \(folder); start one with `device-simulator apns --folder \(folder)`")
         }
         guard let address = try? JSONDecoder().decode(Address.self, from: Data(bytes)),
             (1...65_535).contains(address.port)
         else { throw Failure.input("\(file.path(percentEncoded: false)) is damaged, or has no provider key") }
         guard environment.map({ $0 == address.environment }) ?? true
-        else { throw Failure.usage("the local APNs in \(folder) is \(address.environment.rawValue)") }
+        else { throw Failure.usage("the local APNs in \(folder) is for \(address.environment.rawValue)") }
         let own = ProviderKeyName(keyID: address.keyID, teamID: address.teamID, file: address.key)
         var configuration = APNSConfiguration(
             endpoint: APNSEndpoint(host: "localhost", port: address.port), key: try (providerKey ?? own).read())
         let root = try Input.read(address.root, limit: 1_000_000)
         do throws(APNSConfigurationError) {
             configuration.trustRoots = try TrustRoots(pem: root)
-        } catch { throw Failure.input("\(address.root) has no certificates in PEM") }
-        // A rehearsal does not wait for an hour.
+        } catch { throw Failure.input("\(address.root) has no PEM certificates") }
+        // Shorten delays, so that a rehearsal doesn't wait for an hour.
         var limits = CourierLimits(lease: .seconds(5))
         limits.delayFactor = Self.localDelayScale
         return ProviderAccount(
@@ -79,18 +79,18 @@ struct ProviderOptions: ParsableArguments {
     private static let localDelayScale = 0.001
 }
 
-/// A provider's key with all that a delivery needs to know.
+/// A provider's key and the settings for a delivery.
 struct ProviderAccount: Sendable {
     let configuration: APNSConfiguration
     let environment: PushEnvironment
     let limits: CourierLimits
-    /// By how much pauses are shorter than with Apple.
+    /// The factor for pauses: 1 for Apple's service, less for a local one.
     let delayScale: Double
 
     func transport(metrics: PrometheusMetrics?, logger: Logger) throws -> APNSTransport {
         do throws(APNSConfigurationError) {
             return try APNSTransport(configuration, logger: logger, metrics: metrics ?? MetricsSystem.factory)
-        } catch { throw Failure(status: 69, message: "TLS can't be set up on this machine") }
+        } catch { throw Failure(status: 69, message: "can't set up TLS on this machine") }
     }
 }
 
@@ -106,12 +106,13 @@ struct ProviderKeyName {
         do throws(APNSConfigurationError) { return try ProviderKey(pem: pem, keyID: keyID, teamID: teamID) } catch {
             let found: String
             switch error {
-            case .malformedIdentifier: throw Failure.usage("a key ID and a team ID are 10 letters and digits each")
-            case .otherPEM(let other): found = " but a \(other.rawValue.lowercased())"
+            case .malformedIdentifier:
+                throw Failure.usage("a key ID and a team ID must each have 10 letters and digits")
+            case .otherPEM(let other): found = "; it is a \(other.rawValue.lowercased())"
             case .malformedKey, .malformedTrustRoots, .tls: found = ""
             }
             throw Failure.input(
-                "\(file) is not a .p8 key (a P-256 private key in PEM) as Apple's developer account gives it\(found)")
+                "\(file) is not a .p8 key (a P-256 private key in PEM) from Apple's developer account\(found)")
         }
     }
 }

@@ -12,8 +12,8 @@ struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Seal content for devices, enqueue it, and deliver what is due.",
         discussion: """
-            Each device shows it once, even if this command is killed: `sealedpush work` delivers the rest. With --id, nothing \
-            is enqueued twice for 30 days.
+            Each device shows the message once. If this command is killed, `sealedpush work` delivers the rest. With --id, \
+            it isn't enqueued twice within 30 days.
 
             Example: sealedpush send a.json --all --from news --topic app.id --apns APNs
             Exit status: 0 done, 64 usage, 65 input, 69 clock, 74 file, 75 waiting, 77 key.
@@ -25,7 +25,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Recipients") var recipients: RecipientOptions
 
-    @Option(help: .value("text", "Your own name for this message, of 1 to 256 bytes.")) var id: IdempotencyKey?
+    @Option(help: .value("text", "An idempotency key of 1 to 256 bytes.")) var id: IdempotencyKey?
 
     @Option var priority = PriorityName.immediate
 
@@ -40,10 +40,12 @@ struct SendCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !(queueOnly && provider.isGiven)
-        else { throw ValidationError("--queue-only delivers nothing: leave out how to reach APNs, or --queue-only.") }
+        else {
+            throw ValidationError("--queue-only doesn't deliver; leave it out, or leave out --provider-key and --apns.")
+        }
         guard queueOnly || provider.isGiven else {
             throw ValidationError(
-                "Say how to reach APNs (--provider-key KEYID,TEAMID,FILE.p8, or --apns FOLDER for a local one), or --queue-only."
+                "Use --provider-key KEYID,TEAMID,FILE.p8 to reach APNs, --apns FOLDER for a local one, or --queue-only."
             )
         }
     }
@@ -51,7 +53,7 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let interrupt = Interrupt()
         let outbox = try await options.opened()
-        // Everything is looked at before anything is enqueued.
+        // Check all options before enqueuing.
         let account = try queueOnly ? nil : provider.account()
         let enqueued = try await enqueue(outbox)
         if !json { try enqueued.print() }
@@ -59,7 +61,7 @@ struct SendCommand: AsyncParsableCommand {
             if json { try Output.json(.object(enqueued.json)) }
             throw Failure.input(
                 enqueued.skipped.isEmpty
-                    ? "\(options.shown) has no devices for \(sealing.topic)" : "no device can be sent to")
+                    ? "\(options.shown) has no devices for \(sealing.topic)" : "none of the devices can be sent to")
         }
         guard let account, !interrupt.isInterrupted else {
             if json { try Output.json(.object(enqueued.json)) }
@@ -87,7 +89,9 @@ struct SendCommand: AsyncParsableCommand {
         } catch let error as CourierError {
             if json { try Output.json(.object(enqueued.json.merging(["error": .string(error.description)]) { $1 })) }
             throw await observation.failure(error).saying(
-                after: ". What was enqueued waits: put it right, and run `sealedpush work`; do not send it again")
+                after:
+                    ". The enqueued pushes are waiting; fix the problem and run `sealedpush work`, but don't send again"
+            )
         }
     }
 
@@ -108,18 +112,20 @@ struct SendCommand: AsyncParsableCommand {
             ContentFile.warn(of: content)
             return report
         } catch {
-            // A message for everyone is enqueued in parts.
+            // A broadcast is enqueued in parts.
             let count = done.withLock { $0 }
             guard count > 0 else { throw Failure(error) }
             let way =
-                id == nil ? "sent again, these get it twice, as it has no --id" : "send it again with the same --id"
+                id == nil
+                ? "it has no --id, so these devices get it twice if you send it again"
+                : "send it again with the same --id"
             throw Failure(error).saying(
-                after: ". It is enqueued for \(count.grouped) devices, and not for the others: \(way)")
+                after: ". It is enqueued for \(count.grouped) devices, but not for the others; \(way)")
         }
     }
 }
 
-/// To whom `send` sends.
+/// The options that select the recipients of `send`.
 struct RecipientOptions: ParsableArguments {
     @Option(help: "One device.") var device: DeviceName?
 
@@ -127,11 +133,11 @@ struct RecipientOptions: ParsableArguments {
 
     @Flag(help: "All devices of the app.") var all = false
 
-    @Flag(help: "Also devices whose key no signed record vouches for.") var unverified = false
+    @Flag(help: "Include devices whose key has no signed record.") var unverified = false
 
     func validate() throws {
         guard [device != nil, user != nil, all].count(where: { $0 }) == 1
-        else { throw ValidationError("Give one of --device, --user and --all.") }
+        else { throw ValidationError("Give one of --device, --user, and --all.") }
     }
 
     var audience: Audience { device.map { .device($0) } ?? user.map { .user($0) } ?? .everyone }
@@ -140,8 +146,8 @@ struct RecipientOptions: ParsableArguments {
 extension EnqueueReport {
     fileprivate func print() throws {
         var text = "Sealed for \(enqueuedCount.grouped) device\(enqueuedCount == 1 ? "" : "s")"
-        if alreadyEnqueuedCount > 0 { text += "; \(alreadyEnqueuedCount.grouped) had it enqueued before" }
-        if !skipped.isEmpty { text += "; left out: \(skippedCounts.words)" }
+        if alreadyEnqueuedCount > 0 { text += "; already enqueued for \(alreadyEnqueuedCount.grouped)" }
+        if !skipped.isEmpty { text += "; skipped: \(skippedCounts.words)" }
         try Output.line("\(text).")
         if !notHybrid.isEmpty {
             try Output.line("Not hybrid: \(notHybrid.map(\.description).joined(separator: ", ")).")

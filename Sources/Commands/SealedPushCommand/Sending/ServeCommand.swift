@@ -15,7 +15,7 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve a back end and phones over HTTP until stopped.",
         discussion: """
-            A place is a socket's path, or HOST:PORT. Docs/openapi.yaml has all paths. With APNs' options it delivers, too. \
+            A place is a socket's path or HOST:PORT. Docs/openapi.yaml lists all paths. With APNs options, also delivers. \
             SIGHUP rereads keys, tokens, sender set, TLS.
             Example: sealedpush serve --from newsroom --topic app.id --apns APNs
             Exit status: 0 stopped, 64 usage, 65 input, 74 file or port, 75 busy, 77 keys.
@@ -32,16 +32,16 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let observation = Observation()
-        // From the start: a hangup ends nothing.
+        // Handle SIGHUP from the start, so that it never ends the program.
         let running = Locked<(@Sendable () -> Void)?>(nil)
         let hangUp = Interrupt([], onHangUp: { running.withLock { $0 }?() })
         defer { withExtendedLifetime(hangUp) {} }
         let outbox = try await options.openedOrMade()
-        // A no-op registration fails exactly where a real one would: a service that says that it is ready, and then can't
-        // enroll or send, helps nobody.
+        // A no-op registration fails exactly when a real one would, so that a service that can't enroll or send doesn't
+        // report itself ready.
         try await outbox.register([])
         let keys = try keyring.keys("serve")
-        // Looked at before anything listens.
+        // Check the APNs options before listening.
         let account = try provider.isGiven ? provider.account() : nil
         let server = try server(keys, outbox, observation)
         running.withLock { $0 = { readAgain(keys, for: server) } }
@@ -56,10 +56,10 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Until the server is stopped.
+    /// Runs the server until it's stopped.
     private func serve(_ server: PushServer, _ interrupt: Interrupt) async throws {
         defer { interrupt.fire() }
-        // It serves even if nobody reads what it says.
+        // Serve even if standard output can't be written.
         try await server.run { port, phonesPort in try? listening.announce(port, phonesPort) }
     }
 
@@ -74,7 +74,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func server(_ keys: Keyring, _ outbox: Outbox, _ observation: Observation) throws -> PushServer {
-        // Whatever is made from here on, the socket above all, is this user's alone.
+        // Files created from here on, above all the socket, are accessible only to this user.
         umask(0o077)
         Descriptors.raise(to: 8_192)
         let state = ServerState(
@@ -85,7 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
             state: state, metrics: observation.metrics, logger: observing.logger)
     }
 
-    /// A receipt is believed for 7 days, and a day is for clocks: so long the keys of before count for receipts.
+    /// Reads the sender's keys. Retired keys count for receipts for 8 more days: receipts are valid for 7, plus one for clocks.
     private func sender(_ keys: Keyring) throws -> SenderKeys {
         let sealer = try sealing.sealer(from: from, keys, keyring)
         let recent = try keys.senderKeys(named: from, retiredWithin: 8 * 86_400)
@@ -97,7 +97,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     // MARK: On SIGHUP
 
-    /// Each part by itself: one that can't be read does not keep the others from being read.
+    /// Rereads each part independently, so that a failure of one doesn't affect the others.
     private func readAgain(_ keys: Keyring, for server: PushServer) {
         let results = [
             reads("the sender's keys") { try readSenderAgain(keys, for: server) },
@@ -106,7 +106,7 @@ struct ServeCommand: AsyncParsableCommand {
             reads("the certificate") { server.use(certificate: try listening.certificate()) },
         ]
         if !results.contains(false), server.isSealing {
-            Failure.report("keys, tokens, sender set and certificate were read again")
+            Failure.report("reread the keys, tokens, sender set, and certificate")
         }
     }
 
@@ -116,7 +116,7 @@ struct ServeCommand: AsyncParsableCommand {
             return true
         } catch {
             Failure.report(
-                "\(name) could not be read again, and what was read before stays in use: \(Failure.words(of: error))")
+                "\(name) could not be reread, so the previous version stays in use: \(Failure.words(of: error))")
             return false
         }
     }
@@ -127,39 +127,39 @@ struct ServeCommand: AsyncParsableCommand {
         } catch {
             let way: String
             switch error as? KeyringError {
-            // It was read, and has no key to seal with: revoked, erased or removed, or one that waits beside a revoked one.
-            case .notUsable, .notFound, .noSecret, .wrongKind: way = "SIGHUP finds another key"
-            // It was sealed anew, as after a theft: a key that can't be looked at is not sealed with.
-            case .wrongSecret, .needsSecret: way = "this is started with its new secret"
+            // The keyring was read, but has no usable key: revoked, erased, or removed, or a new one beside a revoked one.
+            case .notUsable, .notFound, .noSecret, .wrongKind: way = "a SIGHUP loads a usable key"
+            // The keyring was sealed again, as after a theft. Don't seal with a key whose state can't be checked.
+            case .wrongSecret, .needsSecret: way = "a restart with the keyring's new secret"
             default:
-                // The keys may have been revoked. A damaged or busy file ends no service, but /readyz says that it can't be
-                // relied on.
+                // The keys may have been revoked. A damaged or busy file doesn't end the service, but /readyz reports that it
+                // isn't ready.
                 server.doubtSender()
                 throw error
             }
             server.withdrawSender()
             Failure.report(
-                "nothing is sealed any more, and all logins are refused, until \(way): \(Failure.words(of: error))")
+                "sealing is disabled and all logins are refused until \(way): \(Failure.words(of: error))")
         }
     }
 }
 
-/// Where `serve` listens, and with what it proves who it is.
+/// The options for the addresses of `serve`, its authentication, and its identity.
 struct ListeningOptions: ParsableArguments {
     @Option(help: .value("place", "For the back end.")) var listen = ServerPlace.socket("sealedpush.sock")
 
     @Option(help: .value("place", "For phones.")) var phones: ServerPlace?
 
-    @Option(help: .value("file", "The back end's token, or two while it changes.")) var tokenFile: String?
+    @Option(help: .value("file", "The back end's token, or two during a change.")) var tokenFile: String?
 
-    @Option(help: ArgumentHelp("PEM files, for addresses beyond this machine.", valueName: "chain,key"))
+    @Option(help: ArgumentHelp("PEM files; required to serve other machines.", valueName: "chain,key"))
     var tls: String?
 
     @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`).")) var senderSet: String?
 
-    @Option(help: .value("name", "Where its logins count. (default: the topic)")) var service: String?
+    @Option(help: .value("name", "The service its logins are for. (default: the topic)")) var service: String?
 
-    @Flag(help: "Print one JSON object when it listens.") var json = false
+    @Flag(help: "Print one JSON object once it is listening.") var json = false
 
     func validate() throws {
         guard tls.map({ $0.split(separator: ",").count == 2 }) ?? true
@@ -171,7 +171,7 @@ struct ListeningOptions: ParsableArguments {
         var bytes = try SecretFile.read(tokenFile, limit: 4_096)
         defer { wipeSecret(&bytes) }
         do throws(TokenError) { return try BearerTokens(parsing: bytes) } catch {
-            throw Failure.input("\(tokenFile) holds no token: \(error)")
+            throw Failure.input("\(tokenFile) doesn't hold a valid token: \(error)")
         }
     }
 
@@ -182,7 +182,7 @@ struct ListeningOptions: ParsableArguments {
             let set = try SenderSet(parsing: text.trimmingCharacters(in: .whitespacesAndNewlines))
             guard set.topic == topic else { throw .otherTopic }
             return set
-        } catch { throw Failure.input("\(senderSet) holds no sender set for \(topic): \(error)") }
+        } catch { throw Failure.input("\(senderSet) doesn't hold a valid sender set for \(topic): \(error)") }
     }
 
     func certificate() throws -> ServerCertificate? {
@@ -196,7 +196,7 @@ struct ListeningOptions: ParsableArguments {
     func announce(_ port: Int?, _ phonesPort: Int?) throws {
         guard json else {
             let doors = [listen.description(port)] + (phones.map { ["\($0.description(phonesPort)) for phones"] } ?? [])
-            return try Output.line("Serving at \(doors.joined(separator: ", and at ")), until Ctrl-C.")
+            return try Output.line("Serving at \(doors.joined(separator: " and at ")). Press Ctrl-C to stop.")
         }
         var members = listen.json(port)
         if let phones { members["phones"] = .object(phones.json(phonesPort)) }
@@ -204,19 +204,19 @@ struct ListeningOptions: ParsableArguments {
     }
 }
 
-/// Delivers until Ctrl-C, whatever befalls a run: APNs refuses the key or one device after another, the outbox is away. Then
-/// there is a pause, which grows, and another run, with the provider's key as it is then. Nothing of it ends the program: its
-/// phones and back ends have done nothing wrong, and are answered meanwhile.
+/// A delivery that continues until Ctrl-C, even if runs fail because APNs refuses the key or the devices, or the outbox is
+/// unavailable. After a failure, it backs off, rereads the provider's key, and starts another run. Failures don't end the
+/// program, which keeps serving phones and back ends in the meantime.
 struct LastingDelivery {
     let outbox: Outbox
     let account: ProviderAccount
-    /// Reads the provider's key again, after a run that failed.
+    /// Rereads the provider's key after a failed run.
     let reread: @Sendable () throws -> ProviderAccount
     let logger: Logger
     let interrupt: Interrupt
     let observation: Observation
 
-    /// - Throws: what kept the last run from ending in good order.
+    /// - Throws: the error that kept the last run from ending gracefully.
     func run() async throws {
         let paused = Gauge(label: "push_delivery_paused", factory: observation.metrics)
         var failureCount = 0
@@ -231,13 +231,13 @@ struct LastingDelivery {
                 return
             } catch {
                 guard !interrupt.isInterrupted else { throw error }
-                // What has delivered something was right for a while, and begins anew.
+                // If the run delivered pushes, start over with the shortest pause.
                 if let courier, courier !== before, await courier.report.acceptedCount > 0 { failureCount = 0 }
                 failureCount += 1
                 let pause = Self.pause(after: error, failureCount: failureCount)
                 paused.record(1)
                 Failure.report(
-                    "delivery pauses for \(pause.components.seconds) s, everything else goes on: \(Failure.words(of: error))"
+                    "delivery pauses for \(pause.components.seconds) s while everything else continues: \(Failure.words(of: error))"
                 )
                 await interrupt.sleep(for: pause * account.delayScale)
                 guard !interrupt.isInterrupted else { return }
@@ -247,8 +247,9 @@ struct LastingDelivery {
 
     private var courier: Courier? { observation.courier.withLock { $0 } }
 
-    /// An outbox that is away comes back by itself. What APNs refuses stays refused until somebody has done something, and each run
-    /// in vain may cost some devices their addresses; an outbox that is damaged, or wants another key, waits for somebody, too.
+    /// Returns how long to back off. An unavailable outbox recovers without help, so its pauses are short. Other errors need an
+    /// operator: refusals by APNs, where each failed run may disable devices' addresses, or an outbox that is damaged or needs
+    /// another key.
     static func pause(after error: any Error, failureCount: Int) -> Duration {
         let isOutboxAway = if case .outbox(let error)? = error as? CourierError { isAway(error) } else { false }
         let (first, longest): (Int64, Int64) = isOutboxAway ? (1, 60) : (60, 3_600)

@@ -11,21 +11,21 @@ internal import SealedPush
 
 struct WorkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "work", abstract: "Deliver what waits in the outbox until stopped.",
+        commandName: "work", abstract: "Deliver the outbox's waiting pushes until stopped.",
         usage: "sealedpush work [<options>]",
         discussion: """
-            Several may work on one outbox at once. If one is killed, nothing is lost, and no device shows a message twice. \
-            Ctrl-C and SIGTERM wait for what is in transit.
+            Several instances can share an outbox. If one is killed, no message is lost, and no device shows one twice. \
+            Ctrl-C and SIGTERM wait for requests in transit.
 
             Examples:
               sealedpush work --provider-key ABCDE12345,FGHIJ67890,AuthKey.p8
               sealedpush work --apns APNs --until-empty --metrics 127.0.0.1:9102
 
-            Exit status: 0 stopped, or nothing waits; 64 usage, 65 input, 69 wrong clock, 74 files, 75 busy, 77 APNs refuses the \
-            key, the team or the topic. With --until-empty 65 something was refused, 75 something waits for the other environment.
+            Exit status: 0 stopped or none waiting, 64 usage, 65 input, 69 wrong clock, 74 files, 75 busy, 77 APNs refuses the \
+            key, team, or topic. With --until-empty: 65 pushes were refused, 75 pushes wait for the other environment.
             """)
 
-    @Flag(help: "End when nothing waits any more.") var untilEmpty = false
+    @Flag(help: "Stop once no pushes are waiting.") var untilEmpty = false
 
     @Flag(help: "Print one JSON object at the end.") var json = false
 
@@ -35,7 +35,7 @@ struct WorkCommand: AsyncParsableCommand {
 
     func run() async throws {
         let interrupt = Interrupt(onHangUp: {
-            Failure.report("SIGHUP changes nothing here: start `sealedpush work` again for another provider key")
+            Failure.report("SIGHUP is ignored; restart `sealedpush work` to use a different provider key")
         })
         let outbox = try await options.opened()
         let observation = Observation()
@@ -54,14 +54,14 @@ struct WorkCommand: AsyncParsableCommand {
     }
 }
 
-/// Delivers what waits in an outbox until a goal is reached, or until Ctrl-C: then what is on its way is waited for.
+/// A delivery of an outbox's waiting pushes until a goal is reached or until Ctrl-C, which waits for requests in transit.
 struct DeliveryRun {
     let outbox: Outbox
     let account: ProviderAccount
     let logger: Logger
     let goal: Courier.Goal
     let interrupt: Interrupt
-    /// Given up after this long in which APNs took nothing.
+    /// The time without an accepted push after which the run gives up.
     var patience: Duration?
     var observation: Observation?
 
@@ -101,7 +101,7 @@ struct DeliveryRun {
             try? await Task.sleep(for: .milliseconds(500))
             if !isEnding, case .outbox(let error)? = await courier.failure {
                 isEnding = true
-                Failure.report("stopping; for up to 30 s it tries to record what APNs has taken: \(error)")
+                Failure.report("stopping, after up to 30 s of trying to record the pushes that APNs accepted: \(error)")
             }
             let report = await courier.report
             let now = ContinuousClock.now
@@ -122,9 +122,9 @@ struct DeliveryRun {
         progress.end()
     }
 
-    /// Where nothing happens, and something waits.
+    /// Returns the progress line for when pushes are waiting, but none are being sent.
     private static func line(_ status: OutboxStatus, _ report: CourierReport) -> String {
-        var text = "\(status.waitingCount.grouped) wait"
+        var text = "\(status.waitingCount.grouped) waiting"
         if let due = status.nextDue, due > .now() { text += ", the next until \(TimeText.minute(due))" }
         if let failure = report.latestFailure { text += "; latest failure: \(failure)" }
         return text
@@ -133,16 +133,16 @@ struct DeliveryRun {
     private static func line(_ report: CourierReport, rate: Double) -> String {
         let retryCount = report.retries.values.reduce(0, +)
         var parts = [
-            "\(report.acceptedCount.grouped) taken by APNs, \(Int(rate).grouped)/s",
-            "\(report.inFlightCount.grouped) on their way",
+            "\(report.acceptedCount.grouped) accepted by APNs, \(Int(rate).grouped)/s",
+            "\(report.inFlightCount.grouped) in transit",
         ]
-        if retryCount > 0 { parts.append("\(retryCount.grouped) put off") }
+        if retryCount > 0 { parts.append("\(retryCount.grouped) deferred") }
         if let failure = report.latestFailure { parts.append("latest failure: \(failure)") }
         return parts.joined(separator: ", ")
     }
 }
 
-/// What became of pushes, for a person and for a program.
+/// The results of a delivery, as text and as JSON.
 struct DeliverySummary {
     let result: DeliveryRun.Result
     /// The outbox afterwards.
@@ -150,30 +150,30 @@ struct DeliverySummary {
 
     private var report: CourierReport { result.report }
     private var other: PushEnvironment { result.environment == .production ? .sandbox : .production }
-    /// Devices for which something waits, but in the environment that this run did not deliver to.
+    /// The number of devices with waiting pushes in the environment that this run didn't deliver to.
     private var otherDeviceCount: Int { status.waitingDevices[.apns(other)] ?? 0 }
 
-    /// 65 where something was refused for good, 75 where something waits, else 0.
+    /// 65 if pushes were permanently refused, 75 if pushes are waiting, or otherwise 0.
     var exitStatus: Int32 { report.dead.isEmpty ? (status.waitingCount == 0 ? 0 : 75) : 65 }
 
     func print() throws {
         let seconds = result.duration / .seconds(1)
-        // A shorter run says more about its start than about its rate.
+        // In a shorter run, startup dominates the rate.
         let perSecond = seconds >= 5 ? Int(Double(report.acceptedCount) / seconds) : 0
         let rate = perSecond > 0 ? ", \(perSecond.grouped)/s" : ""
-        try Output.line("APNs took \(report.acceptedCount.grouped)\(rate).")
-        try line(status.waitingCount > 0 ? "Put off" : "Put off for a while", report.retries, "")
-        try line("Devices that are gone", report.dropped, "")
-        try line("Refused", report.dead, "; `sealedpush outbox status` and Docs/Operations.md say what to do")
+        try Output.line("Accepted by APNs: \(report.acceptedCount.grouped)\(rate).")
+        try line(status.waitingCount > 0 ? "Deferred" : "Temporarily deferred", report.retries, "")
+        try line("Devices gone", report.dropped, "")
+        try line("Refused", report.dead, "; see `sealedpush outbox status` and Docs/Operations.md")
         if let failure = report.latestFailure {
-            try Output.line("The latest request without an answer: \(TerminalText.printable(failure)).")
+            try Output.line("Latest request without a response: \(TerminalText.printable(failure)).")
         }
         guard status.waitingCount > 0 else { return }
         let when = status.nextDue.map { $0 <= .now() ? "" : ", not before \(TimeText.minute($0))" } ?? ""
-        try Output.line("Still waiting: \(status.waitingCount.grouped)\(when). `sealedpush work` sends what waits.")
+        try Output.line("Still waiting: \(status.waitingCount.grouped)\(when). `sealedpush work` sends waiting pushes.")
         guard otherDeviceCount > 0 else { return }
         try Output.line(
-            "Devices that wait for \(other.rawValue): \(otherDeviceCount.grouped). This run was for \(result.environment.rawValue): say --environment \(other.rawValue)."
+            "Devices waiting for \(other.rawValue): \(otherDeviceCount.grouped). This run was for \(result.environment.rawValue); use --environment \(other.rawValue)."
         )
     }
 
@@ -195,10 +195,10 @@ struct DeliverySummary {
 }
 
 extension [String: Int] {
-    /// By count; those of the same count by name.
+    /// The elements by descending count, and by name if counts are equal.
     var mostFrequent: [Element] { sorted { ($1.value, $0.key) < ($0.value, $1.key) } }
 
-    /// `12 ServiceUnavailable, 3 timed-out`, the most frequent first.
+    /// The counts in words, most frequent first: `12 ServiceUnavailable, 3 timed-out`.
     var words: String {
         mostFrequent.map { "\($0.value.grouped) \(TerminalText.printable($0.key))" }.joined(separator: ", ")
     }

@@ -8,7 +8,8 @@ internal import PushSender
 internal import SealedPush
 
 extension Failure {
-    /// What ends the program after an error of a library; nil for any other error, such as the argument parser's.
+    /// Creates the failure that ends the program after a library's error, or nil for any other error, such as the argument
+    /// parser's.
     init?(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
@@ -35,23 +36,23 @@ extension Failure {
             }
         let hint =
             switch error {
-            case .unknownDevice, .unknownUser: "; `sealedpush device list` shows who is"
+            case .unknownDevice, .unknownUser: "; `sealedpush device list` shows the registered devices and users"
             case .otherUser:
-                "; if another person is logged in on that device now, say who was before with --moving-from: `sealedpush device list` shows who"
+                "; if another person is logged in on that device now, give the previous user with --moving-from (see `sealedpush device list`)"
             case .otherEnrollment(let name):
-                "; if its app has made a new one, look that the person has asked for it, then `sealedpush device remove \(name)` and enroll it anew"
+                "; if its app made a new one, confirm that with the person, then run `sealedpush device remove \(name)` and enroll it again"
             case .enrolledElsewhere:
-                "; if the device has changed hands, find it in `sealedpush device list` and remove it there, or say who was before with --moving-from"
+                "; if the device changed hands, find it in `sealedpush device list` and remove it, or give the previous user with --moving-from"
             case .seal(let error): Self.hint(error)
-            case .keyUsedForOthers: "; give this message an --id of its own"
+            case .keyUsedForOthers: "; give this message a different --id"
             case .otherSchema:
-                "; `device list --full --json` of that version lists its devices, and `device enroll --list -` registers them in a new one"
-            case .keyText: "; `sealedpush device enroll --outbox-key FILE` makes one with a new outbox"
-            case .keyNeeded: "; name its file with --outbox-key"
+                "; list its devices with `device list --full --json` of that version, and register them in a new one with `device enroll --list -`"
+            case .keyText: "; `sealedpush device enroll --outbox-key FILE` makes one for a new outbox"
+            case .keyNeeded: "; give its file with --outbox-key"
             case .otherKey:
-                "; look for who has changed it before you trust its rows; a new outbox has a key from its first row"
-            case .forged: "; `sealedpush device remove` it, and let it enroll again"
-            case .diskFull: "; make room first"
+                "; find out who changed it before you trust its rows; an outbox can have a key only from its first row on"
+            case .forged: "; run `sealedpush device remove` and let the device enroll again"
+            case .diskFull: "; free some space first"
             default: ""
             }
         self.init(status: status, message: error.description + hint)
@@ -62,17 +63,18 @@ extension Failure {
         case .outbox(let error): self.init(error)
         case .senderRefused: self.init(status: 77, message: error.description)
         case .allRefused:
-            self.init(status: 77, message: "\(error.description) What was disabled comes back with `retry`")
+            self.init(status: 77, message: "\(error.description) `sealedpush outbox retry` enables those tokens again")
         case .wrongClock:
-            self.init(status: 69, message: "this machine's clock is wrong: APNs calls a fresh provider token expired")
+            self.init(
+                status: 69, message: "this machine's clock is wrong; APNs rejects a fresh provider token as expired")
         case .transportShutDown: self.init(status: 69, message: error.description)
         }
     }
 
     init(serving error: ServingError, at place: String = "--listen or --phones") {
         switch error {
-        case .needsTLS: self = .usage("\(error): give --tls CHAIN,KEY")
-        case .needsTokens: self = .usage("\(error): name a file with --token-file")
+        case .needsTLS: self = .usage("\(error); use --tls CHAIN,KEY")
+        case .needsTokens: self = .usage("\(error); give a file with --token-file")
         case .badCertificate: self = .input("--tls: \(error)")
         case .notBound: self = .file("\(place): \(error)")
         }
@@ -80,14 +82,14 @@ extension Failure {
 
     private static func hint(_ error: SealError) -> String {
         switch error {
-        case .tooLarge: "; --fit truncate cuts the body, `sealedpush seal --overflow` moves it into a file"
-        case .notHybrid: "; hybrid keys begin with pushpq1: an app makes them if its keyPolicy is .hybrid"
-        case .expiresTooLate: "; let it expire sooner, or leave \"expires\" out"
+        case .tooLarge: "; use --fit truncate to cut the body, or `sealedpush seal --overflow` to move it into a file"
+        case .notHybrid: "; hybrid keys start with pushpq1, and an app makes them if its keyPolicy is .hybrid"
+        case .expiresTooLate: "; use an earlier \"expires\", or leave it out"
         case .content, .otherTopic, .anonymousWithdrawal, .anonymousToHybrid: ""
         }
     }
 
-    /// What an error says, with what to type.
+    /// Returns an error's message, including the command or option that helps.
     static func words(of error: any Error) -> String { Failure(error)?.message ?? "\(error)" }
 
     static func report(_ message: String) {

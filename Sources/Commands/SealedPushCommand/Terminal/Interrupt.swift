@@ -2,10 +2,10 @@ internal import CommandSupport
 internal import Dispatch
 internal import PushCore
 
-/// Ctrl-C and SIGTERM, which ask a program to end in good order; the second time it ends at once. SIGHUP asks a program that
-/// runs on to read its keys again.
+/// A handler for signals. The first Ctrl-C or SIGTERM ends the program gracefully, and the second ends it immediately. SIGHUP
+/// makes a long-running program reread its keys.
 final class Interrupt: @unchecked Sendable {
-    // Dispatch sources are safe from several threads, and say so on Apple's systems only.
+    // Dispatch sources are thread-safe, but are declared Sendable only on Apple platforms.
     private let sources: [any DispatchSourceSignal]
     private let state: Locked<State>
 
@@ -16,21 +16,21 @@ final class Interrupt: @unchecked Sendable {
     }
 
     /// - Parameters:
-    ///   - signals: those that ask for the end.
-    ///   - reread: called on any thread, once for each SIGHUP that is noticed.
+    ///   - signals: the signals that end the program.
+    ///   - reread: called on any thread, once for each SIGHUP that arrives.
     init(_ signals: [Int32] = [SIGINT, SIGTERM], onHangUp reread: (@Sendable () -> Void)? = nil) {
         let state = Locked(State())
         self.state = state
         sources =
             signals.map { number in
                 Self.listen(to: number) {
-                    // Somebody is asked for a passphrase: nothing is on its way yet.
+                    // During a passphrase prompt, nothing is in transit yet.
                     if SilentTerminal.end() { _exit(128 + number) }
                     guard let handlers = Self.handlers(of: state) else { _exit(130) }
-                    Failure.report("stopping: what is on its way is waited for; once more to stop at once")
-                    // A database that does not answer must not hold up the end: an unrecorded push is sent again and shown once.
+                    Failure.report("stopping after requests in transit finish; interrupt again to stop immediately")
+                    // An unresponsive database must not block the exit. An unrecorded push is sent again, but shown once.
                     DispatchQueue.global().asyncAfter(deadline: .now() + 45) {
-                        Failure.report("stopped after 45 s, before it was done: run it again")
+                        Failure.report("stopped after 45 s with work unfinished; run the command again")
                         _exit(75)
                     }
                     for handler in handlers { handler() }
@@ -38,8 +38,8 @@ final class Interrupt: @unchecked Sendable {
             } + (reread.map { [Self.listen(to: SIGHUP, $0)] } ?? [])
     }
 
-    /// Returns when the signal is heard. Dispatch registers a source on a thread of its own, and until then the signal, which
-    /// is ignored otherwise, would be lost.
+    /// Installs a handler, and returns once it's active. Dispatch registers a source on another thread; until then the signal,
+    /// whose default action is disabled, would be lost.
     private static func listen(to number: Int32, _ handler: @escaping @Sendable () -> Void) -> any DispatchSourceSignal
     {
         signal(number, SIG_IGN)
@@ -54,7 +54,8 @@ final class Interrupt: @unchecked Sendable {
 
     var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
-    /// Does `work`. The first signal meanwhile calls `handler`; one that came before calls it at once.
+    /// Performs `work`. The first signal in the meantime calls `handler`; if one has already arrived, `handler` is called
+    /// immediately.
     func calling<Answer: Sendable>(
         _ handler: @escaping @Sendable () -> Void, during work: () async throws -> Answer
     ) async rethrows -> Answer {
@@ -68,16 +69,16 @@ final class Interrupt: @unchecked Sendable {
         return try await work()
     }
 
-    /// Sleeps, until the first signal at the longest.
+    /// Sleeps for a duration, or until the first signal.
     func sleep(for duration: Duration) async {
         let sleep = Task { _ = try? await Task.sleep(for: duration) }
         await calling(sleep.cancel) { await sleep.value }
     }
 
-    /// Ends the program's other parts in the same order, where one of them has ended by itself.
+    /// Ends the program's other parts in the same way as a signal does, after one part has ended by itself.
     func fire() { for handler in Self.handlers(of: state) ?? [] { handler() } }
 
-    /// Nil the second time.
+    /// Returns the handlers to call, or nil if a signal has already been handled.
     private static func handlers(of state: Locked<State>) -> [@Sendable () -> Void]? {
         state.withLock { state in
             defer { state.isInterrupted = true }

@@ -6,21 +6,21 @@ internal import PushKeyring
 internal import SealedPush
 
 extension ArgumentHelp {
-    /// The help of an option, and the name of its value, short enough that both fit one line.
+    /// Returns an option's help and the name of its value. Keep both short enough for one line.
     static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
 }
 
-/// `--keyring` and what unlocks it, and names in it.
+/// The options that name and unlock a keyring, and lookups of the names in it.
 struct KeyringOptions: ParsableArguments {
     @Option(help: .value("folder", "The keyring's folder.")) var keyring = "Keys"
 
-    @Option(help: .value("file", "Its key or passphrase; - reads it. Or SEALED_PUSH_KEY.")) var unlock: String?
+    @Option(help: .value("file", "Key or passphrase; - for stdin. Or SEALED_PUSH_KEY.")) var unlock: String?
 
     func validate() throws {
-        guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
+        guard !keyring.isEmpty else { throw ValidationError("--keyring is empty; give the keyring's folder.") }
     }
 
-    /// The keyring, as a command uses it that the audit log calls by this name. It must be there.
+    /// Returns the keyring, which must exist, for a command that the audit log records by this name.
     func keys(_ command: String) throws -> Keyring {
         try Self.mustBeThere(keyring)
         return try newKeys(command)
@@ -28,21 +28,21 @@ struct KeyringOptions: ParsableArguments {
 
     static func mustBeThere(_ folder: String) throws {
         guard FileManager.default.fileExists(atPath: folder)
-        else { throw Failure.file("there is no keyring at \(folder): name its folder with --keyring") }
+        else { throw Failure.file("there is no keyring at \(folder); give its folder with --keyring") }
     }
 
-    /// Before a key is chosen by its name: says that the keyring is missing, or not sealed.
+    /// Prepares to choose a key by its name: fails if the keyring is missing, and warns if it isn't sealed.
     func willChoose(in keys: Keyring) throws {
         try Self.mustBeThere(keyring)
         try warnIfInTheClear(keys)
     }
 
-    /// The same for a command that makes a keyring where there is none, or that needs none where keys are given as text.
+    /// Returns the keyring, which may not exist yet. For commands that create one, or don't need one if keys are given as text.
     func newKeys(_ command: String) throws -> Keyring {
         Keyring(folder: URL(filePath: keyring), unlocking: try unlocking(), expecting: .ofUser(), command: command)
     }
 
-    /// The keyring for sealing it anew: what the environment holds may be meant for the time after.
+    /// Returns the keyring for sealing it again. If it isn't sealed, the environment's key is ignored: it may be the next one.
     func keysToSeal(_ command: String) throws -> Keyring {
         let plain = Keyring(folder: URL(filePath: keyring), expecting: .ofUser(isRequired: false), command: command)
         return try unlock != nil || plain.sealKind() != nil ? newKeys(command) : plain
@@ -52,34 +52,34 @@ struct KeyringOptions: ParsableArguments {
         if let unlock { return .given(try Secrets.secret(file: unlock)) }
         if let key = try SecretFile.keyringKeyFromEnvironment() { return .given(.key(key)) }
         return .asking { (kind) throws(KeyringError) in
-            guard kind == .passphrase, let passphrase = try? Prompt.passphrase("Passphrase of the keyring: ")
+            guard kind == .passphrase, let passphrase = try? Prompt.passphrase("Keyring passphrase: ")
             else { throw .needsSecret(kind) }
             return .passphrase(passphrase)
         }
     }
 
-    /// Tells, once, that a keyring is not sealed, in which secrets were just written or keys are chosen by their names.
+    /// Warns, once, if the keyring isn't sealed. Call it after writing secrets, or before choosing keys by their names.
     func warnIfInTheClear(_ keys: Keyring) throws {
         guard try keys.sealKind() == nil, Self.hasWarned.withLock({ !$0 }) else { return }
         Self.hasWarned.withLock { $0 = true }
         Failure.report(
-            "warning: \(keyring) is not sealed: secrets are in the clear, and whoever may write there chooses the keys; `sealedpush keys passphrase` seals it"
+            "warning: \(keyring) is not sealed: its secrets are in the clear, and anyone who can write to it chooses the keys; `sealedpush keys passphrase` seals it"
         )
     }
 
     private static let hasWarned = Locked(false)
 
-    /// A public key's text, or a name in the keyring.
+    /// Returns the public key given as text, or as a name in the keyring.
     func publicKey(_ reference: KeyReference, in keys: Keyring) throws -> AnyPublicKey {
         try resolved(reference, in: keys, AnyPublicKey.init(parsing:)) { try keys.authenticEntry(named: $0).key }
     }
 
-    /// Who is believed by name; nil if nobody is named.
+    /// Returns the senders to trust, or nil if none are given.
     func trusted(_ senders: [KeyReference], in keys: Keyring) throws -> TrustedSenders? {
         senders.isEmpty ? nil : TrustedSenders(try senders.map { try sender($0, in: keys) })
     }
 
-    /// A sender's text, or a name in the keyring.
+    /// Returns the sender given as text, or as a name in the keyring.
     func sender(_ reference: KeyReference, in keys: Keyring) throws -> SenderPublicKey {
         try resolved(reference, in: keys, SenderPublicKey.init(parsing:)) { try keys.sender(named: $0) }
     }
@@ -98,18 +98,18 @@ struct KeyringOptions: ParsableArguments {
 }
 
 extension KeyText {
-    /// A device's key, which nobody vouches for.
+    /// Returns a device's key that no signed record vouches for.
     func recipient(isUnverifiedAllowed: Bool) throws -> DevicePublicKey {
         let recipient = try parsed(DevicePublicKey.init(parsing:))
         guard isUnverifiedAllowed else {
             throw Failure.usage(
-                "nobody vouches for a key that is given as text: import its record, or say --unverified")
+                "a key given as text is unverified; import the device's record, or use --unverified")
         }
         return recipient
     }
 }
 
-/// A length of time as people type it: `30d`, `12h`, `2w`. Not `1m`, which could be a minute or a month.
+/// A length of time as people type it: `30d`, `12h`, or `2w`. `1m` isn't accepted, because it could be a minute or a month.
 struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
     let seconds: Int64
     let description: String

@@ -3,19 +3,19 @@ internal import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// What the commands print.
+/// The commands' standard output.
 enum Output {
-    /// One line; an error where standard output can't be written, so that no script takes silence for success.
+    /// Prints one line. Throws if standard output can't be written, so that no script mistakes silence for success.
     static func line(_ text: String) throws { try write(Array((text + "\n").utf8), to: nil) }
 
-    /// One JSON value, by name, on a line of its own.
+    /// Prints one JSON value on its own line, with sorted keys.
     static func json(_ value: JSONValue) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         try line(TerminalText.json(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
-    /// Rows under headings, each column as wide as its widest text.
+    /// Prints rows under headings, with each column as wide as its widest text.
     static func table(_ headings: [String], _ rows: [[String]]) throws {
         let widths = headings.indices.map { column in ([headings] + rows).map { $0[column].count }.max() ?? 0 }
         for row in [headings] + rows {
@@ -24,17 +24,17 @@ enum Output {
         }
     }
 
-    /// Refuses a file that is there, before it is made for nothing.
+    /// Refuses a file that already exists, before any work is done for it.
     static func requireNew(_ file: String) throws {
         guard !FileManager.default.fileExists(atPath: file)
-        else { throw Failure.file("\(file) exists already, and is not overwritten") }
+        else { throw Failure.file("\(file) already exists and won't be overwritten") }
     }
 
     /// Writes to a new file, or to standard output.
     static func write(_ bytes: [UInt8], to file: String?) throws {
         guard let file else {
             do { try FileHandle.standardOutput.write(contentsOf: Data(bytes)) } catch {
-                throw Failure.file("standard output can't be written")
+                throw Failure.file("can't write to standard output")
             }
             return
         }
@@ -45,9 +45,9 @@ enum Output {
     }
 }
 
-/// Files that a person names; `-` is standard input.
+/// Files named on the command line; `-` is standard input.
 enum Input {
-    /// At most `limit` bytes; more is an error.
+    /// Returns the file's contents, or throws if there are more than `limit` bytes.
     static func read(_ file: String, limit: Int) throws -> [UInt8] {
         let bytes: [UInt8]
         do throws(DurableFiles.Failure) {
@@ -58,7 +58,7 @@ enum Input {
         return bytes
     }
 
-    /// The envelope in a payload, or alone, as its text.
+    /// Returns the envelope from a payload, or from a file that holds only an envelope's text.
     static func envelope(
         _ bytes: [UInt8], from file: String
     ) throws -> (envelope: Envelope, payload: (members: [String: JSONValue], byteCount: Int)?) {
@@ -78,15 +78,15 @@ enum Input {
         }
     }
 
-    /// No payload file is read further than this.
+    /// The maximum size of a payload file.
     static let maximumPayloadFileByteCount = 65_536
 }
 
-/// What is being done, on standard error: from two seconds on, one line that changes at a terminal, else a line now and then.
+/// Progress messages on standard error, from two seconds on: one changing line at a terminal, or otherwise an occasional line.
 final class Progress: Sendable {
     private let start = ContinuousClock.now
     private let isTerminal = isatty(2) == 1
-    /// When the line was last written; nil while there is none.
+    /// The time at which the line was last written; nil if there is no line.
     private let last = Locked<ContinuousClock.Instant?>(nil)
 
     func show(_ text: @autoclosure () -> String) {
@@ -101,7 +101,7 @@ final class Progress: Sendable {
         if isDue { write(isTerminal ? "\r\u{1b}[K\(text())" : "\(text())\n") }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() {
         let isShown = last.withLock { last in
             defer { last = nil }
@@ -124,7 +124,7 @@ extension TerminalText {
     static func printable(_ name: some CustomStringConvertible) -> String { printable(name.description) }
 }
 
-/// Null for what is not there.
+/// JSON values from optional values; nil becomes null.
 extension JSONValue {
     static func text(_ value: (some CustomStringConvertible)?) -> JSONValue {
         value.map { .string($0.description) } ?? .null
@@ -132,6 +132,6 @@ extension JSONValue {
 
     static func count(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
 
-    /// In seconds since 1970.
+    /// Returns a time in seconds since 1970.
     static func seconds(_ moment: Timestamp?) -> JSONValue { moment.map { .integer($0.secondsSince1970) } ?? .null }
 }

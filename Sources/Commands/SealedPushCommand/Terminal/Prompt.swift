@@ -3,24 +3,26 @@ internal import Foundation
 internal import PushCore
 internal import PushKeyring
 
-/// Questions to the person at the terminal, through /dev/tty, so that standard input and output stay a script's own.
+/// Prompts for the person at the terminal, through /dev/tty, so that scripts keep standard input and output for themselves.
 enum Prompt {
-    /// A passphrase, typed without being shown, a new one twice; nil where there is no terminal.
+    /// Asks for a passphrase without echoing it, and for a new one twice. Returns nil if there is no terminal.
     static func passphrase(_ question: String, isNew: Bool = false) throws -> Passphrase? {
         guard let terminal = Terminal() else { return nil }
-        var lines = terminal.askSilently([question] + (isNew ? ["The same once more: "] : []))
+        var lines = terminal.askSilently([question] + (isNew ? ["Repeat the passphrase: "] : []))
         defer { for index in lines.indices { wipeSecret(&lines[index]) } }
         guard lines[0] == lines[lines.count - 1] else { throw Failure.input("the two passphrases differ") }
-        guard let passphrase = Passphrase(lines[0]) else { throw Failure.input("a passphrase has 1 to 1,024 bytes") }
+        guard let passphrase = Passphrase(lines[0]) else {
+            throw Failure.input("a passphrase must have 1 to 1,024 bytes")
+        }
         return passphrase
     }
 
-    /// Goes on only if the person types `yes`, or has said so with --yes.
+    /// Returns only if the person types `yes` or has given --yes. Otherwise, throws a failure with status 64.
     static func confirm(_ warning: String, isConfirmed: Bool) throws {
         guard !isConfirmed else { return }
         guard let terminal = Terminal()
-        else { throw Failure.usage("\(warning) Say --yes to go on: there is no terminal to ask at.") }
-        guard terminal.ask("\(warning)\nType yes to go on: ", until: nil) == Array("yes".utf8)
+        else { throw Failure.usage("\(warning) There is no terminal to ask on; use --yes to continue.") }
+        guard terminal.ask("\(warning)\nType yes to continue: ", until: nil) == Array("yes".utf8)
         else { throw Failure.usage("nothing was changed") }
     }
 }
@@ -35,7 +37,7 @@ private struct Terminal {
         self.handle = handle
     }
 
-    /// One line of at most 1,024 bytes, without its end; nil where a signal came first. The caller wipes what is secret.
+    /// Returns one line of at most 1,024 bytes, or nil if a signal arrives first. The caller must wipe secrets.
     func ask(_ question: String, until signals: CaughtSignals?) -> [UInt8]? {
         let bytes = Array(question.utf8)
         _ = write(descriptor, bytes, bytes.count)
@@ -53,10 +55,10 @@ private struct Terminal {
         return line
     }
 
-    /// A line for each question, none of which is shown.
+    /// Returns a line for each question, without echoing the lines.
     ///
-    /// A signal that ends or stops the program does so once the terminal shows again what is typed. After a stop all is asked
-    /// anew. As readpassphrase(3) does it.
+    /// A signal that ends or stops the program takes effect after echo is on again. After a stop, all questions are asked
+    /// again, as readpassphrase(3) does.
     func askSilently(_ questions: [String]) -> [[UInt8]] {
         while true {
             var lines: [[UInt8]] = []
@@ -74,11 +76,11 @@ private struct Terminal {
     }
 }
 
-/// The terminal while it does not show what is typed: at most one at a time.
+/// A terminal with echo turned off; at most one at a time.
 enum SilentTerminal {
     private static let state = Locked<(descriptor: Int32, before: termios)?>(nil)
 
-    /// Does nothing where the descriptor is of no terminal.
+    /// Turns echo off. A no-op if the descriptor isn't a terminal.
     static func begin(_ descriptor: Int32) {
         var before = termios()
         guard tcgetattr(descriptor, &before) == 0 else { return }
@@ -88,7 +90,7 @@ enum SilentTerminal {
         tcsetattr(descriptor, TCSAFLUSH, &silent)
     }
 
-    /// Shows again what is typed, and ends the line; false where it was never hidden.
+    /// Turns echo on again and ends the line. Returns false if echo wasn't off.
     @discardableResult static func end() -> Bool {
         guard
             let (descriptor, settings) = state.withLock({ state in
@@ -103,14 +105,14 @@ enum SilentTerminal {
     }
 }
 
-/// Signals that would end or stop the program, kept until they may: at most one object at a time.
+/// Signals that would end or stop the program, held back until `end()`. At most one instance exists at a time.
 ///
-/// A handler may do next to nothing, so it writes the signal's number into a pipe.
+/// Few functions are safe in a signal handler, so it only writes the signal's number to a pipe.
 final class CaughtSignals {
     private let readEnd: Int32
     private var handlers: [(number: Int32, before: SignalHandler?)] = []
 
-    /// Nil where the system has no descriptors left.
+    /// Starts to hold back signals, or returns nil if the system has no descriptors left.
     init?() {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
@@ -124,12 +126,12 @@ final class CaughtSignals {
                 _ = write(signalPipe, &byte, 1)
                 errno = code
             }
-            // What is ignored stays so: nohup(1), or ``Interrupt`` where Dispatch installs no handler of its own.
+            // An ignored signal stays ignored: because of nohup(1), or ``Interrupt`` if Dispatch installs no handler.
             if Self.isSame(before, SIG_IGN) { _ = signal(number, SIG_IGN) } else { handlers.append((number, before)) }
         }
     }
 
-    /// Waits until there is something to read; false where a signal came.
+    /// Waits until there is something to read. Returns false if a signal arrived.
     func wait(for descriptor: Int32) -> Bool {
         while true {
             var events = [descriptor, readEnd].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -139,26 +141,26 @@ final class CaughtSignals {
         }
     }
 
-    /// Puts the handlers back, and returns the first signal that came.
+    /// Restores the handlers, and returns the first signal that arrived.
     func end() -> Int32? {
         for (number, before) in handlers { _ = signal(number, before) }
         close(signalPipe)
-        // Once nobody can write any more, reading does not wait.
+        // With the write end closed, this read doesn't block.
         var byte: UInt8 = 0
         let count = read(readEnd, &byte, 1)
         close(readEnd)
         return count == 1 ? Int32(byte) : nil
     }
 
-    /// Does what a signal does by itself; returns once a program that was stopped goes on.
+    /// Performs a signal's default action. If that stops the program, returns when the program continues.
     ///
-    /// Not what ``Interrupt`` would make of it, which waits for what is on its way: at a question nothing is.
+    /// Bypasses ``Interrupt``, which waits for requests in transit: there are none during a prompt.
     static func act(on number: Int32) {
         if number != SIGTSTP { signal(number, SIG_DFL) }
         var own = sigset_t()
         sigemptyset(&own)
         sigaddset(&own, number)
-        // Threads of a pool may have it blocked.
+        // It may be blocked on a thread of a pool.
         pthread_sigmask(SIG_UNBLOCK, &own, nil)
         raise(number)
     }
@@ -168,7 +170,7 @@ final class CaughtSignals {
     }
 }
 
-/// Where the handler writes. Set before a handler is installed, and read by it alone.
+/// The pipe to which the handler writes. Set before a handler is installed, and read only by the handler.
 private nonisolated(unsafe) var signalPipe: Int32 = -1
 
 #if canImport(Darwin)

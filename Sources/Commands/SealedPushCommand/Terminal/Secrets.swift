@@ -4,9 +4,9 @@ internal import PushCore
 internal import PushKeyring
 internal import SealedPush
 
-/// Passphrases and keys that commands are given: from files and the environment, never as arguments.
+/// Passphrases and keys for commands: from files and the environment, never from arguments.
 enum Secrets {
-    /// A keyring key if the file begins like one, and otherwise a passphrase, on one line; `-` is standard input.
+    /// Reads a keyring key if the file starts like one, or otherwise a passphrase on one line; `-` is standard input.
     static func secret(file: String) throws -> KeyringSecret {
         var bytes = try SecretFile.read(file, limit: 4_096)
         defer { wipeSecret(&bytes) }
@@ -16,19 +16,19 @@ enum Secrets {
         let line = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
         guard bytes[line...].count <= 1 else { throw Failure.input("\(file) has more than one line") }
         guard let passphrase = Passphrase(bytes)
-        else { throw Failure.input("\(file) holds no passphrase of 1 to 1,024 bytes") }
+        else { throw Failure.input("\(file) doesn't hold a passphrase of 1 to 1,024 bytes") }
         return .passphrase(passphrase)
     }
 
-    /// What seals something from now on: read from a file, made if there is no such file, or asked for.
+    /// Returns a secret to seal something with: read from a file, generated if the file doesn't exist, or typed at a prompt.
     ///
     /// - Parameters:
-    ///   - option: the one that names the file.
-    ///   - sealed: what can't be opened without it.
+    ///   - option: the option that names the file.
+    ///   - sealed: the thing that can't be opened without the secret, for messages.
     static func newSecret(file: String?, option: String, question: String, for sealed: String) throws -> KeyringSecret {
         guard let file else {
             guard let passphrase = try Prompt.passphrase(question, isNew: true)
-            else { throw Failure.usage("there is no terminal to ask at: name a file with \(option)") }
+            else { throw Failure.usage("there is no terminal to ask on; give a file with \(option)") }
             return checked(.passphrase(passphrase))
         }
         guard file == "-" || FileManager.default.fileExists(atPath: file) else {
@@ -38,24 +38,24 @@ enum Secrets {
                 defer { wipeSecret(&bytes) }
                 try makeFile(file, bytes)
             }
-            Failure.report("made \(file): without it \(sealed) can't be opened")
+            Failure.report("made \(file); without it, \(sealed) can't be opened")
             return .key(key)
         }
         return checked(try secret(file: file))
     }
 
-    /// Tells of a passphrase that can be guessed.
+    /// Warns about a passphrase that can be guessed.
     private static func checked(_ secret: KeyringSecret) -> KeyringSecret {
-        // NIST SP 800-63B-4, 3.1.1.2: at least 15 characters, where nothing else is asked for.
+        // NIST SP 800-63B-4, 3.1.1.2: at least 15 characters for single-factor authentication.
         if case .passphrase(let passphrase) = secret, passphrase.byteCount < 15 {
             Failure.report(
-                "warning: a passphrase of \(passphrase.byteCount) bytes can be guessed, however dear each guess is; four or five random words can't"
+                "warning: a passphrase of \(passphrase.byteCount) bytes can be guessed, even at a high cost per guess; use four or five random words"
             )
         }
         return secret
     }
 
-    /// Makes a file for its owner alone, durably; never overwrites one.
+    /// Durably writes a new file that only its owner can read; never overwrites an existing one.
     static func makeFile(_ file: String, _ bytes: [UInt8]) throws {
         do throws(DurableFiles.Failure) {
             try DurableFiles.write(bytes, to: URL(filePath: file), mode: 0o600)
@@ -63,24 +63,24 @@ enum Secrets {
         } catch { throw Failure.file("\(file): \(error.message)") }
     }
 
-    /// Ends the program where a secret was typed as an argument, before anything repeats it.
+    /// Ends the program if a secret was typed as an argument, before any message repeats it.
     static func refuseInArguments(_ arguments: [String]) {
         guard SecretArgument.isIn(arguments) else { return }
         Failure.report(
-            "a secret was typed as an argument: it is in the shell's history now, and other users could see it. Take it as known to others. Secrets come from files: see --help"
+            "a secret was typed as an argument, so it is now in the shell's history and was visible to other users; treat it as exposed. Secrets must come from files; see --help"
         )
         exit(64)
     }
 }
 
-/// What keeps this process's memory to itself when it ends, or is looked at.
+/// Measures that keep this process's memory private when it crashes or is inspected.
 enum Secrecy {
-    /// Call first. Whoever looks for a fault says `SWIFT_BACKTRACE=enable=yes`, and is left with all of it.
+    /// Takes these measures. Call it first. For debugging, `SWIFT_BACKTRACE=enable=yes` turns all of them off.
     ///
-    /// - Swift's own report of a crash prints registers and the memory that they point to, so into the journal of a service:
-    ///   the signals get their plain actions back.
-    /// - No core file: setrlimit(2). On Linux the process is not "dumpable" either, which holds also where a program takes
-    ///   cores (core(5)), and keeps other processes of the same user out of its memory (ptrace(2), PR_SET_DUMPABLE in prctl(2)).
+    /// - Swift's crash report prints registers and the memory they point to, which would end up in a service's journal.
+    ///   So the signals get their default actions back.
+    /// - There is no core file (setrlimit(2)). On Linux, the process is also not "dumpable": that holds even if cores go to a
+    ///   program (core(5)), and keeps other processes of the user out of its memory (ptrace(2), PR_SET_DUMPABLE in prctl(2)).
     static func begin() {
         if let wanted = getenv("SWIFT_BACKTRACE"), strstr(wanted, "enable=yes") != nil { return }
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV] { _ = signal(number, SIG_DFL) }
@@ -96,7 +96,7 @@ enum Secrecy {
 
     #if !canImport(Darwin)
         private typealias ProcessControl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
-        /// Swift does not call C functions with variable arguments.
+        /// Swift can't call C functions with variable arguments.
         private static let prctl = dlsym(nil, "prctl").map { unsafeBitCast($0, to: ProcessControl.self) }
     #endif
 }

@@ -1,7 +1,7 @@
 internal import Cpangocairo
 internal import Foundation
 
-/// A surface to paint on, in points, two pixels each.
+/// A surface to paint on, measured in points of two pixels each.
 final class Canvas {
     fileprivate let context: OpaquePointer
     private let surface: OpaquePointer
@@ -29,7 +29,7 @@ final class Canvas {
         return file
     }
 
-    /// The path that is filled next.
+    /// Sets the path for the next fill.
     func rectangle(x: Double, y: Double, width: Double, height: Double, radius: Double = 0) {
         cairo_new_path(context)
         let quarter = Double.pi / 2
@@ -45,7 +45,7 @@ final class Canvas {
         cairo_fill(context)
     }
 
-    /// From one point to another.
+    /// Fills the path with a linear gradient from one point to another.
     func fill(_ inks: [Ink], from start: (x: Double, y: Double), to end: (x: Double, y: Double)) {
         let gradient = cairo_pattern_create_linear(start.x, start.y, end.x, end.y)
         defer { cairo_pattern_destroy(gradient) }
@@ -57,7 +57,7 @@ final class Canvas {
         cairo_fill(context)
     }
 
-    /// With a picture, whose corner is at this point.
+    /// Fills the path with a picture whose top-left corner is at this point.
     func fill(_ thumbnail: Thumbnail, x: Double, y: Double, side: Double) {
         cairo_save(context)
         cairo_clip(context)
@@ -87,7 +87,7 @@ struct Ink {
     let blue: Double
     let alpha: Double
 
-    /// 0xRRGGBB.
+    /// Creates a color from 0xRRGGBB.
     init(_ rgb: UInt32, alpha: Double = 1) {
         red = Double(rgb >> 16 & 0xff) / 255
         green = Double(rgb >> 8 & 0xff) / 255
@@ -96,7 +96,7 @@ struct Ink {
     }
 }
 
-/// How text is set.
+/// The size, weight, alignment, and color of text.
 struct TextStyle {
     var size: Double
     var isBold = false
@@ -104,17 +104,17 @@ struct TextStyle {
     var ink: Ink
 }
 
-/// Text that is laid out and can be painted: broken into lines, cut with an ellipsis, each direction as it should be.
+/// Text that is laid out for painting: broken into lines, truncated with an ellipsis, in the right writing direction.
 final class TextBlock {
-    /// 0 if there is no text.
+    /// The text's height; 0 for empty text.
     let height: Double
-    /// Of the longest line; not of the room there was.
+    /// The width of the longest line, not of the available space.
     let width: Double
     private let layout: OpaquePointer
     private let ink: Ink
     private let canvas: Canvas
 
-    /// - Parameter text: `\n` begins a new line.
+    /// - Parameter text: the text, with `\n` between lines.
     init(_ text: String, _ style: TextStyle, width: Double, maximumLineCount: Int, on canvas: Canvas) {
         let layout: OpaquePointer = pango_cairo_create_layout(canvas.context)
         let font = pango_font_description_from_string(Self.families)
@@ -125,7 +125,7 @@ final class TextBlock {
         pango_layout_set_width(layout, Int32(width * Double(PANGO_SCALE)))
         pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
         pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)
-        // Below zero it counts the lines of a paragraph; so the whole text is one, with line separators in it.
+        // A negative height limits the lines of each paragraph, so the whole text is one paragraph with line separators.
         pango_layout_set_height(layout, Int32(-maximumLineCount))
         pango_layout_set_auto_dir(layout, 1)
         pango_layout_set_alignment(layout, style.isCentered ? PANGO_ALIGN_CENTER : PANGO_ALIGN_LEFT)
@@ -151,6 +151,6 @@ final class TextBlock {
         pango_cairo_show_layout(canvas.context, layout)
     }
 
-    /// The first that is there.
+    /// The fonts, of which the first that is installed is used.
     private static let families = "SF Pro Text,Inter,Helvetica Neue,Noto Sans,DejaVu Sans,sans-serif"
 }

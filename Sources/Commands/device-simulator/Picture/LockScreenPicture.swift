@@ -2,34 +2,34 @@ internal import Cpangocairo
 internal import Foundation
 internal import PushSimulator
 
-/// What a phone's lock screen looks like after some pushes: a PNG file with a caption beside the phone for each push,
-/// which says whether a person sees sealed content, the safe default or the wire's own text.
+/// A picture of a phone's lock screen after some pushes: a PNG file with a caption beside the phone for each push, which states
+/// whether the user sees sealed content, the safe default, or the wire's own text.
 ///
-/// Close to iOS 18 in a person's usual settings, not the same to the pixel: Apple does not publish the layout. A title
-/// and a subtitle get one line each and a body four, as people report. Reads the attachments' files while it is made.
+/// Similar to iOS 18 with default settings, but not pixel-exact, because Apple doesn't publish the layout. A title and a
+/// subtitle get one line each and a body four, as observed by users. The initializer reads the attachments' files.
 struct LockScreenPicture: Sendable {
-    /// What lies on the screen, the newest first; then what is out of sight, the oldest first.
+    /// The notifications on the screen, newest first, followed by the pushes out of sight, oldest first.
     let rows: [Row]
-    /// How many pushes came before those in the picture.
+    /// The number of pushes before those in the picture.
     let hiddenCount: Int
 
-    /// One push, and what came of it.
+    /// One push and its outcome.
     struct Delivery: Sendable {
-        /// What the caption calls it, such as its file's name.
+        /// The push's name in the caption, such as its file's name.
         let name: String
         let identifier: String
         let push: DeliveredPush
     }
 
     struct Row: Sendable {
-        /// Nil if the push shows nothing, or another lies over it or has replaced it.
+        /// The notification; nil if the push shows nothing, or another push covers or replaces it.
         let card: Card?
         let caption: Caption
     }
 
     /// - Parameters:
-    ///   - deliveries: in the order of their arrival. The newest 30 are drawn.
-    ///   - appName: as below the app's icon.
+    ///   - deliveries: the deliveries in order of arrival. The newest 30 are drawn.
+    ///   - appName: the app's name on the home screen.
     init(_ deliveries: [Delivery], appName: String) {
         let drawn = deliveries.enumerated().suffix(Self.maximumCount)
         hiddenCount = deliveries.count - drawn.count
@@ -68,25 +68,25 @@ struct LockScreenPicture: Sendable {
     private static let maximumCount = 30
 }
 
-/// The picture can't be drawn.
+/// An error that indicates that the picture can't be drawn.
 enum LockScreenPictureError: Error, CustomStringConvertible {
     case notDrawn
 
-    var description: String { "the picture can't be drawn: the graphics library has given up" }
+    var description: String { "the picture can't be drawn: the graphics library failed" }
 }
 
-/// A notification as it lies on the screen, or the top one of a stack.
+/// A notification on the screen, or the top one of a stack.
 struct Card {
     let appName: String
-    /// Above the name; empty for most.
+    /// The interruption level's label, shown above the name; usually empty.
     let level: String
     let title: String
     let subtitle: String
     let body: String
     let preview: Preview?
-    /// In place of the app's icon; nil for a message of no person.
+    /// The picture shown instead of the app's icon; nil if the message isn't from a person.
     let avatar: Avatar?
-    /// Of the same conversation, below this one.
+    /// The number of notifications below this one in the same conversation.
     let belowCount: Int
 
     init(_ shown: ShownNotification, appName: String, belowCount: Int) {
@@ -117,14 +117,14 @@ struct Card {
     }
 }
 
-/// What is said about one push beside the phone.
+/// The text about one push, shown beside the phone.
 struct Caption {
     let number: Int
     let outcome: DeliveredPush.Outcome
     let heading: String
     let lines: [String]
 
-    /// - Parameter place: where on the screen it is, if not in plain sight.
+    /// - Parameter place: the push's place on the screen if it isn't visible; otherwise nil.
     init(_ delivery: LockScreenPicture.Delivery, number: Int, place: String? = nil) {
         let push = delivery.push
         self.number = number
@@ -150,12 +150,12 @@ struct Caption {
     private static let maximumLineCount = 6
 }
 
-/// Text for a picture: what moves no cursor, and no more of it than a phone could show.
+/// Text for a picture, without control characters, and limited to what a phone could show.
 enum PictureText {
-    /// One line: line breaks are spaces.
+    /// Returns the text as one line, with line breaks replaced by spaces.
     static func line(_ text: String) -> String { cleaned(text, lineBreak: " ") }
 
-    /// Line breaks of all kinds are `\n`.
+    /// Returns the text with all kinds of line breaks replaced by `\n`.
     static func lines(_ text: String) -> String { cleaned(text, lineBreak: "\n") }
 
     private static func cleaned(_ text: String, lineBreak: Unicode.Scalar) -> String {
@@ -169,7 +169,7 @@ enum PictureText {
             case 0x0a, 0x0d, 0x85, 0x2028, 0x2029: scalars.append(lineBreak)
             case 0...0x1f, 0x7f...0x9f, 0xfeff, 0xfff9...0xfffb, 0xe000...0xf8ff: scalars.append(" ")
             default:
-                // Nobody reads the tenth accent on one letter, and each makes the line taller.
+                // Limit the marks on one letter, because each makes the line taller.
                 let category = scalar.properties.generalCategory
                 marks = category == .nonspacingMark || category == .enclosingMark ? marks + 1 : 0
                 if marks <= 8 { scalars.append(scalar) }
@@ -178,16 +178,16 @@ enum PictureText {
         return String(scalars)
     }
 
-    /// Four lines of a phone have some two hundred.
+    /// Four lines on a phone have about 200.
     private static let maximumScalarCount = 1_500
 }
 
 // MARK: - Painting
 
 extension LockScreenPicture {
-    /// A PNG file, two pixels to a point.
+    /// Returns the picture as a PNG file, with two pixels per point.
     func png() throws(LockScreenPictureError) -> Data {
-        // Once to learn the heights, on a canvas that is thrown away, and then for good.
+        // Paint once on a temporary canvas to measure the heights, and then on the final one.
         let ends = paintRows(on: try Canvas(width: 1, height: 1))
         let phoneHeight = max(Self.minimumPhoneHeight, ends.cards + 34 - Self.margin)
         let height = max(Self.margin + phoneHeight, ends.captions) + Self.margin
@@ -207,12 +207,12 @@ extension LockScreenPicture {
         canvas.rectangle(x: edge, y: edge, width: width, height: height, radius: 44)
         canvas.fill(
             [Ink(0xa9c8f5), Ink(0xcdb9ee), Ink(0xf2c6cf)], from: (edge, edge), to: (edge + width * 0.4, edge + height))
-        // The time that a new phone shows in every advertisement.
+        // The time in Apple's advertisements.
         let clock = TextStyle(size: 76, isBold: true, isCentered: true, ink: Ink(0xffffff, alpha: 0.95))
         canvas.text("9:41", clock, width: width).paint(x: edge, y: edge + 36)
     }
 
-    /// Each caption beside its card. Returns where the last card and the last caption end.
+    /// Paints each caption beside its card. Returns the bottom of the last card and of the last caption.
     private func paintRows(on canvas: Canvas) -> (cards: Double, captions: Double) {
         var ends = (cards: Self.cardsTop, captions: Self.cardsTop)
         for row in rows {
@@ -224,7 +224,7 @@ extension LockScreenPicture {
         }
         if hiddenCount > 0 {
             let style = TextStyle(size: 13, ink: Ink(0x1c1c1e, alpha: 0.7))
-            let earlier = canvas.text("and \(hiddenCount) pushes before them", style, width: Caption.width)
+            let earlier = canvas.text("and \(hiddenCount) earlier pushes", style, width: Caption.width)
             earlier.paint(x: Self.captionLeft, y: ends.captions + 12)
             ends.captions += earlier.height + 14
         }
@@ -233,7 +233,7 @@ extension LockScreenPicture {
 
     private static let margin = 28.0
     private static let bezel = 12.0
-    /// As wide as an iPhone 15's screen, and a frame.
+    /// The width of an iPhone 15's screen, plus a frame.
     private static let phoneWidth = 393 + 2 * bezel
     private static let minimumPhoneHeight = 560.0
     private static let cardsTop = margin + bezel + 160
@@ -244,7 +244,7 @@ extension LockScreenPicture {
 }
 
 extension Card {
-    /// Returns the height.
+    /// Paints it, and returns its height.
     fileprivate func paint(x: Double, y: Double, width: Double, on canvas: Canvas) -> Double {
         let (ink, pale) = (Ink(0x000000), Ink(0x000000, alpha: 0.6))
         let right = x + width - Self.padding - (preview == nil ? 0 : Self.previewSide + 10)
@@ -263,7 +263,7 @@ extension Card {
         let textHeight = texts.map { $0.height + 1 }.reduce(-1, +)
         let height = 2 * Self.padding + max(Self.iconSide, textHeight)
 
-        // What lies below peeks out, narrower and darker.
+        // Notifications below it show at the bottom edge, narrower and darker.
         let depth = min(2, belowCount)
         for depth in stride(from: depth, to: 0, by: -1) {
             let (inset, top) = (Double(depth) * 12, y + height - 40 + Self.stackEdge * Double(depth))
@@ -322,7 +322,7 @@ extension Card {
 }
 
 extension Caption {
-    /// Returns the height.
+    /// Paints it, and returns its height.
     fileprivate func paint(x: Double, y: Double, on canvas: Canvas) -> Double {
         canvas.rectangle(x: x, y: y, width: Self.markSide, height: Self.markSide, radius: Self.markSide / 2)
         canvas.fill(ink)
@@ -339,7 +339,7 @@ extension Caption {
         return height
     }
 
-    /// Green for what was sealed, red for what was not protected.
+    /// Green for sealed content, orange for the safe default, and red for unprotected text.
     private var ink: Ink {
         switch outcome {
         case .opened: Ink(0x28a745)

@@ -4,11 +4,11 @@ internal import PushCore
 internal import PushSimulator
 internal import SealedPush
 
-/// A small square picture of a PNG file of at most 10 MB and 25 megapixels: the middle of the image.
+/// A small square picture of the middle of a PNG file of up to 10 MB and 25 megapixels.
 ///
-/// Returns nil for a damaged file, a larger one, or another kind. Decoding takes up to four bytes a pixel.
+/// Its initializers return nil for a damaged file, a larger one, or another type. Decoding takes up to four bytes per pixel.
 final class Thumbnail: Sendable {
-    /// Nothing draws on it after it was made.
+    /// The picture, which isn't changed after it's created.
     nonisolated(unsafe) let surface: OpaquePointer
 
     convenience init?(of attachment: ShownAttachment) {
@@ -45,16 +45,16 @@ final class Thumbnail: Sendable {
         return surface
     }
 
-    /// Three pixels to each of 44 points.
+    /// The width and height in pixels: 44 points of three pixels each.
     static let side = 132
     static let maximumPixelCount = 25_000_000
     private static let maximumByteCount = 10_485_760
 }
 
-/// What stands for an attachment at the right of a notification.
+/// An attachment's preview on the right side of a notification.
 enum Preview {
     case picture(Thumbnail)
-    /// A sign in place of a picture: the file is no image, or none that is read here.
+    /// A sign instead of a picture, because the file isn't an image, or is one that can't be read here.
     case sign(String)
 
     init(_ attachment: ShownAttachment) {
@@ -70,9 +70,9 @@ enum Preview {
 
 /// PNG files, read and written by Cairo.
 enum PNGImage {
-    /// Nil for anything but a sound PNG file of a size that is read.
+    /// Decodes a PNG file. Returns nil if it isn't valid, or if it's too large.
     static func surface(_ bytes: [UInt8]) -> OpaquePointer? {
-        // PNG, third edition, 5.2 and 11.2.1: the signature, then IHDR, which begins with width and height.
+        // PNG, third edition, 5.2 and 11.2.1: the signature, then IHDR, which starts with width and height.
         guard bytes.count > 33, bytes.starts(with: signature) else { return nil }
         let (width, height) = (number(bytes[16..<20]), number(bytes[20..<24]))
         guard (1...32_767).contains(width), (1...32_767).contains(height), width * height <= Thumbnail.maximumPixelCount
@@ -99,8 +99,8 @@ enum PNGImage {
         return surface
     }
 
-    /// The signature, and the chunks that make the picture: all others, which may unpack to gigabytes, are left out.
-    /// Nil where a chunk reaches beyond the end.
+    /// Returns the signature and the chunks needed for the picture, without all others, which may expand to gigabytes.
+    /// Returns nil if a chunk extends beyond the end of the file.
     static func needed(of bytes: [UInt8]) -> [UInt8]? {
         var kept = signature
         var start = signature.count
