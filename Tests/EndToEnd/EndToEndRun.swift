@@ -7,8 +7,8 @@ internal import SealedPush
 internal import TestPrograms
 internal import TestSupport
 
-/// Real programs from end to end: a sender that is killed again and again, a local APNs with faults, devices that stay
-/// on.
+/// A run of real programs from end to end: a sender that is killed repeatedly, a local APNs with faults, and devices that
+/// stay on.
 package final class EndToEndRun {
     package let folder: RunFolder
     package private(set) var outcome: RunOutcome
@@ -17,7 +17,7 @@ package final class EndToEndRun {
     private let devicesOutput: GrowingFile
     private let acknowledged: GrowingFile
     private var acknowledgedCount = 0
-    /// The local APNs'.
+    /// The log of the local APNs.
     private var log: GrowingFile?
     private var random: SeededGenerator
     private var running: [ChildProcess] = []
@@ -28,7 +28,7 @@ package final class EndToEndRun {
     private var lastReport = ContinuousClock.now
     private var lastSample = ContinuousClock.now
 
-    /// How far a run is.
+    /// The progress of a run.
     package struct Progress: Sendable {
         package let elapsed: Duration
         package let pushCount: Int
@@ -39,12 +39,12 @@ package final class EndToEndRun {
         package let devicesByteCount: Int
     }
 
-    /// What went wrong with the run itself.
+    /// An error in the run itself.
     package struct Failed: Error, CustomStringConvertible { package let description: String }
 
-    /// Makes the folder's contents.
+    /// Creates the folder's contents.
     ///
-    /// - Parameter report: called about every two seconds.
+    /// - Parameter report: Called about every two seconds.
     package init(_ plan: RunPlan, in folder: RunFolder, report: @escaping (Progress) -> Void = { _ in }) throws {
         self.plan = plan
         self.report = report
@@ -58,7 +58,7 @@ package final class EndToEndRun {
         keys = try KeyChanges(plan, newsroom, folder)
     }
 
-    /// Runs all of it; the outcome is judged and everything has ended when it returns, or throws.
+    /// Runs the whole plan. When it returns or throws, every process has ended. When it returns, the outcome is judged.
     package func run() throws {
         defer { for process in running + [sender].compactMap({ $0 }) { process.kill() } }
         let enrolled = try makeKeys()
@@ -75,7 +75,7 @@ package final class EndToEndRun {
         try send(server, devices, until: nil)
         outcome.duration = ContinuousClock.now - sendingStart
 
-        // Whatever the server has sent is on its way, and may be a second showing.
+        // Pushes that the server has sent are still in transit, and one may be a second showing.
         try wait(for: "the devices to show all that was sent") { outcome.shown.lineCount >= outcome.requests.sentCount }
         keys.end()
         outcome.keyChanges = try changing.wait()
@@ -94,7 +94,7 @@ package final class EndToEndRun {
 
     private func makeKeys() throws -> [EnrolledDevice] {
         try newsroom.sender.withSecretText { try Data($0).write(to: folder.senderKey) }
-        // Older than any message: what comes from before a device's key is not opened.
+        // Earlier than any message, because messages from before a device's key aren't opened.
         return try keys.enroll(at: .now().advanced(bySeconds: -3_600))
     }
 
@@ -129,7 +129,7 @@ package final class EndToEndRun {
             let text = RunPlan.deviceName(number)
             guard let name = DeviceName(parsing: text), let user = UserName(parsing: text),
                 let token = outcome.shown.tokens[text].flatMap({ DeviceToken(parsing: $0) })
-            else { throw Failed(description: "\(text) has no token") }
+            else { throw Failed(description: "no token for \(text)") }
             return RegisteredDevice(
                 name: name, user: user, topic: Newsroom.topic, keys: .enrolled(enrolled),
                 address: .active(.apns(token, .sandbox), registered: .now()))
@@ -137,9 +137,9 @@ package final class EndToEndRun {
         try Work { [keys] in try await keys.register(devices) }.wait()
     }
 
-    /// A task, for whoever has none.
+    /// A task that synchronous code can wait for.
     private final class Work<Value: Sendable>: @unchecked Sendable {
-        // Written before the semaphore is signaled, read after it.
+        // Written before the semaphore is signaled, and read after it.
         private var result: Result<Value, any Error>?
         private let isDone = DispatchSemaphore(value: 0)
 
@@ -152,21 +152,21 @@ package final class EndToEndRun {
 
         func wait() throws -> Value {
             isDone.wait()
-            guard let result else { throw Failed(description: "a task has no result") }
+            guard let result else { throw Failed(description: "a task ended without a result") }
             return try result.get()
         }
     }
 
     // MARK: While it runs
 
-    /// Lets a sender work until it is to be killed, or to its end.
+    /// Runs a sender until it should be killed, or until it ends.
     private func send(_ server: ChildProcess, _ devices: ChildProcess, until kill: KillPlan?) throws {
         let remaining = (kill?.pushCount ?? 0) - outcome.requests.pushes.count
-        // The sender counts by itself where it is to die between an answer and its note in the outbox.
+        // The sender counts by itself if it should die between a response and its record in the outbox.
         let words = kill?.kind == .afterAnswer ? ["\(max(1, remaining))"] : []
         let process = try start(
             "sender-\(outcome.killCount + 1)", "soak", ["sender", folder.url.path(percentEncoded: false)] + words)
-        // A thousand phones are not slower than one server: where they share its cores, they come first.
+        // A thousand phones must not be slower than one server, so they have priority if they share its cores.
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(process.identifier), 10)
         sender = process
         try wait(for: "the sender") {
@@ -188,7 +188,7 @@ package final class EndToEndRun {
         }
         outcome.killCount += 1
         if kill.kind == .afterAnswer { outcome.killsAfterAnswer += 1 }
-        // With its journal, which a sender that ends in good order takes away.
+        // Includes the journal, which a sender deletes when it exits normally.
         try searchOutbox()
     }
 
@@ -196,7 +196,7 @@ package final class EndToEndRun {
         guard ContinuousClock.now - lastSample > .milliseconds(100) else { return }
         lastSample = .now
         let progress = Double(outcome.requests.pushes.count) / Double(plan.messageCount)
-        // While messages are sealed, which is sooner than they are sent.
+        // Measured by sealed messages, which are ahead of sent ones.
         keys.note(
             progress: Double(acknowledgedCount) / Double(plan.messageCount), revoking: outcome.shown.haveShownFirstHalf)
         outcome.senderMemory.sample(process.identifier, progress: progress)
@@ -218,7 +218,7 @@ package final class EndToEndRun {
         log?.forEachNewLine { outcome.requests.add(line: $0) }
     }
 
-    /// Looks a hundred times a second, for as long as something still happens.
+    /// Checks a condition a hundred times a second, as long as there is progress.
     private func wait(for what: String, until condition: () throws -> Bool) throws {
         var last = (count: -1, time: ContinuousClock.now)
         while true {
@@ -228,7 +228,7 @@ package final class EndToEndRun {
             if count != last.count { last = (count, .now) }
             guard ContinuousClock.now - last.time < .seconds(120) else {
                 throw Failed(
-                    description: "nothing more happened for two minutes, waiting for \(what): "
+                    description: "no progress for two minutes while waiting for \(what): "
                         + "\(outcome.shown.count) messages shown. \(senderWords())")
             }
             usleep(10_000)
@@ -254,7 +254,7 @@ package final class EndToEndRun {
 
     // MARK: Plaintext
 
-    /// Everything on the way, when all is over: what the sender left behind and what the local APNs kept.
+    /// Searches everything in transit after the run: the files of the sender and of the local APNs.
     private func search() throws {
         try searchOutbox()
         var files = try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil)
@@ -264,15 +264,15 @@ package final class EndToEndRun {
         for file in files { try outcome.search(file) }
     }
 
-    /// Copies of the outbox's files, which another process makes: where this one closes a file that SQLite has open
-    /// here for the apps' records, SQLite's locks are gone. Source: sqlite.org/howtocorrupt.html, 2.2.
+    /// Searches copies of the outbox's files, made by another process. If this process closed a file that SQLite has open
+    /// here for the apps' records, it would drop SQLite's locks. Source: sqlite.org/howtocorrupt.html, 2.2.
     private func searchOutbox() throws {
         let copies = folder.url.appending(path: "Copies")
         try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
         for file in folder.outboxFiles {
             let copy = copies.appending(path: file.lastPathComponent)
             let result = try Program(at: "/bin/cp").run(file.path, copy.path)
-            // A journal may go with a sender that ends in good order.
+            // A sender that exits normally may delete its journal.
             guard result.status == 0 else { continue }
             try outcome.search(copy)
         }

@@ -6,7 +6,7 @@ internal import PushService
 internal import SealedPush
 internal import TestSupport
 
-/// What the apps of a run's phones have done with their keys.
+/// The numbers of key changes that the apps of a run's phones have made.
 package struct KeyChangeCounts: Sendable {
     package internal(set) var rotated = 0
     package internal(set) var confirmed = 0
@@ -15,8 +15,8 @@ package struct KeyChangeCounts: Sendable {
     package internal(set) var revokedHalfway = 0
 }
 
-/// The apps of a run's phones, which change their keys while messages flow, and the server that takes what they hand
-/// over, into the outbox from which another process sends.
+/// The apps of a run's phones, which change their keys while messages flow, and the server that accepts their records
+/// into the outbox from which another process sends.
 final class KeyChanges: Sendable {
     private let plan: RunPlan
     private let newsroom: Newsroom
@@ -26,9 +26,9 @@ final class KeyChanges: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        /// Of the messages, how many have been sealed, from 0 to 1.
+        /// The fraction of messages that have been sealed, from 0 to 1.
         var progress = 0.0
-        /// Phones that have shown the first half of their messages, and revoke next.
+        /// Phones that have shown the first half of their messages, and revoke their keys next.
         var revoking: Set<Int> = []
         var isEnding = false
         var counts = KeyChangeCounts()
@@ -46,7 +46,7 @@ final class KeyChanges: Sendable {
         outbox = try Outbox(at: folder.outbox.path(percentEncoded: false))
     }
 
-    /// Every phone's first launch. A third of them have their keys stolen right after it, and a third rotate.
+    /// Runs every phone's first launch. A third of them then revoke their keys as if stolen, and a third rotate.
     func enroll(at now: Timestamp) throws -> [EnrolledDevice] {
         try apps.enumerated().map { number, app in
             var server = try newsroom.enroll(app, at: now)
@@ -59,10 +59,10 @@ final class KeyChanges: Sendable {
         }
     }
 
-    /// Devices with their tokens, as the server stores them.
+    /// Registers devices with their tokens, as the server does.
     func register(_ devices: [RegisteredDevice]) async throws { try await outbox.register(devices) }
 
-    /// - Parameter revoking: phones that have shown what they are to show before they revoke their keys.
+    /// - Parameter revoking: Phones that have shown all they should show before they revoke their keys.
     func note(progress: Double, revoking: Set<Int>) {
         state.withLock {
             $0.progress = progress
@@ -72,7 +72,7 @@ final class KeyChanges: Sendable {
 
     func end() { state.withLock { $0.isEnding = true } }
 
-    /// Changes keys at the pace of the work, until it ends; then confirms what messages have opened under.
+    /// Changes keys at the pace of the work until it ends; then confirms the keys that messages have opened with.
     func run() async throws -> KeyChangeCounts {
         var random = SeededGenerator(seed: plan.seed)
         var count = 0
@@ -95,7 +95,7 @@ final class KeyChanges: Sendable {
         return state.withLock { $0.counts }
     }
 
-    /// False where the phone waits for a message.
+    /// Returns false if the phone must wait for a message first.
     private func change(_ number: Int) async throws -> Bool {
         let app = apps[number]
         if try app.hasNews {
@@ -117,7 +117,7 @@ final class KeyChanges: Sendable {
         return true
     }
 
-    /// What was sealed to its keys is shown, and what is sealed from here on is sealed to its next one.
+    /// Revokes a phone's keys after it has shown what was sealed to them. Later messages are sealed to its next key.
     private func revoke(_ number: Int) async throws {
         try await handOver(apps[number].device.revoke(), number)
         state.withLock { $0.counts.revokedHalfway += 1 }

@@ -4,14 +4,14 @@ package import PushService
 package import PushSimulator
 package import SealedPush
 
-/// The app on one simulated phone: makes the phone's keys and looks after them by an app's own calls, in another
-/// process than the one that runs its extension.
+/// The app on one simulated phone. Creates and maintains the phone's keys with an app's own calls, in a process other
+/// than the one that runs its extension.
 package struct PhoneApp: Sendable {
     package let phone: SimulatedDevice
-    /// What an app gets from its `ServiceConfiguration`.
+    /// The device that an app gets from its `ServiceConfiguration`.
     package let device: OwnDevice
 
-    /// - Parameter folder: the phone's own.
+    /// - Parameter folder: The phone's own folder.
     package init(in folder: URL, trusting newsroom: Newsroom) throws {
         phone = SimulatedDevice(container: folder)
         let standard = StandardConfiguration(
@@ -21,24 +21,24 @@ package struct PhoneApp: Sendable {
         self.device = device
     }
 
-    /// Whether a key waits under which a message has opened, so that there is something to maintain.
+    /// Whether a message has opened with an unconfirmed key, so that there is something to maintain.
     package var hasNews: Bool {
         get throws { try phone.rotation.unconfirmed.map { phone.hasOpened(under: $0.key) } ?? false }
     }
 }
 
-/// Who sends to phones, and asks each to prove what it hands over. Apps believe its authority, and its sender by a set
-/// alone.
+/// The sender to the phones, which asks each to prove its keys. Apps pin its authority, and trust its sender only through
+/// a sender set.
 package struct Newsroom: Sendable {
     package static let topic: Topic = "com.example.app"
-    /// What travels in the clear.
+    /// The alert that is sent in the clear.
     package static let safeDefault: WireAlert = "You have a new message!"
     package let sender = SenderPrivateKey()
     private let authority = AuthorityPrivateKey()
 
     package init() {}
 
-    /// For `--trust`, and for an app's own `authorities`.
+    /// The authority's public key, for `--trust` and for an app's own `authorities`.
     package var trusted: String { authority.authority.description }
 
     package func senderSet(_ counter: UInt64, at now: Timestamp) throws -> SenderSet {
@@ -47,7 +47,7 @@ package struct Newsroom: Sendable {
             expires: now.advanced(bySeconds: 30 * 86_400), signedBy: authority)
     }
 
-    /// A phone's first launch: its app takes the sender set and enrolls, and proves its key.
+    /// Runs a phone's first launch: its app accepts the sender set, enrolls, and proves its key.
     package func enroll(_ app: PhoneApp, at now: Timestamp) throws -> EnrolledDevice {
         try app.device.accept(senderSet: senderSet(1, at: now).description, at: now)
         var server = try EnrolledDevice(pinning: app.device.enroll(at: now), topic: Self.topic, at: now)
@@ -55,7 +55,7 @@ package struct Newsroom: Sendable {
         return server
     }
 
-    /// The server takes a record that an app hands over, and has the new keys in it proven.
+    /// Accepts a record from an app on the server, and has its new keys proven.
     package func take(
         _ record: DeviceRecord, of app: PhoneApp, to server: inout EnrolledDevice, at now: Timestamp
     ) throws {

@@ -3,10 +3,10 @@ internal import Glibc
 import PushCore
 internal import SealedPush
 
-/// Looks for words in files, byte for byte, in each form that a program may write them down in.
+/// Searches files byte by byte for words in every form in which a program might write them.
 package struct PlaintextSearch: Sendable {
     private var needles: [(word: String, form: String, bytes: [UInt8])] = []
-    /// By the first two bytes of a needle, whether there is one.
+    /// Whether a needle begins with two given bytes, which are the index.
     private var beginnings = [Bool](repeating: false, count: 65_536)
 
     package struct Finding: Hashable, Sendable, CustomStringConvertible {
@@ -25,7 +25,7 @@ package struct PlaintextSearch: Sendable {
         }
     }
 
-    /// The forms that are looked for, each once.
+    /// Returns the forms to search for, each once.
     package static func forms(of word: String) -> [String: [UInt8]] {
         let utf8 = Array(word.utf8)
         var forms = [
@@ -41,7 +41,7 @@ package struct PlaintextSearch: Sendable {
             },
         ]
         for shift in 0..<3 {
-            // Without the characters at both ends that depend on what stands beside.
+            // Drop the characters at both ends, which depend on the neighboring bytes.
             let text = Data(repeating: 0, count: shift).appending(utf8).base64EncodedString()
             let core = text.prefix { $0 != "=" }.dropFirst(shift == 0 ? 0 : shift + 1).dropLast()
             forms["base64, \(shift) bytes in"] = Array(core.utf8)
@@ -52,7 +52,7 @@ package struct PlaintextSearch: Sendable {
         return forms
     }
 
-    /// Everything that is found in a file, each form once, and how many bytes it has.
+    /// Returns the findings in a file, each form once, and the file's size.
     package func search(_ file: URL) throws -> (findings: Set<Finding>, byteCount: Int) {
         let descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CocoaError(.fileReadNoSuchFile) }
@@ -71,7 +71,7 @@ package struct PlaintextSearch: Sendable {
             total += count
             let end = kept + count
             buffer.withUnsafeBufferPointer { search(UnsafeBufferPointer(rebasing: $0[..<end]), file, &findings) }
-            // What stands across two chunks is found in the second.
+            // A word that spans two chunks is found in the second.
             kept = min(longest, end)
             for index in 0..<kept { buffer[index] = buffer[end - kept + index] }
         }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// What the local APNs' log says about the pushes that came: how often each, with which answers, and always the same.
+/// The pushes in the log of the local APNs: the attempts at each, their answers, and whether all attempts are the same.
 package struct RequestLog: Sendable {
-    /// By `apns-id`.
+    /// The pushes, by `apns-id`.
     package private(set) var pushes: [String: Push] = [:]
     package private(set) var requestCount = 0
     package private(set) var faults = FaultList()
-    /// What went to devices, as often as it did.
+    /// The number of notifications sent to devices, repeats included.
     package private(set) var sentCount = 0
     package private(set) var statuses: [Int: Int] = [:]
     package private(set) var resetCount = 0
@@ -14,24 +14,24 @@ package struct RequestLog: Sendable {
     package private(set) var goAwayCount = 0
 
     package struct Push: Sendable {
-        /// Of everything that must not change from one attempt to the next.
+        /// The digest of everything that must not change between attempts.
         let digest: Int
         package let collapseID: String
         package var attemptCount = 1
-        /// 200s that left the server. After a second one, the first came too late, or the sender died before it was
-        /// noted.
+        /// The number of 200s that left the server. If there is a second one, the first came too late, or the sender died
+        /// before it recorded it.
         package var acceptedCount = 0
     }
 
     package init() {}
 
-    /// Pushes that APNs accepted, and said so, more than once.
+    /// The number of pushes for which APNs answered more than once that it accepted them.
     package var answeredTwiceCount: Int { pushes.values.count { $0.acceptedCount > 1 } }
     package var sentAgainCount: Int { pushes.values.count { $0.attemptCount > 1 } }
 
     package mutating func add(line: some Collection<UInt8>) {
         guard let object = (try? JSONSerialization.jsonObject(with: Data(line))) as? [String: Any] else {
-            return faults.add("the local APNs logged what is no JSON")
+            return faults.add("the local APNs logged a line that isn't JSON")
         }
         if object["event"] as? String == "goaway" { goAwayCount += 1 }
         guard object["event"] as? String == "request" else { return }
@@ -39,7 +39,7 @@ package struct RequestLog: Sendable {
         guard let headers = object["headers"] as? [String: Any], let apnsID = headers["apns-id"] as? String,
             let collapseID = headers["apns-collapse-id"] as? String, let path = object["path"] as? String,
             let payload = object["payload"] as? String, let status = object["status"] as? Int
-        else { return faults.add("a request without its identifiers") }
+        else { return faults.add("a request lacks its identifiers") }
         let others = ["apns-topic", "apns-priority", "apns-push-type", "apns-expiration"].map {
             headers[$0] as? String ?? "-"
         }
@@ -53,8 +53,8 @@ package struct RequestLog: Sendable {
             return
         }
         pushes[apnsID]?.attemptCount += 1
-        if earlier.collapseID != collapseID { faults.add("\(apnsID) came under two collapse IDs") }
-        if earlier.digest != digest { faults.add("\(apnsID) came with another token, header or payload") }
+        if earlier.collapseID != collapseID { faults.add("\(apnsID) arrived with two collapse IDs") }
+        if earlier.digest != digest { faults.add("\(apnsID) arrived with another token, header, or payload") }
     }
 
     private mutating func note(_ apnsID: String, status: Int, fault: String?, outcome: String?) {
@@ -67,7 +67,7 @@ package struct RequestLog: Sendable {
         }
     }
 
-    /// Whether each message is one push, under the identifiers that its device showed it under.
+    /// Checks that each message is one push, with the identifiers that its device showed.
     package mutating func compare(with shown: ShownMessages, messageCount: Int) {
         if pushes.count != messageCount { faults.add("\(pushes.count) pushes for \(messageCount) messages") }
         let collapseIDCount = Set(pushes.values.map { $0.collapseID }).count
@@ -75,7 +75,7 @@ package struct RequestLog: Sendable {
         for message in 0..<messageCount {
             guard let notification = shown.notification(of: message) else { continue }
             if pushes[notification.apnsID]?.collapseID != notification.identifier {
-                faults.add("message \(message) was shown under identifiers that never were on the wire")
+                faults.add("message \(message) was shown under identifiers that were never sent")
             }
         }
     }

@@ -1,13 +1,13 @@
 package import Foundation
 internal import Glibc
 
-/// Where the parts of a run keep what they have.
+/// The files of a run.
 package struct RunFolder: Sendable {
     package let url: URL
-    /// For the phones' keychains and ledgers, a file for each message: in memory where there is room for that, since a
-    /// thousand phones do not share one disk.
+    /// The folder for the phones' keychains and ledgers, which have a file for each message. In memory if there is room,
+    /// because a thousand phones don't share one disk.
     private let devices: URL
-    /// What is this run's alone, in memory.
+    /// This run's own folder in memory.
     private let memory: URL?
 
     package init(_ url: URL) {
@@ -16,7 +16,7 @@ package struct RunFolder: Sendable {
         memory = nil
     }
 
-    /// - Parameter stateByteCount: what the devices will need.
+    /// - Parameter stateByteCount: The space that the devices will need.
     package init(_ url: URL, stateByteCount: Int) {
         self.url = url
         let place = "/dev/shm"
@@ -32,23 +32,23 @@ package struct RunFolder: Sendable {
     }
 
     package var outbox: URL { url.appending(path: "outbox.db") }
-    /// The sender's key alone, as text.
+    /// The sender's key, as text.
     package var senderKey: URL { url.appending(path: "sender-key.txt") }
     package var apns: URL { url.appending(path: "APNs") }
     package var states: URL { devices.appending(path: "States") }
     package var apnsLog: URL { apns.appending(path: "log.jsonl") }
-    /// The numbers for which enqueueing has returned, a line each.
+    /// The numbers of the messages for which enqueueing has returned, one per line.
     package var acknowledged: URL { url.appending(path: "acknowledged.txt") }
-    /// Is there once a phone has revoked its keys halfway, and the outbox knows.
+    /// A file that exists once a phone has revoked its keys halfway and the outbox has the record.
     package func revoked(_ device: Int) -> URL { url.appending(path: "Revoked").appending(path: "\(device)") }
     package var senderLog: URL { url.appending(path: "sender.log") }
     package var senderMetrics: URL { url.appending(path: "sender.metrics") }
     package var plan: URL { url.appending(path: "plan.json") }
 
-    /// What a process printed, both ways.
+    /// The output of a process, including its errors.
     package func output(of process: String) -> URL { url.appending(path: "\(process).out") }
 
-    /// What the outbox has on the disk, whichever of the three are there.
+    /// The outbox's files on disk, whichever of the three exist.
     package var outboxFiles: [URL] {
         ["", "-wal", "-shm"].map { URL(filePath: outbox.path(percentEncoded: false) + $0) }
             .filter { FileManager.default.fileExists(atPath: $0.path(percentEncoded: false)) }

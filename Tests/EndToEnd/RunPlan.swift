@@ -1,31 +1,31 @@
 internal import Foundation
 internal import TestSupport
 
-/// What one run from end to end is made of: how much is sent, what goes wrong, and how patient the sender is.
+/// The plan of an end-to-end run: the amount of messages, the failures, and the sender's time limits.
 package struct RunPlan: Codable, Sendable {
     package var messageCount: Int
     package var deviceCount: Int
-    /// How often the sender is killed.
+    /// The number of times that the sender is killed.
     package var killCount: Int
-    /// How often, over the whole run, an app makes a new key on its phone or confirms one. Besides, a third of the
-    /// phones revoke their first key before anything is sent, a third rotate, and a third revoke all their keys
-    /// halfway.
+    /// The number of times, over the whole run, that an app creates a new key on its phone or confirms one. In addition, a
+    /// third of the phones revoke their first key before sending begins, a third rotate it, and a third revoke all their
+    /// keys halfway.
     package var keyChangeCount: Int
-    /// Of the kills, the changes of keys and the local APNs' faults.
+    /// The seed for the kills, the key changes, and the faults of the local APNs.
     package var seed: UInt64
     package var faults = Faults()
     package var patience = Patience()
-    /// What every message says besides its number.
+    /// The text of every message, apart from its number.
     package var marker = Marker()
-    /// By how many bytes sender and server may grow after the first tenth; nil where the run is too short to say, or
-    /// where a sanitizer keeps what was freed.
+    /// The bytes by which sender and server may grow after the first tenth; nil if the run is too short to judge, or if a
+    /// sanitizer keeps freed memory.
     package var growthLimit: Int?
-    /// How many pushes may be accepted again although APNs had said that it has them: those whose answer died with a
-    /// sender, and a few that came too late. Nil where so little time is given that a busy machine misses it often.
+    /// The number of pushes that may be accepted again after APNs accepted them: those whose answer died with a sender, and
+    /// a few whose answer came too late. Nil if the time limits are so short that a busy machine often misses them.
     package var acceptedAgainLimit: Int?
 
     package init(messageCount: Int, deviceCount: Int, killCount: Int, seed: UInt64) {
-        precondition(messageCount > 0 && deviceCount > 0 && killCount >= 0, "a run has messages and devices")
+        precondition(messageCount > 0 && deviceCount > 0 && killCount >= 0, "a run needs messages and devices")
         self.messageCount = messageCount
         self.deviceCount = deviceCount
         self.killCount = killCount
@@ -33,13 +33,13 @@ package struct RunPlan: Codable, Sendable {
         self.seed = seed
     }
 
-    /// Chances from 0 to 1, of each request.
+    /// The faults, with chances from 0 to 1 for each request.
     package struct Faults: Codable, Sendable {
         package var resets = 0.05
         package var lostResponses = 0.05
         package var unavailable = 0.02
         package var tooManyRequests = 0.01
-        /// Requests on a connection.
+        /// The number of requests on a connection after which it gets GOAWAY.
         package var goAwayEvery = 3_000
 
         package var arguments: [String] {
@@ -53,18 +53,18 @@ package struct RunPlan: Codable, Sendable {
         }
     }
 
-    /// In milliseconds, but for the factor.
+    /// The sender's time limits, in milliseconds, and its limits of concurrency.
     package struct Patience: Codable, Sendable {
-        /// For an answer.
+        /// The time limit for an answer.
         package var request = 2_000
         package var lease = 4_000
-        /// Apple's 15 minutes after a 503 become 90 ms.
+        /// The factor for delays. It turns Apple's 15 minutes after a 503 into 90 ms.
         package var delayFactor = 1e-4
         package var inFlightCount = 256
         package var enqueuerCount = 16
     }
 
-    /// Words with spaces, umlauts and a picture, so that each way of writing them down differs from the others.
+    /// Words with spaces, umlauts, and an emoji, so that each way of encoding them gives a different result.
     package struct Marker: Codable, Sendable {
         package var title = "Quittenkorb für Nina 🍐"
         package var body = "Zwölf süße Äpfel im Keller"
@@ -74,13 +74,13 @@ package struct RunPlan: Codable, Sendable {
         package var all: [String] { [title, body, data, key] }
     }
 
-    /// Counted from 0.
+    /// Returns the number of a message's device, counted from 0.
     package func device(of message: Int) -> Int { message % deviceCount }
 
     package func body(of message: Int) -> String { "\(marker.body), No. \(message)" }
 
-    /// Whether this phone revokes its keys while messages flow: after the first half of its own, of which the last may
-    /// be sent to it again.
+    /// Whether this phone revokes its keys while messages flow. It does so after the first half of its own messages, the
+    /// last of which may be sent to it again.
     package func revokesHalfway(_ device: Int) -> Bool { device % 3 == 0 }
 
     package var revokingCount: Int { (0..<deviceCount).count { revokesHalfway($0) } }
@@ -88,12 +88,12 @@ package struct RunPlan: Codable, Sendable {
     /// Whether a message is sealed only after that.
     package func isHeld(_ message: Int) -> Bool { message >= messageCount / 2 && revokesHalfway(device(of: message)) }
 
-    /// A phone's messages of the first half.
+    /// Returns a phone's messages in the first half.
     package func firstHalf(of device: Int) -> StrideTo<Int> {
         stride(from: device, to: messageCount / 2, by: deviceCount)
     }
 
-    /// Nil where it is no message's.
+    /// Returns the number of the message with this body, or nil if there is none.
     package func message(saying body: String) -> Int? {
         guard body.hasPrefix("\(marker.body), No. "), let last = body.split(separator: " ").last,
             let number = Int(last), (0..<messageCount).contains(number), self.body(of: number) == body
@@ -101,25 +101,25 @@ package struct RunPlan: Codable, Sendable {
         return number
     }
 
-    /// As `device-simulator run --count` calls them.
+    /// Returns the name that `device-simulator run --count` gives a device.
     package static func deviceName(_ number: Int) -> String { "phone-\(number + 1)" }
 }
 
-/// When and how the sender is killed.
+/// The time and manner of killing the sender.
 struct KillPlan: Sendable {
-    /// Once the local APNs has seen so many pushes.
+    /// The number of pushes that the local APNs must have seen.
     let pushCount: Int
     let kind: Kind
 
     enum Kind: Sendable {
-        /// From outside.
+        /// Killed from outside.
         case anyMoment
-        /// By its own hand, when APNs has answered and before that is noted in the outbox.
+        /// Kills itself after APNs has answered and before it records that in the outbox.
         case afterAnswer
     }
 
-    /// Both kinds by turns, at random moments of the first three fifths: the last sender is left enough to do to show
-    /// that its memory does not grow.
+    /// Alternates between both kinds, at random moments in the first three fifths. That leaves the last sender enough work
+    /// to show that its memory doesn't grow.
     static func make(_ plan: RunPlan, _ random: inout SeededGenerator) -> [KillPlan] {
         let last = max(1, plan.messageCount * 3 / 5)
         let counts = (0..<plan.killCount).map { _ in Int.random(in: min(last, 20)...last, using: &random) }.sorted()

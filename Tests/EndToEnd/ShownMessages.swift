@@ -1,24 +1,24 @@
 internal import Foundation
 
-/// What the devices' people saw, from the lines that `device-simulator run --json` prints, and what is wrong with it.
+/// The notifications shown on the devices, read from the output of `device-simulator run --json`, and their faults.
 ///
-/// A message is shown once if one notification with its text ever came on a screen: the first under its identifier.
-/// What arrives again under that identifier takes its place there. Anything but a message's own text, above all the
-/// safe default, is wrong.
+/// A message counts as shown once if exactly one notification with its text appeared on a screen: the first with its
+/// identifier. Later ones with that identifier replace it. Anything but a message's own text is a fault, above all the
+/// safe default.
 package struct ShownMessages: Sendable {
     private let plan: RunPlan
     package private(set) var tokens: [String: String] = [:]
-    /// Notifications, with those that took another's place.
+    /// The number of notifications, including replacements.
     package private(set) var lineCount = 0
     package private(set) var replacementCount = 0
-    /// Messages that were shown, and came again after their phone had revoked the key that they are sealed to.
+    /// The number of messages that were shown, and arrived again after their phone had revoked the key they are sealed to.
     package private(set) var repeatedUnderRevokedCount = 0
     package private(set) var faults = FaultList()
     private var notifications: [Notification?]
-    /// By device and identifier, what the screen shows.
+    /// The message on the screen, by device and identifier.
     private var screens: [Place: Int] = [:]
     package private(set) var count = 0
-    /// Set when the devices are told to end.
+    /// Whether the devices were told to exit.
     package var mayGoOffline = false
 
     private struct Place: Hashable {
@@ -36,10 +36,10 @@ package struct ShownMessages: Sendable {
         notifications = Array(repeating: nil, count: plan.messageCount)
     }
 
-    /// Of a message that was shown.
+    /// Returns a message's notification; nil if it wasn't shown.
     package func notification(of message: Int) -> Notification? { notifications[message] }
 
-    /// The phones that revoke their keys halfway, and have come so far.
+    /// The phones that revoke their keys halfway, and that have shown everything before that.
     package var haveShownFirstHalf: Set<Int> {
         Set(
             (0..<plan.deviceCount).filter { device in
@@ -52,12 +52,12 @@ package struct ShownMessages: Sendable {
     package mutating func add(line: some Collection<UInt8>) {
         guard let object = (try? JSONSerialization.jsonObject(with: Data(line))) as? [String: Any],
             let event = object["event"] as? String
-        else { return faults.add("a device printed what is no event") }
+        else { return faults.add("a device printed a line that isn't an event") }
         switch event {
         case "online": if let device = object["device"] as? String { tokens[device] = object["token"] as? String }
         case "notification": addNotification(object)
         case "offline" where mayGoOffline: break
-        default: faults.add("a device had the event \(event)")
+        default: faults.add("a device reported the unexpected event \(event)")
         }
     }
 
@@ -65,7 +65,7 @@ package struct ShownMessages: Sendable {
         lineCount += 1
         guard let device = object["device"] as? String, let identifier = object["identifier"] as? String,
             let apnsID = object["apnsID"] as? String, let isReplacement = object["replaced"] as? Bool
-        else { return faults.add("a notification without its names") }
+        else { return faults.add("a notification lacks its identifiers") }
         let outcome = object["outcome"] as? String ?? "nothing"
         if object["reason"] as? String == "unknown-recipient", isReplacement,
             let message = screens[Place(device: device, identifier: identifier)],
@@ -88,21 +88,21 @@ package struct ShownMessages: Sendable {
     private mutating func add(_ message: Int, _ notification: Notification, on device: String, _ isReplacement: Bool) {
         let place = Place(device: device, identifier: notification.identifier)
         if let earlier = screens.updateValue(message, forKey: place), earlier != message {
-            faults.add("message \(message) took the place of message \(earlier)")
+            faults.add("message \(message) replaced message \(earlier)")
         }
         if let earlier = notifications[message] {
             if earlier != notification { faults.add("message \(message) was shown under two identifiers") }
             if !isReplacement { faults.add("message \(message) was shown twice") }
             replacementCount += 1
         } else {
-            if isReplacement { faults.add("message \(message) took the place of what was never there") }
+            if isReplacement { faults.add("message \(message) replaced a notification that was never shown") }
             notifications[message] = notification
             count += 1
         }
     }
 }
 
-/// Sentences, the first few of them kept and all counted.
+/// A list of faults as sentences. All are counted, but only the first few are kept.
 package struct FaultList: Sendable {
     package private(set) var count = 0
     package private(set) var sentences: [String] = []

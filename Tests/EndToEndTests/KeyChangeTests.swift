@@ -8,13 +8,13 @@ import SimulatedAPNs
 import TestSupport
 import Testing
 
-/// Apps that use their phones' keychains while other processes open messages with them.
+/// Apps use their phones' keychains while other processes open messages with them.
 @Suite("Phones that change their keys while messages flow", .serialized, .blocking) struct KeyChangeTests {
-    /// What a phone's app does, or what is sent to it.
+    /// An action of a phone's app, or a message to it.
     private enum Act: CaseIterable { case send, sendMore, rotate, maintain, acceptSet, revoke }
 
     @Test(
-        "make, confirm, retire and revoke them: no message is lost, none shown twice, and the server knows what is in use"
+        "as keys are created, confirmed, retired, and revoked, each message is shown once, and the server keeps up"
     ) func flow() async throws {
         var random = SeededGenerator()
         let rig = try await Rig(processCount: 1)
@@ -23,7 +23,7 @@ import Testing
         faults.duplicates = 0.3
         rig.server.faults = faults
         var run = Run(rig)
-        // Each phone once from the beginning to the end, then whatever comes.
+        // Each phone goes through its whole life once; after that, actions are random.
         for phone in rig.apps.indices {
             for act in [.send, .rotate, .send, .maintain, .revoke, .send] as [Act] {
                 if act == .maintain { try await run.drain() }
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// What has been sent to whom, and what the apps have done.
+    /// The messages that were sent, and the actions of the apps.
     private struct Run {
         let rig: Rig
         var phones: [Int] = []
@@ -61,20 +61,20 @@ import Testing
             try await rig.send(messages)
         }
 
-        /// Until the phones have shown what was sent to them.
+        /// Waits until the phones have shown everything that was sent to them.
         func drain() async throws {
             let (rig, count) = (rig, phones.count)
             try await rig.wait("all pushes acknowledged") { rig.server.deviceCounts.unacknowledged == 0 }
             try await rig.wait("all messages shown") {
                 let all = try rig.notifications()
-                // Nobody waits in vain for one that is not as it is to be.
+                // Fail at once if a message wasn't opened, instead of waiting for it in vain.
                 for other in all where other["outcome"] as? String != "opened" { throw Lost(description: "\(other)") }
                 return Set(all.compactMap { $0["body"] as? String }).count == count
             }
         }
     }
 
-    /// A notification without its message.
+    /// An error for a notification that wasn't opened.
     private struct Lost: Error, CustomStringConvertible { let description: String }
 
     private func perform(_ act: Act, _ phone: Int, _ run: inout Run) async throws {
@@ -101,7 +101,7 @@ import Testing
             run.retiredCount += done.retired.count
             record = done.record
         case .revoke:
-            // What is on its way to the keys is lost with them, as it is to be: nothing may be.
+            // Messages in transit are lost with the keys, by design, so make sure that there are none.
             try await run.drain()
             try await run.send(to: rig.apps.indices.filter { $0 != phone })
             record = try app.device.revoke(at: now)
@@ -122,7 +122,7 @@ import Testing
         }
         #expect(firsts.count == run.phones.count)
         #expect(firsts.values.allSatisfy { $0 == 1 })
-        #expect(all.count > firsts.count, "some came twice, and replaced themselves")
+        #expect(all.count > firsts.count, "some arrived twice, and replaced themselves")
         print(
             "\(all.count) notifications of \(firsts.count) messages; \(run.rotatedCount) keys rotated, ", terminator: ""
         )

@@ -7,8 +7,8 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("A device that is told the same push in parallel", .serialized, .blocking) struct ParallelTests {
-    @Test("a push opens also if two processes of a phone take the connection from each other")
+@Suite("A device that receives the same push in parallel", .serialized, .blocking) struct ParallelTests {
+    @Test("a push opens even if two processes of a phone take over the connection from each other")
     func connections() async throws {
         let rig = try await Rig(processCount: 2)
         defer { for process in rig.processes { process.kill() } }
@@ -16,11 +16,11 @@ import Testing
         for round in 0..<6 {
             let other = rig.processes[1 - round % 2]
             try await rig.disconnect(round % 2)
-            // In every third round, the other process is suspended: its pushes arrive, and wait unread.
+            // In every third round, the other process is suspended, so its pushes arrive but wait unread.
             if round % 3 == 2 { Glibc.kill(other.identifier, SIGSTOP) }
             try await rig.send(sentCount..<sentCount + 200)
             sentCount += 200
-            // It takes the devices back, and with them what the other process is working on.
+            // This process takes over the devices, along with the pushes that the other one is handling.
             try await rig.reconnect(round % 2)
             try await rig.wait("all pushes acknowledged") { rig.server.deviceCounts.unacknowledged == 0 }
             Glibc.kill(other.identifier, SIGCONT)
@@ -38,6 +38,6 @@ import Testing
         #expect(places.count == sentCount)
         #expect(places.values.allSatisfy { $0.count == 1 })
         print("\(all.count) notifications of \(sentCount) messages")
-        #expect(all.count > sentCount, "some came to both processes")
+        #expect(all.count > sentCount, "some arrived in both processes")
     }
 }

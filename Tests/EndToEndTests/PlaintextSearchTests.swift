@@ -6,7 +6,7 @@ import Testing
 @Suite("The search for plaintext") struct PlaintextSearchTests {
     private static let word = "Zwölf süße Äpfel 🍐"
 
-    @Test("the search finds a planted word in each form, wherever it stands, also across two reads")
+    @Test("the search finds a planted word in each form and at each place, even across two reads")
     func planted() throws {
         let folder = try TemporaryFolder()
         var generator = SeededGenerator()

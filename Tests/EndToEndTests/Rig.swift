@@ -10,14 +10,14 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Phones whose apps have made their keys, one process or several that run their extensions, and a transport to them.
+/// Phones whose apps have created their keys, one or more processes that run their extensions, and a transport to them.
 final class Rig {
     let server: LocalAPNs
     private(set) var processes: [ChildProcess] = []
     private let folder: TemporaryFolder
     let newsroom = Newsroom()
     let apps: [PhoneApp]
-    /// What the server knows of each.
+    /// The server's record of each device.
     var enrolled: [EnrolledDevice]
     private let sealer: Sealer
     private let transport: APNSTransport
@@ -61,12 +61,12 @@ final class Rig {
         try await wait("the devices' first lines") { try self.lines(number).count == Self.deviceCount }
     }
 
-    /// All at once.
+    /// Sends the messages concurrently, to the devices in turn.
     func send(_ messages: Range<Int>) async throws {
         try await send(messages.map { (message: $0, device: $0 % Self.deviceCount) })
     }
 
-    /// The same, to whom it is to go.
+    /// Sends the messages concurrently, to the given devices.
     func send(_ messages: [(message: Int, device: Int)]) async throws {
         let requests = try messages.map { message, device in
             let recipient = try enrolled[device].recipient(at: .now())
@@ -80,7 +80,7 @@ final class Rig {
         }
     }
 
-    /// One that does not have the devices: the server hardly notices.
+    /// Disconnects a process. If it doesn't hold the devices, the server hardly notices.
     func disconnect(_ number: Int) async throws {
         let before = try count("offline", number)
         Glibc.kill(processes[number].identifier, SIGUSR1)

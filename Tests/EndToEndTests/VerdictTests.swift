@@ -2,7 +2,7 @@ import EndToEnd
 import Foundation
 import Testing
 
-/// A verdict that can't be bad would say nothing: each fault is put in once.
+/// Injects each fault once, because a verdict that can't be bad would be meaningless.
 @Suite("The verdict on what was shown") struct VerdictTests {
     private let plan = RunPlan(messageCount: 4, deviceCount: 2, killCount: 0, seed: 1)
 
@@ -25,7 +25,7 @@ import Testing
         return shown
     }
 
-    @Test("the verdict is good where each message came once, or again in its own place") func good() {
+    @Test("the verdict is good if each message arrived once, or again in its own place") func good() {
         let shown = shown(line(0), line(1), line(0, replaced: true), line(2), line(3), line(0, replaced: true))
         #expect(shown.faults.count == 0)
         #expect(shown.count == 4)
@@ -33,9 +33,9 @@ import Testing
         #expect(shown.replacementCount == 2)
     }
 
-    @Test("the verdict names what is missing") func missing() { #expect(shown(line(0), line(3)).missing == [1, 2]) }
+    @Test("the verdict names missing messages") func missing() { #expect(shown(line(0), line(3)).missing == [1, 2]) }
 
-    @Test("the verdict finds a second showing, under any identifier, and a safe default, even in its place")
+    @Test("the verdict reports a second showing under any identifier, and a safe default even in its place")
     func bad() {
         let cases: [(ShownMessages, String)] = [
             (shown(line(0), line(0)), "message 0 was shown twice"),
@@ -46,10 +46,10 @@ import Testing
                 "phone-1 showed no message: safe-default, replayed"
             ), (shown(line(0, body: "\(plan.body(of: 0))0")), "phone-1 showed no message: opened, replayed"),
             (shown(line(0, device: 1)), "message 0 was shown on phone-2"),
-            (shown(line(0), line(2, identifier: "collapse-0")), "message 2 took the place of message 0"),
-            (shown(line(0, replaced: true)), "message 0 took the place of what was never there"),
-            (shown(Array("no JSON".utf8)), "a device printed what is no event"),
-            (shown(Array(#"{"event":"offline"}"#.utf8)), "a device had the event offline"),
+            (shown(line(0), line(2, identifier: "collapse-0")), "message 2 replaced message 0"),
+            (shown(line(0, replaced: true)), "message 0 replaced a notification that was never shown"),
+            (shown(Array("no JSON".utf8)), "a device printed a line that isn't an event"),
+            (shown(Array(#"{"event":"offline"}"#.utf8)), "a device reported the unexpected event offline"),
         ]
         for (shown, sentence) in cases { #expect(shown.faults.sentences == [sentence]) }
     }
@@ -72,7 +72,7 @@ import Testing
         return requests
     }
 
-    @Test("the verdict counts what was sent again, and what was accepted twice after a first answer was lost")
+    @Test("the verdict counts pushes that were sent again, and those accepted twice after the first answer was lost")
     func again() {
         let requests = requests(
             request(0), request(0), request(1, fault: "reset"), request(1), request(2, fault: "lost-response"),
@@ -85,7 +85,7 @@ import Testing
         #expect(requests.lostCount == 1)
     }
 
-    @Test("the verdict finds a retry with another byte or collapse ID, and a push too many") func changed() {
+    @Test("the verdict reports a retry with another byte or collapse ID, and an extra push") func changed() {
         #expect(requests(request(0), request(0, collapseID: "other")).faults.count == 1)
         #expect(requests(request(0), request(0, payload: "sealed anew")).faults.count == 1)
         #expect(requests(request(0), request(0, path: "/3/device/0b")).faults.count == 1)
@@ -98,10 +98,10 @@ import Testing
         #expect(tooMany.faults.sentences == ["5 pushes for 4 messages"])
         var unknown = requests(request(0), request(1), request(2), request(3, collapseID: "other"))
         unknown.compare(with: all, messageCount: 4)
-        #expect(unknown.faults.sentences == ["message 3 was shown under identifiers that never were on the wire"])
+        #expect(unknown.faults.sentences == ["message 3 was shown under identifiers that were never sent"])
     }
 
-    @Test("the verdict sees memory that grows after the first tenth") func memory() {
+    @Test("the verdict detects memory growth after the first tenth") func memory() {
         var track = MemoryTrack()
         for step in 0...100 {
             let byteCount = 40_000_000 + 1_000_000 * step

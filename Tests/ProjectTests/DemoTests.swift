@@ -3,10 +3,10 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Checks the output that a newcomer sees.
+/// Checks the output that a newcomer reads.
 @Suite("The demo", .blocking) struct DemoTests {
-    /// Runs the demo with the programs next to the tests, because a build would wait for this very test. Variables that a
-    /// user's shell may have set must not matter.
+    /// Runs the demo with the programs next to the tests, because building them again would wait for this test. Variables
+    /// that a user's shell may have set must not matter.
     private static func run(
         _ arguments: String..., in folder: TemporaryFolder, path: String? = nil
     ) throws -> Program.Result {
@@ -19,12 +19,12 @@ import Testing
             ] + (path.map { ["PATH=\($0)"] } ?? []) + ["bash", demo] + arguments)
     }
 
-    @Test("Every column is filled, and every step has the outcome in its heading") func wholeDemo() throws {
+    @Test("every column is filled, and every step ends as announced") func wholeDemo() throws {
         let folder = try TemporaryFolder()
         let result = try Self.run(in: folder)
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
         #expect(!result.errors.contains("Scripts/demo"), "\(result.errors)")
-        #expect(!result.errors.contains("accepted by APNs"), "progress is printed along with the summary")
+        #expect(!result.errors.contains("accepted by APNs"), "no progress in addition to the final summary")
         let steps = result.output.components(separatedBy: "\n\n").map(Step.init)
         try #require(steps.count == 12, "\(result.output)")
         for step in steps { step.expectNoEmptyColumn() }
@@ -36,21 +36,21 @@ import Testing
         #expect(steps[2].right.contains { $0.contains("│ 明日の会議は10時です。100% sure 🍜 │") })
         for step in steps[1...2] {
             step.expectPush()
-            // The first two characters encode the suite's byte, 0x03 or 0x01.
+            // The first two characters encode the suite's byte: 0x03 or 0x01.
             let isHybrid = step.left.contains { $0.contains(/^sealed  A[w-z0-9_-]/) }
             #expect(isHybrid == step.text.contains("hybrid"), "\(step.text)")
             #expect(step.right.contains { $0.firstMatch(of: /^  opened, [\d,]+ ms$/) != nil })
         }
-        // The faults are seeded, so some of the first ten pushes always fail.
+        // The faults have a fixed seed, so some of the first ten pushes fail.
         #expect(steps[3].lines.contains { $0.hasPrefix("Temporarily deferred: ") })
         #expect(steps[3].lines.contains { $0.hasPrefix("Accepted by APNs: 10") })
         steps[3].expectOnce("Report", count: 5)
-        // The sender was killed before any answer, so nothing was settled, and the next sender delivers everything.
+        // Killed before any answer, so nothing was finished, and the next process does everything.
         #expect(steps[4].lines.contains { $0.hasPrefix("  waiting   6") })
         #expect(steps[4].lines.contains { $0.hasPrefix("  Accepted by APNs: 6") })
         steps[4].expectOnce("Flash", count: 3)
-        let arrivals = steps[4].lines.filter { $0.contains("on the screen") }
-        #expect(!arrivals.allSatisfy { $0.hasSuffix("sent by APNs 1 time") }, "pushes in transit are sent again")
+        let arrivals = steps[4].lines.filter { $0.contains(": shown ") }
+        #expect(!arrivals.allSatisfy { $0.hasSuffix("sent by APNs 1 time") }, "pushes in progress are sent again")
 
         for (step, reasons) in zip(
             steps[5...8], [["unknown-recipient"], ["rejected"], ["unknown-sender"], ["replayed"]])
@@ -73,11 +73,11 @@ import Testing
         let picture = try #require(steps[11].lines.last).trimmingCharacters(in: .whitespaces)
         #expect(picture.hasPrefix(folder.url.path))
         try Self.expectPNG(picture)
-        // The demo removed its other files.
+        // Everything else that the demo created is gone.
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
     }
 
-    @Test("--page opens the page in the default browser", .enabled(if: Thoroughness.isThorough))
+    @Test("--page opens the page in the installed browser", .enabled(if: Thoroughness.isThorough))
     func page() throws {
         let folder = try TemporaryFolder()
         let page = folder.appending("page.html").path
@@ -86,26 +86,26 @@ import Testing
         let result = try Self.run("--page", in: folder, path: path)
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
         #expect(result.output.contains("  the page     http://127.0.0.1:"))
-        #expect(try String(contentsOfFile: page, encoding: .utf8).contains("<h1>A local APNs and its phones</h1>"))
+        #expect(try String(contentsOfFile: page, encoding: .utf8).contains("<h1>Local APNs and simulated phones</h1>"))
     }
 
-    @Test("An existing picture isn't overwritten, and nothing is sent") func existingPicture() throws {
+    @Test("an existing picture isn't overwritten, and nothing is sent") func existingPicture() throws {
         let folder = try TemporaryFolder()
         let picture = try folder.write("a photo", to: "photo.png")
         let result = try Self.run(picture, in: folder)
         #expect(result.status == 74)
         #expect(result.output == "")
-        #expect(result.errors == "\(picture) already exists. Choose another name for the picture.\n")
+        #expect(result.errors == "\(picture) already exists; choose another path.\n")
         #expect(try String(contentsOfFile: picture, encoding: .utf8) == "a photo")
     }
 
-    @Test("The lock screen in the documents has a phone's size and is small enough") func committedPicture() throws {
+    @Test("the documents' picture of the lock screen fits a page") func committedPicture() throws {
         let picture = Checkout.folder.appending(path: "Docs/lock-screen.png").path
         try Self.expectPNG(picture)
         #expect(try Data(contentsOf: URL(filePath: picture)).count < 200_000)
     }
 
-    /// Checks that the file is a complete PNG of a phone's size.
+    /// Expects a complete PNG file with the height of a phone.
     private static func expectPNG(_ path: String) throws {
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
         #expect(bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))
@@ -115,11 +115,11 @@ import Testing
     }
 }
 
-/// The demo's output below one heading.
+/// The output of the demo below one heading.
 private struct Step {
     let text: String
     let lines: [Substring]
-    /// The columns; empty if the step has none.
+    /// The columns; empty if there are none.
     let left: [String]
     let right: [String]
 
@@ -131,10 +131,10 @@ private struct Step {
         right = rows.map { String($0.dropFirst(40)) }
     }
 
-    /// The reasons why safe defaults were shown, in order.
+    /// The reasons of the safe defaults, in order.
     var reasons: [String] { right.compactMap { $0.firstMatch(of: /safe-default: ([a-z-]+),/).map { String($0.1) } } }
 
-    /// Checks that no label lacks its value, as in a column that came out empty.
+    /// Expects each label to have a value.
     func expectNoEmptyColumn() {
         #expect(lines.count >= 2, "\(text)")
         guard text.contains("WHAT APPLE SEES") else { return }
@@ -144,7 +144,7 @@ private struct Step {
         #expect(right.count { !$0.isEmpty } >= 4, "\(text)")
     }
 
-    /// Checks what the local APNs saw of an accepted sealed push.
+    /// Expects the left column to be an accepted sealed push as the local APNs saw it.
     func expectPush() {
         let left = left.joined(separator: "\n")
         #expect(left.contains("topic   com.example.app\n"))
@@ -157,13 +157,13 @@ private struct Step {
         #expect(!left.contains("Bob"))
     }
 
-    /// Checks that each message is on each screen once, regardless of how often it was sent.
+    /// Expects each message once on each screen, however often it was sent.
     func expectOnce(_ word: String, count: Int) {
         for phone in ["alice-phone ", "bob-phone   "] {
             for number in 1...count {
-                let found = lines.filter { $0.hasPrefix("  \(phone) \(word) \(number): on the screen ") }
+                let found = lines.filter { $0.hasPrefix("  \(phone) \(word) \(number): shown ") }
                 #expect(found.count == 1, "\(text)")
-                #expect(found.allSatisfy { $0.contains(": on the screen 1 time, sent by APNs ") }, "\(text)")
+                #expect(found.allSatisfy { $0.contains(": shown 1 time, sent by APNs ") }, "\(text)")
                 #expect(found.allSatisfy { !$0.hasSuffix(" 0 times") }, "\(text)")
             }
         }

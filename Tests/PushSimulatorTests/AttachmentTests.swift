@@ -6,7 +6,7 @@ import UserNotifications
 
 @testable import PushSimulator
 
-@Suite("Attachments, after the extension has returned", .serialized, .blocking) struct AttachmentTests {
+@Suite("Attachments after the extension has returned", .serialized, .blocking) struct AttachmentTests {
     private let device: Device
 
     init() throws { device = try Device() }
@@ -25,7 +25,7 @@ import UserNotifications
         return (found?.compactMap { $0 as? URL } ?? []).filter { !$0.hasDirectoryPath }.map(\.path).sorted()
     }
 
-    @Test("a good file is moved into the device's own store, and shown with all that was said about it")
+    @Test("a valid file is moved into the device's own store, and shown with all its properties")
     func good() throws {
         let shown = try deliver("good")
         #expect(shown.outcome == "modified")
@@ -44,11 +44,11 @@ import UserNotifications
     }
 
     @Test(
-        "a bad file costs only itself: the text is shown, and why the file is not",
+        "if a file is invalid, the text is shown with the reason that the file isn't",
         arguments: [
-            ("missing", "no such file"), ("large", "10000001 bytes"), ("empty", "empty"), ("text", "does not begin"),
-            ("jpeg", "does not begin"), ("link", "not a regular file"), ("folder", "not a regular file"),
-            ("pipe", "not a regular file"), ("outside", "outside the folders"),
+            ("missing", "doesn't exist"), ("large", "10000001 bytes"), ("empty", "empty"), ("text", "first bytes"),
+            ("jpeg", "first bytes"), ("link", "isn't a regular file"), ("folder", "isn't a regular file"),
+            ("pipe", "isn't a regular file"), ("outside", "outside the folders"),
         ])
     func bad(what: String, reason: String) throws {
         let shown = try deliver(what)
@@ -59,7 +59,7 @@ import UserNotifications
     }
 
     @Test(
-        "of several attachments the good ones are shown in their order, also the largest; one file can't be shown twice"
+        "valid attachments are shown in order, even one of the largest size; one file can't be shown twice"
     )
     func several() throws {
         #expect(try deliver("largest").attachments.first?["bytes"] as? Int == 10_000_000)
@@ -72,7 +72,7 @@ import UserNotifications
         #expect(twice.remarks.count == 1)
     }
 
-    @Test("a notification that replaces another takes its files away; others' files stay, and are nobody else's")
+    @Test("a replaced notification's files are removed; others' files stay, and no other notification can use them")
     func replacing() throws {
         _ = try deliver("good", ["--identifier", "other"])
         let first = try deliver("good", ["--identifier", "one"]).attachments.first?["file"] as? String
@@ -88,7 +88,7 @@ import UserNotifications
         #expect(stored.count == 1)
     }
 
-    @Test("the text screen shows attachments as lines, and no name moves the terminal's cursor") func screen() throws {
+    @Test("the text screen lists attachments, and no file name moves the terminal's cursor") func screen() throws {
         var shown = ShownNotification(WireNotification(["aps": ["alert": "b"], "x": 1]).content)
         shown.attachments = [
             ShownAttachment(

@@ -17,7 +17,7 @@ import UserNotifications
         UNNotificationResponse(notification: notification, actionIdentifier: UNNotificationDefaultActionIdentifier)
     }
 
-    @Test("the center of the process is one and the same, also on the main actor")
+    @Test("the process has one center, even on the main actor")
     @MainActor
     func current() async throws {
         let center = UNUserNotificationCenter.current()
@@ -25,7 +25,7 @@ import UserNotifications
         #expect(try await center.requestAuthorization(options: [.alert, .badge, .sound]))
     }
 
-    @Test("the center replaces a delivered notification by one with the same identifier")
+    @Test("the center replaces a delivered notification with one that has the same identifier")
     func replacement() async throws {
         for identifier in ["a", "b", "a"] { try await center.add(request(identifier)) }
         #expect(await center.deliveredNotifications().map(\.request.identifier) == ["b", "a"])
@@ -33,7 +33,7 @@ import UserNotifications
         #expect(await center.deliveredNotifications().map(\.request.identifier) == ["a"])
     }
 
-    @Test("the center keeps the newest 1,000, and says which fall off") func limit() {
+    @Test("the center keeps the newest 1,000 notifications, and returns the removed ones") func limit() {
         for number in 0..<1_000 {
             #expect(center.deliver(UNNotification(request: request("\(number)"), date: .now)).isEmpty)
         }
@@ -68,7 +68,7 @@ import UserNotifications
         }
     }
 
-    @Test("a delegate with completion handlers is reached through the async call, and one that implements nothing too")
+    @Test("the async call reaches a delegate with completion handlers, and one that implements no method")
     func handlers() async {
         let delegate = HandlerDelegate()
         let system: [any UNUserNotificationCenterDelegate] = [delegate, Delegate()]
@@ -76,7 +76,7 @@ import UserNotifications
         #expect(delegate.answered == [UNNotificationDefaultActionIdentifier])
     }
 
-    @Test("a delegate says how a notification is shown while the app is open; one that says nothing shows none")
+    @Test("a delegate chooses how to show a notification while the app is open; by default, it isn't shown")
     func presentation() {
         var options: [UNNotificationPresentationOptions] = []
         for delegate in [HandlerDelegate(), Delegate()] as [any UNUserNotificationCenterDelegate] {
@@ -85,7 +85,7 @@ import UserNotifications
         #expect(options == [.banner, []])
     }
 
-    @Test("a delegate is held weakly by its center") func weakness() {
+    @Test("a center holds its delegate weakly") func weakness() {
         var delegate: Delegate? = Delegate()
         center.delegate = delegate
         #expect(center.delegate === delegate)

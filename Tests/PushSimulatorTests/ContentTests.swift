@@ -22,7 +22,7 @@ import UserNotifications
         return content
     }
 
-    @Test("content copied from mutable content, also for a request, is an immutable snapshot") func copy() throws {
+    @Test("a copy of mutable content, including a request's, is an immutable snapshot") func copy() throws {
         let content = filled()
         let request = UNNotificationRequest(identifier: "1", content: content, trigger: nil)
         let copy = try #require(content.copy() as? UNNotificationContent)
@@ -33,7 +33,7 @@ import UserNotifications
         }
     }
 
-    @Test("content copied mutably can change without the original") func mutableCopy() throws {
+    @Test("a mutable copy of content can change without the original") func mutableCopy() throws {
         let original = filled()
         for source in [original, try #require(original.copy() as? UNNotificationContent)] {
             let copy = try #require(source.mutableCopy() as? UNMutableNotificationContent)
@@ -44,7 +44,7 @@ import UserNotifications
         }
     }
 
-    @Test("content is equal by value and hashes alike, and differs when any one value differs") func equality() {
+    @Test("equal contents have the same hash, and contents with any different value aren't equal") func equality() {
         #expect(filled() == filled() && filled().hash == filled().hash)
         #expect(UNNotificationContent() == UNMutableNotificationContent())
         #expect(!UNNotificationContent().isEqual("content"))
@@ -65,7 +65,7 @@ import UserNotifications
         }
     }
 
-    @Test("requests differ by identifier, content and trigger, and a remote one's trigger never repeats")
+    @Test("requests differ by identifier, content, and trigger, and a remote trigger never repeats")
     func requests() {
         func request(
             _ identifier: String = "1", _ content: UNNotificationContent? = nil, _ trigger: UNNotificationTrigger? = nil
@@ -81,7 +81,7 @@ import UserNotifications
         #expect(!UNPushNotificationTrigger().repeats && UNPushNotificationTrigger() == UNPushNotificationTrigger())
     }
 
-    @Test("a service extension that overrides nothing answers with what came") func base() {
+    @Test("a service extension without overrides returns the content unchanged") func base() {
         var answer: UNNotificationContent?
         let service = UNNotificationServiceExtension()
         service.didReceive(UNNotificationRequest(identifier: "1", content: filled(), trigger: nil)) { answer = $0 }
@@ -104,7 +104,7 @@ import UserNotifications
 @Suite("The sound of a notification") struct SoundTests {
     private let bell = UNNotificationSoundName("bell.caf")
 
-    @Test("a sound made by each factory carries its facts, and is equal by value") func factories() {
+    @Test("each factory creates a sound with the right properties, and equality is by value") func factories() {
         let sounds: [(UNNotificationSound, UNNotificationSoundName?, isCritical: Bool, isRingtone: Bool, Float?)] = [
             (.default, nil, false, false, nil), (.defaultCritical, nil, true, false, nil),
             (.defaultRingtone, nil, false, true, nil),
@@ -139,7 +139,7 @@ import UserNotifications
 
     private func file(_ name: String) throws -> URL { URL(filePath: try folder.write("bytes", to: name)) }
 
-    /// The code of the `UNError` an attachment is refused with.
+    /// Returns the code of the `UNError` that an attachment is refused with.
     private func refusal(_ url: URL, hint: Any? = nil) -> UNError.Code? {
         do {
             _ = try UNNotificationAttachment(
@@ -162,7 +162,7 @@ import UserNotifications
         #expect(attachment.identifier == "image" && attachment.url == url && attachment.type == type)
     }
 
-    @Test("an attachment believes a type hint more than the extension") func typeHint() throws {
+    @Test("an attachment prefers a type hint to the extension") func typeHint() throws {
         let options = [UNNotificationAttachmentOptionsTypeHintKey: "public.png"]
         #expect(try UNNotificationAttachment(identifier: "", url: file("a.mov"), options: options).type == "public.png")
         #expect(try refusal(file("a.png"), hint: "public.plain-text" as NSString) == .attachmentUnrecognizedType)
@@ -191,7 +191,7 @@ import UserNotifications
         } catch { Issue.record("The wrong pattern matched.") }
     }
 
-    @Test("an attachment tells what its options say about the thumbnail") func thumbnail() throws {
+    @Test("an attachment has the thumbnail options that it was created with") func thumbnail() throws {
         let options: [AnyHashable: Any] = [
             UNNotificationAttachmentOptionsThumbnailHiddenKey: NSNumber(value: true),
             UNNotificationAttachmentOptionsThumbnailClippingRectKey: [
@@ -205,7 +205,7 @@ import UserNotifications
         #expect(!plain.isHidden && plain.clippingRect == nil && plain.time == nil)
     }
 
-    @Test("an attachment is equal by value, also within content") func value() throws {
+    @Test("attachments are compared by value, even within content") func value() throws {
         let options: [AnyHashable: Any] = [
             UNNotificationAttachmentOptionsThumbnailHiddenKey: true, UNNotificationAttachmentOptionsThumbnailTimeKey: 2,
             UNNotificationAttachmentOptionsThumbnailClippingRectKey: ["X": 0, "Y": 0, "Width": 1, "Height": 0.5],

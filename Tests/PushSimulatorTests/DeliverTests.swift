@@ -11,7 +11,7 @@ import Testing
 
     init() throws { device = try Device() }
 
-    @Test("a sealed message is shown, with everything a script may want to know") func opened() throws {
+    @Test("a sealed message is shown, and the output has every detail that a script may need") func opened() throws {
         var content = Content(title: "Nina", subtitle: "to you", body: "Lunch?", data: ["room": 4])
         content.badge = 2
         content.threadID = "nina"
@@ -28,7 +28,7 @@ import Testing
         #expect(memory > 100_000)
     }
 
-    @Test("a second delivery with one state is a replay; under one identifier it replaces itself, silently")
+    @Test("a second delivery to the same state is a replay; with the same identifier, it silently replaces itself")
     func replay() throws {
         let file = try device.file(try device.seal())
         #expect(try device.deliver(file).outcome == "opened")
@@ -36,7 +36,7 @@ import Testing
         #expect(replay.outcome == "safe-default")
         #expect(replay.reason == "replayed")
         #expect(replay.body == "You have a new message!")
-        // Without a state the device is new each time.
+        // Without a state, the device is new each time.
         #expect(try device.deliver(file, state: nil).outcome == "opened")
 
         let second = try device.file(try device.seal())
@@ -47,7 +47,7 @@ import Testing
         #expect(try device.deliver(second, ["--identifier", "y"]).reason == "replayed")
     }
 
-    @Test("a state without a ledger is a reinstall: what was sent before does not open, what is sent later does")
+    @Test("a state without a ledger is a reinstall: earlier messages don't open, and later ones do")
     func reinstall() throws {
         let file = try device.file(try device.seal())
         try FileManager.default.createDirectory(at: device.folder.appending("State"), withIntermediateDirectories: true)
@@ -57,7 +57,7 @@ import Testing
         #expect(try device.deliver(try device.file(try device.seal(later))).outcome == "opened")
     }
 
-    @Test("a withdrawal in a background push is opened by the app, and one in an ordinary push by the extension")
+    @Test("the app opens a withdrawal in a background push, and the extension opens one in an ordinary push")
     func withdrawal() throws {
         func file(_ target: Content.Withdrawal.Target, isFiltered: Bool, badge: Int? = nil) throws -> String {
             var content = Content(withdrawing: target, isFiltered: isFiltered)
@@ -81,9 +81,9 @@ import Testing
         let identifiers = delivered.map { $0.object["identifier"] as? String ?? "" }
         #expect(removed[3] == [identifiers[0]] && Set(removed[4]) == Set(identifiers[1...2]))
         #expect(delivered[3...].map { $0.object["badge"] as? Int } == [2, 0])
-        #expect(delivered[3].note == "the app has opened a withdrawal")
+        #expect(delivered[3].note == "the app opened a withdrawal")
 
-        // Without the entitlement iOS shows the wire's text, and a message that is not a withdrawal does nothing in the background.
+        // Without the entitlement, iOS shows the wire's text. In the background, any other message has no effect.
         let visible = try device.deliver(try file(.thread("b"), isFiltered: true))
         #expect(visible.outcome == "original" && visible.body == "wire default")
         let text = #"{"aps":{"content-available":1},"custom-encrypted-message":"\#(try device.seal().envelope.text)"}"#
@@ -91,10 +91,10 @@ import Testing
         #expect(other.outcome == "not-shown" && other.note == "not a withdrawal")
         let broken = try device.deliver(
             try device.folder.write(text.replacing("\"}", with: "AAAA\"}"), to: "broken.apns"))
-        #expect(broken.outcome == "not-shown" && broken.note == "the app could not open it: rejected")
+        #expect(broken.outcome == "not-shown" && broken.note == "the app couldn't open it: rejected")
     }
 
-    @Test("a refused message shows the safe default with its code, and nothing else") func refusals() throws {
+    @Test("a refused message shows only the safe default, with its code") func refusals() throws {
         let anonymous = try device.file(
             Sealer(anonymousFor: Device.topic, safeDefault: "d").seal(
                 Content(body: "b"), toUnverified: device.recipient))
@@ -112,7 +112,7 @@ import Testing
         #expect(try device.deliver(anonymous, ["--allow-anonymous"]).outcome == "opened")
     }
 
-    @Test("a carrier's title, sound, category, level, badge and keys never come through, on either path")
+    @Test("a carrier's title, sound, category, level, badge, and keys never get through, on either path")
     func forgedClearPart() throws {
         let text = try device.seal().envelope.text
         for (field, outcome) in [(text, "opened"), ("AQ", "safe-default")] {
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("what wakes no extension is shown as it came, or not at all") func noExtension() throws {
+    @Test("a push that doesn't wake the extension is shown unchanged, or not at all") func noExtension() throws {
         let plain = try device.folder.write(#"{"aps":{"alert":{"title":"t","body":"b"}}}"#, to: "plain")
         let shown = try device.deliver(plain)
         #expect(shown.outcome == "original")
@@ -139,7 +139,7 @@ import Testing
         #expect(try device.deliver(silent).outcome == "not-shown")
     }
 
-    @Test("unusable input ends with 65, wrong use with 64, unreadable files with 74, and nothing is shown")
+    @Test("invalid input exits with 65, wrong usage with 64, and unreadable files with 74, without showing anything")
     func statuses() throws {
         let good = try device.file(try device.seal())
         let foreign = #"{"Simulator Target Bundle":"com.example.other","aps":{"alert":"a"}}"#
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(
-        "processes that open one message at once show it once, and under one identifier each shows it in the same place",
+        "concurrent processes show a message once, or with one identifier, each in the same place",
         arguments: [nil, "place"])
     func twoProcesses(identifier: String?) throws {
         for _ in 0..<Thoroughness.count(3, thorough: 8) {
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    /// Delivers in a process that is not waited for.
+    /// Starts a delivery in a process, without waiting for it.
     private func start(
         _ file: String, _ more: [String], to name: String = "output"
     ) throws -> (process: ChildProcess, output: URL) {
@@ -181,14 +181,14 @@ import Testing
         return (process, output)
     }
 
-    @Test("when the extension's process alone is killed, the original is shown, and the message opens the next time")
+    @Test("if only the extension is killed, the original is shown, and the message opens the next time")
     func killedExtension() throws {
         var random = SeededGenerator()
         var killCount = 0
         for _ in 0..<Thoroughness.count(4, thorough: 30) {
             let file = try device.file(try device.seal())
             let (process, output) = try start(file, ["--identifier", "same"])
-            // From the moment there is a process to kill.
+            // Starts when there is a process to kill.
             let deadline = ContinuousClock.now + .seconds(10)
             while process.children.isEmpty, !process.hasEnded, ContinuousClock.now < deadline { usleep(200) }
             usleep(.random(in: 0...12_000, using: &random))
@@ -205,8 +205,8 @@ import Testing
         #expect(killCount > 0)
     }
 
-    @Test("on a full disk the safe default is shown; once there is room, the message opens") func fullDisk() throws {
-        // A file system of 64 KiB, in a mount namespace of its own; where the system allows that.
+    @Test("on a full disk, the safe default is shown; once there is room, the message opens") func fullDisk() throws {
+        // A file system of 64 KiB in its own mount namespace, if the system allows that.
         let script = """
             mount -t tmpfs -o size=64k tmpfs "$SMALL" || exit 77
             deliver() { file=$1; shift; "$SIMULATOR" deliver "$file" --state "$SMALL/State" "$@"; }
@@ -228,21 +228,21 @@ import Testing
         let result = try Program(at: "/usr/bin/unshare").run(
             ["--mount", "--map-root-user", "/bin/sh", wrapper] + device.arguments("", state: nil).dropFirst(2))
         guard result.status != 77, !result.objects.isEmpty else {
-            print("no small file system can be made here: \(result.errors)")
+            print("can't create a small file system here: \(result.errors)")
             return
         }
         #expect(result.objects.map { $0["outcome"] as? String } == ["opened", "safe-default", "opened"])
         #expect(result.objects.map { $0["reason"] as? String } == [nil, "ledger-unavailable", nil])
     }
 
-    @Test("killed at any moment, nothing is lost and nothing opens twice") func killed() throws {
+    @Test("after a kill at any moment, no message is lost or opens twice") func killed() throws {
         var random = SeededGenerator()
         for _ in 0..<Thoroughness.count(4, thorough: 40) {
             let file = try device.file(try device.seal())
             let (process, _) = try start(file, ["--identifier", "same"])
             usleep(.random(in: 0...30_000, using: &random))
             process.kill()
-            // Delivered again by the system under its identifier, it opens.
+            // If the system delivers it again with its identifier, it opens.
             #expect(try device.deliver(file, ["--identifier", "same"]).outcome == "opened")
             #expect(try device.deliver(file, ["--identifier", "other"]).reason == "replayed")
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("What is on the screen") struct DeviceScreenTests {
+@Suite("A device's screen") struct DeviceScreenTests {
     private func push(_ aps: [String: Any]) -> DeliveredPush {
         DeliveredPush(outcome: .original, shown: ShownNotification(WireNotification(["aps": aps]).content))
     }
@@ -17,7 +17,7 @@ import Testing
         return screen
     }
 
-    @Test("the newest comes first, and one with the same identifier takes its place") func replacing() {
+    @Test("the newest notification is first, and one with the same identifier replaces it") func replacing() {
         var screen = screen(("a", ["alert": "1"]), ("b", ["alert": "2"]))
         #expect(screen.notifications.map { $0.identifier } == ["b", "a"])
         screen.show(push(["alert": "3"]), identifier: "a")
@@ -28,13 +28,13 @@ import Testing
         #expect(screen.notifications.map { $0.shown.body } == ["2"])
     }
 
-    @Test("a badge and a sound come without a text, too") func badge() {
+    @Test("a badge and a sound have their effect even without text") func badge() {
         let silent = ShownNotification(WireNotification(["aps": ["badge": 5, "sound": "default"]]).content)
         let push = DeliveredPush(notShownBecause: "no text", silent: silent)
         #expect(push.badge == 5 && push.ring?.sound == "default")
     }
 
-    @Test("conversations are groups, the one with the newest notification first") func groups() {
+    @Test("conversations form groups, starting with the one that has the newest notification") func groups() {
         let screen = screen(
             ("a", ["alert": "1", "thread-id": "x"]), ("b", ["alert": "2", "thread-id": "y"]), ("c", ["alert": "3"]),
             ("d", ["alert": "4", "thread-id": "x"]))
@@ -42,7 +42,7 @@ import Testing
         #expect(screen.groups.first?.entries.map { $0.identifier } == ["d", "a"])
     }
 
-    @Test("a sound rings, unless the notification is passive; a critical one is heard when muted") func ringing() {
+    @Test("a sound rings unless the notification is passive; a critical one rings even when muted") func ringing() {
         #expect(push(["alert": "a"]).ring == nil)
         #expect(push(["alert": "a", "sound": "ping.caf"]).ring == .init(sound: "ping.caf", isCritical: false))
         let critical: [String: Any] = ["critical": 1, "name": "siren.caf", "volume": 1]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushSimulator
 
-/// The phone with the published test keys, which the examples trust, and one of them as its app's extension.
+/// The phone with the published test keys, which the examples trust, and with one example as its app's extension.
 struct ExamplePhone {
     static let keys = Checkout.folder.appending(path: "Tests/Keyring").path
     let folder: TemporaryFolder
@@ -20,12 +20,12 @@ struct ExamplePhone {
 
     var state: URL { folder.appending("Phone") }
 
-    /// Seals content as a server does. Returns the push's path.
+    /// Seals content as a server does. Returns the path of the push.
     func seal(_ content: String, for topic: String? = nil, _ more: [String] = []) throws -> String {
         try seal(file: folder.write(content, to: "content.json"), for: topic, more)
     }
 
-    /// The same for content in a file.
+    /// Seals the content of a file. Returns the path of the push.
     func seal(file: String, for topic: String? = nil, _ more: [String] = []) throws -> String {
         let push = folder.appending(UUID().uuidString).path
         let sealed = try Program("sealedpush").run(
@@ -35,7 +35,7 @@ struct ExamplePhone {
         return push
     }
 
-    /// - Parameter blocks: of 512 bytes: no file of the simulator's or the extension's may grow beyond so many.
+    /// - Parameter blocks: The limit, in blocks of 512 bytes, for each file of the simulator and the extension.
     func deliver(
         _ push: String, _ more: [String] = [], limitingFilesTo blocks: Int? = nil
     ) throws -> Device.Delivered {
@@ -51,7 +51,7 @@ struct ExamplePhone {
         let simulator = Program("device-simulator")
         let result =
             if let blocks {
-                // Writing beyond the limit is an error then, and no signal that ends the process.
+                // With the signal ignored, writing beyond the limit is an error and doesn't end the process.
                 try Program(at: "/bin/sh").run(
                     ["-c", "trap '' XFSZ; ulimit -f \(blocks); exec \"$0\" \"$@\"", simulator.executable.path] + words)
             } else { try simulator.run(words) }
@@ -59,7 +59,7 @@ struct ExamplePhone {
         return result.objects.map { Device.Delivered(object: $0) }
     }
 
-    /// Stores a file encrypted at an address of the server, and adds it to the content.
+    /// Stores an encrypted file on the server, and adds its address to the content.
     func attach(
         _ file: URL, to content: String, on server: MisbehavingServer,
         _ serve: ([UInt8]) -> MisbehavingServer.Manner
@@ -77,14 +77,14 @@ struct ExamplePhone {
 extension Device.Delivered {
     fileprivate var names: [String] { attachments.compactMap { $0["identifier"] as? String } }
 
-    /// Whether the extension has had less memory than this. A sanitizer's own would count.
+    /// Whether the extension used less memory than this; always true with a sanitizer, whose own memory would count.
     fileprivate func isSmaller(than byteCount: Int) throws -> Bool {
         let memory = try #require(object["peakMemoryBytes"] as? Int)
         return memory < byteCount || !ProcessMemory.isMeaningful
     }
 }
 
-@Suite("The example extensions, the files that an app would ship", .serialized, .blocking) struct ExampleTests {
+@Suite("The example extensions, as an app would ship them", .serialized, .blocking) struct ExampleTests {
     private static let lunch = #"{"alert":{"title":"Nina","body":"Lunch at one?"}}"#
 
     @Test("the example Messages opens a message, and refuses its replay") func messages() throws {
@@ -95,7 +95,7 @@ extension Device.Delivered {
         #expect(shown[0].body == "Lunch at one?" && shown[1].reason == "replayed")
     }
 
-    @Test("the example app's extension believes nobody until somebody has set it up, and takes no plain push")
+    @Test("the example app's extension trusts no sender until it's set up, and accepts no plain push")
     func app() throws {
         let phone = try ExamplePhone(running: "app-example", topic: "com.example.app")
         let plain = try phone.folder.write(
@@ -106,7 +106,7 @@ extension Device.Delivered {
         #expect(shown.map(\.reason) == ["unknown-sender", "malformed"])
     }
 
-    @Test("the example DailyQuote shows what the app has left for it, and its own text as long as there is nothing")
+    @Test("the example DailyQuote shows the quote that the app stored, or its own text if there is none")
     func quote() throws {
         let phone = try ExamplePhone(running: "daily-quote-example")
         let content = """
@@ -115,18 +115,18 @@ extension Device.Delivered {
         let first = try phone.deliver(phone.seal(content))
         #expect(first.outcome == "opened" && first.title == nil && first.body == "Your quote for today is here.")
         #expect(first.object["subtitle"] as? String == "For you")
-        // As the app does it.
+        // Store the quote as the app does.
         let values = try #require(SharedValues(container: .folder(phone.state)))
         try values.replaceAll(with: ["quote": "Less, but better.", "name": "Nina"])
         let second = try phone.deliver(phone.seal(content))
         #expect(second.title == "Nina" && second.body == "Less, but better.")
         #expect(second.object["subtitle"] as? String == "For Nina")
         #expect(try second.isSmaller(than: 8_000_000))
-        // Braces in what is no template.
+        // Braces in a text that isn't a template.
         #expect(try phone.deliver(phone.seal(#"{"alert":{"body":"{{quote}}"}}"#)).body == "{{quote}}")
     }
 
-    @Test("the example DynamicChart shows the text and, within 8 MB, the chart; the text stands if it can't be drawn")
+    @Test("the example DynamicChart shows the text and, within 8 MB, the chart; if drawing fails, only the text")
     func chart() throws {
         let phone = try ExamplePhone(running: "dynamic-chart-example")
         let content = """
@@ -140,12 +140,12 @@ extension Device.Delivered {
         #expect(picture["type"] as? String == "public.png")
         #expect((picture["thumbnailClippingRect"] as? [Double])?.count == 4)
         let file = try Data(contentsOf: URL(filePath: try #require(picture["file"] as? String)))
-        // PNG's signature, and the width and height of its header: 360 by 180 points.
+        // PNG's signature, and the width and height in its header: 360 by 180 points.
         #expect(file.starts(with: [0x89, 0x50, 0x4e, 0x47]))
         #expect(Array(file[16..<24]) == [0, 0, 4, 56, 0, 0, 2, 28])
         #expect(try Checkout.allFiles(in: phone.state.appending(path: "tmp")).isEmpty)
         #expect(try shown.isSmaller(than: 8_000_000))
-        // A file where the drawing's folder would have to be.
+        // A file in place of the drawing's folder.
         let scratch = phone.state.appending(path: "tmp/sealed-push")
         try? FileManager.default.removeItem(at: scratch)
         try Data().write(to: scratch)
@@ -154,7 +154,7 @@ extension Device.Delivered {
     }
 }
 
-@Suite("The example RichMedia, the file an app would ship", .serialized, .blocking) struct RichMediaTests {
+@Suite("The example RichMedia, as an app would ship it", .serialized, .blocking) struct RichMediaTests {
     private let phone: ExamplePhone
     private let server: MisbehavingServer
     private static let all = ["one.png", "two.mp4", "three.mp3", "four.gif"]
@@ -164,7 +164,7 @@ extension Device.Delivered {
         server = try MisbehavingServer()
     }
 
-    /// Content with four media, of which the second and fourth are served as `slow` says.
+    /// Returns content with four media, of which the second and fourth are served in the manner `slow`.
     private func content(_ slow: ([UInt8]) -> MisbehavingServer.Manner) throws -> String {
         let content = try phone.folder.write(
             #"{"alert":{"title":"Storm","body":"The harbour."}}"#, to: "\(UUID().uuidString).json")
@@ -180,13 +180,13 @@ extension Device.Delivered {
         return content
     }
 
-    @Test("the example RichMedia shows all four media in their order if the servers are quick") func quick() throws {
+    @Test("the example RichMedia shows all four media in order if the servers are fast") func quick() throws {
         let shown = try phone.deliver(phone.seal(file: content { .serves($0) }))
         #expect(shown.outcome == "opened" && shown.body == "The harbour." && shown.names == Self.all)
         #expect(try shown.isSmaller(than: 24_000_000))
     }
 
-    @Test("the content extension of RichMedia shows the story with its media, in a process of its own")
+    @Test("the content extension of RichMedia shows the story with its media, in a separate process")
     func expanded() throws {
         let text = try Checkout.text(URL(filePath: content { .serves($0) }))
         func expand(_ category: String) throws -> [String: Any] {
@@ -199,23 +199,23 @@ extension Device.Delivered {
         let rows = try #require(story["rows"] as? [[String: String]])
         #expect(rows.compactMap { $0["text"] } == ["Storm", "The harbour.", "Pictures: Ann"])
         #expect(rows.compactMap { $0["file"] }.map { URL(filePath: $0).pathExtension } == ["png", "mp4", "mp3", "gif"])
-        // No view is for this category.
+        // This category has no view.
         let other = try expand("other")
         #expect(other["system"] as? Bool == true && other["note"] is NSNull)
         #expect((other["rows"] as? [Any])?.count == 6)
     }
 
-    @Test("a carrier's push that names the category is not shown as the app's own") func forged() throws {
+    @Test("a carrier's push with the category isn't shown in the app's own view") func forged() throws {
         for userInfo in [#""x":1"#, #""sealed-push":{"outcome":"opened","data":"{}"}"#] {
             let push = try phone.folder.write(
                 #"{"aps":{"alert":"WIRE","category":"story"},\#(userInfo)}"#, to: "forged")
             let expanded = try #require(phone.deliver(push, ["--expanded"]).object["expanded"] as? [String: Any])
             #expect(expanded["system"] as? Bool == true)
-            #expect(expanded["note"] as? String == "the service module has not opened this notification")
+            #expect(expanded["note"] as? String == "the service module didn't open this notification")
         }
     }
 
-    @Test("the example RichMedia shows two of four media when time is up, with the text, and leaves no file behind")
+    @Test("the example RichMedia shows the text and two of four media when time is up, and leaves no file behind")
     func slow() throws {
         try lengthening(.seconds(5), "two of four") { limit in
             let push = try phone.seal(file: content { .drips($0, after: 60_000, every: .seconds(60)) })
@@ -225,12 +225,12 @@ extension Device.Delivered {
         #expect(try left().filter { $0.contains("unfinished") || $0.contains("attachment.") } == [])
     }
 
-    @Test("RichMedia shows the text without pictures on a full disk, and all four in the 12 MB of an old device")
+    @Test("RichMedia shows only the text on a full disk, and all four pictures in the 12 MB of an old device")
     func limits() throws {
-        // A sanitizer's own files may be no larger either then.
+        // The limit would apply to a sanitizer's own files, too.
         guard ProcessMemory.isMeaningful else { return }
         let content = try content { .serves($0) }
-        // No file may grow beyond 50 KB: to a program it is as a full disk.
+        // No file may exceed 50 KB, which to a program is like a full disk.
         let full = try phone.deliver(phone.seal(file: content), limitingFilesTo: 100)
         #expect(full.outcome == "opened" && full.title == "Storm" && full.names == [])
         let small = try phone.deliver(phone.seal(file: content), ["--memory-limit", "12"])
@@ -238,13 +238,13 @@ extension Device.Delivered {
         #expect(try left().filter { $0.contains("unfinished") } == [])
     }
 
-    /// What is in the extension's temporary folder.
+    /// Returns the files in the extension's temporary folder.
     private func left() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: phone.state.path).filter { $0.contains("tmp/") }
     }
 }
 
-@Suite("The example ImageAndReceipt, the file an app would ship", .serialized, .blocking) struct ImageAndReceiptTests {
+@Suite("The example ImageAndReceipt, as an app would ship it", .serialized, .blocking) struct ImageAndReceiptTests {
     private let phone: ExamplePhone
     private let server: MisbehavingServer
     private let picture = Checkout.folder.appending(path: "Tests/PushChartsTests/Golden/sparkline-dark.png")
@@ -254,7 +254,7 @@ extension Device.Delivered {
         server = try MisbehavingServer()
     }
 
-    /// Content with a title and the picture, which asks for receipts.
+    /// Seals content with a title and the picture that asks for receipts.
     private func seal(
         receipts: String, _ serve: ([UInt8]) -> MisbehavingServer.Manner
     ) throws -> String {
@@ -268,7 +268,7 @@ extension Device.Delivered {
         let push = try phone.folder.write(
             #"{"aps":{"alert":"x","mutable-content":1},"custom-encrypted-message":"AAAA"}"#, to: "bad.apns")
         #expect(try phone.deliver(push).body == "You have a new picture!")
-        // Before the first unlock nothing opens, and it is counted all the same.
+        // Before the first unlock, the message doesn't open, but it's counted anyway.
         #expect(try phone.deliver(phone.seal(#"{"alert":{"title":"Nina"}}"#), ["--locked"]).reason == "locked")
         try ReceiptListener.run(in: phone.folder.url, keyring: ExamplePhone.keys, sender: "test-newsroom") { listener in
             let shown = try phone.deliver(seal(receipts: listener.url) { .serves($0) })
@@ -277,7 +277,7 @@ extension Device.Delivered {
             #expect(shown.attachments.count == 1)
             let file = try #require(shown.attachments.first?["file"] as? String)
             #expect(try Data(contentsOf: URL(filePath: file)) == Data(contentsOf: picture))
-            // A busy machine may have suspended the process before it had posted: then it goes with the next one.
+            // On a busy machine, the process may be suspended before it posts; the receipt then goes with the next one.
             var rounds = 0
             while try listener.counted().shown == 0, rounds < 20 {
                 rounds += 1

@@ -18,7 +18,7 @@ import Testing
         return try device.deliver(file, ["--extension", Program(program).executable.path] + more)
     }
 
-    @Test("Xcode's template compiles and runs unchanged, and is not believed where it hands a carrier's claim through")
+    @Test("Xcode's template compiles and runs unchanged, and a carrier's claim that it passes on isn't believed")
     func template() throws {
         let shown = try deliver("xcode-template-extension", body: "hello")
         #expect(shown.outcome == "modified" && shown.title == " [modified]" && shown.body == "hello")
@@ -29,11 +29,11 @@ import Testing
     }
 
     @Test(
-        "an extension that crashes, exits, returns no text or nothing at all: the original is shown",
+        "if an extension crashes, exits, or returns no text or no content, the original is shown",
         arguments: [
             ("crash", "signal 6"), ("exit 3", "status 3"), ("exit 0", "status 0"), ("close", "it closed its output"),
-            ("empty", "no alert text"), ("sound", "no alert text"), ("never", "did not finish in time"),
-            ("hang", "did not finish in time"), ("hog fast 60", "more than 24 MB"), ("hog fast 16", "more than 12 MB"),
+            ("empty", "no alert text"), ("sound", "no alert text"), ("never", "didn't finish in time"),
+            ("hang", "didn't finish in time"), ("hog fast 60", "more than 24 MB"), ("hog fast 16", "more than 12 MB"),
         ])
     func misbehaving(what: String, note: String) throws {
         guard ProcessMemory.isMeaningful || !what.hasPrefix("hog") else { return }
@@ -44,7 +44,7 @@ import Testing
         #expect(shown.note?.contains(note) == true, "\(shown.note ?? "")")
     }
 
-    @Test("with the filtering entitlement an empty content shows nothing, and so does a process that ends")
+    @Test("with the filtering entitlement, nothing is shown for empty content or a process that exits")
     func filtering() throws {
         func deliver(_ what: String) throws -> Device.Delivered {
             try self.deliver("misbehaving-extension", body: what, ["--filtering-entitlement"] + shortTime(what))
@@ -55,14 +55,14 @@ import Testing
             #expect(shown.object["rings"] is NSNull)
             #expect(shown.object["lightsScreen"] as? Bool == false)
         }
-        // A sound makes it no longer empty; and a hang is no filter.
+        // Content with a sound isn't empty, and a hang doesn't filter.
         for what in ["sound", "never"] + (ProcessMemory.isMeaningful ? ["hog fast 60"] : []) {
             #expect(try deliver(what).outcome == "original")
         }
         #expect(try deliver("anything").outcome == "modified")
     }
 
-    @Test("a kill while the extension starts shows the wire's safe default, and the message opens when it comes again")
+    @Test("a kill during startup shows the wire's safe default, and the message opens when it arrives again")
     func killedAtStart() throws {
         let push = try device.file(device.seal())
         for more in [["--kill-at-start"], ["--kill-at-start", "--filtering-entitlement"]] {
@@ -74,12 +74,12 @@ import Testing
         #expect(try device.deliver(push).outcome == "opened")
     }
 
-    /// Only for those that use it up: a busy machine may take a second to start a process.
+    /// Returns a short limit for cases that use it up; otherwise none, as starting may take a second on a busy machine.
     private func shortTime(_ what: String) -> [String] {
         ["never", "hang"].contains(what) ? ["--time-limit", "0.3"] : []
     }
 
-    @Test("files at once go through one process; each line says which file it is of") func parallel() throws {
+    @Test("files delivered together share one process, and each line names its file") func parallel() throws {
         let files = try (0..<6).map { number in
             try device.folder.write(
                 #"{"aps":{"alert":"meet 6","mutable-content":1,"badge":\#(number)}}"#, to: "\(number)")
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(
-        "an extension that answers when it is told that time is up is shown; it is told on another thread",
+        "an extension is told on another thread that time is up, and an answer at that point is shown",
         arguments: ["late", "late-blocked"])
     func late(how: String) throws {
         try lengthening(.milliseconds(500), "an extension that runs before its time is up") { limit in
@@ -104,18 +104,18 @@ import Testing
         }
     }
 
-    @Test("of two answers the first one counts, and the second is remarked on; of many, whichever comes first")
+    @Test("the first answer counts, even among many, and a second one causes a remark")
     func twice() throws {
         let shown = try deliver("misbehaving-extension", body: "twice")
         #expect(shown.body == "from the extension")
-        #expect(shown.remarks == ["the extension called its handler a second time: ignored"])
+        #expect(shown.remarks == ["the extension called its handler a second time (ignored)"])
         let runs = try ExtensionRuns()
         let result = try runs.run("threads 20")
         #expect(result.body?.hasPrefix("from thread") == true)
         #expect(result.remarks.count == 19)
     }
 
-    @Test("what goes wrong after the answer changes nothing that was shown") func afterwards() throws {
+    @Test("a failure after the answer doesn't change what was shown") func afterwards() throws {
         let runs = try ExtensionRuns()
         #expect(try runs.run("crash-after").body == "from the extension")
         #expect(try runs.run("hang-after").body == "from the extension")
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "a process that uses too much memory of its own is killed, however it does; other memory is no matter",
+        "a process that uses too much of its own memory in any way is killed; other memory doesn't count",
         arguments: [
             ("slow 200", 24, false), ("fast 60", 24, false), ("brief 60", 24, false), ("fast 16", 24, true),
             ("fast 16", 12, false), ("fast 24", 24, false), ("mapped 60", 24, true), ("fast 60", 100, true),
@@ -142,7 +142,7 @@ import Testing
         if how.hasPrefix("mapped") { #expect(peak < 8 << 20) }
     }
 
-    @Test("memory that was given back before anybody looked is inferred") func pastMemory() throws {
+    @Test("memory that was freed before a sample is inferred") func pastMemory() throws {
         let memory = try #require(ProcessMemory(of: "self"))
         let before = try #require(memory.sample())
         let byteCount = 64 << 20

@@ -28,11 +28,11 @@ import Testing
 
     private func text(_ secret: ItemSecret) -> String { secret.withBytes { String(decoding: $0, as: UTF8.self) } }
 
-    @Test("a simulated keychain adds, reads, changes, and removes items by their account, each once")
+    @Test("a simulated keychain adds, reads, changes, and removes items by account, each once")
     func calls() throws {
         #expect(try items.list().isEmpty)
         #expect(throws: SecretItemError.notFound) { try items.secret(account: "a") }
-        // As long as an account may become, and longer than a file's name.
+        // The longest possible account, which is longer than a file name may be.
         let long = "senders \(String(repeating: "t", count: 155)) \(AuthorityPrivateKey().authority) \(UInt64.max)"
         let secret = "line one\nline two\n\0\u{fe}"
         try items.add(item(long, #"{"a":1}"#, secret: secret))
@@ -44,7 +44,7 @@ import Testing
 
         let listed = try #require(try items.list().first { $0.account == long })
         try items.replace(listed, attributes: Array(#"{"a":2}"#.utf8))
-        // It is no longer as it was read.
+        // The item has changed since it was read.
         #expect(throws: SecretItemError.notFound) { try items.replace(listed, attributes: Array("{}".utf8)) }
         #expect(try items.list().contains { $0.attributes == Array(#"{"a":2}"#.utf8) })
         #expect(text(try items.secret(account: long)) == secret)
@@ -55,7 +55,7 @@ import Testing
         #expect(try items.list().map(\.account) == ["b c"])
     }
 
-    @Test("nobody else may read a secret, what others may read is refused, and nothing is left of what is removed")
+    @Test("secrets are private, a file that others can read is refused, and removed secrets leave no trace")
     func files() throws {
         try items.add(item("a", secret: "very secret"))
         let keychain = folder.appending("keychain")
@@ -77,7 +77,7 @@ import Testing
         for file in try Checkout.allFiles(in: keychain) { #expect(try !Checkout.text(file).contains("very secret")) }
     }
 
-    @Test("before the first unlock a simulated keychain tells nothing, and nothing changes") func locked() throws {
+    @Test("before the first unlock, a simulated keychain can be neither read nor changed") func locked() throws {
         try items.add(item("a"))
         let listed = try #require(try items.list().first)
         let locked = FileSecretItems(in: folder.appending("keychain"), isLocked: true)
@@ -89,7 +89,7 @@ import Testing
         #expect(try items.list() == [listed])
     }
 
-    @Test("a damaged file costs itself, and what a killed process has left goes after a while") func damage() throws {
+    @Test("a damaged file is skipped, and leftovers are removed after a while") func damage() throws {
         try items.add(item("a"))
         try folder.write("nothing", to: "keychain/item.00")
         let left = try folder.write("a\n{}\nsecret", to: "keychain/tmp.1")
@@ -100,13 +100,13 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
-    @Test("a listing waits for a change that is under way, and shows what that leaves") func waiting() async throws {
+    @Test("a listing waits for a change in progress, and shows its result") func waiting() async throws {
         try items.add(item("0"))
         let keychain = folder.appending("keychain")
         let lock = open(keychain.appending(path: "lock").path, O_RDONLY | O_CLOEXEC)
         defer { close(lock) }
         #expect(flock(lock, LOCK_EX) == 0)
-        // Somebody's change stands half-way: the old item is gone, and the new one is not there yet.
+        // A change by another process is halfway done: the old item is gone, and the new one isn't there yet.
         let place = try #require(try Checkout.allFiles(in: keychain).first { $0.lastPathComponent.hasPrefix("item.") })
         try FileManager.default.moveItem(at: place, to: folder.appending("away"))
         let (items, seen) = (items, Locked<[String]?>(nil))
@@ -116,7 +116,7 @@ import Testing
         }
         let facts = try FileManager.default.attributesOfItem(atPath: keychain.appending(path: "lock").path)
         let number = try #require(facts[.systemFileNumber] as? Int)
-        try await eventually("it waits, as it should, or is over") {
+        try await eventually("the listing waits, or has ended") {
             if seen.withLock({ $0 != nil }) { return true }
             // `2: -> FLOCK  ADVISORY  READ 6361 fe:00:16237227 0 EOF`
             return try Checkout.text(URL(filePath: "/proc/locks")).split(separator: "\n").contains {
@@ -129,7 +129,7 @@ import Testing
         #expect(seen.withLock { $0 } == ["0"])
     }
 
-    @Test("of many threads that count up one item none loses a step") func turns() async throws {
+    @Test("many threads that increment one item lose no step") func turns() async throws {
         try items.add(item("counter", "0"))
         let items = items
         await withTaskGroup(of: Void.self) { group in
@@ -164,7 +164,7 @@ import Testing
 
     private var app: OwnDevice { get throws { try #require(phone.app(for: "com.example.app")) } }
 
-    @Test("a phone takes over keys that were made elsewhere, with their lives") func adopting() throws {
+    @Test("a phone adopts keys that were created elsewhere, with their states") func adopting() throws {
         try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)
         let (old, new) = (DevicePrivateKey(), DevicePrivateKey())
         var life = KeyLife(created: start, confirmed: start)
@@ -175,18 +175,18 @@ import Testing
         try adopt([(new, KeyLife(created: later(1))), (old, life)])
         #expect(try phone.rotation.active.map(\.key) == [new.recipient, old.recipient])
         #expect(try phone.rotation.unconfirmed?.key == new.recipient)
-        // Its life there is its life here; a key of the phone's own stays.
+        // The key has the same state here as there; a key of the phone's own stays.
         life.retire(at: later(2))
         try adopt([(new, KeyLife(created: later(1), confirmed: later(2))), (old, life)])
         #expect(try phone.rotation.active.map(\.key) == [new.recipient])
         #expect(try phone.rotation.life(of: old.recipient)?.retired == later(2))
         let own = try app.rotate(at: later(4)).recipients[0]
-        // Revoked there: destroyed here.
+        // A key that is revoked there is destroyed here.
         try adopt([(old, life)], destroying: [new.recipient])
         #expect(try phone.rotation.members.map(\.key) == [own, old.recipient])
     }
 
-    @Test("a phone takes over the enrollment key with its counter, so that the server believes what the phone signs")
+    @Test("a phone adopts the enrollment key with its counter, so that the server accepts its signatures")
     func adoptedEnrollment() throws {
         try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)
         let keyring = Keyring(folder: folder.appending("Keys"))
@@ -201,7 +201,7 @@ import Testing
         let rotated = try app.rotate(at: later(9))
         try rotated.check(pinned: record.enrollment, topic: "com.example.app", replacing: record, at: later(9))
         #expect(rotated.recipients[1] == recipient)
-        // What is older there changes nothing here.
+        // An older record there changes nothing here.
         try adopt()
         #expect(try app.enroll(at: later(10)) == rotated)
     }

@@ -8,7 +8,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("A simulated device whose keys and senders change", .serialized, .blocking) struct KeyLifeTests {
+@Suite("A simulated device with changing keys and senders", .serialized, .blocking) struct KeyLifeTests {
     private let device: Device
     private let keyring: Keyring
 
@@ -31,7 +31,7 @@ import Testing
         try Program("device-simulator").run(device.arguments(file, more), environment: environment)
     }
 
-    @Test("the first message under a new key confirms it, as the app would; the old key retires")
+    @Test("the first message to a new key confirms it, as the app would, and the old key retires")
     func confirmation() throws {
         let old = try recipient()
         try keyring.rotate("phone")
@@ -39,7 +39,7 @@ import Testing
         let toOld = try run(seal(to: old)).delivered
         #expect(toOld.outcome == "opened" && toOld.confirmed == nil)
         #expect(try keyring.entry(named: "phone").keys.map(\.life.state) == [.active, .active])
-        // A device that is thrown away confirms nothing.
+        // A temporary device confirms nothing.
         #expect(try device.deliver(seal(to: new), state: nil).confirmed == nil)
 
         let toNew = try run(seal(to: new))
@@ -47,11 +47,11 @@ import Testing
         #expect(toNew.errors.contains(new.keyID.description))
         #expect(try keyring.entry(named: "phone").keys.map(\.life.state) == [.active, .retired])
         #expect(try run(seal(to: new)).delivered.confirmed == nil)
-        // What was sealed to the old key in time still opens.
+        // A message sealed to the old key in time still opens.
         #expect(try device.deliver(seal(to: old)).outcome == "opened")
     }
 
-    @Test("a phone whose app has made its keys is in no keyring: it opens, and a new key is confirmed by its app")
+    @Test("a phone with its app's own keys, in no keyring, opens messages, and its app confirms a new key")
     func ownKeys() throws {
         let phone = SimulatedDevice(container: device.folder.appending("Own"))
         let standard = StandardConfiguration(
@@ -64,7 +64,7 @@ import Testing
                 phone.container.path, "--json",
             ])
         }
-        // Neither here nor there.
+        // The key is in neither place.
         #expect(try deliver(device.recipient).status == 74)
         #expect(try deliver(device.recipient, keyring: "Keys").status == 65)
         let first = try app.enroll(at: .now().advanced(bySeconds: -60)).recipients[0]
@@ -82,10 +82,10 @@ import Testing
         #expect(try deliver(third).delivered.outcome == "opened")
     }
 
-    @Test("where the keyring can't be written, the message is shown all the same") func readOnly() throws {
+    @Test("if the keyring can't be written, the message is still shown") func readOnly() throws {
         try keyring.rotate("phone")
         let file = try seal(to: recipient())
-        // A folder in the place of what a change is written to: also root is stopped by it.
+        // A folder in place of the lock file stops even root.
         let blocked = device.folder.appending("Keys/lock")
         try FileManager.default.removeItem(at: blocked)
         try FileManager.default.createDirectory(at: blocked, withIntermediateDirectories: true)
@@ -94,21 +94,21 @@ import Testing
         #expect(result.delivered.outcome == "opened" && result.delivered.confirmed == nil)
     }
 
-    @Test("a message to a key that was revoked in the keyring shows the safe default") func revoked() throws {
+    @Test("a message to a key that is revoked in the keyring shows the safe default") func revoked() throws {
         let file = try seal(to: recipient())
         try keyring.revoke("phone")
         let shown = try device.deliver(file)
         #expect(shown.reason == "unknown-recipient" && shown.body == "You have a new message!" && shown.title == nil)
     }
 
-    @Test("a keyring that is sealed with a key: its file, or the environment; never an argument") func sealed() throws {
+    @Test("a keyring's key comes from a file or the environment, never an argument") func sealed() throws {
         let key = KeyringKey()
         let text = key.withText { String(decoding: $0, as: UTF8.self) }
         try keyring.seal(with: .key(key))
         let keyFile = try device.folder.write("\(text)\n", to: "key")
         let unlocked = Keyring(folder: keyring.folder, unlocking: .given(.key(key)))
         let file = try seal(to: unlocked.unverifiedRecipient(named: "phone"))
-        // The file comes first.
+        // The file has precedence.
         for (more, environment) in [
             (["--unlock", keyFile], [:]), ([], ["SEALED_PUSH_KEY": text]),
             (["--unlock", keyFile], ["SEALED_PUSH_KEY": "nonsense"]),
@@ -128,14 +128,14 @@ import Testing
             #expect(!result.errors.contains(text.suffix(30)) && !result.errors.contains(other.suffix(30)))
         }
 
-        // A new key is confirmed in it, too.
+        // A new key is confirmed in the sealed keyring, too.
         try unlocked.rotate("phone")
         let new = try unlocked.unverifiedRecipient(named: "phone")
         #expect(
             try run(seal(to: new), ["--unlock", keyFile]).delivered.confirmed == new.keyID.description)
     }
 
-    @Test("while a device runs, its key is in no argument of any process") func arguments() throws {
+    @Test("while a device runs, no process has its key as an argument") func arguments() throws {
         let key = KeyringKey()
         try keyring.seal(with: .key(key))
         let text = key.withText { String(decoding: $0, as: UTF8.self) }
@@ -159,7 +159,7 @@ import Testing
         #expect(seen > 20)
     }
 
-    @Test("a keyring that is sealed with a passphrase is refused, with a hint") func passphrase() throws {
+    @Test("a keyring sealed with a passphrase is refused, with a hint") func passphrase() throws {
         let file = try seal(to: recipient())
         try keyring.seal(with: .passphrase(try #require(Passphrase(Array("correct horse".utf8)))))
         let result = try run(file)
@@ -167,7 +167,7 @@ import Testing
         #expect(result.errors.contains("64 MiB") && result.errors.contains("--new-unlock"))
     }
 
-    @Test("without --trust the keyring's list counts, with it the list does not; an empty one is noted")
+    @Test("the keyring's trust list counts only without --trust, and an empty list causes a remark")
     func trustList() throws {
         let recipient = try recipient()
         func deliver(_ sender: SenderPrivateKey? = nil, trusting: [String] = []) throws -> Program.Result {
@@ -190,7 +190,7 @@ import Testing
         #expect(try deliver(other, trusting: trusting).delivered.reason == nil)
     }
 
-    @Test("a pinned authority, by name, by key or in the list: its sender set is followed") func authority() throws {
+    @Test("an authority pinned by name, by key, or in the list applies its sender set") func authority() throws {
         let recipient = try recipient()
         let authority = try keyring.generateAuthority(named: "board")
         try keyring.trust(.authority(authority), for: Device.topic)
@@ -199,7 +199,7 @@ import Testing
         func reason(_ sender: SenderPrivateKey, _ more: [String]) throws -> String? {
             try device.deliver(try seal(to: recipient, from: sender), more).reason
         }
-        // `--trust newsroom` stands in every call.
+        // Every call has `--trust newsroom`.
         for board in ["board", authority.description] {
             #expect(try reason(device.sender, ["--trust", board]) == nil)
             #expect(try reason(newcomer, ["--trust", board]) == "unknown-sender")
@@ -209,11 +209,11 @@ import Testing
             #expect(try reason(device.sender, ["--trust", board]) == "unknown-sender")
             #expect(try reason(newcomer, ["--trust", board]) == nil)
         }
-        // Without the authority the set means nothing.
+        // Without the authority, the set has no effect.
         #expect(try reason(newcomer, []) == "unknown-sender")
     }
 
-    @Test("of a sender with a new key both are trusted by the name") func senderRotation() throws {
+    @Test("trusting a sender by name trusts both its old and new keys") func senderRotation() throws {
         let recipient = try recipient()
         try keyring.rotate("newsroom")
         #expect(try device.deliver(seal(to: recipient)).outcome == "opened")
@@ -225,11 +225,11 @@ import Testing
 }
 
 extension Program.Result {
-    /// The first of the pushes that were delivered.
+    /// The first delivered push.
     var delivered: Device.Delivered { Device.Delivered(object: objects.first ?? [:]) }
 }
 
 extension Device.Delivered {
-    /// The new key that has come into use.
+    /// The new key that was confirmed.
     fileprivate var confirmed: String? { object["confirmed"] as? String }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushSimulator
 
-/// iOS may give one process several notifications at once: each alone keeps within the memory, and all of them must.
+/// iOS may give one process several notifications at once. Each alone fits into the memory, and all together must, too.
 @Suite("Many notifications at once in one small process", .serialized, .blocking) struct ManyAtOnceTests {
     private let device: Device
     private let server: MisbehavingServer
@@ -17,7 +17,7 @@ import Testing
         server = try MisbehavingServer()
     }
 
-    /// Sixteen pictures from a store that is slow to end: each download holds what it has while it waits.
+    /// Returns sixteen pictures from a slow server, so that each download keeps its memory while it waits.
     private func album() throws -> [Content.Attachment] {
         try (0..<16).map { number in
             let file = device.folder.appending("\(number).png")
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("eight of sixteen pictures each, in the 12 MB of an old device: every text is shown, and most pictures")
+    @Test("eight notifications with sixteen pictures each, in an old device's 12 MB, show each text and most pictures")
     func oldDevice() throws {
         guard ProcessMemory.isMeaningful else { return }
         let sealer = Sealer(sender: device.sender, topic: Device.topic, safeDefault: "wire default")
@@ -44,8 +44,8 @@ import Testing
             _ = server.url("whole\(number)", .serves(moved.file))
             return try device.file(try device.seal(moved.content))
         }
-        // What gets no turn in time is left out (Specification 14.3), and a busy machine has little time: so the
-        // pictures count in one of a few runs, and everything else in each.
+        // Pictures without a turn in time are left out (Specification 14.3), and a busy machine has little time. So the
+        // pictures need to arrive in only one of a few runs, but everything else in each.
         var pictures = 0
         for attempt in 1...8 where pictures <= 64 {
             pictures = try pictureCount(files, whole: content, state: "State\(attempt)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("The time and the answers of requests") struct OutstandingRequestsTests {
+@Suite("The times and answers of requests") struct OutstandingRequestsTests {
     private let start = ContinuousClock.now
 
     private func requests() -> OutstandingRequests { OutstandingRequests(processStart: start, timeLimit: .seconds(30)) }
@@ -14,12 +14,12 @@ import Testing
         return .answer(number: number, content: content, callNumber: call, memoryByteCount: 7)
     }
 
-    @Test("the first request's time counts from the process's start, a later one's from its call") func deadlines() {
+    @Test("the first request's time starts with the process, a later one's with its call") func deadlines() {
         var requests = requests()
         _ = requests.add("first", ExtensionTicket(), at: start + .seconds(4))
         #expect(requests.advance(to: start + .milliseconds(29_999)) == .init())
         #expect(requests.advance(to: start + .seconds(30)) == .init(expires: true))
-        // Told once.
+        // It's told only once.
         #expect(requests.advance(to: start + .milliseconds(30_001)) == .init())
         requests.receive(answer(1), at: start + .milliseconds(30_500))
         requests.receive(.settled(number: 1), at: start + .milliseconds(30_500))
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "who does not answer after being told is out of time: the process is killed with the others, a late call ignored"
+        "if a request isn't answered after the warning, the whole process is killed, and a late call is ignored"
     )
     func killing() {
         var requests = requests()
@@ -45,10 +45,10 @@ import Testing
         #expect(late.result?.elapsed == .seconds(31))
         #expect(other.result?.ending == .killed("why"))
         requests.receive(answer(1), at: start + .seconds(32))
-        #expect(requests.lateRemarks == ["the extension called the handler of late after its time was up: ignored"])
+        #expect(requests.lateRemarks == ["the extension called the handler of late after its time was up (ignored)"])
     }
 
-    @Test("a second call is ignored and remarked on, before its request is finished and after")
+    @Test("a second call causes a remark and is otherwise ignored, before and after its request has finished")
     func secondCall() throws {
         var requests = requests()
         let ticket = ExtensionTicket()
@@ -60,11 +60,11 @@ import Testing
         let result = try #require(ticket.result)
         #expect(result.body == "b")
         #expect(result.elapsed == .seconds(1))
-        #expect(result.remarks == ["the extension called its handler a second time: ignored"])
-        #expect(requests.lateRemarks == ["the extension called the handler of a a second time: ignored"])
+        #expect(result.remarks == ["the extension called its handler a second time (ignored)"])
+        #expect(requests.lateRemarks == ["the extension called the handler of a a second time (ignored)"])
     }
 
-    @Test("who is alone is waited for until it has tidied up, but not for long; in a crowd nobody is") func settling() {
+    @Test("cleanup is waited for briefly if there is one request, and not at all if there are more") func settling() {
         var requests = requests()
         let alone = ExtensionTicket()
         _ = requests.add("alone", alone, at: start)
@@ -82,7 +82,7 @@ import Testing
         #expect(one.result?.body == "b")
     }
 
-    @Test("what answers a request that never was changes nothing, and what was answered survives the process's end")
+    @Test("an answer to an unknown request has no effect, and answers survive the process's exit")
     func strangers() {
         var requests = requests()
         let ticket = ExtensionTicket()

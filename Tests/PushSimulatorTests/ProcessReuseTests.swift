@@ -8,12 +8,12 @@ import Testing
 
 @testable import PushSimulator
 
-/// Runs a built extension on a device of its own, without a command line in between.
+/// Runs a built extension on its own device, without the command-line tool.
 struct ExtensionRuns {
     let folder: TemporaryFolder
     let session: ExtensionSession
 
-    /// The extension that does what the alert's body tells it.
+    /// Creates runs of the extension that follows the instructions in the alert's body.
     init(_ rules: ExtensionRules = ExtensionRules()) throws {
         folder = try TemporaryFolder()
         session = ExtensionSession(
@@ -21,7 +21,7 @@ struct ExtensionRuns {
             on: SimulatedDevice(container: folder.appending("State")), nil, rules: rules)
     }
 
-    /// The simulator's own extension, on a phone with this device's keys.
+    /// Creates runs of the simulator's own extension, on a phone with this device's keys.
     init(opening device: Device) throws {
         folder = try TemporaryFolder(inMemory: true)
         let standard = StandardConfiguration(
@@ -36,7 +36,7 @@ struct ExtensionRuns {
         try session.run(identifier: identifier, payload: try payload(body))
     }
 
-    /// All at once; the results in the order of the bodies.
+    /// Runs all bodies concurrently. Returns the results in the order of the bodies.
     func runAll(_ bodies: [String]) throws -> [ExtensionResult] {
         let payloads = try bodies.map { try payload($0) }
         let results = Collected<(Int, ExtensionResult)>()
@@ -58,7 +58,7 @@ struct ExtensionRuns {
         try JSONSerialization.data(withJSONObject: ["aps": ["alert": body, "mutable-content": 1] as [String: Any]])
     }
 
-    /// Where the descriptors of the extension's process lead.
+    /// Returns the targets of the descriptors of the extension's process.
     func descriptors() throws -> [String] {
         let folder = "/proc/\(try #require(session.processIdentifier))/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).map {
@@ -72,7 +72,7 @@ extension ExtensionResult {
 }
 
 @Suite("One process for many notifications", .serialized, .blocking) struct ProcessReuseTests {
-    @Test("a process serves one notification after the other, and several at the same time, each with its own answer")
+    @Test("a process serves notifications in sequence and concurrently, each with its own answer")
     func reuse() throws {
         let runs = try ExtensionRuns()
         let answers = try (0..<5).map { _ in try #require(try runs.run("process").body).split(separator: " ") }
@@ -86,7 +86,7 @@ extension ExtensionResult {
     }
 
     @Test(
-        "a process that ends is started anew for the next notification",
+        "if a process exits, a new one starts for the next notification",
         arguments: ["crash", "exit 3", "hog fast 60", "close"])
     func startedAnew(what: String) throws {
         guard ProcessMemory.isMeaningful || !what.hasPrefix("hog") else { return }
@@ -98,7 +98,7 @@ extension ExtensionResult {
         #expect(next != first)
     }
 
-    @Test("a crash takes all that are under way with it, and nothing that was answered") func crashOfSeveral() throws {
+    @Test("a crash affects all notifications in progress, but none that were answered") func crashOfSeveral() throws {
         try lengthening(.milliseconds(300), "an answer before the crash") { delay in
             let runs = try ExtensionRuns()
             let crash = "crash-later \(Int(delay / .milliseconds(1)))"
@@ -110,7 +110,7 @@ extension ExtensionResult {
         }
     }
 
-    @Test("a process without work is ended after a while") func idle() async throws {
+    @Test("an idle process is ended after a while") func idle() async throws {
         var rules = ExtensionRules()
         rules.idleTime = .milliseconds(50)
         let runs = try ExtensionRuns(rules)
@@ -119,14 +119,14 @@ extension ExtensionResult {
         #expect(try runs.run("process").body?.hasSuffix(" 1") == true)
     }
 
-    @Test("a session that nobody holds any more leaves no process behind") func abandoned() async throws {
+    @Test("a released session leaves no process behind") func abandoned() async throws {
         var runs: ExtensionRuns? = try ExtensionRuns()
         let process = try process(of: try #require(runs))
         runs = nil
         try await eventually("it is gone") { kill(process, 0) != 0 }
     }
 
-    @Test("files that an extension leaves are in the device's own temporary folder, and nowhere else")
+    @Test("an extension's leftover files are only in the device's own temporary folder")
     func leftFiles() throws {
         let runs = try ExtensionRuns()
         #expect(try runs.run("leave").body != nil)
@@ -134,7 +134,7 @@ extension ExtensionResult {
         #expect(FileManager.default.fileExists(atPath: left.path(percentEncoded: false)))
     }
 
-    @Test("a thousand sealed notifications through one process: its memory is flat, and no descriptor is leaked")
+    @Test("after a thousand sealed notifications, a process has neither grown nor leaked a descriptor")
     func thousand() throws {
         let device = try Device()
         let runs = try ExtensionRuns(opening: device)
@@ -154,11 +154,11 @@ extension ExtensionResult {
         #expect(runs.session.end().isEmpty)
     }
 
-    @Test("an extension's process gets none of the simulator's descriptors, marked for that or not")
+    @Test("an extension's process inherits no descriptor of the simulator, even without close-on-exec")
     func isolation() throws {
         let runs = try ExtensionRuns()
         let file = try runs.folder.write("", to: "own")
-        // Not marked as one to be closed.
+        // Not marked as close-on-exec.
         let own = open(file, O_RDONLY)
         defer { close(own) }
         #expect(try runs.run("process").body != nil)
@@ -167,7 +167,7 @@ extension ExtensionResult {
         #expect(!theirs.contains(file))
     }
 
-    @Test("an extension that leaks is seen to") func leaking() throws {
+    @Test("a leak in an extension shows up in the measurement") func leaking() throws {
         let runs = try ExtensionRuns()
         let first = try #require(try runs.run("leak").peakMemoryByteCount)
         let count = try runs.descriptors().count
@@ -176,7 +176,7 @@ extension ExtensionResult {
         #expect(try runs.descriptors().count >= count + 100)
     }
 
-    @Test("the simulator itself keeps no descriptor of a process that has ended") func ownDescriptors() throws {
+    @Test("the simulator keeps no descriptor of a process that has exited") func ownDescriptors() throws {
         let device = try Device()
         let file = try device.folder.write(#"{"aps":{"alert":"crash-after","mutable-content":1}}"#, to: "push")
         let arguments =

@@ -7,20 +7,20 @@ import Testing
 @Suite("Push files and the rules of waking") struct PushRulesTests {
     private func push(_ json: String) throws -> PushFile { try PushFile(parsing: Data(json.utf8)) }
 
-    @Test("the simulator's own key is taken out of the payload") func targetBundle() throws {
+    @Test("the Simulator's own key is removed from the payload") func targetBundle() throws {
         let file = try push(#"{"Simulator Target Bundle":"com.example.app","aps":{"alert":"a"}}"#)
         #expect(file.targetBundle == "com.example.app")
         #expect(file.payload.keys.sorted() == ["aps"])
         #expect(String(decoding: file.json, as: UTF8.self) == #"{"aps":{"alert":"a"}}"#)
     }
 
-    @Test("what is no JSON object is no push", arguments: ["", "[]", "1", "{", "null", "\u{feff}x", "{\"a\":}"])
+    @Test("only a JSON object is accepted", arguments: ["", "[]", "1", "{", "null", "\u{feff}x", "{\"a\":}"])
     func notJSON(text: String) {
         let error = #expect(throws: PushFileError.self) { try push(text) }
-        #expect(error.map { "\($0)".contains("is not one JSON object: line 1, column ") } == true)
+        #expect(error.map { "\($0)".contains("isn't a single JSON object: line 1, column ") } == true)
     }
 
-    @Test("a payload has at most 4,096 bytes without white space, and hostile nesting is refused at once")
+    @Test("a payload has at most 4,096 bytes without white space, and hostile nesting is refused early")
     func limits() throws {
         let frame = #"{"aps":{"alert":"a"},"x":""}"#.utf8.count
         func json(_ count: Int) -> String {
@@ -32,7 +32,7 @@ import Testing
         #expect(throws: PushFileError.self) { try push(String(repeating: "[", count: 60_000)) }
     }
 
-    @Test("brackets in strings hide no depth from the parser of push files") func depth() {
+    @Test("brackets in strings can't hide nesting from the parser") func depth() {
         for (depth, isTaken) in [(63, true), (64, false)] {
             let (open, closed) = (String(repeating: "[", count: depth), String(repeating: "]", count: depth))
             let push = try? push(#"{"aps":{"alert":"]]}}[["},"deep":"# + open + closed + "}")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("the extension wakes for an alert push with text and mutable-content, and for no other")
+    @Test("the extension wakes only for an alert push with text and mutable-content")
     func waking() throws {
         func unchanged(_ aps: String, _ type: String = "alert") throws -> DeliveredPush.Outcome? {
             try push(#"{"aps":\#(aps)}"#).shownUnchanged(pushType: type)?.outcome

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("Receipts of an extension that is killed, or works for long", .serialized, .blocking) struct ReceiptTests {
+@Suite("Receipts of an extension that is killed or runs for long", .serialized, .blocking) struct ReceiptTests {
     private let device: Device
 
     init() throws { device = try Device() }
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("a killed extension tells the server of each push that did not open, once, wherever it was killed")
+    @Test("a killed extension reports each unopened push to the server once, wherever it was killed")
     func killed() throws {
         var random = SeededGenerator()
         var killCount = 0
@@ -36,21 +36,21 @@ import Testing
         try run { listener, seal in
             let wanted = Thoroughness.count(4, thorough: 24)
             var roundCount = 0
-            // On a busy machine some end before they are killed.
+            // On a busy machine, some exit before they are killed.
             while roundCount < wanted || (killCount <= wanted / 2 && roundCount < 20 * wanted) {
                 roundCount += 1
                 #expect(try device.deliver(broken).reason == "malformed")
                 let output = FileHandle(forWritingAtPath: try device.folder.write("", to: "output"))
                 let process = try Program("device-simulator").start(
                     device.arguments(device.file(seal("Hello"))), output: try #require(output))
-                // The counts are moved into a receipt: a few milliseconds later it has been posted.
+                // The counts are now being moved into a receipt, which is posted a few milliseconds later.
                 while names.contains("failures"), !process.hasEnded { usleep(50) }
                 usleep(.random(in: 0...8_000, using: &random))
                 killCount += process.killChildren()
                 process.wait()
             }
             #expect(killCount > wanted / 2)
-            // What was left half made is nobody's a minute later; then the rest is posted, some with each notification.
+            // Unfinished files become free after a minute. Then the rest is posted, some with each notification.
             for name in names where name.hasPrefix("making.") {
                 var times = [timeval](repeating: timeval(tv_sec: time(nil) - 120, tv_usec: 0), count: 2)
                 #expect(utimes(queue.appending(path: name).path, &times) == 0)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("receipts of many notifications are all counted, and leave neither memory nor descriptors behind")
+    @Test("all receipts of many notifications are counted, without leaking memory or descriptors")
     func many() throws {
         let count = Thoroughness.count(150, thorough: 250)
         try run { listener, seal in
@@ -82,21 +82,21 @@ import Testing
                 memory.append(try #require(result.peakMemoryByteCount))
                 if number == 99 { descriptorCount = try settled(runs) }
             }
-            // Those that post are open while they do.
+            // Connections that are posting have open descriptors.
             let limit = descriptorCount + 2
             let end = ContinuousClock.now + .seconds(300)
             while try settled(runs) > limit, ContinuousClock.now < end {}
             #expect(try settled(runs) <= limit)
             let isFlat = memory[count - 1] < memory[99] + 1 << 20
             #expect(isFlat || !ProcessMemory.isMeaningful, "\(memory[99]), \(memory[count - 1])")
-            // A busy machine may be behind with the last ones.
+            // A busy machine may lag behind with the last ones.
             while try listener.counted().shown < count, ContinuousClock.now < end { usleep(100_000) }
             #expect(try listener.counted() == (count, [:]))
             #expect(runs.session.end().isEmpty)
         }
     }
 
-    /// How many descriptors the extension has once everything that waits has been posted.
+    /// Returns the number of the extension's descriptors once everything waiting has been posted.
     private func settled(_ runs: ExtensionRuns) throws -> Int {
         var least = Int.max
         for _ in 0..<60 {
@@ -108,7 +108,7 @@ import Testing
 }
 
 extension ChildProcess {
-    /// Those that any of its threads has started.
+    /// The child processes of all its threads.
     var children: [pid_t] {
         let tasks = "/proc/\(identifier)/task"
         return ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).flatMap { thread in
@@ -117,7 +117,7 @@ extension ChildProcess {
         }
     }
 
-    /// Returns how many were killed.
+    /// Kills the child processes. Returns how many were killed.
     func killChildren() -> Int { children.count { Glibc.kill($0, SIGKILL) == 0 } }
 }
 
@@ -126,7 +126,7 @@ struct ReceiptListener {
     let url: String
     private let folder: URL
 
-    /// Runs it on a port of its own, with its outbox in `folder`, until `body` has returned.
+    /// Runs the server on its own port, with its outbox in `folder`, until `body` returns.
     static func run(
         in folder: URL, keyring: String, sender: String = "newsroom", _ body: (ReceiptListener) throws -> Void
     ) throws {
@@ -146,7 +146,7 @@ struct ReceiptListener {
             }
             usleep(10_000)
         }
-        Issue.record("the server for receipts did not start")
+        Issue.record("the receipt server didn't start")
     }
 
     func counted() throws -> (shown: Int, failures: [String: Int]) {

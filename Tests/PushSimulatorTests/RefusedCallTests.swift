@@ -5,15 +5,15 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// System calls that fail for a moment, put in by strace(1) into the process of the extension.
-@Suite("System calls that are refused", .serialized, .blocking) struct RefusedCallTests {
+/// System calls of the extension's process fail temporarily, injected by strace(1).
+@Suite("System calls that fail", .serialized, .blocking) struct RefusedCallTests {
     private let device: Device
 
     init() throws { device = try Device() }
 
     private var ledger: URL { device.folder.appending("State/SealedPush/ledger") }
 
-    /// Delivers, with what strace(1) does and writes down meanwhile.
+    /// Delivers a file under strace(1). Returns the result and the trace.
     private func trace(_ options: [String], _ file: String, _ more: [String] = []) throws -> (Program.Result, String) {
         let log = device.folder.appending("trace")
         let result = try Program(at: "/usr/bin/strace").run(
@@ -23,14 +23,14 @@ import Testing
         return (result, try Checkout.text(log))
     }
 
-    /// Delivers while calls are refused, and checks that some were.
+    /// Delivers while calls are made to fail, and checks that some did.
     private func deliver(_ file: String, _ more: [String] = [], refusing: [String]) throws -> Device.Delivered {
         let (result, log) = try trace(refusing, file, more)
         #expect(log.contains("(INJECTED)"))
         return Device.Delivered(object: try #require(result.objects.first))
     }
 
-    /// What is done to the ledger's files, in order.
+    /// Returns the calls on the ledger's files, in order.
     private func calls(_ file: String, _ more: [String] = []) throws -> [Substring] {
         try trace(["-y", "-e", "trace=fsync,link,unlink,rename"], file, more).1.split(separator: "\n").filter {
             $0.contains(ledger.path)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "a ledger that can't be read for a moment is not lost: the push is refused, nothing changes, and it opens later",
+        "if the ledger is temporarily unreadable, the push is refused, nothing changes, and it opens later",
         arguments: ["EPERM", "EIO", "EMFILE"], ["origin.text", "origin."])
     func unreadable(code: String, name: String) throws {
         #expect(try device.deliver(try device.file(try device.seal())).outcome == "opened")
@@ -60,7 +60,7 @@ import Testing
         #expect(try device.deliver(file).outcome == "opened")
     }
 
-    @Test("a repeat asks nothing of a disk that takes nothing: the text stays", arguments: ["ENOSPC", "EROFS", "EIO"])
+    @Test("a repeat needs no disk space, so the text stays", arguments: ["ENOSPC", "EROFS", "EIO"])
     func fullDisk(code: String) throws {
         let file = try device.file(try device.seal())
         #expect(try device.deliver(file, ["--identifier", "A"]).outcome == "opened")
@@ -73,7 +73,7 @@ import Testing
         #expect(try device.deliver(new).outcome == "opened")
     }
 
-    @Test("what a process that was killed has made, and perhaps not synced, is synced by the next one that finds it")
+    @Test("if a killed process may not have synced its files, the next one that finds them syncs them")
     func foundIsSynced() throws {
         func syncs(_ file: String, of folder: String) throws -> Bool {
             let (result, log) = try trace(["-y", "-e", "trace=fsync"], file, ["--identifier", "A"])
@@ -84,14 +84,14 @@ import Testing
         #expect(try device.deliver(file, ["--identifier", "A"]).outcome == "opened")
         let day = try #require(try names().first { Int64($0) != nil })
         #expect(try syncs(file, of: "/\(day)"), "the entry")
-        // The day's folder, as if it had just been made.
+        // Pretend that the day's folder was just created.
         for name in try names() where name.hasPrefix("\(day)/") {
             try FileManager.default.removeItem(at: ledger.appending(path: name))
         }
         #expect(try syncs(file, of: ""), "the folder")
     }
 
-    @Test("a ledger that was begun outlasts the power") func beginningLasts() throws {
+    @Test("a new ledger survives a power failure") func beginningLasts() throws {
         let file = try device.file(try device.seal())
         #expect(try device.deliver(file).outcome == "opened")
         try FileManager.default.removeItem(at: ledger.appending(path: "origin.text"))
@@ -100,11 +100,11 @@ import Testing
         #expect(calls[renaming...].contains(where: isSync), "\(calls)")
     }
 
-    @Test("a floor that was found outlasts the power before a lower one goes") func foundFloorLasts() throws {
+    @Test("a floor that was found is made durable before a lower one is removed") func foundFloorLasts() throws {
         let file = try device.file(try device.seal())
         #expect(try device.deliver(file).outcome == "opened")
         try FileManager.default.removeItem(at: ledger.appending(path: "origin.text"))
-        // As if another process had begun it anew at any of the next seconds.
+        // Pretend that another process has begun the ledger anew at any of the next seconds.
         let now = Int64(Date.now.timeIntervalSince1970)
         for name in ["rotate"] + (now...now + 600).map({ "floor.\($0)" }) {
             #expect(FileManager.default.createFile(atPath: ledger.appending(path: name).path, contents: nil))
@@ -114,15 +114,15 @@ import Testing
         #expect(calls[..<removal].contains(where: isSync), "\(calls[...removal])")
     }
 
-    @Test("a floor that is there outlasts the power before a purge removes what lies below it")
+    @Test("the floor is made durable before a purge removes the entries below it")
     func floorLasts() throws {
         let file = try device.file(try device.seal())
         #expect(try device.deliver(file).outcome == "opened")
         let entry = try #require(try names().first { $0.contains("/") })
-        // As a purge leaves it that was killed.
+        // The state that a killed purge leaves behind.
         let sent = try #require(entry.split(separator: "/").last?.split(separator: "-").first)
         #expect(FileManager.default.createFile(atPath: ledger.appending(path: "floor.\(sent)").path, contents: nil))
-        // One of 32 deliveries purges.
+        // One in 32 deliveries purges.
         for _ in 0..<100 {
             let calls = try calls(file, Array(repeating: file, count: 50))
             guard let removal = calls.firstIndex(where: { $0.contains("unlink(") && $0.contains(entry) }) else {
@@ -134,14 +134,14 @@ import Testing
         Issue.record("no purge in 5,000 deliveries")
     }
 
-    @Test("a file system that hangs under the badge costs the badge, and not the text") func hangingBadge() throws {
+    @Test("if the file system hangs while the badge is counted, only the badge is lost") func hangingBadge() throws {
         var content = Content(body: "Lunch?")
         content.badgeIncrement = 1
         let count = device.folder.appending("State/SealedPush/badge/count").path
         let file = try device.file(try device.seal(content))
         #expect(try device.deliver(file).object["badge"] as? Int == 1)
         try lengthening(.seconds(3), "the message opens before the time is up") { limit in
-            // strace(1) can't be ended before the delay is over.
+            // strace(1) can't be stopped before the delay is over.
             let hanging = ["-P", count, "-e", "inject=openat:delay_enter=\(Int(limit / .microseconds(1)) * 4)"]
             let next = try device.file(try device.seal(content))
             let (result, log) = try trace(hanging, next, ["--time-limit", "\(limit / .seconds(1))"])
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test("where links are refused, a push opens once all the same", arguments: ["EPERM", "EOPNOTSUPP", "EACCES"])
+    @Test("a push opens exactly once even if links are refused", arguments: ["EPERM", "EOPNOTSUPP", "EACCES"])
     func noLinks(code: String) throws {
         let file = try device.file(try device.seal())
         let noLinks = ["-e", "inject=link,linkat:error=\(code)"]

@@ -10,7 +10,7 @@ import TestSupport
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-/// A local APNs' core without a network: a provider's key, a clock that stands still, a device that is away.
+/// The core of a local APNs without a network, with a provider's key, a fixed clock, and an offline device.
 final class APNsFixture: Sendable {
     static let topic = "com.example.app"
     static let start: Int64 = 1_750_000_000
@@ -43,7 +43,7 @@ final class APNsFixture: Sendable {
         set { clock.withLock { $0 = newValue * 1_000 } }
     }
 
-    /// `bearer TOKEN`, good unless told otherwise.
+    /// Returns `bearer TOKEN`, valid by default.
     func authorization(
         issued: Int64? = nil, header: String? = nil, claims: String? = nil, secret: P256.Signing.PrivateKey? = nil
     ) throws -> String {
@@ -51,7 +51,7 @@ final class APNsFixture: Sendable {
             issued: issued ?? now, header: header, claims: claims)
     }
 
-    /// A request that is good, but for the changes.
+    /// Returns a valid request with the given changes.
     func request(
         _ headers: [String: String?] = [:], repeated: [(String, String)] = [], method: String = "POST",
         path: String? = nil, body: String = #"{"aps":{"alert":"x"}}"#
@@ -69,7 +69,7 @@ final class APNsFixture: Sendable {
         return request
     }
 
-    /// The reason, or nil where it was accepted. Without an identity: on a connection of its own.
+    /// Returns the reason, or nil if the request was accepted. Without an identity, it's on its own connection.
     func answer(_ request: ProviderRequest) -> String? {
         var identity = ConnectionIdentity()
         return answer(request, &identity)
@@ -98,7 +98,7 @@ struct ProviderTokenMaker {
     }
 }
 
-/// Devices that are there, and keep what they are sent.
+/// A link to online devices that records what they are sent.
 final class RecordingLink: DeviceLink {
     private let received = Locked<[(number: UInt64, token: String, notification: APNsNotification)]>([])
 
@@ -108,7 +108,7 @@ final class RecordingLink: DeviceLink {
 
     var all: [(number: UInt64, token: String, notification: APNsNotification)] { received.withLock { $0 } }
 
-    /// What the payloads' alerts say.
+    /// The alerts in the payloads.
     var alerts: [String] {
         all.map { entry in
             let object = try? JSONSerialization.jsonObject(with: Data(entry.notification.payload)) as? [String: Any]

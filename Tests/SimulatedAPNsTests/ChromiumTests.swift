@@ -6,14 +6,14 @@ import Testing
 
 @testable import SimulatedAPNs
 
-/// Debian's Chromium looks at the page: Tests/Clients/page-in-chromium.py.
+/// Debian's Chromium with the page open, run by Tests/Clients/page-in-chromium.py.
 private final class Chromium {
     private let folder: TemporaryFolder
     private let output: URL
     private let errors: URL
     private let process: ChildProcess
 
-    /// Looks for a text on the page; returns when the page is there.
+    /// Opens the page and waits for a text on it. Returns when the page is open.
     init(at address: String, until text: String) async throws {
         folder = try TemporaryFolder()
         output = URL(filePath: try folder.write("", to: "output"))
@@ -49,7 +49,7 @@ struct ChromiumTests {
         "{{constructor.constructor('window.ran = true')()}}", "</p></li></ol><h1>Another page</h1>",
     ]
 
-    @Test("on the page, a title that is a script, turns the line around, or never ends stays a text in its own box")
+    @Test("on the page, a title with a script, reversed direction, or endless text stays plain text in its own box")
     func titles() async throws {
         let apns = try await RunningAPNs { $0.page = PagePlace(parsing: "127.0.0.1:0") }
         let address = try #require(apns.server.pageAddress)
@@ -61,7 +61,7 @@ struct ChromiumTests {
         }
         page.requested(device: "the last line", reason: nil)
         let seen = try await browser.seen()
-        // 500 bytes of each.
+        // The page shows 500 bytes of each.
         #expect(seen["headings"] as? [String] == Self.titles.map { String($0.prefix(125)) })
         let elements = [
             "body", "div", "h1", "h2", "head", "html", "li", "link", "meta", "ol", "p", "section", "table", "tbody",
@@ -69,8 +69,8 @@ struct ChromiumTests {
         ]
         #expect(Set(seen["elements"] as? [String] ?? []) == Set(elements))
         #expect(seen["scripts"] as? Int == 0 && seen["ran"] as? Bool == false && seen["dialogs"] as? Int == 0)
-        #expect(seen["inside"] as? Bool == true, "a text leaves its box")
-        #expect(seen["noteDirections"] as? [String] == ["ltr"], "a text turns its neighbors around")
+        #expect(seen["inside"] as? Bool == true, "no text leaves its box")
+        #expect(seen["noteDirections"] as? [String] == ["ltr"], "no text reverses its neighbors")
         let requests = try #require(seen["requests"] as? [String])
         #expect(!requests.isEmpty && requests.allSatisfy { $0.hasPrefix(address.prefix(17)) }, "\(requests)")
         let complaints = (seen["complaints"] as? [String] ?? []).filter { $0.contains("Content Security Policy") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SimulatedAPNs
 
-/// Asks a control endpoint, with curl.
+/// A client of a control endpoint that uses curl.
 struct ControlClient {
     let socket: String
 

@@ -6,7 +6,7 @@ import Testing
 @testable import SimulatedAPNs
 
 @Suite("The control endpoint", .serialized, .blocking) struct ControlTests {
-    @Test("the control endpoint is a socket that its user alone may write, and not a port") func socket() async throws {
+    @Test("the control endpoint is a socket that only its user can write to, not a port") func socket() async throws {
         let apns = try await RunningAPNs { $0.host = "0.0.0.0" }
         let path = apns.address.control
         let facts = try FileManager.default.attributesOfItem(atPath: path)
@@ -20,7 +20,7 @@ import Testing
                 "http://localhost/status")
             #expect(stranger.status == 7 && stranger.output.isEmpty)
         } else {
-            print("Not tested further: only root becomes another user.")
+            print("Skipping the rest: only root can become another user.")
         }
         await apns.server.stop()
         let again = try await RunningAPNs(in: apns.folder)
@@ -28,7 +28,7 @@ import Testing
         await again.server.stop()
     }
 
-    @Test("status and faults: what is set is in force, and what makes no sense is not taken")
+    @Test("valid faults take effect, and invalid ones are refused")
     func faults() async throws {
         let apns = try await RunningAPNs()
         let control = ControlClient(apns.address)
@@ -51,20 +51,20 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("a folder that others may write, or of another user, is not used") func sharedFolder() async throws {
+    @Test("another user's folder, or one that others can write to, is refused") func sharedFolder() async throws {
         let folder = try TemporaryFolder()
         let url = folder.appending("APNs")
         mkdir(url.path, 0o700)
         chmod(url.path, 0o1777)
-        let words = "others may write it: name a folder that only you can write"
+        let words = "other users can write to it; choose a folder that only you can write to"
         await #expect(throws: LocalAPNsError.folder(url.path, words)) { try await LocalAPNs.start(folder: url) }
-        guard geteuid() == 0 else { return print("Not tested further: only root makes folders of other users.") }
+        guard geteuid() == 0 else { return print("Skipping the rest: only root can create other users' folders.") }
         chmod(url.path, 0o700)
         chown(url.path, 1_600, 1_600)
         await #expect(throws: LocalAPNsError.self) { try await LocalAPNs.start(folder: url) }
     }
 
-    @Test("other paths are not there, a body of 2 MB is not taken") func others() async throws {
+    @Test("unknown paths and a body of 2 MB are refused") func others() async throws {
         let apns = try await RunningAPNs()
         let control = ControlClient(apns.address)
         #expect(try control.ask("GET", "/").status == 404)

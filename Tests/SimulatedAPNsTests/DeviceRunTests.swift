@@ -12,7 +12,7 @@ import Testing
 @testable import SimulatedAPNs
 
 @Suite("Simulated devices that stay on", .serialized, .blocking) struct DeviceRunTests {
-    /// Keeps what a receiver tells, and acknowledges where it should.
+    /// Records a receiver's events, and acknowledges notifications if it should.
     private final class Told: Sendable {
         let events = Locked<[DeviceReceiver.Event]>([])
 
@@ -36,7 +36,7 @@ import Testing
 
     private func alert(_ text: String) -> String { #"{"aps":{"alert":"\#(text)"}}"# }
 
-    @Test("a device receives as it arrives, goes away, comes back to what it missed, and outlives the server")
+    @Test("a device receives pushes, goes offline, catches up when it's back, and survives the server's restart")
     func life() async throws {
         let apns = try await RunningAPNs()
         let told = Told()
@@ -44,34 +44,34 @@ import Testing
             folder: apns.folder.appending("APNs"), topic: APNsFixture.topic, names: ["phone"]
         ) { event in told.events.withLock { $0.append(event) } }
         async let running: Void = receiver.run()
-        try await eventually("it is online") { told.onlineCount == 1 }
+        try await eventually("the device is online") { told.onlineCount == 1 }
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client, body: alert("one")) == 200)
-        try await eventually("the first is shown") { told.alerts == ["one"] }
+        try await eventually("the first push is shown") { told.alerts == ["one"] }
         for arrival in told.arrivals { arrival.acknowledge() }
 
         receiver.setOnline(false)
         let status = { apns.server.deviceCounts }
-        try await eventually("it is offline, and nothing is owed") {
+        try await eventually("the device is offline, and nothing is unacknowledged") {
             status().online == 0 && status().unacknowledged == 0
         }
         #expect(await apns.send(client, body: alert("two")) == 200)
         #expect(await apns.send(client, body: alert("three")) == 200)
         receiver.setOnline(true)
-        try await eventually("the third is shown") { told.alerts == ["one", "three"] }
+        try await eventually("the third push is shown") { told.alerts == ["one", "three"] }
 
-        // Not acknowledged: it comes again, from the next server too.
+        // It wasn't acknowledged, so it arrives again, from the next server, too.
         await apns.server.stop()
         let second = try await RunningAPNs(in: apns.folder)
-        try await eventually("it is shown again") { told.alerts == ["one", "three", "three"] }
+        try await eventually("the push is shown again") { told.alerts == ["one", "three", "three"] }
         told.arrivals.last?.acknowledge()
-        try await eventually("nothing is owed") { second.server.deviceCounts.unacknowledged == 0 }
+        try await eventually("nothing is unacknowledged") { second.server.deviceCounts.unacknowledged == 0 }
         receiver.stop()
         await running
         await second.server.stop()
     }
 
-    @Test("device-simulator apns and run: a push from curl is shown, offline and back, and Ctrl-C ends both")
+    @Test("device-simulator apns and run show pushes from curl, even after being offline, and Ctrl-C ends both")
     func commands() async throws {
         let device = try Device()
         let folder = device.folder
@@ -89,13 +89,13 @@ import Testing
         let server = try start(
             "server.jsonl", ["apns", "--folder", folder.appending("APNs").path, "--seed", "7", "--json"])
         defer { server.kill() }
-        try await eventually("the server is there") { try !objects("server.jsonl").isEmpty }
+        try await eventually("the server is running") { try !objects("server.jsonl").isEmpty }
         let address = try LocalAPNsAddress(inFolder: folder.appending("APNs"))
         #expect(address.seed == 7)
         for socket in ["control.sock", "devices.sock"] {
             let path = folder.appending("APNs/\(socket)").path
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-            #expect(mode.map { $0 & 0o077 } == 0, "others may talk to \(socket)")
+            #expect(mode.map { $0 & 0o077 } == 0, "others can't connect to \(socket)")
         }
         let phone = try start(
             "phone.jsonl",
@@ -105,7 +105,7 @@ import Testing
                 folder.appending("State").path, "--json",
             ])
         defer { phone.kill() }
-        try await eventually("the phone is there") { try !objects("phone.jsonl").isEmpty }
+        try await eventually("the phone is online") { try !objects("phone.jsonl").isEmpty }
         let token = try #require(try objects("phone.jsonl").first?["token"] as? String)
 
         func push(_ body: String) throws -> String {
@@ -121,18 +121,18 @@ import Testing
         }
         func bodies() throws -> [String] { try objects("phone.jsonl").compactMap { $0["body"] as? String } }
         #expect(try push("first") == "200")
-        // What the server knows decides: the phone shows before it acknowledges, and is gone before the server sees it.
+        // The server's view decides, because the phone shows before it acknowledges, and is gone before the server notices.
         let control = ControlClient(address)
         func devices(_ name: String) throws -> Int? { try control.ask("GET", "/status")["devices", name] as? Int }
-        try await eventually("the first is shown") { try bodies() == ["first"] }
-        try await eventually("nothing is owed") { try devices("unacknowledged") == 0 }
+        try await eventually("the first push is shown") { try bodies() == ["first"] }
+        try await eventually("nothing is unacknowledged") { try devices("unacknowledged") == 0 }
         Glibc.kill(phone.identifier, SIGUSR1)
         try await eventually("it is offline") { try objects("phone.jsonl").last?["event"] as? String == "offline" }
-        try await eventually("the server sees it") { try devices("online") == 0 }
+        try await eventually("the server notices") { try devices("online") == 0 }
         #expect(try push("second") == "200")
         #expect(try push("third") == "200")
         Glibc.kill(phone.identifier, SIGUSR2)
-        try await eventually("the third is shown") { try bodies() == ["first", "third"] }
+        try await eventually("the third push is shown") { try bodies() == ["first", "third"] }
         let outcomes = try objects("phone.jsonl").compactMap { $0["outcome"] as? String }
         #expect(outcomes == ["opened", "opened"])
         Glibc.kill(phone.identifier, SIGINT)

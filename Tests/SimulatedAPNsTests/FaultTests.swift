@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "a local APNs answers with the error that its faults name, and delivers nothing",
+        "a local APNs returns the error of its faults, and delivers nothing",
         arguments: zip(["tooManyRequests", "serverErrors", "unavailable"], [429, 500, 503]))
     func statuses(name: String, status: Int) async throws {
         let apns = try await start(#"{"\#(name)": 1}"#)
@@ -22,7 +22,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("no answer comes sooner than the latency") func latency() async throws {
+    @Test("no answer arrives before the latency has passed") func latency() async throws {
         let apns = try await start(#"{"latencyMillisecondsMinimum": 500, "latencyMillisecondsMaximum": 600}"#)
         let client = try await WireClient(apns.address)
         let start = ContinuousClock.now
@@ -31,12 +31,12 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("a lost response was delivered and is never answered; a reset comes in place of an answer")
+    @Test("a push with a lost response is delivered but never answered; a reset replaces the answer")
     func noAnswers() async throws {
         let apns = try await start(#"{"lostResponses": 1}"#)
         let client = try await WireClient(apns.address)
         let stream = client.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#)
-        try await eventually("it is stored") { apns.server.deviceCounts.waiting == 1 }
+        try await eventually("the push is stored") { apns.server.deviceCounts.waiting == 1 }
         #expect(apns.server.core.counts.lostResponses == 1)
         #expect(client.seen.status[stream] == nil && !client.seen.isClosed)
         apns.server.faults = try #require(APNsFaults(parsing: Data(#"{"resets": 1}"#.utf8)))
@@ -47,7 +47,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("a connection gets a GOAWAY after as many requests as the faults say") func goAway() async throws {
+    @Test("a connection gets GOAWAY after the number of requests in the faults") func goAway() async throws {
         let apns = try await start(#"{"goAwayEvery": 2}"#)
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client) == 200)

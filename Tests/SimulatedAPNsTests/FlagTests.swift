@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Each option of device-simulator apns", .serialized, .blocking)
 struct FlagTests {
-    @Test("apns --page shows what happens at the address that it prints, and there is no page without it")
+    @Test("apns --page serves a page at the address that it prints, and there is no page without it")
     func page() async throws {
         let apns = try await RunningCommand("--page", "127.0.0.1:0")
         let printed = try apns.text.firstMatch(of: /page {6}(http:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f]{32}\/)/)
@@ -16,7 +16,7 @@ struct FlagTests {
         #expect(await apns.send(client, path: "/3/device/" + String(repeating: "0", count: 64)) == 400)
         let shown = try Program(at: "/usr/bin/curl").run(
             "-qs", "--noproxy", "*", String(try #require(printed).1))
-        #expect(shown.output.contains("APNs: a push for nobody: BadDeviceToken"))
+        #expect(shown.output.contains("APNs: a push for an unknown device: BadDeviceToken"))
         apns.stop()
         let without = try await RunningCommand()
         let text = try without.text
@@ -24,7 +24,7 @@ struct FlagTests {
         without.stop()
     }
 
-    @Test("apns --faults, --seed, --port, --environment and --log set what they say") func settings() async throws {
+    @Test("apns --faults, --seed, --port, --environment, and --log take effect") func settings() async throws {
         let port = try Self.freePort()
         let apns = try await RunningCommand(
             "--faults", #"{"serverErrors": 1}"#, "--seed", "7", "--port", "\(port)", "--environment", "sandbox",
@@ -39,7 +39,7 @@ struct FlagTests {
         let stream = client.send(apns.headers(), body: body)
         let seen = await client.wait { $0.ended.contains(stream) }
         #expect(seen.status[stream] == 200)
-        #expect(seen.uniqueIDs[stream] != nil, "the sandbox adds an ID of its own")
+        #expect(seen.uniqueIDs[stream] != nil, "the sandbox adds its own ID")
         apns.stop()
         let log = try LogFile.lines(apns.folder.appending("APNs/log.jsonl"))
         #expect(log.contains { $0["payload"] as? String == body })
@@ -52,7 +52,7 @@ struct FlagTests {
         return try #require(Int(result.trimmed))
     }
 
-    @Test("the log has no payloads unless asked for, and log off leaves no file", arguments: APNsLogDetail.allCases)
+    @Test("the log has payloads only on request, and there is no file if it's off", arguments: APNsLogDetail.allCases)
     func log(_ detail: APNsLogDetail) async throws {
         let apns = try await RunningAPNs { $0.log = detail }
         let client = try await WireClient(apns.address)
@@ -68,7 +68,7 @@ struct FlagTests {
     }
 
     @Test(
-        "apns --key accepts a provider's key: a private one that nobody else may read, or a public one that all may")
+        "apns --key accepts a private provider key that only its owner can read, and any public key")
     func key() async throws {
         let folder = try TemporaryFolder()
         let (key, p8) = ProviderKey.make()
@@ -85,7 +85,7 @@ struct FlagTests {
             #expect(await client.wait { $0.ended.contains(stream) }.status[stream] == 200)
         }
         let client = try await WireClient(apns.address)
-        #expect(await apns.send(client) == 200, "the folder's own key is good, too")
+        #expect(await apns.send(client) == 200, "the folder's own key is valid, too")
         apns.stop()
         chmod(files[0], 0o644)
         let again = ["apns", "--folder", folder.appending("Other").path, "--key"]
@@ -95,7 +95,7 @@ struct FlagTests {
         #expect(!FileManager.default.fileExists(atPath: folder.appending("Other").path))
     }
 
-    @Test("apns --json prints one object, plain output says the same, and Ctrl-C ends it with a GOAWAY")
+    @Test("apns --json prints one object, plain output has the same facts, and Ctrl-C ends it with GOAWAY")
     func output() async throws {
         let apns = try await RunningCommand("--json")
         #expect(try JSONDecoder().decode(LocalAPNsAddress.self, from: Data(try apns.text.utf8)) == apns.address)
@@ -110,7 +110,7 @@ struct FlagTests {
     }
 
     @Test(
-        "apns refuses options that make no sense with status 64",
+        "apns refuses invalid options with status 64",
         arguments: [
             ["--faults", #"{"resets":1.5}"#], ["--faults", #"{"lost":1}"#], ["--faults", "soon"],
             ["--faults", #"{"latencyMillisecondsMinimum":40}"#],

@@ -5,9 +5,9 @@ import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("A provider can't hold a connection without using it", .serialized) struct HeldConnectionTests {
+@Suite("Connections that a provider holds without using them", .serialized) struct HeldConnectionTests {
     @Test(
-        "who does not come to SETTINGS in the time for the handshake is closed",
+        "a client that doesn't send SETTINGS within the handshake timeout is disconnected",
         arguments: [0, 10, RawClient.preface.count])
     func noSettings(byteCount: Int) async throws {
         let apns = try await RunningAPNs { $0.handshakeTimeout = .milliseconds(500) }
@@ -18,8 +18,8 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("who has sent its SETTINGS may take its time with the first request") func settings() async throws {
-        try await lengthening(.milliseconds(500), "SETTINGS in the time for the handshake") { limit in
+    @Test("a client that has sent SETTINGS may delay its first request") func settings() async throws {
+        try await lengthening(.milliseconds(500), "SETTINGS within the handshake timeout") { limit in
             let apns = try await RunningAPNs { $0.handshakeTimeout = limit }
             let client = try await WireClient(apns.address)
             await client.wait { !$0.streamLimits.isEmpty || $0.isClosed }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("a client's GOAWAY closes the connection, after the answers that are owed") func peerGoAway() async throws {
+    @Test("a client's GOAWAY closes the connection after the remaining answers") func peerGoAway() async throws {
         let apns = try await RunningAPNs { $0.closingTime = .milliseconds(100) }
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client) == 200)
@@ -48,7 +48,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("a request that a client leaves open before its GOAWAY is waited for until the closing time is over")
+    @Test("a request that is incomplete at a client's GOAWAY is waited for until the closing time is over")
     func peerGoAwayWithOpenRequest() async throws {
         let apns = try await RunningAPNs { $0.closingTime = .milliseconds(500) }
         let client = try await WireClient(apns.address)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "answers that the latency fault holds back come after GOAWAY and the closing time too",
+        "answers delayed by the latency fault arrive even after GOAWAY and the closing time",
         arguments: [true, false])
     func delayedAnswers(isShutdown: Bool) async throws {
         let apns = try await RunningAPNs {
@@ -70,7 +70,7 @@ import Testing
         }
         let client = try await WireClient(apns.address)
         let stream = client.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#)
-        try await eventually("it is taken") { apns.server.deviceCounts.waiting == 1 }
+        try await eventually("the push is accepted") { apns.server.deviceCounts.waiting == 1 }
         if isShutdown { await apns.server.stop() } else { apns.server.goAway(nil) }
         let seen = await client.wait { $0.isClosed }
         #expect(seen.goAway != nil)

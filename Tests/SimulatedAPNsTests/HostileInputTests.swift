@@ -13,7 +13,7 @@ import Testing
     private static let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
 
     @Test("malformed frames close their connection, and the next request works") func frames() async throws {
-        // Whatever is closed here, is closed for what was sent.
+        // With a long timeout, a connection can close only because of the data sent.
         let apns = try await RunningAPNs { $0.handshakeTimeout = .seconds(3_600) }
         func sending(_ bytes: [UInt8]) async throws -> RawClient {
             let client = try await RawClient(port: apns.address.port, root: apns.address.root)
@@ -23,10 +23,10 @@ import Testing
         let start = RawClient.preface + Self.settings
         let malformed: [[UInt8]] = [
             Array("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8),
-            // A frame of 16 MiB, data on stream 0, headers on an even stream, an index that no table has.
+            // A frame of 16 MiB, data on stream 0, headers on an even stream, and an index that no table has.
             start + [0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1], start + [0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
             start + [0, 0, 1, 1, 5, 0, 0, 0, 2, 0x82], start + [0, 0, 2, 1, 5, 0, 0, 0, 1, 0xff, 0xff],
-            // CONTINUATION without HEADERS, WINDOW_UPDATE of 0, settings of a wrong length.
+            // CONTINUATION without HEADERS, WINDOW_UPDATE of 0, and settings with a wrong length.
             start + [0, 0, 1, 9, 4, 0, 0, 0, 1, 0x82], start + [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0],
             RawClient.preface + [0, 0, 5, 4, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5],
         ]
@@ -36,7 +36,7 @@ import Testing
         var random = SeededGenerator()
         var clients: [RawClient] = []
         for _ in 0..<5 { clients.append(try await sending(start + random.bytes(300))) }
-        // An unknown type is no mistake.
+        // An unknown frame type isn't an error.
         clients.append(try await sending(start + [0, 0, 1, 0xee, 0, 0, 0, 0, 1, 0]))
         try await Task.sleep(for: .seconds(2))
         #expect(clients.last?.isClosed == false)
@@ -45,10 +45,10 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("plain text where TLS should be is closed, and floods of connections leave no descriptor behind")
+    @Test("plain text instead of TLS is disconnected, and floods of connections leak no descriptor")
     func floods() async throws {
         let folder = try TemporaryFolder()
-        // A process of its own: other tests open files in this one.
+        // Use a separate process, because other tests open files in this one.
         let server = try Program("device-simulator").start(["apns", "--folder", folder.path])
         defer { server.kill() }
         var address: LocalAPNsAddress?
@@ -68,8 +68,8 @@ import Testing
             for socket in sockets { close(socket) }
         }
         var after = try descriptorCount(of: server.identifier)
-        // The runtime may have opened a few for itself by now; of 600 connections each leaves none.
-        try await eventually("no descriptor is left") {
+        // The runtime may have opened a few descriptors by now, but far fewer than one for each of 600 connections.
+        try await eventually("no descriptor is leaked") {
             after = try descriptorCount(of: server.identifier)
             return after <= before + 5
         }
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "the devices' socket closes on what is no frame of a device",
+        "the devices' socket closes after anything but a device's frame",
         arguments: [
             "hello, this is not a frame\n", "{}\n", #"{"registered":{"tokens":[]}}"# + "\n",
             String(repeating: "x", count: 4_300_000),
@@ -114,7 +114,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("what a screen shows is taken from its own device alone, of a push that it was sent") func showing()
+    @Test("a device's screen accepts only that device's own report of a push that it was sent") func showing()
         async throws
     {
         let apns = try await RunningAPNs { $0.page = PagePlace(parsing: "127.0.0.1:0") }
@@ -128,17 +128,17 @@ import Testing
         let frame = DeviceFrame.acknowledge(number: 1, token: apns.token, shown: shown)
         other.send(Array(frame.bytes.readableBytesView))
         own.send(Array(DeviceFrame.acknowledge(number: 2, token: apns.token, shown: shown).bytes.readableBytesView))
-        // Behind what the other has sent, and so answered after it was read.
+        // This follows the other device's frame, so once it's answered, that frame was read.
         other.send(Array("{}\n".utf8))
         #expect(await other.wait { $0.isClosed })
         #expect(apns.server.deviceCounts.unacknowledged == 1 && !apns.pageText.contains("a reason"))
         own.send(Array(frame.bytes.readableBytesView))
-        try await eventually("it is told") { apns.pageText.contains("phone: not shown: a reason") }
+        try await eventually("the page shows the report") { apns.pageText.contains("phone: not shown: a reason") }
         await own.close()
         await apns.server.stop()
     }
 
-    @Test("a frame is read as it was written, however it is cut, and an unbounded one is not")
+    @Test("a frame survives any fragmentation, and an unbounded one is refused")
     func frameRobustness() throws {
         let notification = APNsNotification(
             apnsID: "2c4a3a56-0000-4000-8000-00000000abcd", pushType: .alert, priority: 10, expiration: nil,

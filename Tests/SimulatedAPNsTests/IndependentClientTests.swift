@@ -6,7 +6,7 @@ import Testing
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-/// Programs of others, over real TLS: what they are answered is what Apple would answer.
+/// Third-party programs, over real TLS, get the answers that Apple would give.
 @Suite("Independent clients", .serialized, .blocking) struct IndependentClientTests {
     private static let body = #"{"aps":{"alert":"x"}}"#
 
@@ -19,7 +19,7 @@ import Testing
             ] + more + ["https://localhost:\(apns.address.port)\(path ?? "/3/device/\(apns.token)")"])
     }
 
-    @Test("curl gets 200 for a good push over TLS 1.2 and 1.3, and Apple's words for others") func curl() async throws {
+    @Test("curl gets 200 for a valid push over TLS 1.2 and 1.3, or Apple's reason") func curl() async throws {
         let apns = try await RunningAPNs()
         for version in ["1.2", "1.3"] {
             #expect(try curl(apns, ["--http2", "--tlsv\(version)", "--tls-max", version]).output == "\n200 2")
@@ -31,7 +31,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("HTTP/1.1, an old TLS, another root and another protocol are closed, and the next request works")
+    @Test("HTTP/1.1, old TLS, another root, and another protocol are disconnected, and the next request works")
     func refused() async throws {
         let apns = try await RunningAPNs()
         #expect(try curl(apns, ["--http1.1"]).status != 0)
@@ -63,7 +63,7 @@ import Testing
 
     @Test("aioapns gets the right answers") func aioapns() async throws {
         let apns = try await RunningAPNs {
-            // aioapns 4.0 loses count of its free streams when the limit is raised, and waits for ever once it is
+            // aioapns 4.0 loses count of its free streams when the limit is raised, and waits forever once it's
             // lowered.
             $0.faults.streamsAfterError = 1_000
         }
@@ -89,7 +89,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("a full push of Clients/Python goes through aioapns where six bytes are kept back for it, and not without")
+    @Test("a full push from Clients/Python fits through aioapns only if six bytes are reserved for it")
     func sealedInPython() async throws {
         let apns = try await RunningAPNs()
         let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("The log holds everything that a local APNs saw", .serialized) struct LogTests {
-    @Test("the log has connections by number, as they open and close") func connections() async throws {
+@Suite("The log of a local APNs", .serialized) struct LogTests {
+    @Test("the log has the number of each connection that opens or closes") func connections() async throws {
         let apns = try await RunningAPNs()
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client) == 200)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "plain text where TLS should be",
+        "the log has plain text that arrives instead of TLS",
         arguments: [("GET / HTTP/1.1\r\n\r\n", "HTTP_REQUEST"), ("EHLO example.com\r\n", "WRONG_VERSION_NUMBER")])
     func plainText(text: String, word: String) async throws {
         let apns = try await RunningAPNs()
@@ -28,7 +28,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("a client that does not trust the certificate") func untrusted() async throws {
+    @Test("the log has a client that doesn't trust the certificate") func untrusted() async throws {
         let apns = try await RunningAPNs()
         let other = try await RunningAPNs()
         let client = try await WireClient(apns.address, trusting: other.address.root)
@@ -38,7 +38,7 @@ import Testing
         await other.server.stop()
     }
 
-    @Test("a handshake that takes too long, and a connection too many") func limits() async throws {
+    @Test("the log has a slow handshake and an excess connection") func limits() async throws {
         let apns = try await RunningAPNs {
             $0.connectionLimit = 1
             $0.handshakeTimeout = .seconds(5)
@@ -52,7 +52,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("the log has requests that take too long, and what the client takes back") func requests() async throws {
+    @Test("the log has slow requests, and a client's RST_STREAM and GOAWAY") func requests() async throws {
         let slowed = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
         let slowClient = try await WireClient(slowed.address)
         let slow = slowClient.send(slowed.headers(), body: nil)
@@ -70,7 +70,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("of repeated headers every value, but never a provider token") func repeated() async throws {
+    @Test("the log has every value of repeated headers, but never a provider token") func repeated() async throws {
         let apns = try await RunningAPNs()
         let client = try await WireClient(apns.address)
         let headers = apns.headers([
@@ -87,7 +87,7 @@ import Testing
 }
 
 extension RunningAPNs {
-    /// The log's lines about an event, as soon as there is one; none after two minutes.
+    /// Returns the log's lines about an event, as soon as there are any; none after two minutes.
     func events(_ name: String) async throws -> [[String: Any]] {
         let file = folder.appending("APNs/log.jsonl")
         var lines: [[String: Any]] = []

@@ -6,13 +6,13 @@ import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("The page that shows what a local APNs does", .serialized, .blocking) struct PageTests {
+@Suite("The page of a local APNs", .serialized, .blocking) struct PageTests {
     private func started() async throws -> (apns: RunningAPNs, address: String) {
         let apns = try await RunningAPNs { $0.page = PagePlace(parsing: "127.0.0.1:0") }
         return (apns, try #require(apns.server.pageAddress))
     }
 
-    /// The status and all that came, by curl.
+    /// Returns the status and the whole response, using curl.
     private func ask(_ words: String...) throws -> (status: Int, text: String) {
         let result = try Program(at: "/usr/bin/curl")
             .run(["-q", "-s", "-i", "--noproxy", "*", "--max-time", "300"] + words)
@@ -20,7 +20,7 @@ import Testing
         return (Int(result.output.split(separator: " ").dropFirst().first ?? "") ?? 0, result.output)
     }
 
-    @Test("a page listens on this machine alone") func places() {
+    @Test("a page listens only on this machine") func places() {
         #expect(PagePlace(parsing: "localhost:8480").map { [$0.host, "\($0.port)"] } == ["localhost", "8480"])
         #expect(PagePlace(parsing: "[::1]:65535").map { [$0.host, "\($0.port)"] } == ["[::1]", "65535"])
         for place in [
@@ -29,7 +29,7 @@ import Testing
         ] { #expect(PagePlace(parsing: place) == nil, "\(place)") }
     }
 
-    @Test("each answer of the page forbids whatever is not in it, and its style is a file of its own")
+    @Test("each response of the page forbids everything else, and its style is a separate file")
     func headers() async throws {
         let (apns, address) = try await started()
         #expect(try ask(address).text.contains("<link rel=\"stylesheet\" href=\"page.css\">"))
@@ -53,11 +53,11 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("the page answers nobody who doesn't know its address, and no other site's page") func access() async throws {
+    @Test("the page refuses anyone without its address, and other sites' pages") func access() async throws {
         let (apns, address) = try await started()
         let root = try #require(address.firstMatch(of: /http:\/\/127\.0\.0\.1:([0-9]+)\//))
         #expect(try ask(address, "-H", "Sec-Fetch-Site: same-origin").status == 200)
-        // A tunnel has another port; a name that was pointed at this machine is another name.
+        // A tunnel has another port. Another name that resolves to this machine is refused.
         #expect(try ask(address, "-H", "Host: localhost:9000").status == 200)
         for host in ["example.com:\(root.1)", "127.0.0.1.example.com", "127.0.0.2", "localhost@example.com"] {
             #expect(try ask(address, "-H", "Host: \(host)").status == 421, "\(host)")
@@ -65,7 +65,7 @@ import Testing
         for site in ["cross-site", "same-site"] {
             let foreign = "Sec-Fetch-Site: \(site)"
             #expect(try ask(address, "-H", foreign).status == 403)
-            // A link that a person has followed, and the same page in a frame.
+            // A link that a person follows, and the same page in a frame.
             #expect(try ask(address, "-H", foreign, "-H", "Sec-Fetch-Dest: document").status == 200)
             #expect(try ask(address, "-H", foreign, "-H", "Sec-Fetch-Dest: iframe").status == 403)
             #expect(try ask("\(address)page.css", "-H", foreign, "-H", "Sec-Fetch-Dest: document").status == 403)
@@ -80,7 +80,7 @@ import Testing
         await other.apns.server.stop()
     }
 
-    @Test("the page shows counts, lock screens and the newest events, and whatever is in a text stays a text")
+    @Test("the page shows counts, lock screens, and the newest events, and any text stays plain text")
     func contents() async throws {
         let (apns, address) = try await started()
         let client = try await WireClient(apns.address)
@@ -95,7 +95,7 @@ import Testing
         #expect(text.contains("APNs: a push for phone: accepted"))
         #expect(text.contains(">&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; \"\u{202e}</p>"))
         #expect(text.contains("dir=\"auto\">&lt;b&gt;alice&lt;/b&gt;</h2>"))
-        #expect(text.contains(">new</p>") && !text.contains(">old</p>"), "it has taken the other's place")
+        #expect(text.contains(">new</p>") && !text.contains(">old</p>"), "it has replaced the other")
         #expect(!text.contains("<script") && !text.contains("<b>"))
         await apns.server.stop()
     }
@@ -112,7 +112,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("a text has 500 bytes at most on the page, however long it is as a phone tells it", arguments: ["x", "&"])
+    @Test("a text has at most 500 bytes on the page, whatever a phone sends", arguments: ["x", "&"])
     func longTexts(_ character: String) async throws {
         let (apns, _) = try await started()
         let page = try #require(apns.server.core.page)

@@ -7,7 +7,7 @@ import Testing
 @testable import SimulatedAPNs
 
 @Suite("Provider tokens") struct ProviderTokenTests {
-    @Test("a token that is not made as Apple says is InvalidProviderToken") func malformed() throws {
+    @Test("a token in a form other than Apple's is InvalidProviderToken") func malformed() throws {
         let fixture = try APNsFixture()
         let (id, team, now) = (fixture.key.keyID, fixture.key.teamID, fixture.now)
         let headers = [
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("another key's signature, or any bit of it changed, is InvalidProviderToken") func signatures() throws {
+    @Test("a token with another key's signature or any bit changed is InvalidProviderToken") func signatures() throws {
         let fixture = try APNsFixture()
         let other = try fixture.authorization(secret: P256.Signing.PrivateKey())
         #expect(fixture.answer(try fixture.request(["authorization": other])) == "InvalidProviderToken")
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("a token is good for an hour, at each request anew") func age() throws {
+    @Test("a token is valid for an hour, as checked at each request") func age() throws {
         let fixture = try APNsFixture()
         var identity = ConnectionIdentity()
         let request = try fixture.request()
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("a second token within 20 minutes is too many, and the first stays good") func updates() throws {
+    @Test("a second token within 20 minutes is too many, and the first stays valid") func updates() throws {
         let fixture = try APNsFixture()
         var identity = ConnectionIdentity()
         let first = try fixture.request()
@@ -90,7 +90,7 @@ import Testing
         #expect(fixture.answer(first, &identity) == nil, "the older one has half an hour left")
         #expect(fixture.answer(second, &identity) == nil)
         fixture.now += 60
-        #expect(fixture.answer(try fixture.request()) == nil, "another connection counts for itself")
+        #expect(fixture.answer(try fixture.request()) == nil, "each connection counts separately")
     }
 
     @Test("the first push binds a connection to its team") func binding() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SimulatedAPNs
 
-/// A connection for bytes as they are, over TLS or not.
+/// A connection for raw bytes, with or without TLS.
 final class RawClient: Sendable {
     private let channel: any Channel
     private let state: Locked<State>
@@ -18,7 +18,7 @@ final class RawClient: Sendable {
 
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
-    /// - Parameter root: the certificate to trust; nil is plain text.
+    /// - Parameter root: The certificate to trust; nil for plain text.
     convenience init(port: Int, root: String? = nil) async throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.applicationProtocols = ["h2"]
@@ -50,7 +50,7 @@ final class RawClient: Sendable {
         channel = try await connect(bootstrap)
     }
 
-    /// Registers devices, as the app on each does; returns their tokens.
+    /// Registers devices as their apps do. Returns their tokens.
     func register(_ names: String...) async throws -> [String]? {
         send(Array(DeviceFrame.register(topic: APNsFixture.topic, names: names).bytes.readableBytesView))
         #expect(await wait { $0.text.contains("\n") || $0.isClosed })
@@ -64,7 +64,7 @@ final class RawClient: Sendable {
 
     func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
-    /// Whether `condition` holds before five minutes are over.
+    /// Waits for up to five minutes. Returns whether `condition` became true.
     func wait(until condition: (RawClient) -> Bool) async -> Bool {
         let deadline = ContinuousClock.now + .seconds(300)
         while !condition(self), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(5)) }

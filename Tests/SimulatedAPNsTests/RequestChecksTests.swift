@@ -6,8 +6,8 @@ import Testing
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-@Suite("A local APNs' checks of a request") struct RequestChecksTests {
-    /// A way to break a request, and what is answered. In the order of the checks.
+@Suite("The request checks of a local APNs") struct RequestChecksTests {
+    /// A way to break a request, and the answer. In the order of the checks.
     struct Breakage: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let reason: String
@@ -32,10 +32,10 @@ import Testing
             testDescription: "a repeated header", reason: "DuplicateHeaders",
             repeated: [("apns-priority", "10"), ("apns-priority", "10")]),
         Breakage(testDescription: "no provider token", reason: "MissingProviderToken", headers: ["authorization": nil]),
-        .header("no UUID", "BadMessageId", "id", "1"),
+        .header("not a UUID", "BadMessageId", "id", "1"),
         .header("an unknown push type", "InvalidPushType", "push-type", "x"),
         .header("no topic", "MissingTopic", "topic", nil), .header("priority 7", "BadPriority", "priority", "7"),
-        .header("no expiration date", "BadExpirationDate", "expiration", "soon"),
+        .header("not an expiration date", "BadExpirationDate", "expiration", "soon"),
         .header("65 bytes", "BadCollapseId", "collapse-id", long),
         Breakage(testDescription: "no body", reason: "PayloadEmpty", body: ""),
         Breakage(testDescription: "another's token", reason: "BadDeviceToken", path: "/3/device/\(other)"),
@@ -62,7 +62,7 @@ import Testing
             Breakage(
                 testDescription: "basic authorization", reason: "MissingProviderToken",
                 headers: ["authorization": "basic eA=="]),
-            .header("an ID in capitals", "BadMessageId", "id", "2C4A3A56-0000-4000-8000-00000000ABCD"),
+            .header("an uppercase ID", "BadMessageId", "id", "2C4A3A56-0000-4000-8000-00000000ABCD"),
             .header("no push type", "InvalidPushType", "push-type", nil),
             Breakage(
                 testDescription: "an alert without alert", reason: "InvalidPushType",
@@ -82,18 +82,18 @@ import Testing
             #"{"aps":{"alert":"x",}}"#, String(repeating: "[", count: 3_000),
         ].map { Breakage(testDescription: "the body \($0.prefix(30))", reason: "BadRequestPayload", body: $0) }
 
-    @Test("each mistake gets Apple's word for it", arguments: inOrder + more)
+    @Test("each mistake gets Apple's reason", arguments: inOrder + more)
     func reasons(_ breakage: Breakage) throws {
         let fixture = try APNsFixture()
         #expect(fixture.answer(try fixture.request(breakage)) == breakage.reason)
         #expect(fixture.answer(try fixture.request()) == nil)
     }
 
-    @Test("of two mistakes the earlier check answers") func order() throws {
+    @Test("for two mistakes, the earlier check decides") func order() throws {
         let fixture = try APNsFixture()
         for (place, first) in Self.inOrder.enumerated() {
             for second in Self.inOrder[(place + 1)...] {
-                // Both in the same header or place can't be.
+                // Two mistakes in the same header or place can't be combined.
                 if first.path != nil, second.path != nil { continue }
                 let reason = fixture.answer(try fixture.request(first, second))
                 #expect(reason == first.reason, "\(first.testDescription) and \(second.testDescription)")
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("a good request is accepted, and its ID echoed or made") func accepted() throws {
+    @Test("a valid request is accepted, and its ID is echoed or generated") func accepted() throws {
         let fixture = try APNsFixture()
         var identity = ConnectionIdentity()
         let id = "2c4a3a56-0000-4000-8000-00000000abcd"
@@ -113,7 +113,7 @@ import Testing
         #expect(fixture.answer(try fixture.request(["apns-collapse-id": collapse])) == nil)
     }
 
-    @Test("every push type has its suffix, and only that", arguments: PushType.allCases)
+    @Test("every push type accepts only its own topic suffix", arguments: PushType.allCases)
     func suffixes(_ type: PushType) throws {
         let fixture = try APNsFixture()
         let body = type == .background ? #"{"aps":{"content-available":1}}"# : #"{"aps":{"alert":"x"}}"#
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("a token's state is answered with since when, in milliseconds") func states() throws {
+    @Test("a token's state is reported with its time, in milliseconds") func states() throws {
         let fixture = try APNsFixture()
         var identity = ConnectionIdentity()
         for (state, reason) in [(DeviceRecord.State.unregistered, APNsReason.unregistered), (.expired, .expiredToken)] {
@@ -161,7 +161,7 @@ import Testing
         #expect(fixture.answer(try fixture.request(path: "/3/device/\(renewed)")) == nil)
     }
 
-    @Test("a token that was replaced keeps a state of its own, through a restart too") func replacedTokens() throws {
+    @Test("a replaced token keeps its own state, even across a restart") func replacedTokens() throws {
         let records = Locked<[DeviceRecord]>([])
         let registry = DeviceRegistry(LocalAPNsConfiguration(), known: []) { record in
             records.withLock { $0.append(record) }
@@ -193,7 +193,7 @@ import Testing
         #expect(refusal(first, again) == APNsRefusal(.badDeviceToken))
     }
 
-    @Test("an unregistered token is good again once its device registers") func registeringAgain() throws {
+    @Test("an unregistered token is valid again once its device registers") func registeringAgain() throws {
         let fixture = try APNsFixture()
         #expect(fixture.registry.setState(.unregistered, token: fixture.device, since: nil))
         #expect(fixture.answer(try fixture.request()) == "Unregistered")
@@ -201,7 +201,7 @@ import Testing
         #expect(fixture.answer(try fixture.request()) == nil)
     }
 
-    @Test("a connection has one stream until a push was accepted, one after an error, and all again after a success")
+    @Test("a connection has one stream until a push is accepted, one after an error, and all after a success")
     func limits() {
         func refusal(_ reason: APNsReason) -> APNsRefusal? { APNsRefusal(reason) }
         var throttle = StreamThrottle()
@@ -213,14 +213,14 @@ import Testing
         #expect(throttle.count(refusal(.badDeviceToken), afterError: 1) == 1)
         #expect(throttle.count(refusal(.badDeviceToken), afterError: 1) == nil)
         #expect(throttle.count(nil, afterError: 1) == 1_000)
-        #expect(throttle.count(refusal(.unregistered), afterError: 1) == nil, "410 is not an error condition")
-        #expect(throttle.count(refusal(.internalServerError), afterError: 1) == nil, "nor is what the server did")
+        #expect(throttle.count(refusal(.unregistered), afterError: 1) == nil, "410 isn't an error condition")
+        #expect(throttle.count(refusal(.internalServerError), afterError: 1) == nil, "a server error isn't, either")
         #expect(throttle.count(refusal(.tooManyRequests), afterError: 10) == 10)
     }
 }
 
 extension APNsFixture {
-    /// Broken in one or two ways.
+    /// Returns a request that is broken in one or two ways.
     func request(_ first: RequestChecksTests.Breakage, _ second: RequestChecksTests.Breakage? = nil) throws
         -> ProviderRequest
     {

@@ -5,7 +5,7 @@ import TestSupport
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-/// A local APNs on real ports, with a device that is away.
+/// A local APNs on real ports, with an offline device.
 struct RunningAPNs: PushTarget {
     let folder: TemporaryFolder
     let server: LocalAPNs
@@ -17,7 +17,7 @@ struct RunningAPNs: PushTarget {
         self.folder = folder
         var configuration = LocalAPNsConfiguration()
         configuration.closingTime = .milliseconds(300)
-        // Only a test that is about a limit of time meets one: a busy machine takes its own.
+        // Only tests of a time limit should reach one, even on a busy machine.
         configuration.handshakeTimeout = .seconds(600)
         configuration.requestTimeout = .seconds(600)
         change(&configuration)
@@ -36,7 +36,7 @@ struct RunningAPNs: PushTarget {
 
     var address: LocalAPNsAddress { server.address }
 
-    /// Whether a new connection gets a 200: the server is alive and well.
+    /// Whether a new connection gets a 200, so that the server works.
     func works() async throws -> Bool {
         let client = try await WireClient(address)
         defer { Task { await client.close() } }
@@ -62,7 +62,7 @@ extension PushTarget {
         ] + more
     }
 
-    /// Sends one good request, or to another path, and waits for its end. Returns the status, or nil if it has none.
+    /// Sends one valid request, or one to another path, and waits for its end. Returns the status, or nil if there is none.
     func send(_ client: WireClient, path: String? = nil, body: String = #"{"aps":{"alert":"x"}}"#) async -> Int? {
         let stream = client.send(headers(path: path), body: body)
         return await client.wait { $0.ended.contains(stream) || $0.reset.contains(stream) || $0.isClosed }.status[

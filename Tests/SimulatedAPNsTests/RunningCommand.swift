@@ -8,7 +8,7 @@ import Testing
 
 @testable import SimulatedAPNs
 
-/// `device-simulator apns` in a process of its own, with a device that is registered and away.
+/// `device-simulator apns` in a separate process, with a registered device that is offline.
 final class RunningCommand: PushTarget, Sendable {
     let folder: TemporaryFolder
     let address: LocalAPNsAddress

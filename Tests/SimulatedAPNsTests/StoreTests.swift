@@ -5,7 +5,7 @@ import Testing
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-@Suite("What a local APNs keeps for devices") struct StoreTests {
+@Suite("The notifications that a local APNs stores") struct StoreTests {
     private func send(_ fixture: APNsFixture, _ alert: String, _ headers: [String: String?] = [:]) throws -> String? {
         fixture.answer(try fixture.request(headers, body: #"{"aps":{"alert":"\#(alert)"}}"#))
     }
@@ -14,7 +14,7 @@ import Testing
         for entry in link.all { fixture.registry.acknowledge(entry.number, token: entry.token, link: link) }
     }
 
-    @Test("a device that is away gets the newest only, and only once") func newest() throws {
+    @Test("an offline device later gets only the newest notification, and only once") func newest() throws {
         let fixture = try APNsFixture()
         for alert in ["one", "two", "three"] { #expect(try send(fixture, alert) == nil) }
         let link = RecordingLink()
@@ -27,7 +27,7 @@ import Testing
         #expect(again.all.isEmpty)
     }
 
-    @Test("each app on a device has a store of its own") func apps() throws {
+    @Test("each app on a device has its own store") func apps() throws {
         let fixture = try APNsFixture()
         let other = fixture.registry.register(name: "phone", bundleID: "com.example.other")
         #expect(try send(fixture, "one") == nil)
@@ -39,7 +39,7 @@ import Testing
         #expect(link.alerts == ["one", "two"])
     }
 
-    @Test("a device that is there gets everything, in order") func online() throws {
+    @Test("an online device gets every notification, in order") func online() throws {
         let fixture = try APNsFixture()
         let link = RecordingLink()
         fixture.registry.connect([fixture.device], link: link)
@@ -48,7 +48,7 @@ import Testing
         #expect(link.alerts == alerts)
     }
 
-    @Test("what was not acknowledged comes again, all of it") func unacknowledged() throws {
+    @Test("all unacknowledged notifications arrive again") func unacknowledged() throws {
         let fixture = try APNsFixture()
         let link = RecordingLink()
         fixture.registry.connect([fixture.device], link: link)
@@ -59,12 +59,12 @@ import Testing
         let again = RecordingLink()
         fixture.registry.connect([fixture.device], link: again)
         #expect(again.alerts == ["b", "c", "d"])
-        // An answer to the connection that has ended means nothing.
+        // An acknowledgment over an ended connection has no effect.
         fixture.registry.acknowledge(again.all[0].number, token: fixture.device, link: link)
         #expect(fixture.registry.counts.unacknowledged == 3)
     }
 
-    @Test("expiration: 0 is one attempt, a date is until then, none is 30 days") func expiration() throws {
+    @Test("expiration 0 means one attempt, a date until then, and none 30 days") func expiration() throws {
         let start = APNsFixture.start
         let cases: [(String?, wait: Int64, isThere: Bool)] = [
             ("0", 0, false), ("\(start + 100)", 99, true), ("\(start + 100)", 100, false), ("\(start - 1)", 0, false),
@@ -88,7 +88,7 @@ import Testing
         #expect(fixture.registry.counts.unacknowledged == 0)
     }
 
-    @Test("the collapse ID is the identifier, and an unacknowledged one of the same name makes way")
+    @Test("the collapse ID is the identifier, and it replaces an unacknowledged notification")
     func collapse() throws {
         let fixture = try APNsFixture()
         let link = RecordingLink()
@@ -102,7 +102,7 @@ import Testing
         #expect(again.alerts == ["new"])
     }
 
-    @Test("a device that acknowledges nothing is sent so much and no more") func backlog() throws {
+    @Test("a device that acknowledges nothing gets only a limited number of notifications") func backlog() throws {
         let fixture = try APNsFixture { $0.unacknowledgedLimit = 5 }
         let link = RecordingLink()
         fixture.registry.connect([fixture.device], link: link)
@@ -112,7 +112,7 @@ import Testing
         #expect(try send(fixture, "x") == nil)
     }
 
-    @Test("duplicates happen as often as asked for, and again with the same seed") func faults() throws {
+    @Test("duplicates have the configured frequency, and the same seed repeats them") func faults() throws {
         func run(seed: UInt64) throws -> [String] {
             var faults = APNsFaults()
             faults.duplicates = 0.1

@@ -9,7 +9,7 @@ import PushCore
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-/// A provider that looks at every frame: what the server says of streams, answers, resets and ends.
+/// A provider that records every frame: the server's stream limits, answers, resets, and endings.
 final class WireClient: Sendable {
     struct Seen: Sendable {
         var streamLimits: [Int] = []
@@ -19,7 +19,7 @@ final class WireClient: Sendable {
         var uniqueIDs: [HTTP2StreamID: String] = [:]
         var ended: Set<HTTP2StreamID> = []
         var reset: Set<HTTP2StreamID> = []
-        /// The debug data; empty where there was none.
+        /// The debug data of GOAWAY; empty if there was none.
         var goAway: String?
         var isClosed = false
     }
@@ -30,7 +30,7 @@ final class WireClient: Sendable {
 
     static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// - Parameter name: what the server's certificate has to be for.
+    /// - Parameter name: The name that the server's certificate must have.
     init(_ address: LocalAPNsAddress, name: String = "localhost", trusting root: String? = nil) async throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .file(root ?? address.root)
@@ -50,7 +50,7 @@ final class WireClient: Sendable {
 
     var seen: Seen { state.withLock { $0 } }
 
-    /// Sends a request, and leaves its end open where `body` is nil.
+    /// Sends a request. If `body` is nil, leaves it incomplete.
     @discardableResult func send(_ headers: [(String, String)], body: String?) -> HTTP2StreamID {
         let stream = next.withLock { next in
             defer { next = HTTP2StreamID(Int(next) + 2) }
@@ -66,14 +66,14 @@ final class WireClient: Sendable {
         return stream
     }
 
-    /// Waits until `condition` holds, for at most some seconds; gives what was seen then.
+    /// Waits until `condition` is true or the time is over. Returns what was seen by then.
     @discardableResult func wait(seconds: Double = 300, until condition: (Seen) -> Bool) async -> Seen {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !condition(seen), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(5)) }
         return seen
     }
 
-    /// A part of a body.
+    /// Sends a part of a body.
     func send(_ part: String, on stream: HTTP2StreamID, isLast: Bool = false) {
         let data = HTTP2Frame.FramePayload.Data(data: .byteBuffer(ByteBuffer(string: part)), endStream: isLast)
         send(.data(data), on: stream)

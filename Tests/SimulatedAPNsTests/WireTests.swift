@@ -10,7 +10,7 @@ import Testing
     private let bad = "/3/device/" + String(repeating: "0", count: 64)
 
     @Test(
-        "one stream until a push was accepted, then 1,000, after an error what the faults allow, and all after a success",
+        "there is one stream at first, 1,000 after a success, and the faults' number after an error",
         arguments: [1, 3])
     func streamLimits(afterError: Int) async throws {
         let apns = try await RunningAPNs { $0.faults.streamsAfterError = afterError }
@@ -23,7 +23,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("an answer has the ID, and a reason as JSON; the sandbox adds an ID of its own") func answers() async throws {
+    @Test("an answer has the ID, and the reason as JSON; the sandbox adds its own ID") func answers() async throws {
         let apns = try await RunningAPNs { $0.environment = .sandbox }
         let client = try await WireClient(apns.address)
         let id = "2c4a3a56-0000-4000-8000-00000000abcd"
@@ -61,7 +61,7 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("what was taken before GOAWAY is answered, also where the provider had sent more by then")
+    @Test("requests accepted before GOAWAY are answered, even if the provider has sent more by then")
     func answersAfterGoAway() async throws {
         try await lengthening(.seconds(2), "the answers, before the connection closes") { time in
             let apns = try await RunningAPNs { $0.closingTime = time }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("the server starts again with the same certificate, keys and devices, and with what waited")
+    @Test("the server restarts with the same certificate, keys, devices, and waiting notifications")
     func restart() async throws {
         let first = try await RunningAPNs()
         let root = try String(contentsOfFile: first.address.root, encoding: .utf8)
@@ -119,17 +119,17 @@ import Testing
         await apns.server.stop()
     }
 
-    @Test("a request that is far too long is answered at once, and the connection goes on") func long() async throws {
+    @Test("a request that is far too long is answered early, and the connection continues") func long() async throws {
         let apns = try await RunningAPNs()
         let client = try await WireClient(apns.address)
-        // Ten times: what comes after the answer must not use up the connection's window.
+        // Repeat ten times: data after the answer must not use up the connection's window.
         let long = String(repeating: "x", count: 1_000_000)
         for _ in 0..<10 { #expect(await apns.send(client, body: long) == 413) }
         #expect(await apns.send(client) == 200)
         await apns.server.stop()
     }
 
-    @Test("a body that drips in is reset when its time is up, however often a byte comes")
+    @Test("a request whose body drips in is reset when its time is up, however often a byte arrives")
     func drippingBody() async throws {
         try await lengthening(.milliseconds(500), "a whole request within the limit") { limit in
             let apns = try await RunningAPNs { $0.requestTimeout = limit }

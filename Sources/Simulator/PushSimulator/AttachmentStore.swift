@@ -3,15 +3,15 @@ internal import PushCore
 internal import SealedPush
 internal import UserNotifications
 
-/// The device's own data store for attachments: one folder for each notification on the screen.
+/// The device's own data store for attachments, with one folder for each notification on the screen.
 ///
-/// Source: Apple, `UNNotificationAttachment`: the system checks the files of a remote notification after its extension
-/// has finished. What Apple does not say is chosen in Docs/Decisions/0025-rules-of-the-simulated-device.md.
+/// Source: Apple, `UNNotificationAttachment`. The system checks the files of a remote notification after its extension
+/// finishes. For rules that Apple doesn't document, see Docs/Decisions/0025-rules-of-the-simulated-device.md.
 struct AttachmentStore {
     private let folder: URL
-    /// The folders that an extension may hand files over from: its temporary folder and the app groups'.
+    /// The folders that an extension may hand over files from: its temporary folder and the app groups' folders.
     private let own: [URL]
-    /// The folder of the extension's program, read only: what comes from here is copied.
+    /// The folder of the extension's program. It's read-only, so files from here are copied.
     private let bundle: URL?
 
     init(container: URL, temporary: URL, bundle: URL?) {
@@ -20,8 +20,8 @@ struct AttachmentStore {
         self.bundle = bundle
     }
 
-    /// Checks the files in their order, moves the good ones into the store in place of those of an earlier notification
-    /// with this identifier, and says of each other one why it is not shown.
+    /// Checks the files in order and moves the valid ones into the store, replacing those of an earlier notification with
+    /// this identifier. Returns a remark for each file that isn't shown.
     func take(_ attachments: [ShownAttachment], for identifier: String) -> (kept: [ShownAttachment], remarks: [String])
     {
         guard !attachments.isEmpty else {
@@ -36,7 +36,7 @@ struct AttachmentStore {
             do throws(Refusal) {
                 kept.append(try take(attachment, number: kept.count + 1, into: target))
             } catch {
-                remarks.append("the attachment \(attachment.identifier) is not shown: \(error.reason)")
+                remarks.append("attachment \(attachment.identifier) isn't shown: \(error.reason)")
             }
         }
         removeAll(beginning: prefix, except: kept.isEmpty ? nil : target)
@@ -45,7 +45,7 @@ struct AttachmentStore {
 
     /// Removes the files of a notification that is no longer on the screen.
     func remove(_ identifier: String) {
-        // Most devices have no such folder, and have many notifications.
+        // Most devices have no such folder, but many notifications.
         guard access(folder.path(percentEncoded: false), F_OK) == 0 else { return }
         removeAll(beginning: Self.prefix(identifier), except: nil)
     }
@@ -57,7 +57,7 @@ struct AttachmentStore {
         }
     }
 
-    /// An identifier may hold anything, a folder's name may not.
+    /// Returns a folder name's prefix. An identifier may contain any character, but a folder's name may not.
     private static func prefix(_ identifier: String) -> String {
         Hex.encode(Array(Array(identifier.utf8).withUnsafeBytes { SHA256.hash($0) }.prefix(16))) + "."
     }
@@ -69,9 +69,9 @@ extension AttachmentStore {
     private func take(_ attachment: ShownAttachment, number: Int, into folder: URL) throws(Refusal) -> ShownAttachment {
         let source = attachment.file.path(percentEncoded: false)
         var status = stat()
-        guard lstat(source, &status) == 0 else { throw Refusal(reason: "there is no such file") }
-        // A link may lead anywhere, and opening a pipe may hang.
-        guard status.st_mode & S_IFMT == S_IFREG else { throw Refusal(reason: "it is not a regular file") }
+        guard lstat(source, &status) == 0 else { throw Refusal(reason: "the file doesn't exist") }
+        // A link could point anywhere, and opening a pipe could block.
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Refusal(reason: "it isn't a regular file") }
         let isOfBundle = try isOfBundle(source)
         let type = try type(of: attachment, byteCount: Int(status.st_size))
         let target = folder.appending(path: "\(number).\(type.filenameExtensions[0])")
@@ -83,15 +83,15 @@ extension AttachmentStore {
             } else {
                 try FileManager.default.moveItem(at: attachment.file, to: target)
             }
-        } catch { throw Refusal(reason: "it can't be moved into the device's data store") }
+        } catch { throw Refusal(reason: "it couldn't be moved into the device's data store") }
         var moved = attachment
         moved.file = target
         moved.byteCount = Int(status.st_size)
         return moved
     }
 
-    /// Whether the file is in the bundle, and not in a folder of the extension's own. Symbolic links on the way are
-    /// followed.
+    /// Whether the file is in the bundle rather than in one of the extension's own folders. Follows symbolic links in the
+    /// path to its folder.
     private func isOfBundle(_ path: String) throws(Refusal) -> Bool {
         let parent = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         func isIn(_ root: URL) -> Bool {
@@ -103,21 +103,21 @@ extension AttachmentStore {
             if own.contains(where: isIn) { return false }
             if let bundle, isIn(bundle) { return true }
         }
-        throw Refusal(reason: "it is outside the folders that the extension may use")
+        throw Refusal(reason: "it's outside the folders that the extension may use")
     }
 
-    /// The type that is shown, if the file's size and first bytes are right for it.
+    /// Returns the file's media type if its size and first bytes are valid for that type.
     private func type(of attachment: ShownAttachment, byteCount: Int) throws(Refusal) -> MediaType {
         guard let type = attachment.mediaType else {
-            throw Refusal(reason: "\(attachment.type) is not a type that is shown")
+            throw Refusal(reason: "the system doesn't show files of type \(attachment.type)")
         }
-        guard byteCount > 0 else { throw Refusal(reason: "it is empty") }
+        guard byteCount > 0 else { throw Refusal(reason: "it's empty") }
         guard byteCount <= type.maximumByteCount else {
-            throw Refusal(reason: "it has \(byteCount) bytes, and \(attachment.type) may have \(type.maximumByteCount)")
+            throw Refusal(reason: "its \(byteCount) bytes exceed the \(type.maximumByteCount) for \(attachment.type)")
         }
         let start = try? DurableFiles.read(attachment.file, limit: MediaType.signatureByteCount, followsLinks: false)
         guard let start else { throw Refusal(reason: "it can't be read") }
-        guard type.matches(start) else { throw Refusal(reason: "it does not begin as \(attachment.type) does") }
+        guard type.matches(start) else { throw Refusal(reason: "its first bytes aren't those of \(attachment.type)") }
         return type
     }
 }
@@ -127,9 +127,9 @@ package struct ShownAttachment: Codable, Equatable, Sendable {
     package var identifier: String
     /// The uniform type identifier, such as `public.png`.
     package var type: String
-    /// In the device's own data store; from there on it is nobody's to change.
+    /// The file's location; in the device's own data store, nothing else can change the file.
     package var file: URL
-    /// What the extension had called the file.
+    /// The extension's name for the file.
     package var name: String
     package var byteCount: Int
     var thumbnail: ThumbnailOptions
@@ -159,7 +159,7 @@ package struct ShownAttachment: Codable, Equatable, Sendable {
 }
 
 extension ShownAttachment {
-    /// As the extension hands it over: nothing is checked yet, and the file is still the extension's.
+    /// Creates an attachment as the extension handed it over: unchecked, with the file still owned by the extension.
     init(_ attachment: UNNotificationAttachment) {
         self.init(
             identifier: attachment.identifier, type: attachment.type, file: attachment.url.absoluteURL,

@@ -1,37 +1,37 @@
 import Foundation
 
-/// What a person gets to see and hear of one push, and why.
+/// The visible and audible result of one push, and the reason for it.
 package struct DeliveredPush: Sendable {
     package let outcome: Outcome
     package let shown: ShownNotification?
-    /// The new number on the app's icon, 0 for none; nil where it stays.
+    /// The new number on the app's icon, 0 to remove it; nil if it doesn't change.
     package let badge: Int?
     package let ring: Ring?
     package let lightsScreen: Bool
-    /// The code, where the safe default is shown.
+    /// The reason code if the safe default is shown.
     package let reason: String?
-    /// What happened, where it was not the extension that decided.
+    /// An explanation if the outcome wasn't the extension's decision.
     package let note: String?
-    /// What the extension did wrong besides: an attachment that is not shown, a handler called twice.
+    /// Further mistakes of the extension, such as an invalid attachment or calling its handler twice.
     package var remarks: [String] = []
-    /// Whether it took the place of one with its identifier.
+    /// Whether it replaced a notification with the same identifier.
     package var isReplacement = false
-    /// Identifiers of notifications that were removed.
+    /// The identifiers of notifications that were removed.
     package var removed: [String] = []
-    /// What a person sees who expands it; nil where nobody has.
+    /// The expanded notification; nil if it wasn't expanded.
     package var expansion: ShownExpansion?
-    /// From the extension's start; nil where it was not started.
+    /// The time since the extension's start; nil if it wasn't started.
     package var elapsed: Duration?
-    /// The extension's own memory at its highest, in bytes; nil where it was not started.
+    /// The extension's own peak memory, in bytes; nil if it wasn't started.
     package var peakMemoryByteCount: Int?
 
     package enum Outcome: String, Codable, Sendable {
         /// The sealed content.
         case opened
         case safeDefault = "safe-default"
-        /// The text of the wire.
+        /// The push's own plaintext alert.
         case original
-        /// An extension's content that does not claim to be sealed.
+        /// An extension's content that doesn't claim to be sealed.
         case modified
         case notShown = "not-shown"
     }
@@ -39,7 +39,7 @@ package struct DeliveredPush: Sendable {
     package struct Ring: Equatable, Sendable {
         /// A file's name, or `default`.
         package let sound: String
-        /// Heard on a muted device too.
+        /// Whether it's audible even on a muted device.
         package let isCritical: Bool
     }
 
@@ -49,12 +49,12 @@ package struct DeliveredPush: Sendable {
         self.reason = reason
         self.note = note
         badge = shown.badge
-        // Apple, `UNNotificationInterruptionLevel.passive`: no light, no sound.
+        // Apple, `UNNotificationInterruptionLevel.passive`: the screen stays dark and there is no sound.
         lightsScreen = shown.interruptionLevel != "passive"
         ring = lightsScreen ? shown.ring : nil
     }
 
-    /// Nothing is shown; the badge or the sound of a silent push may come without a text all the same.
+    /// Creates a result in which nothing is shown. A silent push may still set a badge or play a sound.
     package init(notShownBecause note: String, silent: ShownNotification? = nil) {
         outcome = .notShown
         shown = nil
@@ -66,7 +66,7 @@ package struct DeliveredPush: Sendable {
         removed = silent?.removed ?? []
     }
 
-    /// What an extension has returned, once its attachments were looked at and taken.
+    /// Creates a result from the extension's content after its attachments were checked and taken.
     init(showing content: ShownNotification, remarks: [String]) {
         let members = content.sealedPush
         switch members?["outcome"] as? String {
@@ -80,7 +80,7 @@ package struct DeliveredPush: Sendable {
 }
 
 extension DeliveredPush {
-    /// One object for `--json`: absent values are null.
+    /// Returns the object that `--json` prints. Absent values are null.
     package func jsonObject(file: String, identifier: String) -> [String: Any] {
         func text(_ value: String?) -> Any { value.flatMap { $0.isEmpty ? nil : $0 } ?? NSNull() }
         let milliseconds = elapsed.map { Int($0 / .milliseconds(1)) }
@@ -110,12 +110,12 @@ extension ShownNotification {
     var userInfoObject: [String: Any] { (try? JSONSerialization.jsonObject(with: userInfo)) as? [String: Any] ?? [:] }
 
     fileprivate var sealedPush: [String: Any]? {
-        // Specification 6.7: with anything beside it, the claim is the wire's own.
+        // Specification 6.7: if the user info has any other member, the claim came with the push itself.
         let userInfo = userInfoObject
         return userInfo.count == 1 ? userInfo["sealed-push"] as? [String: Any] : nil
     }
 
-    /// The service module hands JSON over as text.
+    /// The message's data, which the service module passes on as JSON text.
     fileprivate var data: Any? {
         guard let text = sealedPush?["data"] as? String else { return nil }
         return try? JSONSerialization.jsonObject(with: Data(text.utf8), options: [.fragmentsAllowed])

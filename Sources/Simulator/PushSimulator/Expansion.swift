@@ -3,15 +3,15 @@ internal import PushCore
 internal import PushService
 internal import UserNotifications
 
-/// What a person sees who expands a notification. Travels as JSON from the content extension's process.
+/// The view of an expanded notification. Sent as JSON from the content extension's process.
 package struct ShownExpansion: Codable, Equatable, Sendable {
-    /// Whether it is the system's own view: the app has none for this category, or it failed.
+    /// Whether this is the system's own view, because the app has none for the category or its view failed.
     package var isSystem = true
     package var rows: [Row]
-    /// Why it is the system's own view, although the app has one.
+    /// The reason for using the system's own view even though the app has one.
     package var note: String?
 
-    /// A text, or an attachment's file in the device's own data store.
+    /// A line of text, or an attachment's file in the device's own data store.
     package struct Row: Codable, Equatable, Sendable {
         package var text: String?
         package var file: URL?
@@ -37,10 +37,10 @@ struct ExpansionRequest: Codable, Sendable {
         self.init(identifier: notification.request.identifier, shown: shown, arrived: notification.date)
     }
 
-    /// Expands it in a process of its own, never the service extension's, as on iOS. Waits ten seconds for the view.
+    /// Expands the notification as iOS does, in a separate process from the service extension's. Waits up to ten seconds.
     func run(_ program: ExtensionProgram, on device: SimulatedDevice) throws(ChildProcess.NotRunnable) -> ShownExpansion
     {
-        // How much memory iOS gives a content extension is not known, so it is not limited here.
+        // The memory limit that iOS sets for a content extension isn't known, so there is none here.
         let rules = ExtensionRules(timeLimit: .seconds(10), memoryLimit: 1 << 40)
         let process = try RunningExtension(program, setting: ExtensionSetting(device: device), rules: rules)
         let ticket = process.submit(identifier) { .expand(self, number: $0) }
@@ -48,26 +48,26 @@ struct ExpansionRequest: Codable, Sendable {
         _ = process.end()
         switch ending {
         case .expanded(let view): return view
-        case .timedOut: return systemView("the content extension had no view in time")
+        case .timedOut: return systemView("the content extension didn't provide a view in time")
         case .returned, .ended, .overMemory, .killed, nil:
-            return systemView("the content extension ended without a view")
+            return systemView("the content extension exited without providing a view")
         }
     }
 
-    /// As the system expands a notification by itself: the text above, the attachments large.
+    /// Returns the system's own expanded view: the text, followed by the attachments at full size.
     private func systemView(_ note: String? = nil) -> ShownExpansion {
         let texts = shown.texts.map { ShownExpansion.Row(text: $0) }
         return ShownExpansion(rows: texts + shown.attachments.map { ShownExpansion.Row(file: $0.file) }, note: note)
     }
 
-    /// The rows of the view for its category, or the system's own view with the reason. Runs in the content extension's
-    /// process.
+    /// Returns the rows of the view for its category, or the system's own view and the reason for using it. Runs in the
+    /// content extension's process.
     func expanded(by views: [any ExpandedView]) -> ShownExpansion {
         guard !shown.category.isEmpty, let view = views.first(where: { $0.categories.contains(shown.category) }) else {
             return systemView()
         }
         guard let notification = ExpandedNotification(notification) else {
-            return systemView("the service module has not opened this notification")
+            return systemView("the service module didn't open this notification")
         }
         let rows = view.rows(for: notification).map { row in
             switch row {

@@ -5,14 +5,14 @@ internal import PushService
 internal import SealedPush
 internal import UserNotifications
 
-/// Delivers pushes to one simulated device as iOS does: decides whether the extension wakes, runs it, shows what comes
-/// of it.
+/// Delivers pushes to one simulated device as iOS does: decides whether to wake the extension, runs it, and shows the
+/// result.
 package struct PushDelivery: Sendable {
     private let device: SimulatedDevice
     private let host: Host
     private let attachments: AttachmentStore
     private let rules: ExtensionRules
-    /// The app's own side; nil if it isn't known.
+    /// The app's own configuration; nil if it isn't known.
     private let app: ServiceConfiguration?
     private let center: PhoneCenter
 
@@ -21,7 +21,7 @@ package struct PushDelivery: Sendable {
         case thisProcess(InProcessExtension)
     }
 
-    /// - Parameter standard: what the simulator's own extension is configured with; an app's has its own configuration.
+    /// - Parameter standard: The configuration of the simulator's own extension; an app's extension has its own.
     package init(
         device: SimulatedDevice, program: ExtensionProgram, standard: StandardConfiguration?,
         rules: ExtensionRules = ExtensionRules()
@@ -35,9 +35,9 @@ package struct PushDelivery: Sendable {
             container: device.container, temporary: device.temporaryFolder, bundle: program.bundle)
     }
 
-    /// Runs the simulator's own extension in this very process, for many devices at once: without a memory limit.
+    /// Runs the simulator's own extension in this process, for many devices at once. There is no memory limit.
     ///
-    /// Nil where the configuration is not usable.
+    /// Returns nil if the configuration isn't valid.
     package init?(inThisProcess standard: StandardConfiguration, device: SimulatedDevice) {
         center = PhoneCenter()
         guard let configuration = standard.configuration(on: device, center) else { return nil }
@@ -48,33 +48,33 @@ package struct PushDelivery: Sendable {
         attachments = AttachmentStore(container: device.container, temporary: device.temporaryFolder, bundle: nil)
     }
 
-    /// Makes the container of a new device, as an app does when it is first started: with a ledger whose floor lies
-    /// just before its first key. A container that exists is left as it is.
+    /// Creates the container of a new device, as an app does on its first launch. Its ledger has a floor just before its
+    /// first key. An existing container is left unchanged.
     package static func prepareContainer(_ container: URL, keyCreated: Int64) throws {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: container.path(percentEncoded: false), isDirectory: &isFolder) {
             guard isFolder.boolValue else { throw CocoaError(.fileWriteFileExists) }
             return
         }
-        // Made aside and put in place whole: a process that is killed here leaves no device that has lost its ledger.
+        // Created elsewhere and then renamed, so that a process killed here can't leave a device without its ledger.
         let unfinished = container.deletingLastPathComponent()
             .appending(path: ".\(container.lastPathComponent).\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: unfinished) }
         try FileManager.default.createDirectory(at: unfinished, withIntermediateDirectories: true)
         let ledger = FileLedger(inContainer: unfinished)
         try ledger.begin(floor: Timestamp(clamping: keyCreated - 1), asksForNewKey: false)
-        // Fails where another process was faster: then its container is as good.
+        // Fails if another process was faster; its container will do just as well.
         _ = rename(unfinished.path(percentEncoded: false), container.path(percentEncoded: false))
     }
 
-    /// Whether the device's ledger was found missing, so that its app should make a new key.
+    /// Whether the device's ledger was missing, so that its app should create a new key.
     package var asksForNewKey: Bool { FileLedger(inContainer: device.container).asksForNewKey }
 
     /// Delivers one push.
     ///
     /// - Parameters:
-    ///   - identifier: what the request is called: the collapse ID, where a push has one.
-    ///   - pushType: what `apns-push-type` says.
+    ///   - identifier: The request's identifier: the push's collapse ID, if it has one.
+    ///   - pushType: The value of `apns-push-type`.
     package func deliver(
         _ push: PushFile, identifier: String, pushType: String = "alert"
     ) throws(ChildProcess.NotRunnable) -> DeliveredPush {
@@ -111,26 +111,26 @@ package struct PushDelivery: Sendable {
         delivered.peakMemoryByteCount = result.peakMemoryByteCount
         delivered.remarks += result.remarks
         delivered.remarks += log.entries(from: logged).compactMap { entry in
-            entry.stage.map { "a part of the message is missing: \($0), \(entry.failure ?? "failed")" }
+            entry.stage.map { "part of the message is missing: \($0), \(entry.failure ?? "failed")" }
         }
         return delivered
     }
 
-    /// A background push, as the app opens it.
+    /// Returns the result of the app's opening a background push.
     private func opened(byAppFrom field: String) -> DeliveredPush {
         let done = DispatchSemaphore(value: 0)
-        let problem = Locked<String?>("the app's own side is not known")
+        let problem = Locked<String?>("the app's own configuration isn't known")
         Task { [app] in
             defer { done.signal() }
             guard let app else { return }
             do throws(OpenError) {
                 let isWithdrawal = try await app.withdraw(envelope: field) != nil
                 problem.withLock { $0 = isWithdrawal ? nil : "not a withdrawal" }
-            } catch { problem.withLock { $0 = "the app could not open it: \(error)" } }
+            } catch { problem.withLock { $0 = "the app couldn't open it: \(error)" } }
         }
         done.wait()
         let changes = center.value.takeChanges()
-        let note = "the app has opened a withdrawal\(changes.removed.isEmpty ? ", which removes nothing" : "")"
+        let note = "the app opened a withdrawal\(changes.removed.isEmpty ? ", which removed nothing" : "")"
         return DeliveredPush(
             notShownBecause: problem.withLock { $0 } ?? note,
             silent: ShownNotification(UNNotificationContent(), changes))
@@ -146,19 +146,19 @@ package struct PushDelivery: Sendable {
             return DeliveredPush(showing: content, remarks: files.remarks)
         // Apple, `com.apple.developer.usernotifications.filtering`.
         case .returned(let content) where rules.hasFilteringEntitlement && content.isEmpty:
-            return DeliveredPush(notShownBecause: "the extension has filtered it out", silent: content)
-        // Apple, `didReceive(_:withContentHandler:)`: without alert text the changes are ignored.
+            return DeliveredPush(notShownBecause: "the extension filtered it out", silent: content)
+        // Apple, `didReceive(_:withContentHandler:)`: without alert text, the changes are ignored.
         case .returned(let content):
-            let nothing = "; to show nothing takes the filtering entitlement"
+            let nothing = "; showing nothing requires the filtering entitlement"
             note = "the extension returned no alert text\(content.isEmpty ? nothing : "")"
             removed = content.removed ?? []
         case .expanded: note = "the extension returned no notification"
-        case .ended(let ending): note = "the extension ended without an answer (\(ending))"
-        case .timedOut: note = "the extension did not finish in time"
+        case .ended(let ending): note = "the extension exited without an answer (\(ending))"
+        case .timedOut: note = "the extension didn't finish in time"
         case .overMemory: note = "the extension used more than \(rules.memoryLimit >> 20) MB"
         case .killed(let reason): note = "the extension was killed: \(reason)"
         }
-        // Seen by element-hq/element-x-ios: with the entitlement, a process that ends shows nothing.
+        // Observed by element-hq/element-x-ios: with the entitlement, nothing is shown if the process exits.
         if case .ended = ending, rules.hasFilteringEntitlement { return DeliveredPush(notShownBecause: note) }
         attachments.remove(identifier)
         var delivered = DeliveredPush(outcome: .original, shown: push.original, note: note)
@@ -166,10 +166,10 @@ package struct PushDelivery: Sendable {
         return delivered
     }
 
-    /// Ends the extension's process, once it has tidied up. Returns what it did wrong after its answers.
+    /// Ends the extension's process after it has cleaned up. Returns the mistakes it made after its answers.
     package func end() -> [String] { if case .process(_, let session) = host { session.end() } else { [] } }
 
-    /// What a person sees who expands a notification that is shown; nil where the extension has no process of its own.
+    /// Expands a notification that is shown. Returns nil if the extension doesn't run in its own process.
     package func expand(
         _ shown: ShownNotification, identifier: String, at time: Date
     ) throws(ChildProcess.NotRunnable) -> ShownExpansion? {

@@ -2,7 +2,7 @@ public import Foundation
 
 /// A file shown with a notification (Apple, UNNotificationAttachment).
 ///
-/// The file's size and soundness are checked later, by the system that shows the notification.
+/// The system that shows the notification checks the file's size and contents later.
 public final class UNNotificationAttachment: NSObject, NSCopying {
     /// The attachment's identifier.
     public let identifier: String
@@ -10,13 +10,13 @@ public final class UNNotificationAttachment: NSObject, NSCopying {
     public let url: URL
     /// The uniform type identifier of the file.
     public let type: String
-    /// Whether, where and when the thumbnail is taken.
+    /// The options for the thumbnail.
     package let thumbnail: ThumbnailOptions
 
-    /// Makes an attachment of a readable file; an empty identifier is replaced by a new one.
+    /// Creates an attachment from a readable file. An empty identifier is replaced with a generated one.
     ///
-    /// Throws `UNError.attachmentInvalidURL` when the URL is not that of a readable regular file, and
-    /// `UNError.attachmentUnrecognizedType` when neither the type hint nor the file's extension is accepted.
+    /// Throws `UNError.attachmentInvalidURL` if the URL doesn't refer to a readable regular file, and
+    /// `UNError.attachmentUnrecognizedType` if the type hint, or the file's extension, isn't accepted.
     public init(identifier: String, url: URL, options: [AnyHashable: Any]? = nil) throws {
         guard url.isReadableRegularFile else {
             throw UNError(.attachmentInvalidURL, userInfo: [NSLocalizedDescriptionKey: "Invalid attachment file URL"])
@@ -50,7 +50,7 @@ extension URL {
             && FileManager.default.isReadableFile(atPath: path)
     }
 
-    /// The type the hint names or else, without a hint, the one of the file's extension; nil if it is not accepted.
+    /// Returns the hinted type or, without a hint, the type for the file's extension. Returns nil if it isn't accepted.
     fileprivate func attachmentType(hint: Any?) -> String? {
         guard let hint else {
             let name = pathExtension.lowercased()
@@ -61,8 +61,7 @@ extension URL {
     }
 }
 
-/// The types of the files the system shows, with their extensions (Apple, UNNotificationAttachment: the table of
-/// types).
+/// The file types that the system shows, with their extensions (Apple, UNNotificationAttachment: the table of types).
 private let acceptedTypes = [
     "public.aiff-audio": ["aiff", "aif"], "com.microsoft.waveform-audio": ["wav", "wave"], "public.mp3": ["mp3"],
     "public.mpeg-4-audio": ["m4a"], "public.jpeg": ["jpeg", "jpg", "jpe"], "com.compuserve.gif": ["gif"],
@@ -70,32 +69,32 @@ private let acceptedTypes = [
     "public.avi": ["avi"],
 ]
 
-/// Option: the file's uniform type identifier; without it the file's extension decides
+/// The option for the file's uniform type identifier. Without it, the file's extension determines the type
 /// (Apple, UNNotificationAttachmentOptionsTypeHintKey).
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let UNNotificationAttachmentOptionsTypeHintKey: String = "UNNotificationAttachmentOptionsTypeHintKey"
 
-/// Option: a Boolean that hides the thumbnail (Apple, UNNotificationAttachmentOptionsThumbnailHiddenKey).
+/// The option that hides the thumbnail, a Boolean (Apple, UNNotificationAttachmentOptionsThumbnailHiddenKey).
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let UNNotificationAttachmentOptionsThumbnailHiddenKey: String =
     "UNNotificationAttachmentOptionsThumbnailHiddenKey"
 
-/// Option: the part of the image the thumbnail shows, a dictionary of a unit rectangle
+/// The option for the part of the image that the thumbnail shows, a dictionary of a unit rectangle
 /// (Apple, UNNotificationAttachmentOptionsThumbnailClippingRectKey).
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let UNNotificationAttachmentOptionsThumbnailClippingRectKey: String =
     "UNNotificationAttachmentOptionsThumbnailClippingRectKey"
 
-/// Option: the frame of an animated image, or the second of a movie, the thumbnail shows
+/// The option for the frame of an animated image, or the second of a movie, that the thumbnail shows
 /// (Apple, UNNotificationAttachmentOptionsThumbnailTimeKey).
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let UNNotificationAttachmentOptionsThumbnailTimeKey: String = "UNNotificationAttachmentOptionsThumbnailTimeKey"
 
-/// What an attachment's options say about its thumbnail; an option of the wrong kind counts as absent.
+/// The thumbnail options of an attachment. An option of the wrong type counts as absent.
 package struct ThumbnailOptions: Codable, Equatable, Sendable {
-    /// Whether no thumbnail is shown.
+    /// Whether the thumbnail is hidden.
     package let isHidden: Bool
-    /// The part of the image to show, in units of its width and height; nil for all of it.
+    /// The part of the image to show, in units of its width and height; nil for the whole image.
     package let clippingRect: CGRect?
     /// The frame number of an animated image, or the seconds into a movie.
     package let time: Double?
@@ -108,7 +107,7 @@ package struct ThumbnailOptions: Codable, Equatable, Sendable {
         self.time = Self.number(time) ?? (time as? [String: Any]).flatMap(Self.seconds(in:))
     }
 
-    /// Reads the dictionary Core Graphics makes of a rectangle (Apple, CGRect.dictionaryRepresentation).
+    /// Reads a rectangle from its Core Graphics dictionary (Apple, CGRect.dictionaryRepresentation).
     private static func rect(in dictionary: [String: Any]) -> CGRect? {
         guard let x = number(dictionary["X"]), let y = number(dictionary["Y"]),
             let width = number(dictionary["Width"]), let height = number(dictionary["Height"])
@@ -116,7 +115,7 @@ package struct ThumbnailOptions: Codable, Equatable, Sendable {
         return CGRect(x: x, y: y, width: width, height: height)
     }
 
-    /// Reads the dictionary Core Media makes of a time (Apple, CMTimeCopyAsDictionary).
+    /// Reads a time from its Core Media dictionary and returns it in seconds (Apple, CMTimeCopyAsDictionary).
     private static func seconds(in dictionary: [String: Any]) -> Double? {
         guard let value = number(dictionary["value"]), let timescale = number(dictionary["timescale"]), timescale > 0
         else { return nil }
@@ -134,15 +133,15 @@ package struct ThumbnailOptions: Codable, Equatable, Sendable {
     }
 }
 
-/// Why the notification system refused (Apple, UNError); those of its codes that a stand-in has use for.
+/// An error of the notification system (Apple, UNError), with the codes that this stand-in needs.
 ///
-/// It has the shape of an imported Objective-C error, as Foundation's own errors have:
+/// Like Foundation's own errors, it has the shape of an imported Objective-C error, so that
 /// `catch UNError.attachmentInvalidURL` and `as NSError` work.
 public struct UNError: _BridgedStoredNSError {
     public let _nsError: NSError
 
     public init(_nsError error: NSError) {
-        precondition(error.domain == UNErrorDomain, "A UNError is made from an error of its own domain.")
+        precondition(error.domain == UNErrorDomain, "A UNError requires an NSError whose domain is UNErrorDomain.")
         _nsError = error
     }
 

@@ -1,65 +1,65 @@
 public import Foundation
 
-/// The notifications of this process, kept in memory (Apple, UNUserNotificationCenter): what an app's own calls need to
-/// compile and run here.
+/// The notifications of this process, kept in memory (Apple, UNUserNotificationCenter). It has what an app's own calls
+/// need to compile and run here.
 ///
-/// A lock guards the state. A request is delivered at once; the person always agrees.
+/// A lock guards the state. A request is delivered immediately, and authorization is always granted.
 public final class UNUserNotificationCenter: NSObject {
-    // Safe: all of a center's state is behind its lock.
+    // Safe: a lock guards all of a center's state.
     nonisolated(unsafe) private static let shared = UNUserNotificationCenter()
 
     private let lock = NSLock()
     private var delivered: [UNNotification] = []
     private var changes = Changes()
-    /// Answers in place of this process, if its list is elsewhere. Set before the center is used.
+    /// Returns the delivered notifications if another process keeps the list. Set this before using the center.
     package nonisolated(unsafe) var elsewhere: (nonisolated(nonsending) () async -> [UNNotification])?
     private weak var lockedDelegate: (any UNUserNotificationCenterDelegate)?
 
-    /// An app's or extension's own changes: the identifiers it removed, and the number it set on the icon.
+    /// The changes made by an app or extension: the identifiers it removed, and the number it set on the icon.
     package struct Changes: Sendable {
         package var removed: [String] = []
         package var badge: Int?
     }
 
-    /// Makes a center of its own.
+    /// Creates a separate center.
     package override init() {}
 
     /// The center of this process.
     public class func current() -> UNUserNotificationCenter { shared }
 
-    /// Who answers for the app.
+    /// The app's delegate.
     public weak var delegate: (any UNUserNotificationCenterDelegate)? {
         get { lock.withLock { lockedDelegate } }
         set { lock.withLock { lockedDelegate = newValue } }
     }
 }
 
-// Apple's calls. The `async` ones stay with their caller's actor, so that a center, which is not `Sendable`, can be
-// used from any.
+// Apple's API. The `async` functions run on their caller's actor, so that any actor can use a center even though it
+// isn't `Sendable`.
 extension UNUserNotificationCenter {
-    /// Asks the person to allow notifications.
+    /// Requests permission to show notifications; always granted here.
     nonisolated(nonsending) public func requestAuthorization(
         options: UNAuthorizationOptions = []
     ) async throws -> Bool { true }
 
-    /// Shows a notification in place of one with the same identifier.
+    /// Shows a notification, replacing any with the same identifier.
     nonisolated(nonsending) public func add(_ request: UNNotificationRequest) async throws {
         deliver(UNNotification(request: request, date: Date()))
     }
 
-    /// Puts a notification into the list, as the system does. Returns the identifiers of those that fall off it.
+    /// Adds a notification to the list, as the system does. Returns the identifiers that no longer fit in the list.
     @discardableResult package func deliver(_ notification: UNNotification) -> [String] {
         forget([notification.request.identifier])
         return lock.withLock {
             delivered.append(notification)
-            // As many are kept; Apple doesn't say what its limit is.
+            // Keeps the newest 1,000. Apple doesn't document its limit.
             let fallen = delivered.dropLast(1_000).map(\.request.identifier)
             delivered.removeFirst(fallen.count)
             return fallen
         }
     }
 
-    /// Removes notifications, as the system does. Returns whether there were any.
+    /// Removes notifications, as the system does. Returns whether any were removed.
     @discardableResult package func forget(_ identifiers: [String]) -> Bool {
         lock.withLock {
             let count = delivered.count
@@ -68,7 +68,7 @@ extension UNUserNotificationCenter {
         }
     }
 
-    /// Returns what was changed since the last call.
+    /// Returns the changes since the last call.
     package func takeChanges() -> Changes {
         lock.withLock {
             defer { changes = Changes() }
@@ -78,7 +78,7 @@ extension UNUserNotificationCenter {
 
     package var notifications: [UNNotification] { lock.withLock { delivered } }
 
-    /// Returns the notifications in the list, the oldest first.
+    /// Returns the notifications in the list, oldest first.
     nonisolated(nonsending) public func deliveredNotifications() async -> [UNNotification] {
         await elsewhere?() ?? notifications
     }
@@ -98,7 +98,7 @@ extension UNUserNotificationCenter {
     }
 }
 
-/// What an app asks to be allowed (Apple, UNAuthorizationOptions).
+/// The notification features that an app requests (Apple, UNAuthorizationOptions).
 public struct UNAuthorizationOptions: OptionSet, Sendable {
     public let rawValue: UInt
 
@@ -122,26 +122,26 @@ public struct UNNotificationPresentationOptions: OptionSet, Sendable {
     public static var badge: UNNotificationPresentationOptions { .init(rawValue: 1 << 0) }
     /// Sounds.
     public static var sound: UNNotificationPresentationOptions { .init(rawValue: 1 << 1) }
-    /// In Notification Center.
+    /// An entry in Notification Center.
     public static var list: UNNotificationPresentationOptions { .init(rawValue: 1 << 3) }
-    /// As a banner.
+    /// A banner.
     public static var banner: UNNotificationPresentationOptions { .init(rawValue: 1 << 4) }
 }
 
-/// What an app answers when a notification comes or is answered (Apple, UNUserNotificationCenterDelegate).
+/// An app's responses to incoming notifications and to people's actions (Apple, UNUserNotificationCenterDelegate).
 ///
-/// Apple's requirements are optional; here each has a default. A system calls the `async` one, whose default passes the
-/// call on, so a delegate may implement either.
+/// Apple's requirements are optional; here each has a default. The system calls the `async` requirement, whose default
+/// forwards to the other one, so a delegate may implement either.
 public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
-    /// Handles what a person did with a notification.
+    /// Handles a person's response to a notification.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void)
 
-    /// Handles what a person did with a notification.
+    /// Handles a person's response to a notification.
     func userNotificationCenter(_ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse) async
 
-    /// Says how a notification is shown that comes while the app is open.
+    /// Chooses how to show a notification that arrives while the app is open.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void)

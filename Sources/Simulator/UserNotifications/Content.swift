@@ -1,15 +1,15 @@
 public import Foundation
 
-/// What a notification shows; it never changes (Apple, UNNotificationContent).
+/// The immutable content of a notification (Apple, UNNotificationContent).
 ///
-/// Its properties are those of ``ContentValues``, by the names that Apple gives them. Two contents with the same values
-/// are equal, whether one of them is mutable or not.
+/// Its properties are those of ``ContentValues``, with the names that Apple gives them. Two contents with the same
+/// values are equal, even if one of them is mutable.
 @dynamicMemberLookup
 public class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
-    /// Written by the mutable subclass only.
+    /// Only the mutable subclass writes this.
     fileprivate var values: ContentValues
 
-    /// Makes empty content, with which an extension that may filter suppresses a notification.
+    /// Creates empty content. An extension with the filtering entitlement returns it to suppress a notification.
     public override convenience init() { self.init(ContentValues()) }
 
     fileprivate init(_ values: ContentValues) { self.values = values }
@@ -18,10 +18,10 @@ public class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
         values[keyPath: property]
     }
 
-    /// Returns an immutable content, also for a mutable receiver.
+    /// Returns immutable content, even if the receiver is mutable.
     public func copy(with zone: NSZone? = nil) -> Any { snapshot() }
 
-    /// Returns a `UNMutableNotificationContent` of its own.
+    /// Returns a mutable copy, a `UNMutableNotificationContent`.
     public func mutableCopy(with zone: NSZone? = nil) -> Any { UNMutableNotificationContent(values) }
 
     func snapshot() -> UNNotificationContent { self }
@@ -34,10 +34,10 @@ public class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     public override var hash: Int { values.body.hashValue }
 }
 
-/// What can change a notification's content (Apple, UNNotificationContentProviding).
+/// A source of changes to a notification's content (Apple, UNNotificationContentProviding).
 public protocol UNNotificationContentProviding: NSObjectProtocol {}
 
-/// Who wrote a message, as the system was told.
+/// The author of a message, as reported to the system.
 package struct CommunicationSender: Equatable, Sendable {
     package let name: String
     package let conversation: String
@@ -50,13 +50,13 @@ package struct CommunicationSender: Equatable, Sendable {
     }
 }
 
-/// What names one.
+/// A provider that identifies a message's author.
 protocol CommunicationProviding {
     var communication: CommunicationSender? { get }
 }
 
 extension UNNotificationContent {
-    /// Returns this content as a message of the person whom the intent names, with their picture.
+    /// Returns this content as a message from the person in the intent, with their picture.
     public func updating(from provider: any UNNotificationContentProviding) throws -> UNNotificationContent {
         guard let sender = (provider as? any CommunicationProviding)?.communication else { return self }
         var values = values
@@ -66,9 +66,9 @@ extension UNNotificationContent {
     }
 }
 
-/// What a notification shows, while it is being written (Apple, UNMutableNotificationContent).
+/// The editable content of a notification (Apple, UNMutableNotificationContent).
 ///
-/// A text is kept as it is set; the displaying system, not this class, treats printf escapes in `body`.
+/// Text is stored as set. The system that displays it, not this class, handles printf escapes in `body`.
 public final class UNMutableNotificationContent: UNNotificationContent {
     public subscript<Value>(dynamicMember property: WritableKeyPath<ContentValues, Value>) -> Value {
         get { values[keyPath: property] }
@@ -78,37 +78,37 @@ public final class UNMutableNotificationContent: UNNotificationContent {
     override func snapshot() -> UNNotificationContent { UNNotificationContent(values) }
 }
 
-/// The values of a content. Apple's two classes have these properties themselves.
+/// The values of a notification's content. On Apple's systems, they are properties of the two content classes.
 public struct ContentValues: Equatable {
     /// The files shown with the notification.
     public var attachments: [UNNotificationAttachment] = []
-    /// The number on the app's icon: nil leaves it, 0 removes it.
+    /// The number on the app's icon; nil leaves it unchanged, 0 removes it.
     public var badge: NSNumber?
-    /// The main text, "" when absent.
+    /// The main text; empty if absent.
     public var body = ""
-    /// The identifier of the notification's category, "" when absent.
+    /// The identifier of the notification's category; empty if absent.
     public var categoryIdentifier = ""
-    /// The launch image's name, "" when absent.
+    /// The launch image's name; empty if absent.
     public var launchImageName = ""
-    /// The sound, nil for none.
+    /// The sound; nil for none.
     public var sound: UNNotificationSound?
-    /// The second line, "" when absent.
+    /// The second line; empty if absent.
     public var subtitle = ""
-    /// The conversation that groups notifications, "" when absent.
+    /// The conversation that groups notifications; empty if absent.
     public var threadIdentifier = ""
-    /// The first line, "" when absent.
+    /// The first line; empty if absent.
     public var title = ""
-    /// The whole payload of a remote notification, with "aps".
+    /// The whole payload of a remote notification, including `aps`.
     public var userInfo: [AnyHashable: Any] = [:]
     /// The window that opens for the notification.
     public var targetContentIdentifier: String?
-    /// How far the notification may interrupt.
+    /// How much the notification may interrupt.
     public var interruptionLevel = UNNotificationInterruptionLevel.active
-    /// The rank in a summary, 0 to 1.
+    /// The rank in a summary, from 0 to 1.
     public var relevanceScore = 0.0
-    /// The value a Focus filters by.
+    /// The value that a Focus filters by.
     public var filterCriteria: String?
-    /// Set by ``UNNotificationContent/updating(from:)`` alone.
+    /// Set only by ``UNNotificationContent/updating(from:)``.
     package var communication: CommunicationSender?
 
     public static func == (one: ContentValues, other: ContentValues) -> Bool {
@@ -126,16 +126,16 @@ public struct ContentValues: Equatable {
     }
 }
 
-/// How far a notification may interrupt (Apple, UNNotificationInterruptionLevel).
+/// How much a notification may interrupt (Apple, UNNotificationInterruptionLevel).
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum UNNotificationInterruptionLevel: UInt, Sendable {
-    /// Added to the list; neither the screen nor a sound.
+    /// Added to the list without lighting the screen or playing a sound.
     case passive = 0
-    /// Shown at once; the default.
+    /// Shown immediately; the default.
     case active = 1
-    /// Shown at once, also during a Focus.
+    /// Shown immediately, even during a Focus.
     case timeSensitive = 2
     /// Shown and heard even when the device is muted.
     case critical = 3
@@ -143,13 +143,13 @@ public enum UNNotificationInterruptionLevel: UInt, Sendable {
 
 /// The sound of a notification (Apple, UNNotificationSound).
 public final class UNNotificationSound: NSObject, NSCopying {
-    /// The sound file's name; nil is the system's own sound.
+    /// The sound file's name; nil for the system's own sound.
     package let name: UNNotificationSoundName?
-    /// Whether the sound is heard on a muted device.
+    /// Whether the sound plays even on a muted device.
     package let isCritical: Bool
     /// Whether the sound is a ringtone.
     package let isRingtone: Bool
-    /// The volume of a critical sound, 0 to 1; nil when none was asked for.
+    /// The volume of a critical sound, from 0 to 1; nil if unspecified.
     package let volume: Float?
 
     private init(
@@ -158,11 +158,11 @@ public final class UNNotificationSound: NSObject, NSCopying {
         self.name = name
         self.isCritical = isCritical
         self.isRingtone = isRingtone
-        // Written so that NaN becomes 0.
+        // This comparison turns NaN into 0.
         self.volume = volume.map { $0 > 0 ? min($0, 1) : 0 }
     }
 
-    /// The system's sound.
+    /// The system's default sound.
     public class var `default`: UNNotificationSound { UNNotificationSound(nil) }
 
     /// The system's sound for a critical alert.

@@ -1,31 +1,31 @@
 public import Foundation
 
-// On Apple's systems these are in the module Intents.
+// On Apple's systems, these types are in the Intents module.
 
 /// The picture of a person (Apple, INImage).
 public final class INImage: NSObject {
     let data: Data
 
-    /// Makes a picture of a file's bytes.
+    /// Creates a picture from a file's bytes.
     public init(imageData: Data) { data = imageData }
 }
 
-/// How a person is reached (Apple, INPersonHandle).
+/// A way to reach a person (Apple, INPersonHandle).
 public final class INPersonHandle: NSObject {
-    /// The text of it.
+    /// The text of the handle.
     public let value: String?
 
-    /// Makes a handle.
+    /// Creates a handle.
     public init(value: String?, type: INPersonHandleType) { self.value = value }
 }
 
-/// What a handle's text is (Apple, INPersonHandleType).
+/// The type of a handle's text (Apple, INPersonHandleType).
 public enum INPersonHandleType: Int, Sendable {
     /// Neither an address nor a number.
     case unknown = 0
 }
 
-/// Somebody (Apple, INPerson).
+/// A person (Apple, INPerson).
 public final class INPerson: NSObject {
     /// The name to show.
     public let displayName: String
@@ -34,7 +34,7 @@ public final class INPerson: NSObject {
     /// The app's own name for the person.
     public let customIdentifier: String?
 
-    /// Makes a person.
+    /// Creates a person.
     public init(
         personHandle: INPersonHandle, nameComponents: PersonNameComponents?, displayName: String?, image: INImage?,
         contactIdentifier: String?, customIdentifier: String?
@@ -51,23 +51,23 @@ public final class INSpeakableString: NSObject {}
 /// A file in a message (Apple, INSendMessageAttachment).
 public final class INSendMessageAttachment: NSObject {}
 
-/// What kind of message is sent (Apple, INOutgoingMessageType).
+/// The type of an outgoing message (Apple, INOutgoingMessageType).
 public enum INOutgoingMessageType: Int, Sendable {
-    /// A text.
+    /// A text message.
     case outgoingMessageText = 1
 }
 
-/// What a person did or is to do (Apple, INIntent).
+/// An action by or for a person (Apple, INIntent).
 public class INIntent: NSObject {}
 
-/// The answer to an intent (Apple, INIntentResponse).
+/// The response to an intent (Apple, INIntentResponse).
 public class INIntentResponse: NSObject {}
 
-/// A message that somebody sends (Apple, INSendMessageIntent).
+/// The sending of a message (Apple, INSendMessageIntent).
 public final class INSendMessageIntent: INIntent, UNNotificationContentProviding, CommunicationProviding {
     let communication: CommunicationSender?
 
-    /// Makes an intent.
+    /// Creates an intent.
     public init(
         recipients: [INPerson]?, outgoingMessageType: INOutgoingMessageType, content: String?,
         speakableGroupName: INSpeakableString?, conversationIdentifier: String?, serviceName: String?,
@@ -79,9 +79,9 @@ public final class INSendMessageIntent: INIntent, UNNotificationContentProviding
     }
 }
 
-/// Which way a message went (Apple, INInteractionDirection).
+/// The direction of an interaction (Apple, INInteractionDirection).
 public enum INInteractionDirection: Int, Sendable {
-    /// Nobody said.
+    /// Not specified.
     case unspecified = 0
     /// From the person who uses the device.
     case outgoing = 1
@@ -89,14 +89,14 @@ public enum INInteractionDirection: Int, Sendable {
     case incoming = 2
 }
 
-/// Something that happened between people (Apple, INInteraction).
+/// An interaction between people (Apple, INInteraction).
 public final class INInteraction: NSObject {
-    /// Which way it went.
+    /// The direction of the interaction.
     public var direction = INInteractionDirection.unspecified
 
-    /// Makes an interaction.
+    /// Creates an interaction.
     public init(intent: INIntent, response: INIntentResponse?) {}
 
-    /// Tells the system of it; here nobody listens.
+    /// Donates the interaction to the system; here, only calls the completion handler.
     public func donate(completion: (@Sendable ((any Error)?) -> Void)? = nil) { completion?(nil) }
 }

@@ -2,12 +2,12 @@ public import Foundation
 
 /// An extension that may change a remote notification before it is shown (Apple, UNNotificationServiceExtension).
 ///
-/// As with Apple's class, neither it nor its content handler is `Sendable`: what compiles here compiles there.
+/// As with Apple's class, neither it nor its content handler is `Sendable`, so code that compiles here compiles there.
 open class UNNotificationServiceExtension: NSObject {
-    /// Makes an extension; the system may use one object for several requests, even at once.
+    /// Creates an extension. The system may use one object for several requests, even at the same time.
     public override init() { super.init() }
 
-    /// Receives a request and answers with the content to show; this base class answers with what came.
+    /// Receives a request and passes the content to show to the handler; by default, the content it received.
     open func didReceive(
         _ request: UNNotificationRequest,
         withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
@@ -15,20 +15,20 @@ open class UNNotificationServiceExtension: NSObject {
         contentHandler(request.content)
     }
 
-    /// Tells, on another thread, that about 30 seconds are over; this base class does nothing.
+    /// Called on another thread when about 30 seconds have passed. The default implementation does nothing.
     open func serviceExtensionTimeWillExpire() {}
 }
 
-/// A notification that is to be shown, and what triggers it (Apple, UNNotificationRequest).
+/// A notification to show, and its trigger (Apple, UNNotificationRequest).
 public final class UNNotificationRequest: NSObject, NSCopying {
-    /// The identifier; for a remote notification its `apns-collapse-id`, else one chosen by the system.
+    /// The identifier: the `apns-collapse-id` of a remote notification, or one chosen by the system.
     public let identifier: String
-    /// An immutable copy of the content the request was made with.
+    /// An immutable copy of the content that the request was created with.
     public let content: UNNotificationContent
-    /// What triggers the notification: `UNPushNotificationTrigger` for a remote one, nil for "now".
+    /// The trigger: `UNPushNotificationTrigger` for a remote notification, nil to show it immediately.
     public let trigger: UNNotificationTrigger?
 
-    /// Makes a request; later changes to `content` do not reach it.
+    /// Creates a request. Later changes to `content` don't affect it.
     public init(identifier: String, content: UNNotificationContent, trigger: UNNotificationTrigger?) {
         self.identifier = identifier
         self.content = content.snapshot()
@@ -45,9 +45,9 @@ public final class UNNotificationRequest: NSObject, NSCopying {
     public func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-/// What lets a notification appear (Apple, UNNotificationTrigger).
+/// The event that makes a notification appear (Apple, UNNotificationTrigger).
 public class UNNotificationTrigger: NSObject, NSCopying {
-    /// Whether the notification comes again.
+    /// Whether the notification repeats.
     public let repeats: Bool
 
     init(repeats: Bool) { self.repeats = repeats }
@@ -62,20 +62,20 @@ public class UNNotificationTrigger: NSObject, NSCopying {
     public func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-/// The trigger of every remote notification; only the system makes one (Apple, UNPushNotificationTrigger).
+/// The trigger of every remote notification; only the system creates one (Apple, UNPushNotificationTrigger).
 public final class UNPushNotificationTrigger: UNNotificationTrigger {
-    /// Makes the trigger of a request that came through APNs.
+    /// Creates the trigger of a request that arrived through APNs.
     package init() { super.init(repeats: false) }
 }
 
 /// A notification that was delivered (Apple, UNNotification).
 public final class UNNotification: NSObject, NSCopying {
-    /// When it was delivered.
+    /// The time of delivery.
     public let date: Date
-    /// The request it came from.
+    /// The request that it came from.
     public let request: UNNotificationRequest
 
-    /// Makes the notification a system delivered at `date`.
+    /// Creates a notification that was delivered at `date`.
     package init(request: UNNotificationRequest, date: Date) {
         self.request = request
         self.date = date
@@ -84,14 +84,14 @@ public final class UNNotification: NSObject, NSCopying {
     public func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-/// What a person did with a notification (Apple, UNNotificationResponse).
+/// A person's response to a notification (Apple, UNNotificationResponse).
 public final class UNNotificationResponse: NSObject, NSCopying {
-    /// The notification that was answered.
+    /// The notification that the person responded to.
     public let notification: UNNotification
     /// The chosen action.
     public let actionIdentifier: String
 
-    /// Makes the response a system hands to the delegate.
+    /// Creates the response that the system passes to the delegate.
     package init(notification: UNNotification, actionIdentifier: String) {
         self.notification = notification
         self.actionIdentifier = actionIdentifier

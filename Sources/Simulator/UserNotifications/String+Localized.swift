@@ -1,15 +1,15 @@
 public import Foundation
 
 extension String {
-    /// A key whose text the app's bundle translates (Apple, String.LocalizationValue). Foundation has it on Apple's
-    /// systems only, and extensions need it for their safe default.
+    /// A key whose text the app's bundle translates (Apple, String.LocalizationValue). Foundation has it only on Apple's
+    /// systems, and extensions need it for their safe default.
     public struct LocalizationValue: Equatable, ExpressibleByStringInterpolation {
         let key: String
 
         public init(stringLiteral value: String) { key = value }
     }
 
-    /// The text of a key in the app's bundle, or the key itself (Apple, String.init(localized:)).
+    /// Creates a string with a key's text in the app's bundle, or the key itself (Apple, String.init(localized:)).
     public init(
         localized keyAndValue: String.LocalizationValue, table: String? = nil, bundle: Bundle? = nil,
         locale: Locale = .current, comment: StaticString? = nil
@@ -18,9 +18,9 @@ extension String {
     }
 }
 
-/// The format of localized notification texts: `%@`, `%1$@` and `%%` (Apple, Generating a remote notification).
+/// The format of localized notification texts: `%@`, `%1$@`, and `%%` (Apple, Generating a remote notification).
 package enum LocalizedFormat {
-    /// Puts the arguments into their places; a place without an argument, or of another kind, stays as it is.
+    /// Replaces placeholders with the arguments. An unsupported placeholder, or one without an argument, is kept as is.
     package static func fill(_ format: String, with arguments: [String]) -> String {
         var text = ""
         var rest = format[...]

@@ -19,14 +19,14 @@ struct BothEnds {
     let transport: APNSTransport
     let key: PushAPNS.ProviderKey
     let root: Data
-    /// The transport's.
+    /// The transport's clock.
     let clock = AdjustableClock()
-    /// What the server's clock is wrong by, in seconds.
+    /// The error of the server's clock, in seconds.
     let serverError: Locked<Int64>
     static let topic: Topic = "com.example.app"
     private static let requestSeconds: Int64 = 600
 
-    /// - Parameter key: what the transport signs with; the server's own unless told otherwise.
+    /// - Parameter key: Returns the key that the transport signs with; by default, the server's own.
     init(
         _ change: (inout LocalAPNsConfiguration) -> Void = { _ in },
         key: (PushAPNS.ProviderKey, LocalAPNs) throws -> PushAPNS.ProviderKey = { key, _ in key }
@@ -37,7 +37,7 @@ struct BothEnds {
         var configuration = LocalAPNsConfiguration()
         configuration.environment = .sandbox
         configuration.closingTime = .milliseconds(100)
-        // A busy machine takes its time for a handshake; one that the server ends would be tried again.
+        // A handshake may be slow on a busy machine, and one that the server ends would be retried.
         configuration.handshakeTimeout = .seconds(1_000_000)
         configuration.requestTimeout = .seconds(1_000_000)
         let now = configuration.now
@@ -59,7 +59,7 @@ struct BothEnds {
             endpoint: APNSEndpoint(host: "localhost", port: port), key: key,
             trustRoots: try TrustRoots(pem: Array(root)))
         configuration.limits.connectionCount = 1
-        // Real time goes by, and a busy machine takes its own: only what a test adds to it runs out.
+        // Real time must not run out, even on a busy machine. Only the time that a test adds counts.
         configuration.deadlines.request = .seconds(Self.requestSeconds)
         configuration.deadlines.connect = .seconds(1_000_000)
         configuration.deadlines.firstAnswer = .seconds(1_000_000)
@@ -70,13 +70,13 @@ struct BothEnds {
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock.transportClock)
     }
 
-    /// Lets time pass, at both ends.
+    /// Advances the time at both ends.
     func advance(seconds: Int64) {
         serverError.withLock { $0 += seconds }
         clock.advance(seconds: seconds)
     }
 
-    /// Lets the time of all that is under way run out.
+    /// Lets all requests in progress time out.
     func expireRequests() { advance(seconds: Self.requestSeconds) }
 
     /// A device's token; the same name has the same one.
@@ -109,10 +109,10 @@ struct BothEnds {
         }
     }
 
-    /// To the device of this name.
+    /// Delivers a push to the device with this name.
     func deliver(_ name: String = "phone") async throws -> Outcome { await deliver(push(to: try device(name))) }
 
-    /// What the log says of requests, as soon as there are `count` of them.
+    /// Returns the requests in the log, once there are `count` of them.
     func requests(_ count: Int) async throws -> [[String: Any]] {
         let file = folder.appending("APNs/log.jsonl")
         var found: [[String: Any]] = []
@@ -138,15 +138,15 @@ extension BothEnds.Outcome {
     var refusal: APNSRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
 }
 
-/// The real time, and what a test adds to it.
+/// The real time plus the time that a test adds.
 final class AdjustableClock: Sendable {
     private let added = Locked(Int64(0))
     private let wallError = Locked(Int64(0))
 
-    /// Lets time pass.
+    /// Advances the time.
     func advance(seconds: Int64) { added.withLock { $0 += seconds } }
 
-    /// Sets the time of day, and no more, wrong by so much.
+    /// Sets the error of the time of day, and of nothing else.
     func setWall(wrongBySeconds seconds: Int64) { wallError.withLock { $0 = seconds } }
 
     var transportClock: TransportClock {

@@ -7,12 +7,12 @@ import Testing
 @testable import PushAPNS
 @testable import SimulatedAPNs
 
-@Suite("Connections that end, tokens that go, from end to end", .serialized) struct EndingTests {
-    @Test("GOAWAY with each reason: what is in flight is answered, and the next push goes over another connection")
+@Suite("Connections that end and tokens that expire, from end to end", .serialized) struct EndingTests {
+    @Test("after GOAWAY with any reason, pushes in flight are answered, and the next uses another connection")
     func goAway() async throws {
         let ends = try await BothEnds()
         let core = ends.server.core
-        // Twice: a token that is new has a connection of its own.
+        // Twice, because a new token gets its own connection.
         #expect(try await ends.deliver().isAccepted)
         #expect(try await ends.deliver().isAccepted)
         for reason in [nil] + APNsReason.allCases {
@@ -26,7 +26,7 @@ import Testing
             #expect(await inFlight.isAccepted, "\(String(describing: reason))")
             core.faults = APNsFaults()
             try await eventually("the old connection is closed") { core.channels.isEmpty }
-            // Some reasons ask for a while without connections.
+            // Some reasons require a pause between connections.
             ends.advance(seconds: 300)
             let next = try await ends.deliver()
             #expect(next.isAccepted, "\(String(describing: reason)): \(next)")
@@ -35,21 +35,21 @@ import Testing
         await ends.stop()
     }
 
-    @Test("GOAWAY after every third request: each of 60 pushes is answered, over many connections")
+    @Test("with GOAWAY after every third request, each of 60 pushes is answered, over many connections")
     func goAwayEvery() async throws {
         let ends = try await BothEnds { $0.faults.goAwayEvery = 3 }
         let token = try ends.device()
         for number in 0..<60 {
             let outcome = await ends.deliver(ends.push(to: token))
             #expect(outcome.isAccepted, "\(number): \(outcome)")
-            // Not to be slowed down by the waits between connections.
+            // Skip the pauses between connections.
             ends.advance(seconds: 60)
         }
         #expect(ends.server.core.counts.connections >= 20)
         await ends.stop()
     }
 
-    @Test("410 comes with its reason and since when, and the token is good again when its device registers")
+    @Test("410 has a reason and a timestamp, and the token is valid again once its device registers")
     func gone() async throws {
         let ends = try await BothEnds()
         let token = try ends.device()
@@ -70,7 +70,7 @@ import Testing
         await ends.stop()
     }
 
-    @Test("an answer that comes too late: timed out, maybe delivered; its connection stays, and the next push works")
+    @Test("a late answer counts as timed out and possibly delivered; its connection stays, and the next push works")
     func late() async throws {
         let ends = try await BothEnds()
         let core = ends.server.core

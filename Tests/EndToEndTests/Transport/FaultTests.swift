@@ -9,7 +9,7 @@ import Testing
 @testable import SimulatedAPNs
 
 @Suite("Faults, from end to end", .serialized) struct FaultTests {
-    @Test("every push ends with an answer, or an error that is right about whether it may have been delivered")
+    @Test("every push ends with an answer, or with an error that is right about possible delivery")
     func truth() async throws {
         try await lengthening(.seconds(2), "pushes that end in each way") { quiet in
             let counts = try await endings(whenQuietFor: quiet)
@@ -19,7 +19,7 @@ import Testing
 
     /// Sends pushes through faults, and counts how they ended.
     ///
-    /// - Parameter quiet: after how long without a step answers count as lost.
+    /// - Parameter quiet: The time without progress after which answers count as lost.
     private func endings(whenQuietFor quiet: Duration) async throws -> (accepted: Int, refused: Int, maybe: Int) {
         let ends = try await BothEnds {
             $0.seed = 7
@@ -44,7 +44,7 @@ import Testing
                     return (push.apnsID, outcome)
                 }
             }
-            // Where nothing more happens, answers are lost: their time runs out. A busy machine may take seconds for a
+            // Without progress, the missing answers are lost, so let them time out. A busy machine may take seconds for a
             // step.
             group.addTask {
                 var (last, quietSeconds) = (-1, 0)
@@ -88,10 +88,10 @@ import Testing
         return (counts.accepted, counts.refused, counts.maybe)
     }
 
-    @Test("a reset and a lost answer each leave the connection to the others") func one() async throws {
+    @Test("a reset or a lost answer leaves the connection usable for other pushes") func one() async throws {
         let ends = try await BothEnds()
         let core = ends.server.core
-        // Twice: a token that is new has a connection of its own.
+        // Twice, because a new token gets its own connection.
         #expect(try await ends.deliver().isAccepted)
         #expect(try await ends.deliver().isAccepted)
         core.faults.resets = 1
@@ -107,7 +107,7 @@ import Testing
         ends.expireRequests()
         #expect(await lost.error == .timedOut)
         #expect(try await ends.deliver().isAccepted)
-        #expect(core.counts.connections == 2, "one for tokens that are new, one for those that are known")
+        #expect(core.counts.connections == 2, "one for new tokens and one for known ones")
         await ends.stop()
     }
 }

@@ -11,7 +11,7 @@ import Testing
 @Suite("Provider tokens and clocks, from end to end", .serialized)
 struct TokenTests {
     @Test(
-        "a good token is taken; one of another team or an unknown key is refused, and taken once the key is registered")
+        "a valid token is accepted; one from another team or an unknown key is refused until the key is registered")
     func keys() async throws {
         let good = try await BothEnds()
         guard case .success(.accepted(let id?)) = try await good.deliver() else {
@@ -42,7 +42,7 @@ struct TokenTests {
     }
 
     @Test(
-        "a clock that is two hours ahead or behind at either end is a clear error, and pushes again once it is set",
+        "a clock that is two hours off at either end causes a clear error, and pushes work again once it's set",
         arguments: [true, false], [Int64(2), -2])
     func clocks(isSenders: Bool, hours: Int64) async throws {
         let ends = try await BothEnds()
@@ -55,7 +55,7 @@ struct TokenTests {
         }
         setClock(wrongBySeconds: hours * 3_600)
         let outcome = try await ends.deliver()
-        // A token from the future is not one; of one that has expired the sender knows that it is young.
+        // A token from the future is invalid. If one has expired, the sender knows that it is in fact recent.
         if isSenders == (hours > 0) {
             #expect(outcome.refusal == APNSRefusal(status: 403, reason: "InvalidProviderToken"))
         } else {
@@ -63,13 +63,13 @@ struct TokenTests {
         }
         #expect(ends.server.deviceCounts.waiting == 0)
         setClock(wrongBySeconds: 0)
-        // A token is not made again within 20 minutes.
+        // No new token is created within 20 minutes.
         ends.advance(seconds: 1_200)
         try await eventually("a push after the clock was set") { try await ends.deliver().isAccepted }
         await ends.stop()
     }
 
-    @Test("two tokens within 20 minutes, as two senders of one team would make them, do not stop each other")
+    @Test("two tokens within 20 minutes, as from two senders of one team, don't block each other")
     func twoSenders() async throws {
         let ends = try await BothEnds()
         #expect(try await ends.deliver().isAccepted)

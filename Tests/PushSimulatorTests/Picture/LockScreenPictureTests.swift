@@ -6,8 +6,8 @@ import UserNotifications
 @testable import PushSimulator
 @testable import device_simulator
 
-@Suite("What a picture of the lock screen says") struct LockScreenPictureTests {
-    @Test("a picture has a card for what each push shows, and a caption for what became of it") func outcomes() {
+@Suite("The contents of a lock screen picture") struct LockScreenPictureTests {
+    @Test("a picture has a card for each notification, and a caption for each push's outcome") func outcomes() {
         let picture = Pushes.picture([
             Pushes.delivery(Pushes.shown("One", "first", thread: "1"), name: "one.apns"),
             Pushes.delivery(Pushes.shown("", "There is news", thread: "2"), .safeDefault, reason: "replayed"),
@@ -24,7 +24,7 @@ import UserNotifications
         #expect(picture.captions[1].lines.contains("not in time") && picture.captions[4].lines.contains("no alert"))
     }
 
-    @Test("conversations are stacked, the newest on top, and captions say what is below and what was replaced")
+    @Test("conversations are stacked with the newest on top, and captions tell what is below or was replaced")
     func stacks() {
         let picture = Pushes.picture([
             Pushes.delivery(Pushes.shown("A", "a1", thread: "a")),
@@ -39,8 +39,8 @@ import UserNotifications
         #expect(lines.contains("in the stack below 3") && lines.contains("replaced by 5"))
     }
 
-    @Test("what a withdrawal removes has no card, and its caption says by which") func removed() {
-        var withdrawal = Pushes.nothing("the app has opened a withdrawal")
+    @Test("a withdrawn notification has no card, and its caption tells which push removed it") func removed() {
+        var withdrawal = Pushes.nothing("the app opened a withdrawal")
         withdrawal = .init(name: withdrawal.name, identifier: withdrawal.identifier, push: with(withdrawal.push, ["a"]))
         let picture = Pushes.picture([
             Pushes.delivery(Pushes.shown("A", "a1", thread: "a"), identifier: "a"),
@@ -57,7 +57,7 @@ import UserNotifications
         return push
     }
 
-    @Test("captions tell of sound, badge and a dark screen, and a card of what is time sensitive") func hints() {
+    @Test("captions mention sound, badge, and a dark screen, and a card tells if it's time sensitive") func hints() {
         let content = UNMutableNotificationContent()
         content.body = "Now"
         content.badge = 7
@@ -70,14 +70,14 @@ import UserNotifications
         #expect(passive.captions.first?.lines.last?.contains("the screen stays dark") == true)
     }
 
-    @Test("a picture leaves out what no screen could show: the newest 30 pushes are enough") func many() {
+    @Test("a picture shows only the newest 30 pushes") func many() {
         let picture = Pushes.picture((0..<150).map { Pushes.delivery(Pushes.shown("T", "b\($0)", thread: "\($0)")) })
         #expect(picture.cards.count == 30 && picture.captions.count == 30 && picture.hiddenCount == 120)
         #expect(picture.cards.first?.body == "b149" && picture.captions.first?.number == 150)
     }
 }
 
-/// What a device has shown, made up.
+/// Made-up results of a device.
 enum Pushes {
     static func shown(
         _ title: String = "Nina", subtitle: String = "", _ body: String = "Lunch at one?", thread: String = "",

@@ -6,7 +6,7 @@ import UserNotifications
 @testable import PushSimulator
 @testable import device_simulator
 
-@Suite("The lock screen as a painted picture") struct PainterTests {
+@Suite("The drawing of the lock screen") struct PainterTests {
     private func picture(_ deliveries: [LockScreenPicture.Delivery]) throws -> Raster {
         try Raster(png: LockScreenPicture(deliveries, appName: "App").png())
     }
@@ -15,14 +15,14 @@ import UserNotifications
         try picture([Pushes.delivery(Pushes.shown(title, body))])
     }
 
-    /// The columns of the first card's text, where something black stands in these rows. In points.
+    /// Returns the columns, in points, of the first card's text that contain black in these rows.
     private func inkedColumns(_ picture: Raster, rows: ClosedRange<Int>) -> [Int] {
         (112...412).filter { x in
             (rows.lowerBound * 2...rows.upperBound * 2).contains { y in picture[x * 2, y].allSatisfy { $0 < 90 } }
         }
     }
 
-    @Test("the picture has a text that is written from right to left at the right, and another at the left")
+    @Test("the picture has right-to-left text at the right, and other text at the left")
     func direction() throws {
         let rows = 236...254
         let left = inkedColumns(try picture("Hi", "x"), rows: rows)
@@ -32,10 +32,10 @@ import UserNotifications
         #expect(right.allSatisfy { $0 > 320 })
     }
 
-    @Test("the picture cuts long text: forty lines are as high as four, and four higher than three") func cut() throws {
+    @Test("the picture cuts long text after four lines") func cut() throws {
         func height(_ lineCount: Int) throws -> Int {
             let body = (0..<lineCount).map { "line \($0)" }.joined(separator: "\n")
-            // Under the phone's smallest height nothing would be seen of it: twelve such cards.
+            // Twelve cards, because below the phone's minimum height a difference wouldn't show.
             let deliveries = (0..<12).map { Pushes.delivery(Pushes.shown("T", body, thread: "\($0)")) }
             return try picture(deliveries).height
         }
@@ -70,9 +70,9 @@ import UserNotifications
         #expect((green.first ?? 0) > 700 && (green.last ?? 0) < 836)
     }
 
-    @Test("the picture can be drawn with as many of the tallest cards and captions as there may be")
+    @Test("the picture can hold the maximum number of the tallest cards and captions")
     func largest() throws {
-        // Tibetan stacks: as tall as letters get.
+        // Tibetan stacks are the tallest letters.
         let text = String(repeating: "བསྒྲུབས་", count: 400)
         let deliveries = (0..<40).map { index in
             Pushes.delivery(
@@ -85,7 +85,7 @@ import UserNotifications
         #expect((5_000...32_767).contains(height))
     }
 
-    @Test("the picture never traps: random text of any script, accents without end, nothing at all")
+    @Test("drawing never traps, whether the text is random, has endless accents, or is empty")
     func random() throws {
         var random = SeededGenerator()
         #expect(try picture([]).height > 1_000)

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { device = try Device() }
 
-    @Test("deliver --picture draws one screen of all pushes, for its owner's eyes alone") func drawing() throws {
+    @Test("deliver --picture draws one screen of all pushes, readable only by its owner") func drawing() throws {
         let good = try device.file(device.seal(Content(title: "Nina", body: "Lunch at one?")))
         let png = device.folder.appending("a.png")
         let result = try Program("device-simulator").run(
@@ -19,11 +19,11 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.objects.count == 2)
         let mode = try FileManager.default.attributesOfItem(atPath: png.path)[.posixPermissions] as? Int
-        #expect(mode == 0o600, "what was sealed is in it")
+        #expect(mode == 0o600, "the picture contains sealed content")
         #expect(try Raster(png: Data(contentsOf: png)).width > 1_000)
     }
 
-    @Test("a picture that can't be written is refused before anything is delivered") func refused() throws {
+    @Test("an unwritable picture is refused before anything is delivered") func refused() throws {
         let push = try device.file(device.seal())
         let there = try device.folder.write("mine", to: "there")
         for (file, words) in [
@@ -38,7 +38,7 @@ import Testing
         for more in [["--picture", ""], ["--app-name", " "]] {
             #expect(try Program("device-simulator").run(device.arguments(push, more)).status == 64, "\(more)")
         }
-        // Not a replay: it was not delivered before.
+        // It isn't a replay, because it wasn't delivered before.
         #expect(try device.deliver(push).outcome == "opened")
     }
 }

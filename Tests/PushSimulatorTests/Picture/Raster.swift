@@ -3,17 +3,17 @@ import Foundation
 
 @testable import device_simulator
 
-/// Pixels, read from a PNG file or made up.
+/// Pixels that are read from a PNG file or made up.
 struct Raster {
     let width: Int
     let height: Int
-    /// As Cairo has them: blue, green, red and one byte more for each.
+    /// The pixels as Cairo stores them: blue, green, red, and one more byte.
     private let bytes: [UInt8]
     private let stride: Int
 
     struct Unreadable: Error {}
 
-    /// Stripes of equal width, from the left: red, green and blue of each.
+    /// Creates stripes of equal width, from left to right, each given as red, green, and blue.
     init(width: Int, height: Int, stripes: [[UInt8]]) {
         self.width = width
         self.height = height
@@ -39,7 +39,7 @@ struct Raster {
         bytes = Array(UnsafeBufferPointer(start: data, count: stride * height))
     }
 
-    /// Red, green and blue.
+    /// The red, green, and blue of a pixel.
     subscript(x: Int, y: Int) -> [UInt8] {
         let start = y * stride + x * 4
         return [bytes[start + 2], bytes[start + 1], bytes[start]]

@@ -23,8 +23,8 @@ import Testing
         zip(color, other).allSatisfy { abs(Int($0) - Int($1)) < 40 }
     }
 
-    @Test("a thumbnail is the middle square of a picture, made larger if that is tiny") func square() throws {
-        // Red, blue, red, and wider than high.
+    @Test("a thumbnail is the middle square of a picture, enlarged if that's tiny") func square() throws {
+        // Red, blue, and red, and wider than high.
         let picture = Raster(width: 800, height: 200, stripes: [Self.red, Self.blue, Self.blue, Self.red])
         let file = try #require(picture.png)
         let middle = try #require(try thumbnail(file))
@@ -34,7 +34,7 @@ import Testing
         #expect(isNear(try #require(try thumbnail(tiny))[66, 66], Self.red))
     }
 
-    @Test("a thumbnail is made from the picture's own chunks: no other, which may unpack to gigabytes, is looked at")
+    @Test("a thumbnail uses only the picture's own chunks, because others may unpack to gigabytes")
     func otherChunks() throws {
         let plain = try #require(Raster(width: 40, height: 40, stripes: [Self.red]).png)
         let header = plain.prefix(33)
@@ -47,30 +47,30 @@ import Testing
         let needed = try #require(PNGImage.needed(of: Array(plain)))
         #expect(needed.starts(with: header))
         #expect(Data(needed).suffix(12) == plain.suffix(12))
-        // One that says that it is longer than the file.
+        // A chunk that claims to be longer than the file.
         let long = header + Data([0x7f, 0xff, 0xff, 0xff]) + Data("zTXt".utf8) + plain.dropFirst(33)
         #expect(PNGImage.needed(of: Array(long)) == nil)
         #expect(try thumbnail(long) == nil)
     }
 
-    /// Without a sound checksum: nobody gets as far as looking at it.
+    /// Returns a chunk with an invalid checksum, which is never reached.
     private func chunk(_ type: String, _ bytes: [UInt8]) -> Data {
         let length = withUnsafeBytes(of: UInt32(bytes.count).bigEndian) { Array($0) }
         return Data(length + Array(type.utf8) + bytes + [0, 0, 0, 0])
     }
 
-    @Test("a thumbnail is none for a file that is missing, empty, no picture, or says that it is huge")
+    @Test("there is no thumbnail for a file that is missing, empty, not a picture, or of a huge declared size")
     func none() throws {
         #expect(Thumbnail(of: Pushes.attachment(folder.appending("missing"))) == nil)
         #expect(try thumbnail(Data()) == nil)
         #expect(try thumbnail(Data("GIF89a and more".utf8)) == nil)
-        // Sound, but a row too large: decoded it would have 100 MB.
+        // Valid, but one row too large; decoded, it would take 100 MB.
         let huge = try #require(cairo_image_surface_create(CAIRO_FORMAT_A1, 25_000, 1_001))
         defer { cairo_surface_destroy(huge) }
         #expect(try thumbnail(try #require(PNGImage.file(huge))) == nil)
     }
 
-    @Test("a damaged picture never traps: cut anywhere, or with any byte changed") func damaged() throws {
+    @Test("a damaged picture never traps, whether it's cut anywhere or has any byte changed") func damaged() throws {
         var random = SeededGenerator()
         let picture = Raster(width: 64, height: 48, stripes: (0..<64).map { _ in random.bytes(3) })
         let file = try #require(picture.png)

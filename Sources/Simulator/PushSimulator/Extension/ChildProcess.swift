@@ -1,10 +1,10 @@
 package import Foundation
 internal import PushCore
 
-/// A child process in a group of its own.
+/// A child process in its own process group.
 ///
-/// Why not Foundation's `Process`: its `waitUntilExit` has been seen to wait for ever for a child that had ended
-/// (Docs/Decisions/0012-spawning-processes.md). Safe from several threads.
+/// It replaces Foundation's `Process`, whose `waitUntilExit` has been seen to wait forever for a child that had exited
+/// (Docs/Decisions/0012-spawning-processes.md). Thread-safe.
 package final class ChildProcess: Sendable {
     package let identifier: pid_t
     private let ending = Locked<Ending?>(nil)
@@ -16,7 +16,7 @@ package final class ChildProcess: Sendable {
 
     package struct NotRunnable: Error, CustomStringConvertible {
         package let program: URL
-        /// Of errno(3).
+        /// The error number, as in errno(3).
         let code: Int32
 
         package var description: String {
@@ -24,9 +24,9 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Starts a program with the given descriptors as its standard input, output and errors; it gets no others.
+    /// Starts a program with the given descriptors as its standard input, output, and error. It inherits no others.
     ///
-    /// - Parameter environment: added to the caller's own.
+    /// - Parameter environment: Variables to add to the caller's own.
     package init(
         _ program: URL, arguments: [String], input: Int32 = 0, output: Int32 = 1, errors: Int32 = 2,
         environment: [String: String] = [:]
@@ -43,7 +43,7 @@ package final class ChildProcess: Sendable {
             posix_spawn_file_actions_adddup2(&actions, descriptor, standard)
         }
         _ = Self.closeFrom?(&actions, 3)
-        // What this process ignores, or its threads have blocked, the child does not have to.
+        // The child doesn't inherit the signals that this process ignores or its threads block.
         var pipeSignal = sigset_t()
         sigemptyset(&pipeSignal)
         sigaddset(&pipeSignal, SIGPIPE)
@@ -65,12 +65,12 @@ package final class ChildProcess: Sendable {
         self.identifier = identifier
     }
 
-    /// glibc's since 2.34; its headers hide it from Swift.
+    /// Available since glibc 2.34, whose headers hide it from Swift.
     private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
         unsafeBitCast($0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
     }
 
-    /// Whether it has ended; does not wait, and leaves it to be collected, so that its number stays its own.
+    /// Whether the child has exited. Doesn't wait, and doesn't reap the child, so its process ID can't be reused.
     package var hasEnded: Bool {
         ending.withLock { ending in
             if ending != nil { return true }
@@ -87,10 +87,10 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Ends it at once, and what it has started in its group, and collects it; what it has started also where it has
-    /// ended by itself, as long as it was not collected.
+    /// Kills the child and everything it started in its group, and reaps it. If the child has exited by itself but wasn't
+    /// reaped yet, kills only what it started.
     package func kill() {
-        // While it has not been collected, nobody else can have its number.
+        // Until the child is reaped, no other process can have its ID.
         ending.withLock { if $0 == nil { _ = Glibc.kill(-identifier, SIGKILL) } }
         wait()
     }
@@ -107,17 +107,17 @@ package final class ChildProcess: Sendable {
     }
 }
 
-/// The simulator's ends of a process's standard input and output; nothing here waits but
-/// ``wait(milliseconds:forWriting:)``.
+/// The simulator's ends of a process's standard input and output. Only
+/// ``wait(milliseconds:forWriting:)`` blocks.
 ///
-/// Used by one thread.
+/// Must be used from a single thread.
 final class ExtensionPipes {
     private var input: Int32
     private let output: Int32
     private var unread: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
-    /// No answer is longer: a payload of 4 KiB can't become more than this.
+    /// The longest line accepted. A payload of 4 KiB can't lead to a longer answer.
     private static let maximumLineByteCount = 1 << 20
 
     init(input: Int32, output: Int32) {
@@ -131,14 +131,14 @@ final class ExtensionPipes {
         close(output)
     }
 
-    /// Waits until there is something to read, or room to write where that is asked for.
+    /// Waits until there is data to read or, if requested, room to write.
     func wait(milliseconds: Int32, forWriting: Bool) {
         var ends = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
         if forWriting, input >= 0 { ends.append(pollfd(fd: input, events: Int16(POLLOUT), revents: 0)) }
         _ = poll(&ends, nfds_t(ends.count), milliseconds)
     }
 
-    /// Returns every whole line there is; false at the end, and where a line is too long.
+    /// Passes on each complete line. Returns false at the end of the output or if a line is too long.
     func read(_ line: ([UInt8]) -> Void) -> Bool {
         while true {
             let count = Glibc.read(output, &buffer, buffer.count)
@@ -153,7 +153,7 @@ final class ExtensionPipes {
         }
     }
 
-    /// Writes what there is room for, and says how much; what nobody reads any more counts as written.
+    /// Writes as much as there is room for, and returns the count. Counts everything as written once the reader has gone.
     func write(_ bytes: [UInt8]) -> Int {
         guard input >= 0 else { return bytes.count }
         let count = bytes.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
@@ -169,11 +169,11 @@ final class ExtensionPipes {
 
 extension ExtensionProgram {
     func start(on device: SimulatedDevice) throws(ChildProcess.NotRunnable) -> (ChildProcess, ExtensionPipes) {
-        // An extension that ends early must not end the simulator with it.
+        // If an extension exits early, the simulator must not die of SIGPIPE.
         signal(SIGPIPE, SIG_IGN)
         try? FileManager.default.createDirectory(at: device.temporaryFolder, withIntermediateDirectories: true)
         guard let input = Self.pipe() else { throw ChildProcess.NotRunnable(program: file, code: errno) }
-        // Nobody here may hold the child's ends open, or no end would ever come.
+        // Close the child's ends here, or end-of-file would never arrive.
         defer { close(input.read) }
         guard let output = Self.pipe() else {
             let code = errno
@@ -187,8 +187,8 @@ extension ExtensionProgram {
         return (process, pipes)
     }
 
-    /// Two ends, never one of the three standard descriptors, even where the caller has closed those; nil where the
-    /// system has no descriptors left.
+    /// Returns the two ends of a pipe, or nil if the system has no free descriptors. They are never standard descriptors,
+    /// even if the caller has closed those.
     private static func pipe() -> (read: Int32, write: Int32)? {
         var ends: [Int32] = [-1, -1]
         guard Glibc.pipe(&ends) == 0 else { return nil }

@@ -7,29 +7,29 @@ public import UserNotifications
 
 /// The process that hosts an app's notification service extension, as iOS's extension host does.
 ///
-/// An app's own extension runs in the simulator once it has a main program of three lines (Docs/TestOnLinux.md, 1):
+/// To run in the simulator, an app's own extension needs a main program of three lines (Docs/TestOnLinux.md, 1):
 /// ```swift
 /// import PushSimulator
 ///
 /// @main struct Host { static func main() { ExtensionHost.run { NotificationService() } } }
 /// ```
 public enum ExtensionHost {
-    /// Serves the simulator on standard input and output until input ends; what the extension prints goes to standard
+    /// Serves the simulator on standard input and output until the input ends. The extension's own output goes to standard
     /// error. Never returns.
     ///
-    /// - Parameter expandedViews: what the app's content extension shows, for `device-simulator deliver … --expanded`.
+    /// - Parameter expandedViews: The app's content extension views, for `device-simulator deliver … --expanded`.
     public static func run(
         expandedViews: [any ExpandedView] = [], _ makeExtension: @escaping () -> UNNotificationServiceExtension
     ) -> Never {
         serve(expandedViews) { _ in makeExtension() }
     }
 
-    /// The simulator's own extension: `SealedNotificationService`, configured by the simulator's flags.
+    /// Runs the simulator's own extension, a `SealedNotificationService` configured by the simulator's options.
     package static func runStandard() -> Never {
         serve([]) { setting in
             guard let configuration = setting.standard?.configuration(container: setting.device.container) else {
                 try? FileHandle.standardError.write(
-                    contentsOf: Data("device-simulator: no usable configuration\n".utf8))
+                    contentsOf: Data("device-simulator: invalid extension configuration\n".utf8))
                 exit(64)
             }
             return StandardService(configuration)
@@ -39,10 +39,10 @@ public enum ExtensionHost {
     private static func serve(
         _ views: [any ExpandedView], _ makeExtension: @escaping (ExtensionSetting) -> UNNotificationServiceExtension
     ) -> Never {
-        // The answers have standard output for themselves.
+        // Standard output is reserved for the reports.
         let reports = ReportWriter(dup(1))
         dup2(2, 1)
-        // One thread reads, and calls what it is given here alone; the main thread is the main actor's.
+        // Only the reading thread calls this closure; the main thread belongs to the main actor.
         nonisolated(unsafe) let make = makeExtension
         Thread.detachNewThread { read(views, make, reports) }
         dispatchMain()
@@ -78,13 +78,13 @@ public enum ExtensionHost {
     }
 }
 
-/// One instance of an extension, for all requests of its process; each call comes on a thread of its own, so that one
-/// that hangs keeps no other from its time.
+/// An extension instance that handles all requests of its process. Each call runs on its own thread, so that one that
+/// hangs doesn't delay the others.
 ///
 /// Source: element-hq/element-x-ios, `NotificationServiceExtension.swift`: `didReceive` may be called for a second
-/// request while the first is under way, on another thread, on the same instance or not. The same is the harder case.
+/// request during the first, on another thread, and on the same instance or another. The same one is the harder case.
 private final class HostedExtension: @unchecked Sendable {
-    // An extension class is not Sendable, and iOS calls it from any thread all the same: so does this.
+    // An extension class isn't Sendable, but iOS calls it from any thread anyway, and so does this.
     private let service: UNNotificationServiceExtension
     private let reports: ReportWriter
 
@@ -99,7 +99,7 @@ private final class HostedExtension: @unchecked Sendable {
         let notification = UNNotificationRequest(
             identifier: identifier, content: WireNotification(payload).content, trigger: UNPushNotificationTrigger())
         let calls = Locked((count: 0, hasReturned: false))
-        // Nothing else touches it after it was handed over.
+        // Nothing else uses the request after this point.
         nonisolated(unsafe) let handedOver = notification
         Thread.detachNewThread { [self] in
             service.didReceive(handedOver) { [self] content in
@@ -122,7 +122,7 @@ private final class HostedExtension: @unchecked Sendable {
         }
     }
 
-    /// Says so once nothing is left to be tidied up.
+    /// Reports the request as settled once all cleanup is done.
     private func settle(_ number: Int) {
         guard let tidying = (service as? SealedNotificationService)?.tidying else {
             reports.write(.settled(number: number))
@@ -131,12 +131,12 @@ private final class HostedExtension: @unchecked Sendable {
         tidying.notify(queue: .global(qos: .userInitiated)) { [reports] in reports.write(.settled(number: number)) }
     }
 
-    /// Gives what is still tidied up a moment, as iOS mostly does before it suspends a process.
+    /// Waits a moment for unfinished cleanup, as iOS usually does before it suspends a process.
     func finishTidying() {
         _ = (service as? SealedNotificationService)?.tidying.wait(timeout: .now() + .milliseconds(400))
     }
 
-    /// On another thread: Apple, `serviceExtensionTimeWillExpire()`.
+    /// Calls the extension on another thread, as documented for Apple's `serviceExtensionTimeWillExpire()`.
     func expire() { Thread.detachNewThread { [self] in service.serviceExtensionTimeWillExpire() } }
 }
 
@@ -164,7 +164,7 @@ private final class PhoneList: Sendable {
     }
 }
 
-/// Writes one report a line, from any thread.
+/// Writes one report per line. Thread-safe.
 private final class ReportWriter: Sendable {
     private let descriptor: Locked<Int32>
 
@@ -187,10 +187,10 @@ extension ExtensionSetting {
     }
 }
 
-/// The simulator's own extension in this very process: the service module's own opening, ledger included, without a
-/// process for each device. For tests with many devices; no memory limit, and a crash would be everyone's.
+/// The simulator's own extension in this process. It runs the service module's own opening, including the ledger.
+/// It's for tests with many devices: there is no memory limit, and a crash takes down every device.
 final class InProcessExtension: @unchecked Sendable {
-    // An extension class is not Sendable, and iOS calls it from any thread all the same: so does this.
+    // An extension class isn't Sendable, but iOS calls it from any thread anyway, and so does this.
     private let service: SealedNotificationService
     private let center: PhoneCenter
 
@@ -200,7 +200,7 @@ final class InProcessExtension: @unchecked Sendable {
         self.center = center
     }
 
-    /// Waits until the handler was called, or time is up.
+    /// Waits until the handler is called or the time is up.
     func run(_ push: PushFile, identifier: String, timeLimit: Duration) -> ExtensionResult {
         let start = ContinuousClock.now
         let ticket = ExtensionTicket()
@@ -218,7 +218,7 @@ final class InProcessExtension: @unchecked Sendable {
     }
 }
 
-/// The extension of an app that has nothing of its own to add.
+/// The extension of an app that doesn't customize it.
 private final class StandardService: SealedNotificationService {
     private let fixed: ServiceConfiguration
 
@@ -234,7 +234,7 @@ final class PhoneCenter: Sendable {
 }
 
 extension StandardConfiguration {
-    /// With what app and extension find on this phone.
+    /// Returns the configuration with this phone's environment, or nil if it isn't valid.
     func configuration(on device: SimulatedDevice, _ center: PhoneCenter) -> ServiceConfiguration? {
         var configuration = configuration(container: device.container)
         configuration?.environment = device.environment()
@@ -256,46 +256,46 @@ extension StandardConfiguration {
     }
 }
 
-/// What the simulator tells an extension's process: one JSON object a line, on its standard input.
+/// A command from the simulator to an extension's process: one JSON object per line, on its standard input.
 enum ExtensionCommand: Codable {
-    /// First of all: where it is.
+    /// The first command: the environment to run in.
     case begin(ExtensionSetting)
     case deliver(number: Int, identifier: String, payload: Data)
-    /// The system's time is up.
+    /// The time limit has passed.
     case expire
-    /// The notifications on the phone, as an answer to ``ExtensionReport/asksForList``.
+    /// The notifications on the phone; the response to ``ExtensionReport/asksForList``.
     case list([ExpansionRequest])
-    /// Of a content extension's process, the only request.
+    /// The only request to a content extension's process.
     case expand(ExpansionRequest, number: Int)
 }
 
 struct ExtensionSetting: Codable, Sendable {
     var device: SimulatedDevice
-    /// What the simulator's own extension is configured with; an app's has its own configuration.
+    /// The configuration of the simulator's own extension; an app's extension has its own.
     var standard: StandardConfiguration?
-    /// Of the process, in bytes; nil where it is not told.
+    /// The process's memory limit, in bytes; nil if it isn't told.
     var memoryLimit: Int?
 }
 
-/// What an extension's process tells the simulator: one JSON object a line, on what was its standard output.
+/// A report from an extension's process to the simulator: one JSON object per line, on its original standard output.
 enum ExtensionReport: Codable {
-    /// What the content handler was called with, the process's own memory at that moment, and which call it was: a
-    /// second one is the extension's mistake.
+    /// The content passed to the handler, the process's own memory at that moment, and the number of the call.
+    /// A second call is a mistake of the extension.
     case answer(number: Int, content: ShownNotification, callNumber: Int, memoryByteCount: Int)
-    /// The handler was called, `didReceive` has returned, and nothing is left to be tidied up.
+    /// The handler was called, `didReceive` has returned, and all cleanup is done.
     case settled(number: Int)
     case expanded(number: Int, view: ShownExpansion)
     case asksForList
 }
 
-/// The configuration of the extension that the simulator brings along.
+/// The configuration of the simulator's own extension.
 package struct StandardConfiguration: Codable, Sendable {
     package var topic: String
     package var senders: [String]
     package var authorities: [String]
     package var safeDefault: String
     package var allowsAnonymous: Bool
-    /// Whether the app makes hybrid keys.
+    /// Whether the app creates hybrid keys.
     package var isHybrid = false
 
     package init(

@@ -1,24 +1,24 @@
 package import Foundation
 
-/// What iOS gives an extension: time, memory, and a process that may be used again.
+/// The limits that iOS sets for an extension, and its reuse of the process.
 package struct ExtensionRules: Sendable {
-    /// From the process's start for its first request, from the call for later ones.
+    /// The time limit, counted from the process's start for its first request, and from the call for later ones.
     ///
     /// Sources: Apple, `didReceive(_:withContentHandler:)`: no more than 30 seconds. Apple's forum, thread 807554: a
-    /// process is killed because it "used its runtime in starting up". For a process that runs already there is no
-    /// start to count.
+    /// process is killed because it "used its runtime in starting up". A process that is already running has no startup
+    /// time to count.
     package var timeLimit: Duration
-    /// Of the extension's own memory, in bytes: anonymous and resident.
+    /// The limit of the extension's own memory, anonymous and resident, in bytes.
     ///
-    /// Apple does not print it. Crash reports of several apps name 24 MB (nextcloud/talk-ios 1223), older devices had
-    /// 12 (vector-im/element-ios 3868).
+    /// Apple doesn't document it. Crash reports of several apps mention 24 MB (nextcloud/talk-ios 1223); older devices
+    /// had 12 (vector-im/element-ios 3868).
     package var memoryLimit: Int
-    /// Whether the app has `com.apple.developer.usernotifications.filtering`: then an empty content shows nothing.
+    /// Whether the app has `com.apple.developer.usernotifications.filtering`, so that empty content shows nothing.
     package var hasFilteringEntitlement: Bool
-    /// Whether iOS ends each process while it starts, before `didReceive`, as it does where memory is short.
+    /// Whether iOS kills each process while it starts, before `didReceive`, as it does when memory is low.
     package var killsAtStart: Bool
 
-    /// How long a process without work is kept. What iOS does is not known, and differs.
+    /// The time for which an idle process is kept. iOS's own time isn't known, and it varies.
     package var idleTime = Duration.seconds(10)
 
     package init(
@@ -31,10 +31,9 @@ package struct ExtensionRules: Sendable {
         self.killsAtStart = killsAtStart
     }
 
-    /// How long an extension has, after it was told that its time is up, before it is killed. What iOS gives is not
-    /// known.
+    /// The time between telling an extension that its time is up and killing it. iOS's own time isn't known.
     package static let grace = Duration.seconds(1)
-    /// How long a process is waited for that is tidying up after its answer.
+    /// The time a process gets to clean up after its answer.
     static let tidyTime = Duration.milliseconds(500)
 }
 
@@ -48,28 +47,28 @@ package struct ExtensionProgram: Sendable {
         self.arguments = arguments
     }
 
-    /// Where the app's bundle would be.
+    /// The folder that corresponds to the app's bundle.
     var bundle: URL { file.deletingLastPathComponent() }
 }
 
 struct ExtensionResult: Sendable {
     var ending: Ending
-    /// Until the answer, or until there would be none.
+    /// The time until the answer, or until it became clear that there would be none.
     var elapsed: Duration
-    /// The process's own memory at its highest during this request, in bytes; nil where it is not its own process.
+    /// The process's own peak memory during this request, in bytes; nil if it has no process of its own.
     var peakMemoryByteCount: Int?
     var remarks: [String] = []
 
     enum Ending: Equatable, Sendable {
         case returned(ShownNotification)
         case expanded(ShownExpansion)
-        /// The process ended, by itself or by a signal, before the handler was called: how, in words.
+        /// The process exited, or was ended by a signal, before it called the handler; the text says how.
         case ended(String)
-        /// The handler was not called in time; the process was killed.
+        /// The handler wasn't called in time, and the process was killed.
         case timedOut
-        /// The process used too much memory, and was killed.
+        /// The process used too much memory and was killed.
         case overMemory
-        /// The system killed the process for something else: in words.
+        /// The system killed the process for another reason, given as text.
         case killed(String)
     }
 }

@@ -1,17 +1,17 @@
 internal import Dispatch
 internal import PushCore
 
-/// The requests that one process works on: whose time is up, who has answered, and what was called too often or too
-/// late.
+/// The requests that one process is handling. Tracks which are out of time, which are answered, and which called the
+/// handler too often or too late.
 ///
-/// Knows neither process nor clock: both come in.
+/// It has no access to the process or the clock; the caller passes in reports and times.
 struct OutstandingRequests {
     private let processStart: ContinuousClock.Instant
     private let timeLimit: Duration
     private var requests: [Int: Request] = [:]
     private var finished: [Int: String] = [:]
     private var count = 0
-    /// What came for requests that are finished.
+    /// The remarks about reports that arrived after their requests had finished.
     private(set) var lateRemarks: [String] = []
 
     private struct Request {
@@ -35,7 +35,7 @@ struct OutstandingRequests {
     /// Returns the new request's number.
     mutating func add(_ identifier: String, _ ticket: ExtensionTicket, at now: ContinuousClock.Instant) -> Int {
         count += 1
-        // The first one pays for the process's start (``ExtensionRules/timeLimit``).
+        // The first request's time includes the process's start (``ExtensionRules/timeLimit``).
         let start = count == 1 ? processStart : now
         requests[count] = Request(identifier: identifier, ticket: ticket, start: start, deadline: start + timeLimit)
         return count
@@ -47,16 +47,16 @@ struct OutstandingRequests {
             guard var request = requests[number] else {
                 guard let identifier = finished[number] else { return }
                 let what = callNumber > 1 ? "a second time" : "after its time was up"
-                return remark("the extension called the handler of \(identifier) \(what): ignored")
+                return remark("the extension called the handler of \(identifier) \(what) (ignored)")
             }
             if request.answer == nil {
                 request.answer = (content, now)
                 request.peak = max(request.peak, memoryByteCount)
             } else {
-                request.remarks.append("the extension called its handler a second time: ignored")
+                request.remarks.append("the extension called its handler a second time (ignored)")
             }
             requests[number] = request
-            // Whoever is alone is waited for until it has tidied up; in a crowd that could take for ever.
+            // A single request is held until its cleanup is done; with several, that could take forever.
             if requests.count > 1 { finish(number) }
         case .settled(let number): if requests[number]?.answer != nil { finish(number) }
         case .expanded(let number, let view): finish(number, .expanded(view), at: now)
@@ -69,9 +69,9 @@ struct OutstandingRequests {
     }
 
     struct Demand: Equatable {
-        /// The extension is to be told that time is up.
+        /// Whether to tell the extension that its time is up.
         var expires = false
-        /// The process is to be killed: it was told, and has not answered.
+        /// Whether to kill the process, because it was told and hasn't answered.
         var kills = false
     }
 
@@ -93,7 +93,7 @@ struct OutstandingRequests {
         return demand
     }
 
-    /// The process is gone. What was answered stays answered.
+    /// Finishes all requests because the process has exited. Earlier answers still count.
     mutating func finishAll(_ ending: ExtensionResult.Ending, at now: ContinuousClock.Instant) {
         for (number, request) in requests {
             if request.answer == nil { finish(number, ending, at: now) } else { finish(number) }
@@ -120,12 +120,12 @@ struct OutstandingRequests {
     private static let rememberedCount = 1_000
 }
 
-/// What somebody who has handed over a request waits for.
+/// A handle with which the submitter of a request waits for its result.
 final class ExtensionTicket: Sendable {
     private let finished = Locked<ExtensionResult?>(nil)
     private let isDone = DispatchSemaphore(value: 0)
 
-    /// The first result counts.
+    /// Sets the result. Only the first one counts.
     func complete(_ result: ExtensionResult) {
         finished.withLock { $0 = $0 ?? result }
         isDone.signal()
@@ -138,7 +138,7 @@ final class ExtensionTicket: Sendable {
         }
     }
 
-    /// Nil if there is none in time.
+    /// Returns the result, or nil if there is none in time.
     func wait(for time: Duration) -> ExtensionResult? {
         _ = isDone.wait(timeout: .now() + time / .seconds(1))
         return result

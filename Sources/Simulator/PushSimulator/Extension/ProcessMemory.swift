@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A process's own memory: anonymous and resident, so neither program text nor mapped files, as iOS counts it.
+/// Measures a process's own memory as iOS does: anonymous and resident, without program text or mapped files.
 ///
-/// Source: proc_pid_status(5): `RssAnon`, `RssFile`, `RssShmem`, `VmHWM`. Not for several threads at once.
+/// Source: proc_pid_status(5): `RssAnon`, `RssFile`, `RssShmem`, `VmHWM`. Not thread-safe.
 final class ProcessMemory {
     private let descriptor: Int32
     private var status = [CChar](repeating: 0, count: 4_096)
@@ -16,13 +16,13 @@ final class ProcessMemory {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     struct Sample {
-        /// Bytes, now.
+        /// The current size, in bytes.
         var own: Int
-        /// Bytes that it certainly had at some time, although nobody looked just then.
+        /// The size, in bytes, that it certainly reached at some time, even if no sample was taken then.
         var past: Int
     }
 
-    /// Nil where the process has ended. Takes about 20 µs.
+    /// Returns a sample, or nil if the process has exited. Takes about 20 µs.
     func sample() -> Sample? {
         let count = pread(descriptor, &status, status.count - 1, 0)
         guard count > 0 else { return nil }
@@ -30,11 +30,11 @@ final class ProcessMemory {
         guard let own = value("RssAnon:") else { return nil }
         let other = (value("RssFile:") ?? 0) + (value("RssShmem:") ?? 0)
         highestOther = max(highestOther, other)
-        // All memory at its highest, less the most that was seen of what is not its own.
+        // Total peak memory, minus the highest amount seen of memory that isn't its own.
         return Sample(own: own, past: max(own, (value("VmHWM:") ?? 0) - highestOther))
     }
 
-    /// The number after a name that begins a line. The kernel counts in kibibytes.
+    /// Returns the number after a name at the start of a line, in bytes. The kernel reports kibibytes.
     private func value(_ name: String) -> Int? {
         let name = "\n" + name
         return status.withUnsafeBufferPointer { status in
@@ -42,9 +42,9 @@ final class ProcessMemory {
         }
     }
 
-    /// The calling process's own memory now, in bytes.
+    /// The calling process's own memory, in bytes.
     static var current: Int { ProcessMemory(of: "self")?.sample()?.own ?? 0 }
 
-    /// Whether these numbers are the extension's own: a sanitizer's bookkeeping is anonymous memory too, and larger.
+    /// Whether the numbers are meaningful. A sanitizer's bookkeeping is anonymous memory, too, and larger.
     static let isMeaningful = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 }

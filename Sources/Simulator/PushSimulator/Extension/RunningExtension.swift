@@ -3,10 +3,10 @@ internal import Foundation
 internal import PushCore
 internal import UserNotifications
 
-/// The processes of one extension on one device, one after the other: a process that is there is used again, and one
-/// that has ended is started anew for the next request.
+/// The successive processes of one extension on one device. A running process is reused; one that has exited is
+/// replaced at the next request.
 ///
-/// Safe from several threads; requests that come at once are worked on at once.
+/// Thread-safe. Concurrent requests are handled concurrently.
 final class ExtensionSession: Sendable {
     private let program: ExtensionProgram
     private let setting: ExtensionSetting
@@ -31,20 +31,20 @@ final class ExtensionSession: Sendable {
 
     deinit { state.withLock { $0.current }?.close() }
 
-    /// Waits until the handler was called, the process has ended, or time is up.
+    /// Waits until the handler is called, the process exits, or the time is up.
     func run(identifier: String, payload: Data) throws(ChildProcess.NotRunnable) -> ExtensionResult {
-        // It may have just ended, or have been idle for too long: then there is a new one the next time.
+        // The process may have just exited, or have been idle for too long; the next try starts a new one.
         for _ in 0..<3 {
             let process = try current()
             let ticket = process.submit(identifier) { .deliver(number: $0, identifier: identifier, payload: payload) }
             if let ticket { return ticket.wait() }
             retire(process)
         }
-        return ExtensionResult(ending: .ended("it had ended before"), elapsed: .zero)
+        return ExtensionResult(ending: .ended("it had already exited"), elapsed: .zero)
     }
 
-    /// Ends the process, which gets a moment for what it has not tidied up. Returns what extensions did wrong after
-    /// their answers.
+    /// Ends the process, giving it a moment to finish its cleanup. Returns the mistakes that extensions made after their
+    /// answers.
     func end() -> [String] {
         let process = state.withLock { state in
             defer { state.current = nil }
@@ -57,7 +57,7 @@ final class ExtensionSession: Sendable {
         }
     }
 
-    /// The process there is, for tests.
+    /// The current process's ID, for tests.
     var processIdentifier: pid_t? { state.withLock { $0.current?.identifier } }
 
     private func current() throws(ChildProcess.NotRunnable) -> RunningExtension {
@@ -78,10 +78,10 @@ final class ExtensionSession: Sendable {
     }
 }
 
-/// One process of an extension, and the thread that watches it: its answers, its time, its memory and its end.
+/// One process of an extension, and the thread that watches its answers, its time, its memory, and its exit.
 ///
-/// Safe from several threads. Everything is read and written by the watching thread alone, so that nobody who hands
-/// over a request can be held up by an extension that does not read.
+/// Thread-safe. Only the watching thread reads from and writes to the process, so an extension that doesn't read can't
+/// block the submitter of a request.
 final class RunningExtension: Sendable {
     private let process: ChildProcess
     private let rules: ExtensionRules
@@ -92,7 +92,7 @@ final class RunningExtension: Sendable {
     private struct State {
         var requests: OutstandingRequests
         var outgoing: [UInt8] = []
-        /// No further request is taken; the process ends once there is none.
+        /// Whether further requests are refused. The process ends once the current ones are finished.
         var isClosed = false
         var idleSince: ContinuousClock.Instant
     }
@@ -111,7 +111,7 @@ final class RunningExtension: Sendable {
                 requests: OutstandingRequests(processStart: start, timeLimit: rules.timeLimit),
                 outgoing: Self.line(.begin(setting)), idleSince: start))
         isOver.enter()
-        // Nothing else touches them.
+        // Nothing else uses the pipes.
         nonisolated(unsafe) let pipes = started
         Thread.detachNewThread { [self] in
             watch(pipes)
@@ -123,9 +123,9 @@ final class RunningExtension: Sendable {
 
     var lateRemarks: [String] { state.withLock { $0.requests.lateRemarks } }
 
-    /// Hands over a request; nil where the process takes none any more.
+    /// Submits a request. Returns nil if the process doesn't accept any more.
     ///
-    /// - Parameter command: for the request's number.
+    /// - Parameter command: Returns the command for the request's number.
     func submit(_ identifier: String, _ command: (Int) -> ExtensionCommand) -> ExtensionTicket? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -136,10 +136,10 @@ final class RunningExtension: Sendable {
         }
     }
 
-    /// Takes no further request; once all are finished, the process ends.
+    /// Refuses further requests. The process ends once the current ones are finished.
     func close() { state.withLock { $0.isClosed = true } }
 
-    /// Closes, waits until it has ended, and returns what came too late.
+    /// Closes the process, waits until it has exited, and returns the late remarks.
     func end() -> [String] {
         close()
         isOver.wait()
@@ -153,11 +153,11 @@ final class RunningExtension: Sendable {
 }
 
 extension RunningExtension {
-    /// Why nothing more will come.
+    /// The reason that no more reports will come.
     private enum End {
         case byItself
         case killed(ExtensionResult.Ending)
-        /// It was told to end, and has had its time.
+        /// It was told to end, and its time for cleanup is up.
         case tidiedUp
     }
 
@@ -170,8 +170,8 @@ extension RunningExtension {
             let (isBusy, hasOutgoing) = state.withLock { (!$0.requests.isEmpty, !$0.outgoing.isEmpty) }
             pipes.wait(milliseconds: hadEnded ? 0 : isBusy ? 1 : 2, forWriting: hasOutgoing)
             let output = read(pipes)
-            // After what it wrote, so that it had what it needed for that; before that counts: iOS would not have seen
-            // it either.
+            // Sample after reading its output, which covers the memory it used for that, but check before using the
+            // output: iOS wouldn't have seen it either.
             if isBusy, let sample = memory?.sample(), exceeds(sample) {
                 end = .killed(.overMemory)
             } else if isBusy, rules.killsAtStart {
@@ -192,22 +192,22 @@ extension RunningExtension {
         finish(end ?? .byItself, wasTold: closedInputAt != nil, pipes)
     }
 
-    /// Whether it has had, or has, more than it may.
+    /// Whether its memory exceeds, or has exceeded, the limit.
     private func exceeds(_ sample: ProcessMemory.Sample) -> Bool {
         state.withLock { $0.requests.note(memory: sample.own) }
         guard ProcessMemory.isMeaningful else { return false }
-        // What nobody saw is inferred, and must not kill by a small error.
+        // The past peak is inferred, so a small error must not kill the process.
         return sample.own > rules.memoryLimit || sample.past > rules.memoryLimit + 4 << 20
     }
 
-    /// What it has written meanwhile; not open at the end of its output.
+    /// Returns the lines it has written since the last call. `isOpen` is false at the end of its output.
     private func read(_ pipes: ExtensionPipes) -> (lines: [[UInt8]], isOpen: Bool) {
         var lines: [[UInt8]] = []
         let isOpen = pipes.read { lines.append($0) }
         return (lines, isOpen)
     }
 
-    /// False where that is no output of ours.
+    /// Handles the lines. Returns false if one isn't a valid report.
     private func take(_ lines: [[UInt8]]) -> Bool {
         for line in lines {
             guard let report = try? JSONDecoder().decode(ExtensionReport.self, from: Data(line)) else { return false }
@@ -222,7 +222,7 @@ extension RunningExtension {
         return true
     }
 
-    /// Whether the process is to be killed.
+    /// Whether to kill the process.
     private func advance() -> Bool {
         state.withLock { state in
             let demand = state.requests.advance(to: .now)
@@ -238,7 +238,7 @@ extension RunningExtension {
         }
     }
 
-    /// Whether it has been told, or has had nothing to do for long.
+    /// Whether to end the process, because it was closed or has been idle for too long.
     private func isToEnd(_ state: inout State) -> Bool {
         guard state.requests.isEmpty else {
             state.idleSince = .now
@@ -250,7 +250,7 @@ extension RunningExtension {
 
     private func finish(_ end: End, wasTold: Bool, _ pipes: ExtensionPipes) {
         if case .byItself = end {
-            // The pipe may be closed a moment before the process is gone.
+            // The pipe may close a moment before the process exits.
             let deadline = ContinuousClock.now + .milliseconds(200)
             while !process.hasEnded, ContinuousClock.now < deadline { usleep(1_000) }
         }
@@ -263,11 +263,11 @@ extension RunningExtension {
             let now = ContinuousClock.now
             switch end {
             case .killed(let ending): state.requests.finishAll(ending, at: now)
-            case .tidiedUp: state.requests.finishAll(.ended("it had to end"), at: now)
+            case .tidiedUp: state.requests.finishAll(.ended("it had to exit"), at: now)
             case .byItself:
                 let words = endedByItself ? how.words : "it closed its output"
                 if state.requests.isEmpty, !(wasTold && how == .exited(0)) {
-                    state.requests.remark("the extension ended after its answer (\(words))")
+                    state.requests.remark("the extension exited after its answer (\(words))")
                 }
                 state.requests.finishAll(.ended(words), at: now)
             }

@@ -5,7 +5,7 @@ internal import PushCore
 package import PushService
 package import SealedPush
 
-/// What a simulated phone fetches with: libcurl. It reaches the machine that it runs on, too, also without TLS.
+/// The fetcher of a simulated phone, based on libcurl. It can also reach the local machine, even without TLS.
 package struct CurlFetching: Fetching {
     package init() {}
 
@@ -16,12 +16,12 @@ package struct CurlFetching: Fetching {
     }
 }
 
-/// One request and its answer, by libcurl: in memory that does not depend on what the server sends.
+/// One request and its response, using libcurl. Its memory use doesn't depend on what the server sends.
 ///
-/// Linux's Foundation ends the process for answers that are merely odd, and holds in memory what nobody has taken; so
-/// in the simulator requests go this way (Docs/Decisions/0023-downloads.md).
+/// Foundation on Linux crashes on responses that are merely odd, and buffers data that nobody has read yet, so the
+/// simulator uses libcurl instead (Docs/Decisions/0023-downloads.md).
 private final class CurlTransfer: @unchecked Sendable {
-    // Touched by the thread that runs it, but for `isCancelled`.
+    // Only the thread that runs the transfer uses this state, except for `isCancelled`.
     private let request: FetchRequest
     private let isCancelled = Locked(false)
     private var answer = Answer()
@@ -30,20 +30,20 @@ private final class CurlTransfer: @unchecked Sendable {
     private var headerByteCount = 0
     private var refusal: MediaError?
 
-    /// The last head that is not of an answer in between.
+    /// The last response head that isn't interim.
     private struct Answer {
         var status = 0
-        /// By names in small letters; of several with one name, the last.
+        /// The header fields by lowercase name. For a repeated field, the last value.
         var headers: [String: String] = [:]
     }
 
     init(_ request: FetchRequest) { self.request = request }
 
-    /// Waits until the answer is there, or as much of it as is wanted. Cancelling the task ends the transfer.
+    /// Waits for the response, or for as much of it as is wanted. Canceling the task ends the transfer.
     func run() async throws(MediaError) -> FetchAnswer {
         let result: Result<FetchAnswer, MediaError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // A thread of its own, which it blocks.
+                // A separate thread, because the transfer blocks it.
                 DispatchQueue(label: "sealed-push.fetch").async { [self] in
                     do throws(MediaError) {
                         continuation.resume(returning: .success(try fetch()))
@@ -63,7 +63,7 @@ private final class CurlTransfer: @unchecked Sendable {
         guard let handle = curl_easy_init(), let multi = curl_multi_init() else { throw .network }
         var list: UnsafeMutablePointer<curl_slist>?
         for (name, value) in request.headers { list = curl_slist_append(list, "\(name): \(value)") }
-        // Which asks servers for another answer first.
+        // Removes libcurl's own field, which asks servers for an interim response.
         list = curl_slist_append(list, "Expect:")
         configure(handle, list)
         curl_multi_add_handle(multi, handle)
@@ -75,13 +75,13 @@ private final class CurlTransfer: @unchecked Sendable {
         }
         let result = try perform(multi)
         if let refusal { throw refusal }
-        // libcurl also ends well where a head does not, or is not one: only a whole one is an answer. Where it was all
-        // that was wanted, the transfer was ended from here.
+        // libcurl also reports success if the head is incomplete or malformed, but only a complete head is a response. If
+        // nothing but the head was wanted, the callback ended the transfer, which shows as a write error.
         guard isInBody, result == CURLE_OK || result == CURLE_WRITE_ERROR else { throw .network }
         return head
     }
 
-    /// With the headers that count.
+    /// The response's status and final header fields.
     private var head: FetchAnswer { FetchAnswer(status: answer.status) { answer.headers[$0.lowercased()] } }
 
     private func perform(_ multi: UnsafeMutableRawPointer) throws(MediaError) -> CURLcode {
@@ -91,7 +91,7 @@ private final class CurlTransfer: @unchecked Sendable {
             var result = CURLE_OK
             if sp_curl_is_done(multi, &result) == 1 { return result }
             guard !isCancelled.withLock({ $0 }) else { throw .network }
-            // At most so long until a cancellation is seen, in milliseconds.
+            // Milliseconds; the longest delay before a cancellation is noticed.
             curl_multi_poll(multi, nil, 0, 20, nil)
         }
     }
@@ -99,7 +99,7 @@ private final class CurlTransfer: @unchecked Sendable {
     private func configure(_ handle: UnsafeMutableRawPointer, _ headers: UnsafeMutablePointer<curl_slist>?) {
         let own = Unmanaged.passUnretained(self).toOpaque()
         sp_curl_text(handle, CURLOPT_URL, request.url.absoluteString)
-        // What the environment says about proxies is the developer's business, not the simulated phone's.
+        // The environment's proxies are the developer's, not the simulated phone's.
         sp_curl_text(handle, CURLOPT_PROXY, "")
         sp_curl_long(handle, CURLOPT_PROTOCOLS, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
         sp_curl_long(handle, CURLOPT_NOSIGNAL, 1)
@@ -113,7 +113,7 @@ private final class CurlTransfer: @unchecked Sendable {
         if let body = request.body {
             sp_curl_long(handle, CURLOPT_POST, 1)
             sp_curl_long(handle, CURLOPT_POSTFIELDSIZE, body.count)
-            // libcurl makes a copy of its own.
+            // libcurl makes its own copy.
             body.withUnsafeBytes { bytes in
                 _ = sp_curl_pointer(
                     handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
@@ -138,7 +138,7 @@ private final class CurlTransfer: @unchecked Sendable {
         Unmanaged<CurlTransfer>.fromOpaque(own!).takeUnretainedValue()
     }
 
-    /// A line of the head, or of what may stand behind the body; false ends the transfer.
+    /// Handles a line of the head or the trailers. Returns false to end the transfer.
     private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         headerByteCount += max(line.count, 32)
         guard headerByteCount <= Self.maximumHeaderByteCount else { return refuse(.network) }
@@ -167,7 +167,7 @@ private final class CurlTransfer: @unchecked Sendable {
     }
 
     private func mayConnect(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
-        // In place: an address of IPv6 is longer than the member that stands for it.
+        // Read the address in place, because an IPv6 address is longer than the member that stands for it.
         let start = UnsafeRawPointer(address).advanced(by: MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
         let found = IPAddress(start.assumingMemoryBound(to: sockaddr.self))
         guard let found else { return refuse(.addressRefused) }
@@ -181,9 +181,9 @@ private final class CurlTransfer: @unchecked Sendable {
     }
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-    /// Nothing for so long ends a transfer.
+    /// The time without data, in seconds, after which a transfer fails.
     private static let idleSeconds = 10
-    /// Of all heads together; a line counts as 32 bytes at least.
+    /// The limit for all heads together. Each line counts as at least 32 bytes.
     private static let maximumHeaderByteCount = 32_768
     private static let maximumInterimCount = 9
 }

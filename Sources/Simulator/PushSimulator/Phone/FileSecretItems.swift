@@ -2,18 +2,18 @@ package import Foundation
 internal import PushCore
 package import PushService
 
-/// A simulated phone's keychain: a folder with a file for each item, which its owner alone may read.
+/// A simulated phone's keychain: a folder with a file for each item, readable only by its owner.
 ///
-/// A file is whole or not there, also after a crash, and is called by a hash of its item's account. It holds the
-/// account and the attributes, a line each, and then the secret, **in the clear**: what a phone's hardware guards has
-/// nothing here to guard it but the file's mode. Safe from several threads and processes; those that write take turns.
+/// Each file is written atomically, even across a crash, and is named after a hash of its item's account. It holds the
+/// account and the attributes, one line each, followed by the secret **in the clear**. Only the file's mode protects
+/// it; there is no hardware as in a phone. Safe to use from several threads and processes; writers take turns.
 package struct FileSecretItems: SecretItems {
     private let folder: URL
     private let isLocked: Bool
 
     /// - Parameters:
-    ///   - folder: need not exist before the first item is added.
-    ///   - isLocked: not unlocked since it started: then every call fails, as the keychain's do at worst.
+    ///   - folder: The folder, which need not exist before the first item is added.
+    ///   - isLocked: Whether the phone hasn't been unlocked since it started. If so, every call fails.
     package init(in folder: URL, isLocked: Bool = false) {
         self.folder = folder
         self.isLocked = isLocked
@@ -21,7 +21,7 @@ package struct FileSecretItems: SecretItems {
 
     package func list() throws(SecretItemError) -> [ListedItem] {
         guard !isLocked else { throw .locked }
-        // Where nothing has ever been changed, there is no file to lock.
+        // If nothing has ever been changed, there is no file to lock.
         return try whileLocked(LOCK_SH, O_RDONLY, ifMissing: []) { () throws(SecretItemError) in
             var items: [ListedItem] = []
             for name in try names() where name.hasPrefix(Self.prefix) {
@@ -78,7 +78,7 @@ package struct FileSecretItems: SecretItems {
     }
 
     private func file(_ account: String) -> URL {
-        // An account may be longer than a file's name.
+        // An account may be longer than a file name allows.
         let hash = BLAKE2b.hash(Array(account.utf8), byteCount: 32)
         return folder.appending(path: Self.prefix + Hex.encode(hash))
     }
@@ -90,7 +90,7 @@ package struct FileSecretItems: SecretItems {
         }
     }
 
-    /// Nil where there is no file, or it is damaged.
+    /// Returns nil if the file is missing or damaged.
     private func read<Answer>(
         _ file: URL, _ body: (ListedItem, UnsafeRawBufferPointer) -> Answer
     ) throws(SecretItemError) -> Answer? {
@@ -111,9 +111,9 @@ package struct FileSecretItems: SecretItems {
     private static func bytes(of item: SecretItem) -> [UInt8] {
         precondition(
             !item.account.utf8.contains(newline) && !item.attributes.contains(newline),
-            "an item's account and attributes are a line each")
+            "an item's account and attributes must not contain a newline")
         let head = Array(item.account.utf8) + [newline] + item.attributes + [newline]
-        // In one piece, so that whoever wipes it has wiped all.
+        // In a single array, so that wiping it wipes everything.
         return item.secret.withBytes { secret in
             [UInt8](unsafeUninitializedCapacity: head.count + secret.count) { buffer, count in
                 let buffer = UnsafeMutableRawBufferPointer(buffer)
@@ -124,18 +124,18 @@ package struct FileSecretItems: SecretItems {
         }
     }
 
-    /// One change at a time, of all processes': what is replaced must be what was read.
+    /// Makes one change at a time across all processes, so that what is replaced is what was read.
     private func change(_ body: () throws(SecretItemError) -> Void) throws(SecretItemError) {
         guard !isLocked else { throw .locked }
         try Self.call { () throws(DurableFiles.Failure) in try FileProtection.fromFirstUnlock.ensureFolder(folder) }
         try whileLocked(LOCK_EX, O_RDWR | O_CREAT) { () throws(SecretItemError) in
-            // What was killed may have left a secret.
+            // A process that was killed may have left a secret behind.
             DurableFiles.removeUnfinished(in: folder, untouchedFor: 60)
             try body()
         }
     }
 
-    /// - Parameter missing: the answer where there is no file to lock; without it that is an error.
+    /// - Parameter missing: The result if there is no file to lock; without it, that's an error.
     private func whileLocked<Answer>(
         _ kind: Int32, _ mode: Int32, ifMissing missing: Answer? = nil, _ body: () throws(SecretItemError) -> Answer
     ) throws(SecretItemError) -> Answer {
@@ -159,6 +159,6 @@ package struct FileSecretItems: SecretItems {
     private static let prefix = "item."
     private static let mode: UInt16 = 0o600
     private static let newline = UInt8(ascii: "\n")
-    /// More than the longest account, 4,096 bytes of attributes, and the longest secret.
+    /// Larger than the longest account, 4,096 bytes of attributes, and the longest secret together.
     private static let maximumByteCount = 73_728
 }

@@ -2,11 +2,11 @@ package import Foundation
 package import PushService
 package import SealedPush
 
-/// A phone: its keychain and what its app and extension share, in one folder.
+/// A simulated phone: one folder with its keychain and the data that its app and extension share.
 package struct SimulatedDevice: Codable, Sendable {
-    /// Stands for every app group. In it lies the keychain, whose files hold secrets in the clear.
+    /// The folder that stands for every app group. It contains the keychain, whose files hold secrets in the clear.
     package var container: URL
-    /// Not unlocked since it started: the keychain can't be read.
+    /// Whether the phone hasn't been unlocked since it started, so that the keychain can't be read.
     package var isLocked: Bool
 
     package init(container: URL, isLocked: Bool = false) {
@@ -14,12 +14,12 @@ package struct SimulatedDevice: Codable, Sendable {
         self.isLocked = isLocked
     }
 
-    /// The extension's own temporary folder: what it leaves there is found there.
+    /// The extension's own temporary folder, which keeps its files.
     package var temporaryFolder: URL { container.absoluteURL.appending(path: "tmp", directoryHint: .isDirectory) }
 
     var processEnvironment: [String: String] {
-        // glibc keeps a pool for each thread, some megabytes in all: Apple's allocator does not, and it is not the
-        // extension's doing.
+        // glibc keeps a pool for each thread, several megabytes in all. Apple's allocator doesn't, so this memory must
+        // not count against the extension.
         ["TMPDIR": temporaryFolder.path(percentEncoded: false), "MALLOC_ARENA_MAX": "1"]
     }
 }
@@ -29,7 +29,7 @@ extension SimulatedDevice {
         FileSecretItems(in: container.appending(path: "keychain", directoryHint: .isDirectory), isLocked: isLocked)
     }
 
-    /// What app and extension find on this phone.
+    /// Returns the environment of the app and its extension on this phone.
     func environment(budget: WorkBudget = .shared) -> DeviceEnvironment {
         let (keychain, container) = (keychain, container)
         return DeviceEnvironment(
@@ -37,8 +37,8 @@ extension SimulatedDevice {
             fetcher: CurlFetching(), budget: budget)
     }
 
-    /// What the app on this phone calls, to enroll, answer, rotate and revoke, as an app on a phone calls
-    /// `ServiceConfiguration.device`. Nil where the configuration is not usable.
+    /// Returns the object that the app on this phone uses to enroll, answer, rotate, and revoke, as a real app uses
+    /// `ServiceConfiguration.device`. Returns nil if the configuration isn't valid.
     package func app(_ standard: StandardConfiguration) -> OwnDevice? {
         standard.configuration(container: container).map { OwnDevice($0, environment: environment()) }
     }
@@ -49,13 +49,13 @@ extension SimulatedDevice {
         }
     }
 
-    /// Whether an authenticated message has opened under this key, so that the app may confirm it.
+    /// Whether an authenticated message was opened with this key, so that the app may confirm it.
     package func hasOpened(under recipient: DevicePublicKey) -> Bool {
         let root = container.appending(path: SharedContainer.subfolderName)
         return ConfirmationMarkers(in: root).time(of: recipient, at: .now()) != nil
     }
 
-    /// What the app calls if only its keys matter: it believes these authorities, and no sender by its key.
+    /// Returns the app's own device if only its keys matter. It trusts these authorities and no sender key.
     package func app(for topic: Topic, pinning authorities: [AuthorityPublicKey] = []) -> OwnDevice? {
         app(
             StandardConfiguration(
@@ -63,21 +63,21 @@ extension SimulatedDevice {
                 safeDefault: "never shown", allowsAnonymous: false))
     }
 
-    /// Takes a sender set as the app did while it was in force. Whether its authority is pinned, the extension decides.
+    /// Accepts a sender set as the app did while it was in force. The extension checks whether its authority is pinned.
     package func take(_ set: SenderSet) throws(DeviceError) {
         do throws(DeviceError) {
             _ = try app(for: set.topic, pinning: [set.authority])?.accept(
                 senderSet: set.description, at: min(.now(), set.expires))
         } catch {
-            // The phone knows a newer one.
+            // The phone has a newer set.
             guard case .record = error else { throw error }
         }
     }
 
-    /// Copies keys that were made elsewhere into the phone's keychain, with their lives there. Leaves the phone's other
-    /// keys alone, but for those that are gone there.
+    /// Copies keys that were created elsewhere into the phone's keychain, with their states there. Leaves the phone's other
+    /// keys alone, except for those in `gone`.
     ///
-    /// - Parameter enrollment: with the newest record that was signed elsewhere; an older one changes nothing.
+    /// - Parameter enrollment: The key and the newest record that was signed elsewhere; an older one changes nothing.
     package func adopt(
         _ keys: [DeviceKey], destroying gone: [DevicePublicKey],
         enrollment: (key: EnrollmentPrivateKey, record: DeviceRecord)?
@@ -105,7 +105,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// Another process that does the same at the same time is as good.
+    /// Runs a step, and ignores its failure if another process has just done the same.
     private static func unlessDone(_ step: () throws(SecretItemError) -> Void) throws(SecretItemError) {
         do throws(SecretItemError) { try step() } catch {
             guard error == .duplicate || error == .notFound else { throw error }

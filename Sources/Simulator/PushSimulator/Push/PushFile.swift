@@ -2,24 +2,24 @@ package import Foundation
 package import SealedPush
 internal import UserNotifications
 
-/// A push as Xcode's `.apns` files and `xcrun simctl push` have it: the payload, and optionally the app it is for.
+/// A push in the format of Xcode's `.apns` files and `xcrun simctl push`: the payload, and optionally its target app.
 ///
 /// Source: Xcode 11.4 release notes, "Simulator".
 package struct PushFile {
-    /// The payload, without the simulator's own key.
+    /// The payload, without the Simulator's own key.
     package let payload: [String: Any]
-    /// The payload as APNs would get it, without white space.
+    /// The payload as APNs would receive it, without white space.
     package let json: Data
-    /// `Simulator Target Bundle`, where the file names one.
+    /// The value of `Simulator Target Bundle`, if the file has one.
     package let targetBundle: String?
-    /// Why an alert push does not wake the extension; nil if it does.
+    /// The reason that an alert push doesn't wake the extension; nil if it does.
     private let startFault: StartFault?
 
     package static let maximumFileByteCount = 65_536
-    /// The most APNs takes. Source: Apple, "Sending notification requests to APNs".
+    /// The largest payload that APNs accepts. Source: Apple, "Sending notification requests to APNs".
     package static let maximumPayloadByteCount = PayloadLimit.byteCount
 
-    /// Reads a file's bytes: one JSON object of at most 64 KiB whose payload has at most 4,096 bytes without white
+    /// Reads a file's bytes: one JSON object of at most 64 KiB, whose payload has at most 4,096 bytes without white
     /// space.
     package init(parsing bytes: Data) throws(PushFileError) {
         guard bytes.count <= Self.maximumFileByteCount else { throw .tooLarge(byteCount: bytes.count) }
@@ -40,20 +40,20 @@ package struct PushFile {
 
 package enum PushFileError: Error, Equatable, Sendable, CustomStringConvertible {
     case notJSON(JSONFault)
-    /// APNs would answer 413, `PayloadTooLarge`.
+    /// APNs would respond with 413, `PayloadTooLarge`.
     case tooLarge(byteCount: Int)
 
     package var description: String {
         switch self {
-        case .notJSON(let fault): "this is no push: it is not one JSON object: \(fault)"
+        case .notJSON(let fault): "not a push, because it isn't a single JSON object: \(fault)"
         case .tooLarge(let count):
-            "this push has \(count) bytes, and APNs takes \(PushFile.maximumPayloadByteCount) at most"
+            "the push has \(count) bytes; APNs accepts at most \(PushFile.maximumPayloadByteCount)"
         }
     }
 }
 
 extension JSONValue {
-    /// As iOS hands a payload over: property lists' classes, and NSNull.
+    /// The value as iOS represents payloads: property list classes and NSNull.
     var foundation: Any {
         switch self {
         case .null: NSNull()
@@ -68,7 +68,7 @@ extension JSONValue {
 }
 
 extension PushFile {
-    /// The sealed field of a push that wakes the app and not the extension; nil if it is another.
+    /// The sealed field of a push that wakes the app and not the extension; nil for any other push.
     var backgroundField: String? {
         let wakesApp = (payload["aps"] as? [String: Any])?["content-available"] as? Int == 1
         guard startFault == .background || startFault == .noAlert && wakesApp else { return nil }
@@ -77,9 +77,9 @@ extension PushFile {
 
     var original: ShownNotification { ShownNotification(WireNotification(payload).content) }
 
-    /// What a person sees without the extension; nil if iOS wakes it.
+    /// Returns the result without the extension, or nil if iOS wakes it.
     ///
-    /// - Parameter pushType: what `apns-push-type` says.
+    /// - Parameter pushType: The value of `apns-push-type`.
     func shownUnchanged(pushType: String) -> DeliveredPush? {
         guard pushType == "alert" else {
             return DeliveredPush(notShownBecause: "a push of type \(pushType) shows no alert")
@@ -95,7 +95,7 @@ extension PushFile {
     }
 }
 
-/// A notification as the payload alone describes it: what iOS makes of `aps`.
+/// A notification as the payload alone describes it, which is how iOS interprets `aps`.
 ///
 /// Source: Apple, "Generating a remote notification", tables 1 to 3.
 struct WireNotification {
@@ -107,7 +107,7 @@ struct WireNotification {
         aps = payload["aps"] as? [String: Any] ?? [:]
     }
 
-    /// What an extension gets, and what is shown where none changes it.
+    /// The content that an extension receives, and that is shown if no extension changes it.
     var content: UNNotificationContent {
         let content = UNMutableNotificationContent()
         content.title = text("title", key: "title-loc-key", arguments: "title-loc-args")
@@ -130,7 +130,7 @@ struct WireNotification {
         return aps["alert"] as? [String: Any] ?? [:]
     }
 
-    /// The simulator has no bundle of the app's: a key stands for its own text, as on a device without translations.
+    /// The simulator has no app bundle, so a key stands for its own text, as on a device without translations.
     private func text(_ plain: String, key: String, arguments: String) -> String {
         guard let format = alert[key] as? String, !format.isEmpty else { return alert[plain] as? String ?? "" }
         return LocalizedFormat.fill(format, with: alert[arguments] as? [String] ?? [])

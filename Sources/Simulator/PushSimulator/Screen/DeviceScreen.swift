@@ -1,24 +1,24 @@
-/// One app's notifications on a device's screen. A call takes time in proportion to their number.
+/// One app's notifications on a device's screen. Each call takes time proportional to their number.
 package struct DeviceScreen: Sendable {
-    /// The newest first.
+    /// The notifications, newest first.
     package private(set) var notifications: [Entry] = []
 
     package struct Entry: Sendable {
-        /// The request's: a notification with the same one replaces this one.
+        /// The request's identifier. A notification with the same one replaces this one.
         package let identifier: String
         package let shown: ShownNotification
     }
 
     package struct Group: Sendable {
-        /// Empty for those that name none; iOS groups these by the app.
+        /// The conversation; empty for notifications without one, which iOS groups by app.
         package let thread: String
-        /// The newest first.
+        /// The entries, newest first.
         package let entries: [Entry]
     }
 
     package init() {}
 
-    /// Takes away what a push removes, and puts what it shows at the top, in place of a notification with the same identifier.
+    /// Removes the notifications that a push withdraws, and shows its own on top, replacing one with the same identifier.
     ///
     /// Source: Apple, `UNNotificationRequest.identifier`.
     package mutating func show(_ push: DeliveredPush, identifier: String) {
@@ -28,7 +28,7 @@ package struct DeviceScreen: Sendable {
         notifications.insert(Entry(identifier: identifier, shown: shown), at: 0)
     }
 
-    /// By conversation; the group with the newest notification first.
+    /// The notifications grouped by conversation, starting with the group that has the newest one.
     ///
     /// Source: Apple, `UNNotificationContent.threadIdentifier`.
     package var groups: [Group] {

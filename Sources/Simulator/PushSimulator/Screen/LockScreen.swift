@@ -2,9 +2,9 @@ internal import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// A lock screen as text: what a person sees, in a box.
+/// A lock screen as text, drawn as a box.
 package enum LockScreen {
-    /// A box around what one push shows, then what became of it and what went wrong.
+    /// Returns a box with the notification that one push shows, followed by its outcome and any problems.
     package static func lines(_ push: DeliveredPush, on device: String) -> [String] {
         let detail = [push.outcome.rawValue, push.reason, push.note].compactMap { $0 }.joined(separator: ": ")
         let time = push.elapsed.map { ", \($0.formatted(.units(allowed: [.milliseconds])))" } ?? ""
@@ -13,14 +13,14 @@ package enum LockScreen {
             + push.remarks.map { "  \(TerminalText.printable($0))" }
     }
 
-    /// A notification that a person has expanded.
+    /// Returns a box with an expanded notification.
     package static func lines(_ expansion: ShownExpansion, on device: String) -> [String] {
         let rows = expansion.rows.map { $0.text ?? "[\($0.file?.lastPathComponent ?? "")]" }
         let note = expansion.note.map { ["  \(TerminalText.printable($0))"] } ?? []
         return box(title: "\(device), expanded", rows) + note
     }
 
-    /// What is heard, and what is unusual about it; nil for a silent notification like most.
+    /// Returns the sound and other special effects; nil for a plain, silent notification, as most are.
     private static func effects(_ push: DeliveredPush) -> String? {
         var effects: [String] = []
         if let ring = push.ring { effects.append("rings: \(ring.sound)\(ring.isCritical ? ", even when muted" : "")") }
@@ -36,7 +36,7 @@ package enum LockScreen {
     }
 
     private static func paragraphs(_ push: DeliveredPush) -> [String] {
-        push.shown.map { $0.texts + $0.attachments.map { line($0) } } ?? ["(nothing is shown)"]
+        push.shown.map { $0.texts + $0.attachments.map { line($0) } } ?? ["(nothing shown)"]
     }
 
     private static func line(_ attachment: ShownAttachment) -> String {
@@ -44,7 +44,7 @@ package enum LockScreen {
         return "[\(attachment.kind.rawValue) \(attachment.name), \(size)]"
     }
 
-    /// A box around the given paragraphs. Wide characters count as they are counted by ``TextWidth``.
+    /// Returns a box around the given paragraphs. ``TextWidth`` determines the width of characters.
     private static func box(title: String, _ paragraphs: [String]) -> [String] {
         let heading = TextWidth.clipped(TerminalText.printable(title), to: width)
         let rule = String(repeating: "─", count: width - TextWidth.columns(of: heading))
@@ -57,7 +57,7 @@ package enum LockScreen {
     private static let width = 34
 }
 
-/// How many columns text takes in a terminal: emoji and East Asian wide characters take two.
+/// The number of columns that text takes in a terminal. Emoji and East Asian wide characters take two.
 private enum TextWidth {
     static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
 
@@ -69,8 +69,8 @@ private enum TextWidth {
         columns(of: text) <= width ? text : (wrapped(text, to: width - 1).first ?? "") + "…"
     }
 
-    /// Lines of at most `width` columns, broken at spaces where there are any. Control characters become spaces, so
-    /// that no text can move the terminal's cursor.
+    /// Returns lines of at most `width` columns, broken at spaces if possible. Control characters become spaces, so that
+    /// no text can move the terminal's cursor.
     static func wrapped(_ text: String, to width: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -111,7 +111,7 @@ private enum TextWidth {
         return wide.contains { $0.contains(first.value) } ? 2 : 1
     }
 
-    /// Unicode Standard Annex 11, the wide blocks.
+    /// The wide blocks of Unicode Standard Annex 11.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff, 0xa000...0xa4cf,
         0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60, 0xffe0...0xffe6, 0x20000...0x3fffd,

@@ -1,7 +1,7 @@
 package import Foundation
 internal import UserNotifications
 
-/// A notification as the lock screen has it. Travels as JSON between the extension's process and the simulator.
+/// A notification as the lock screen shows it. Sent as JSON between the extension's process and the simulator.
 package struct ShownNotification: Codable, Equatable, Sendable {
     package var title: String
     package var subtitle: String
@@ -15,20 +15,20 @@ package struct ShownNotification: Codable, Equatable, Sendable {
     package var interruptionLevel: String
     package var relevanceScore: Double
     package var targetContent: String?
-    /// In their order; in the device's own data store.
+    /// The attachments in order, stored in the device's own data store.
     package var attachments: [ShownAttachment]
-    /// The person's picture, as the extension has told the system; empty for a person without one, nil without a person.
+    /// The sender's picture that the extension gave the system; empty for a person without one, nil without a person.
     package var avatar: Data?
-    /// Notifications that its extension has removed.
+    /// The identifiers of notifications that the extension removed.
     package var removed: [String]?
-    /// The user info as JSON; `{}` where it is not of JSON's types.
+    /// The user info as JSON, or `{}` if it contains values that JSON can't represent.
     package var userInfo: Data
 
     var texts: [String] { [title, subtitle, body].filter { !$0.isEmpty } }
 
     package var hasText: Bool { !texts.isEmpty }
 
-    /// As the filtering entitlement counts it: no text, no sound, no attachment.
+    /// Whether it's empty in the sense of the filtering entitlement: no text, no sound, no attachment.
     var isEmpty: Bool { !hasText && sound == nil && attachments.isEmpty }
 
     init(_ content: UNNotificationContent) {
@@ -50,7 +50,7 @@ package struct ShownNotification: Codable, Equatable, Sendable {
         self.userInfo = (isJSON ? try? JSONSerialization.data(withJSONObject: userInfo) : nil) ?? Data("{}".utf8)
     }
 
-    /// An extension's answer, with its changes to the list.
+    /// Creates a notification from an extension's content and its changes to the list.
     init(_ content: UNNotificationContent, _ changes: UNUserNotificationCenter.Changes) {
         self.init(content)
         badge = badge ?? changes.badge

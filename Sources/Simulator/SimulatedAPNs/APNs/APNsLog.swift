@@ -2,9 +2,9 @@ internal import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// What a local APNs saw, one JSON object a line, in `log.jsonl`. Safe from several threads.
+/// The log of a local APNs, `log.jsonl`, with one JSON object per line. Thread-safe.
 ///
-/// Lines are gathered and written every tenth of a second, and when 64 KiB have come together.
+/// Lines are buffered, and written every tenth of a second or once 64 KiB have accumulated.
 final class APNsLog: Sendable {
     private let state: Locked<State>
     let detail: APNsLogDetail
@@ -14,7 +14,7 @@ final class APNsLog: Sendable {
         let descriptor: Int32
     }
 
-    /// A file that is there is continued.
+    /// Opens the log. An existing file is appended to.
     init(_ file: URL, detail: APNsLogDetail) throws(LocalAPNsError) {
         self.detail = detail
         guard detail != .off else {
@@ -48,7 +48,7 @@ final class APNsLog: Sendable {
 
     private static func write(_ state: inout State) {
         guard !state.bytes.isEmpty else { return }
-        // A full disk costs the log, not the service.
+        // If the disk is full, log lines are lost, but the server keeps working.
         try? DurableFiles.writeAll(state.bytes, to: state.descriptor)
         state.bytes.removeAll(keepingCapacity: true)
     }

@@ -1,7 +1,7 @@
 internal import PushCore
 internal import SealedPush
 
-/// The devices that a local APNs knows, who of them is there, and what waits for them. Safe from several threads.
+/// The devices that a local APNs knows, which of them are online, and the notifications waiting for them. Thread-safe.
 ///
 /// Source for the store: Apple, "Viewing the status of push notifications": the newest for each device and app.
 final class DeviceRegistry: Sendable {
@@ -12,7 +12,7 @@ final class DeviceRegistry: Sendable {
 
     private struct State {
         var devices: [Device] = []
-        /// The current token of a device, and those that it had before.
+        /// The devices by token, current or earlier.
         var byToken: [String: Int] = [:]
         var byName: [String: Int] = [:]
         var nextNumber: UInt64 = 1
@@ -43,7 +43,7 @@ final class DeviceRegistry: Sendable {
         state.withLock { state in for device in known { state.put(device) } }
     }
 
-    /// Returns the device's token for an app: the same as before, unless that was made bad or has expired.
+    /// Returns the device's token for an app. It stays the same unless it was marked bad or has expired.
     func register(name: String, bundleID: String) -> String {
         state.withLock { state in
             let known = state.byName[State.key(name, bundleID)].map { state.devices[$0] }
@@ -59,8 +59,8 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Says what is wrong with a token from now on, also with one that its device has another for by now. False if no
-    /// device has or had it, and if a replaced one should be active.
+    /// Sets the state of a token, even one that its device has since replaced. Returns false if no device has or had it,
+    /// or if a replaced token would become active.
     func setState(_ tokenState: DeviceRecord.State, token: String, since: Int64?) -> Bool {
         state.withLock { state in
             guard let index = state.byToken[token], var changed = state.devices[index].records[token],
@@ -74,7 +74,7 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Checks 15 to 18 of a ``ProviderRequest``. Returns the device's place.
+    /// Makes checks 15 to 18 of a ``ProviderRequest``. Returns the device's index.
     func find(_ token: String, bundleID: String) throws(APNsRefusal) -> Int {
         try state.withLock { state throws(APNsRefusal) -> Int in
             let token = token.lowercased()
@@ -94,7 +94,7 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Sends a notification to the device, or stores it while that is away.
+    /// Sends a notification to the device, or stores it if the device is offline.
     func deliver(_ notification: APNsNotification, to index: Int, _ decision: FaultDecision) -> DeliveryOutcome {
         guard decision.isDelivered else { return .dropped }
         return state.withLock { state in
@@ -122,29 +122,29 @@ final class DeviceRegistry: Sendable {
     }
 }
 
-/// What became of an accepted notification.
+/// The outcome of an accepted notification.
 package enum DeliveryOutcome: String, Sendable {
     case sent
-    /// Waits for the device.
+    /// Stored until the device comes online.
     case stored
-    /// Waits for the device, and another is gone for it.
+    /// Stored in place of another notification, which is lost.
     case replaced
-    /// The device is away, and it was not to be stored, or not as long.
+    /// Lost, because the device is offline and the notification was not to be stored or has expired.
     case discarded
-    /// By a fault.
+    /// Lost to an injected fault.
     case dropped
 }
 
 /// A connection to one or more devices.
 protocol DeviceLink: AnyObject, Sendable { func send(number: UInt64, token: String, _ notification: APNsNotification) }
 
-/// What devices do: come, go, acknowledge.
+/// The devices' actions: connect, disconnect, and acknowledge.
 extension DeviceRegistry {
-    /// The devices with these tokens are there now: what waited for each goes out, the oldest first.
+    /// Marks the devices with these tokens as online, and sends what waited for each, oldest first.
     func connect(_ tokens: [String], link: any DeviceLink) {
         state.withLock { state in
             for index in tokens.compactMap({ state.byToken[$0] }) {
-                // A link that replaces another takes over what was sent through that and not acknowledged.
+                // A link that replaces another takes over what was sent through that one and not acknowledged.
                 let waiting = state.devices[index].waiting
                 state.devices[index].take(link)
                 for notification in waiting {
@@ -158,7 +158,7 @@ extension DeviceRegistry {
         }
     }
 
-    /// The devices have gone. What they had not acknowledged is kept for them.
+    /// Marks the devices as offline. Notifications that they haven't acknowledged are kept for them.
     func disconnect(_ tokens: [String], link: any DeviceLink) {
         state.withLock { state in
             for index in tokens.compactMap({ state.byToken[$0] }) where state.devices[index].link === link {
@@ -170,7 +170,7 @@ extension DeviceRegistry {
     /// Returns the device's name, or nil if the notification was not sent to it over this link.
     @discardableResult func acknowledge(_ number: UInt64, token: String, link: any DeviceLink) -> String? {
         state.withLock { state in
-            // Mostly the oldest.
+            // Usually the oldest.
             guard let index = state.byToken[token], state.devices[index].link === link,
                 let place = state.devices[index].unacknowledged.firstIndex(where: { $0.number == number })
             else { return nil }
@@ -180,7 +180,7 @@ extension DeviceRegistry {
         }
     }
 
-    /// Everything that waits or is unacknowledged: for the next start.
+    /// All waiting or unacknowledged notifications, to save for the next start.
     var waiting: [WaitingNotification] {
         state.withLock { state in
             state.devices.flatMap { device in
@@ -211,44 +211,44 @@ extension DeviceRegistry {
         }
     }
 
-    /// The name of the device that has or had a token, or nil if none has.
+    /// Returns the name of the device that has or had a token, or nil if there is none.
     func name(of token: String) -> String? {
         let token = token.lowercased()
         return state.withLock { state in state.byToken[token].flatMap { state.devices[$0].records[token]?.name } }
     }
 }
 
-/// What a local APNs has to do with devices at the moment, and has done.
+/// The current and past numbers of a local APNs's devices and notifications.
 package struct DeviceCounts: Codable, Sendable {
     package var devices = 0
     package var online = 0
-    /// Stored, or kept since a device went away.
+    /// Notifications that are stored, or were kept when a device went offline.
     package var waiting = 0
     package var unacknowledged = 0
     package var acknowledged = 0
-    /// Gone because their time was over, or never stored.
+    /// Notifications that expired, or were never stored.
     package var expired = 0
 }
 
-/// What is known of one app on one device, and kept in the server's folder.
+/// The record of one app on one device, saved in the server's folder.
 package struct DeviceRecord: Codable, Hashable, Sendable {
     package var name: String
     package var bundleID: String
-    /// 64 hexadecimal digits in small letters.
+    /// 64 lowercase hexadecimal digits.
     package var token: String
     /// Milliseconds since 1970.
     package var registered: Int64
     package var state = State.active
-    /// Since when it is not active any more, in milliseconds since 1970.
+    /// The time since which it hasn't been active, in milliseconds since 1970.
     package var since: Int64?
 
     package enum State: String, Codable, Sendable, CaseIterable {
         case active
         /// 410 `Unregistered`, until the device registers again.
         case unregistered
-        /// 410 `ExpiredToken`; the device gets another when it registers again.
+        /// 410 `ExpiredToken`; the device gets a new token when it registers again.
         case expired
-        /// 400 `BadDeviceToken`, likewise.
+        /// 400 `BadDeviceToken`; the device gets a new token when it registers again.
         case bad
     }
 }
@@ -261,15 +261,15 @@ struct WaitingNotification: Codable {
 
 /// One app on one device while the server runs.
 private struct Device {
-    /// The current one.
+    /// The current token.
     var token: String
-    /// By token, of the current one and of those that it had before.
+    /// The records of the current token and of earlier ones, by token.
     var records: [String: DeviceRecord]
-    /// Nil while it is away.
+    /// The connection; nil while the device is offline.
     private(set) var link: (any DeviceLink)?
     /// The one notification that APNs stores.
     private(set) var stored: APNsNotification?
-    /// What it had not acknowledged when it went away, oldest first.
+    /// The notifications that it hadn't acknowledged when it went offline, oldest first.
     var kept: [APNsNotification] = []
     var unacknowledged: [(number: UInt64, notification: APNsNotification)] = []
 
@@ -277,19 +277,19 @@ private struct Device {
 
     var waiting: [APNsNotification] { kept + unacknowledged.map(\.notification) + (stored.map { [$0] } ?? []) }
 
-    /// Returns whether another had to go for it.
+    /// Stores a notification. Returns whether it replaced another.
     mutating func store(_ notification: APNsNotification) -> Bool {
         if let collapseID = notification.collapseID { kept.removeAll { $0.collapseID == collapseID } }
         defer { stored = notification }
         return stored != nil
     }
 
-    /// It is there, and owed nothing but what comes over this link.
+    /// Marks the device as online. Everything that waited must now be sent over this link.
     mutating func take(_ link: any DeviceLink) { (self.link, stored, kept, unacknowledged) = (link, nil, [], []) }
 
     mutating func goAway() {
         link = nil
-        // 0: one attempt, and that was made.
+        // 0 means one attempt, which was made.
         kept = (kept + unacknowledged.map(\.notification)).filter { $0.expiration != 0 }
         unacknowledged = []
     }

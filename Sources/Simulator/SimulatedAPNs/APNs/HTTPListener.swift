@@ -5,13 +5,13 @@ internal import Logging
 internal import NIOCore
 internal import PushCore
 
-/// Answers HTTP/1.1 requests until it is stopped: those of the control endpoint, or those of the page.
+/// A server for HTTP/1.1 requests, either to the control endpoint or to the page.
 struct HTTPListener: Sendable {
-    /// The port that it got; nil for a Unix socket.
+    /// The port that it listens on; nil for a Unix socket.
     let port: Int?
     private let running: Task<Void, Never>
 
-    /// Returns when it listens.
+    /// Starts a server, and returns once it is listening.
     static func start(
         at address: BindAddress, _ group: any EventLoopGroup,
         _ answering: @escaping @Sendable (Request) async -> Response
@@ -32,7 +32,7 @@ struct HTTPListener: Sendable {
         throw CancellationError()
     }
 
-    /// Closes its connections, too.
+    /// Stops the server and closes its connections.
     func stop() async {
         running.cancel()
         await running.value
@@ -52,10 +52,10 @@ extension Response {
 
 /// The control endpoint: JSON on a Unix socket in the server's folder, for the user who started it.
 ///
-/// | request | body | what it does |
+/// | request | body | effect |
 /// |---|---|---|
-/// | `GET /status` | | counts connections, requests, refusals, deliveries, devices |
-/// | `PUT /faults` | ``APNsFaults`` | replaces the faults; absent members are 0 |
+/// | `GET /status` | | returns counts of connections, requests, refusals, deliveries, and devices |
+/// | `PUT /faults` | ``APNsFaults`` | replaces the faults; absent members get their defaults |
 extension LocalAPNsCore {
     static let controlSocketName = "control.sock"
 
@@ -69,7 +69,7 @@ extension LocalAPNsCore {
                 try await HTTPListener.start(at: .unixDomainSocket(path: path), group, control)
             }
         } catch { throw .notBound("\(path): \(error)") }
-        // Who can reach it can change how the server behaves: to connect is to write, unix(7).
+        // Anyone who can connect can change the server's behavior. Connecting requires write permission, unix(7).
         guard chmod(path, 0o600) == 0 else {
             let message = String(cString: strerror(errno))
             await listener.stop()
@@ -88,14 +88,14 @@ extension LocalAPNsCore {
         case (.get, "/status"): return .json(Status(requests: counts, devices: registry.counts))
         case (.put, "/faults"):
             guard let body = try? await request.body.collect(upTo: 1 << 20) else {
-                return .json(["error": "a body has 1 MB at most"], .contentTooLarge)
+                return .json(["error": "the body exceeds the limit of 1 MB"], .contentTooLarge)
             }
             guard let faults = APNsFaults(parsing: Data(body.readableBytesView)) else {
                 return .json(["error": APNsFaults.rule], .badRequest)
             }
             self.faults = faults
             return .json(faults)
-        default: return .json(["error": "there is no \(request.method) of this path"], .notFound)
+        default: return .json(["error": "\(request.method) isn't supported for this path"], .notFound)
         }
     }
 }

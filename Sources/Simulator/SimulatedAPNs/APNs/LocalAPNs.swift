@@ -2,13 +2,13 @@ package import Foundation
 internal import NIOCore
 internal import NIOPosix
 
-/// A local APNs: HTTP/2 over TLS, the checks, throttling, store and answers of Apple's, and faults on demand.
+/// A local APNs: HTTP/2 over TLS, with Apple's checks, throttling, storage, and responses, and with faults on demand.
 ///
-/// Providers connect to ``address``'s port, devices to a Unix socket, and who changes its faults to another one. Its
-/// checks stand beside ``ProviderRequest``. Safe from several threads.
+/// Providers connect to the port in ``address``, and devices to a Unix socket. Another Unix socket changes the faults.
+/// See ``ProviderRequest`` for the checks. Thread-safe.
 package final class LocalAPNs: Sendable {
     package let address: LocalAPNsAddress
-    /// What to type into a browser, if there is a page.
+    /// The address to open in a browser, if there is a page.
     package let pageAddress: String?
     let core: LocalAPNsCore
     private let folder: LocalAPNsFolder
@@ -17,12 +17,12 @@ package final class LocalAPNs: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let ticking: RepeatedTask
 
-    /// Starts a server that keeps what it has to keep in a folder: its certificate, keys, devices and log. One server a
-    /// folder.
+    /// Starts a server that keeps its certificate, keys, devices, and log in a folder. A folder can have only one server at
+    /// a time.
     package static func start(
         folder: URL, configuration: LocalAPNsConfiguration = LocalAPNsConfiguration()
     ) async throws(LocalAPNsError) -> LocalAPNs {
-        guard configuration.faults.isValid else { throw .configuration("a chance is not between 0 and 1") }
+        guard configuration.faults.isValid else { throw .configuration("a fault's value is out of range") }
         let folder = try LocalAPNsFolder(folder)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do throws(LocalAPNsError) {
@@ -81,13 +81,13 @@ package final class LocalAPNs: Sendable {
         }
     }
 
-    /// Tells every connection `Shutdown`, waits for them for as long as configured and for what the latency fault holds
-    /// back, and keeps what waits for devices. Once only.
+    /// Sends `Shutdown` to every connection, waits for them for the configured time and any latency fault, and saves the
+    /// notifications that wait for devices. Must be called only once.
     package func stop() async {
         for listener in listeners { try? await listener.close() }
         for listener in webListeners { await listener.stop() }
         core.goAway(.shutdown)
-        // A connection ends by itself; the half second is for the end of TLS.
+        // Connections end by themselves; the extra half second is for the end of TLS.
         let latency = Duration.milliseconds(core.faults.latencyMillisecondsMaximum)
         let deadline = ContinuousClock.now + core.configuration.closingTime + latency + .milliseconds(500)
         while !core.channels.isEmpty, ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(10)) }
@@ -107,12 +107,12 @@ package final class LocalAPNs: Sendable {
 
     package func register(name: String, topic: String) -> String { core.registry.register(name: name, bundleID: topic) }
 
-    /// False where no device has the token.
+    /// Sets the state of a token. Returns false if no device has it.
     package func setState(_ state: DeviceRecord.State, token: String, since: Int64? = nil) -> Bool {
         core.registry.setState(state, token: token, since: since)
     }
 
-    /// How many devices there are and are online, and what waits for them.
+    /// The number of devices, known and online, and of notifications waiting for them.
     package var deviceCounts: DeviceCounts { core.registry.counts }
 
     package func register(_ key: ProviderKey) { core.tokens.register(key) }
@@ -120,24 +120,24 @@ package final class LocalAPNs: Sendable {
     package func goAway(_ reason: APNsReason?) { core.goAway(reason) }
 }
 
-/// Why a local APNs could not be started, or went wrong.
+/// An error in starting or running a local APNs.
 package enum LocalAPNsError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A file or folder can't be used: which, and the system's words.
+    /// A file or folder can't be used: its path, and the system's message.
     case folder(String, String)
-    /// Not the content that this server writes.
+    /// A file doesn't have the content that this server writes: its path.
     case damaged(String)
-    /// The port can't be had.
+    /// The server can't listen on the port or socket.
     case notBound(String)
     case certificate(String)
-    /// A number that makes no sense.
+    /// A number in the configuration is out of range.
     case configuration(String)
 
     package var description: String {
         switch self {
         case .folder(let path, let message): "\(path): \(message)"
-        case .damaged(let path): "\(path) is damaged"
+        case .damaged(let path): "\(path) is damaged; restore or delete it"
         case .notBound(let message): "the local APNs can't listen: \(message)"
-        case .certificate(let message): "no certificate: \(message)"
+        case .certificate(let message): "can't create or load the server's certificate: \(message)"
         case .configuration(let message): message
         }
     }

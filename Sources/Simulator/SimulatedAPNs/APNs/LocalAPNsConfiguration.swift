@@ -1,38 +1,38 @@
 package import Foundation
 
-/// How a local APNs behaves. Where Apple does not say, it takes the stricter way; numbers that Apple does not publish
-/// are guesses.
+/// The configuration of a local APNs. If Apple doesn't document a behavior, the stricter one is chosen; numbers that
+/// Apple doesn't publish are guesses.
 package struct LocalAPNsConfiguration: Sendable {
-    /// Loopback unless said otherwise: it is a simulator, and anyone who reaches it can see what it got.
+    /// The address to listen on; loopback by default, because anyone who can reach a simulator can see what it received.
     package var host = "127.0.0.1"
-    /// 0: any free one.
+    /// The port to listen on; 0 for any free port.
     package var port = 0
     package var environment = APNsEnvironment.production
     package var faults = APNsFaults()
-    /// Of the faults.
+    /// The seed for injected faults.
     package var seed: UInt64 = .random(in: 0...UInt64(UInt32.max))
     package var log = APNsLogDetail.headers
 
-    /// They count beside those in the folder.
+    /// Provider keys that are accepted in addition to those in the folder.
     package var providerKeys: [ProviderKey] = []
 
-    /// Notifications that one online device may leave unacknowledged before `TooManyRequests`.
+    /// The number of notifications that an online device may leave unacknowledged before `TooManyRequests`.
     package var unacknowledgedLimit = 1_000
 
-    /// From the connection to the peer's SETTINGS.
+    /// The time from the connection to the peer's SETTINGS.
     package var handshakeTimeout = Duration.seconds(10)
-    /// From a request's headers to the end of its body.
+    /// The time from a request's headers to the end of its body.
     package var requestTimeout = Duration.seconds(30)
-    /// Without a request; then GOAWAY `IdleTimeout`.
+    /// The time without a request, after which the server sends GOAWAY with `IdleTimeout`.
     package var idleTimeout = Duration.seconds(3_600)
-    /// How long a connection has after GOAWAY; longer where the latency fault holds answers back.
+    /// The time that a connection has after GOAWAY; longer if the latency fault delays responses.
     package var closingTime = Duration.seconds(2)
     package var connectionLimit = 1_000
 
-    /// Milliseconds since 1970.
+    /// Returns the current time, in milliseconds since 1970.
     package var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
 
-    /// Where a page shows what happens.
+    /// The address of the page; nil for none.
     package var page: PagePlace?
 
     package init() {}
@@ -43,24 +43,24 @@ package enum APNsEnvironment: String, Hashable, Sendable, CaseIterable, Codable 
     case production
 }
 
-/// What the log holds of a payload.
+/// The level of detail of the log.
 package enum APNsLogDetail: String, Hashable, Sendable, CaseIterable {
-    /// No log at all.
+    /// No log.
     case off
-    /// Headers, outcomes, sizes.
+    /// Headers, outcomes, and sizes.
     case headers
-    /// The payload too.
+    /// The payload, too.
     case payloads
 }
 
-/// What goes wrong on purpose. Chances are 0 to 1, each drawn for each request that would have been accepted.
+/// The faults to inject. Chances are 0 to 1, and each is drawn for each request that would have been accepted.
 package struct APNsFaults: Codable, Hashable, Sendable {
-    /// An answer waits this long, at random between the two.
+    /// The range from which each response's delay is drawn.
     package var latencyMillisecondsMinimum = 0
     package var latencyMillisecondsMaximum = 0
-    /// Delivered, and never answered.
+    /// Delivered, but never answered.
     package var lostResponses = 0.0
-    /// RST_STREAM instead of an answer; delivered or not, by a second draw.
+    /// RST_STREAM instead of a response; a second draw decides whether the notification is delivered.
     package var resets = 0.0
     /// 429 `TooManyRequests`, not delivered.
     package var tooManyRequests = 0.0
@@ -70,16 +70,16 @@ package struct APNsFaults: Codable, Hashable, Sendable {
     package var unavailable = 0.0
     /// Delivered twice.
     package var duplicates = 0.0
-    /// GOAWAY after this many requests on a connection; 0 for never.
+    /// The number of requests on a connection after which it gets GOAWAY; 0 for never.
     package var goAwayEvery = 0
 
-    /// Streams on a connection after an error, until the next success; Apple's servers have been seen to allow one.
+    /// The limit of streams on a connection from an error until the next success; Apple's servers have been seen to use 1.
     package var streamsAfterError = 1
 
     package init() {}
 
-    /// Reads a JSON object of numbers. An absent member keeps its default; an unknown one, or a number out of its
-    /// range, is an error.
+    /// Reads a JSON object of numbers. An absent member keeps its default. Returns nil if there is an unknown member or a
+    /// number out of range.
     package init?(parsing json: Data) {
         guard let given = try? JSONDecoder().decode([String: Double].self, from: json),
             let defaults = try? JSONEncoder().encode(APNsFaults()),
@@ -93,7 +93,7 @@ package struct APNsFaults: Codable, Hashable, Sendable {
 
     package static let rule: String = {
         let names = (try? JSONSerialization.jsonObject(with: JSONEncoder().encode(APNsFaults()))) as? [String: Any]
-        return "faults are a JSON object: chances from 0 to 1, latencies of at most ten minutes; its members are "
+        return "faults must be a JSON object: chances from 0 to 1, latencies of at most ten minutes; its members are "
             + (names ?? [:]).keys.sorted().joined(separator: ", ")
     }()
 
@@ -107,7 +107,7 @@ package struct APNsFaults: Codable, Hashable, Sendable {
     }
 }
 
-/// What a fault plan does to one request.
+/// The effect of the faults on one request.
 struct FaultDecision {
     var refusal: APNsReason?
     var isDelivered = true
@@ -117,7 +117,7 @@ struct FaultDecision {
 
     enum Answer { case given, lost, reset }
 
-    /// For the log; nil if nothing goes wrong.
+    /// The fault's name for the log; nil if there is none.
     var name: String? {
         if refusal != nil { return "refused" }
         switch answer {
@@ -128,7 +128,7 @@ struct FaultDecision {
     }
 }
 
-/// Draws decisions; the same seed gives the same sequence.
+/// A random source of fault decisions. The same seed gives the same sequence.
 struct FaultDice {
     var faults: APNsFaults
     private var random: SplitMix64
@@ -169,7 +169,7 @@ struct FaultDice {
     }
 }
 
-/// Small and repeatable; for chances, not for secrets.
+/// A small, reproducible random number generator; not suitable for secrets.
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 

@@ -4,13 +4,13 @@ internal import NIOHTTP2
 internal import PushCore
 internal import SealedPush
 
-/// What all connections of one server share. Safe from several threads.
+/// The state shared by all connections of one server. Thread-safe.
 final class LocalAPNsCore: Sendable {
     let configuration: LocalAPNsConfiguration
     let tokens: ProviderTokens
     let registry: DeviceRegistry
     let log: APNsLog
-    /// Nil if nobody looks.
+    /// The page; nil if there is none.
     let page: WatchPage?
     private let dice: Locked<FaultDice>
     private let counted = Locked(Counts())
@@ -47,7 +47,7 @@ final class LocalAPNsCore: Sendable {
 
     var counts: Counts { counted.withLock { $0 } }
 
-    /// The connection's number; nil where there are too many.
+    /// Registers a connection and returns its number, or nil if there are too many.
     func open(_ channel: any Channel) -> Int? {
         let limit = configuration.connectionLimit
         let number: Int? = connections.withLock { connections in
@@ -65,13 +65,13 @@ final class LocalAPNsCore: Sendable {
         return number
     }
 
-    /// Once or more.
+    /// Removes a connection. May be called more than once.
     func close(_ number: Int) {
         let wasOpen = connections.withLock { $0.channels.removeValue(forKey: number) } != nil
         if wasOpen { note("connection-closed", connection: number) }
     }
 
-    /// Into the log.
+    /// Logs an event.
     func note(_ event: String, connection: Int?, _ members: @autoclosure () -> [String: JSONValue] = [:]) {
         guard log.isOn else { return }
         var members = members()
@@ -79,14 +79,14 @@ final class LocalAPNsCore: Sendable {
         log.append(event: event, at: configuration.now(), members)
     }
 
-    /// Tells every connection to end.
+    /// Sends GOAWAY to every connection.
     func goAway(_ reason: APNsReason?) {
         for channel in channels { channel.pipeline.fireUserInboundEventTriggered(GoAwayEvent(reason: reason)) }
     }
 
     var channels: [any Channel] { connections.withLock { Array($0.channels.values) } }
 
-    /// What is to be done about one request.
+    /// The decision about one request.
     struct Handled {
         var apnsID: String
         var refusal: APNsRefusal?
@@ -97,7 +97,7 @@ final class LocalAPNsCore: Sendable {
         _ request: ProviderRequest, identity: inout ConnectionIdentity, connection: Int, stream: HTTP2StreamID
     ) -> Handled {
         let now = configuration.now()
-        // What can't be an ID is not echoed.
+        // An invalid ID isn't echoed.
         let id = request.apnsID ?? UUID().uuidString.lowercased()
         var handled = Handled(apnsID: id, fault: FaultDecision())
         var outcome: DeliveryOutcome?
@@ -145,7 +145,7 @@ final class LocalAPNsCore: Sendable {
 }
 
 extension ProviderRequest {
-    /// What the log holds of it. Never the provider token itself: who has read it could send.
+    /// Returns the request's log members, without the provider token, because anyone who reads a token could send with it.
     fileprivate func logged(detail: APNsLogDetail) -> [String: JSONValue] {
         let shown = headers.filter { $0.key != "authorization" }
         var members: [String: JSONValue] = [

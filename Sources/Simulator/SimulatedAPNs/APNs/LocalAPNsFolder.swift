@@ -2,24 +2,24 @@ package import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// What a local APNs keeps: its certificate and root, the providers' keys, the devices, what waits for them, its log.
+/// The folder of a local APNs: its certificate and root, provider keys, devices, waiting notifications, and log.
 struct LocalAPNsFolder {
     let url: URL
     private let lock: Int32
 
-    /// Makes the folder where it is missing, and takes it for one server until ``release()``.
+    /// Creates the folder if it's missing, and locks it for one server until ``release()``.
     init(_ url: URL) throws(LocalAPNsError) {
         self.url = url
         do {
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch { throw .folder(url.path(percentEncoded: false), "it can't be made") }
-        // Who may write here decides which keys are trusted, where devices connect, and which faults there are.
+        } catch { throw .folder(url.path(percentEncoded: false), "it can't be created") }
+        // Anyone who can write here decides which keys are trusted, where devices connect, and which faults there are.
         try Self.requireOwn(url)
         let path = url.appending(path: "lock").path(percentEncoded: false)
         lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else { throw .folder(path, String(cString: strerror(errno))) }
-        // The system lets go of it when the process ends, however that is.
+        // The system releases the lock when the process ends for any reason.
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             close(lock)
             throw .folder(url.path(percentEncoded: false), "another local APNs is running here")
@@ -29,22 +29,22 @@ struct LocalAPNsFolder {
     static func requireOwn(_ folder: URL) throws(LocalAPNsError) {
         let path = folder.path(percentEncoded: false)
         switch DurableFiles.stranger(in: folder) {
-        case .owner: throw .folder(path, "it belongs to another user: name a folder of your own")
-        case .writers: throw .folder(path, "others may write it: name a folder that only you can write")
+        case .owner: throw .folder(path, "it belongs to another user; choose a folder of your own")
+        case .writers: throw .folder(path, "other users can write to it; choose a folder that only you can write to")
         case nil: return
         }
     }
 
-    /// Lets another server have the folder; once only.
+    /// Releases the folder for another server. Must be called only once.
     func release() {
-        // Said aloud: a child that is about to become another program still has the descriptor.
+        // Unlock explicitly, because a child that is about to execute another program still has the descriptor.
         flock(lock, LOCK_UN)
         close(lock)
     }
 
     func path(_ name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
 
-    /// The certificate that is there, or a new one.
+    /// Returns the existing certificate, or a new one.
     func certificate() throws(LocalAPNsError) -> ServerCertificate {
         if let root = text("root.pem"), let certificate = text("server.pem"), let key = text("server-key.pem"),
             ServerCertificate.isGood(certificate)
@@ -53,14 +53,14 @@ struct LocalAPNsFolder {
         }
         let made: ServerCertificate
         do { made = try ServerCertificate.make() } catch { throw .certificate("\(error)") }
-        // The root last: who finds it finds the rest.
+        // The root is written last, so that if it exists, the rest does, too.
         try write(made.keyPEM, "server-key.pem")
         try write(made.certificatePEM, "server.pem")
         try write(made.rootPEM, "root.pem")
         return made
     }
 
-    /// The providers' keys; one is made where there is none, and its `.p8` written beside.
+    /// Returns the provider keys. If there is none, creates one and its `.p8` file.
     func providerKeys() throws(LocalAPNsError) -> [ProviderKey] {
         if let text = text("keys.json") {
             guard let keys = try? JSONDecoder().decode([ProviderKey].self, from: Data(text.utf8)) else {
@@ -80,14 +80,14 @@ struct LocalAPNsFolder {
         try write(json(address), LocalAPNsAddress.fileName)
     }
 
-    /// The devices as they were last; the last of several lines about one counts.
+    /// Returns the last known state of each device. If several lines describe the same one, the last line counts.
     func devices() -> [DeviceRecord] {
         (text("devices.jsonl") ?? "").split(separator: "\n").compactMap {
             try? JSONDecoder().decode(DeviceRecord.self, from: Data($0.utf8))
         }
     }
 
-    /// Open for adding to.
+    /// Returns the device file, open for appending.
     func deviceFile() throws(LocalAPNsError) -> FileHandle {
         let path = path("devices.jsonl")
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -95,7 +95,7 @@ struct LocalAPNsFolder {
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// What waited for devices when the server was last stopped; taken, so that it is there once.
+    /// Returns the notifications that waited for devices when the server last stopped, and removes them from the folder.
     func takeWaiting() -> [WaitingNotification] {
         defer { unlink(path("waiting.json")) }
         guard let text = text("waiting.json") else { return [] }
@@ -116,7 +116,7 @@ struct LocalAPNsFolder {
         return String(validating: data, as: UTF8.self)
     }
 
-    /// Whole or not at all; readable for nobody else.
+    /// Writes a file atomically, readable only by its owner.
     private func write(_ text: String, _ name: String) throws(LocalAPNsError) {
         let temporary = url.appending(path: "tmp.\(UUID().uuidString)")
         do throws(DurableFiles.Failure) {
@@ -126,7 +126,7 @@ struct LocalAPNsFolder {
     }
 }
 
-/// Where a local APNs listens, and what a provider and a device need to reach it: `address.json` in its folder.
+/// The addresses of a local APNs, and what a provider and a device need to reach it: `address.json` in its folder.
 package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     package var host: String
     package var port: Int
@@ -134,19 +134,19 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     package var control: String
     /// The Unix socket for devices.
     package var devices: String
-    /// The root certificate to trust, PEM.
+    /// The root certificate to trust, in PEM.
     package var root: String
-    /// The provider key that was made here, with its `.p8`; else the first.
+    /// The provider key that was created here with its `.p8` file, or else the first key.
     package var keyID: String?
     package var teamID: String?
     package var key: String?
     package var environment: APNsEnvironment
-    /// Of the faults.
+    /// The seed for injected faults.
     package var seed: UInt64
 
     package static let fileName = "address.json"
 
-    /// Reads it from a server's folder.
+    /// Reads the address from a server's folder.
     package init(inFolder folder: URL) throws(LocalAPNsError) {
         let file = folder.appending(path: Self.fileName)
         try LocalAPNsFolder.requireOwn(folder)

@@ -4,7 +4,7 @@ internal import NIOHPACK
 internal import NIOHTTP2
 internal import SealedPush
 
-/// One provider's connection, frame by frame: a channel for each stream would cost more than all of the checks.
+/// One provider's connection, handled frame by frame. A channel for each stream would cost more than all the checks.
 final class ProviderConnection: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
@@ -13,31 +13,31 @@ final class ProviderConnection: ChannelInboundHandler {
     let number: Int
     private var identity = ConnectionIdentity()
     private var throttle = StreamThrottle()
-    /// Requests that have not ended yet.
+    /// The requests that aren't complete yet.
     var requests: [HTTP2StreamID: (request: ProviderRequest, start: NIODeadline)] = [:]
-    /// Requests that are answered before their end.
+    /// The requests that are answered before they are complete.
     private var cutShort: Set<HTTP2StreamID> = []
-    /// Answers that wait for the latency fault.
+    /// The streams whose responses wait for the latency fault.
     var delayed: Set<HTTP2StreamID> = []
     private var requestCount = 0
     private(set) var lastStream = HTTP2StreamID.rootStream
     private(set) var lastRequest = NIODeadline.now()
-    /// What the peer may still send. Data for streams that have ended takes from it too, and is shown nowhere else.
+    /// The bytes that the peer may still send. Data for streams that have ended counts, too, and shows up nowhere else.
     private var windowByteCount = ProviderConnection.fullWindowByteCount
-    /// Since a GOAWAY: when its time is over, and whose it was.
+    /// The deadline after a GOAWAY, and whether the peer sent it.
     var closing: (deadline: NIODeadline, isByPeer: Bool)?
-    /// Until the first frame has come.
+    /// The handshake timeout; nil once the first frame has arrived.
     private var opening: Scheduled<Void>?
     var ticking: RepeatedTask?
 
-    /// - Parameter opening: what closes the connection unless it is cancelled.
+    /// - Parameter opening: The task that closes the connection unless it is canceled.
     init(core: LocalAPNsCore, number: Int, opening: Scheduled<Void>) {
         self.core = core
         self.number = number
         self.opening = opening
     }
 
-    /// The first SETTINGS, as observed at Apple's, but for one stream until a push was accepted.
+    /// The first SETTINGS, as observed from Apple's servers, but with a single stream until a push is accepted.
     static func settings(_ configuration: LocalAPNsConfiguration) -> HTTP2Settings {
         [
             HTTP2Setting(parameter: .headerTableSize, value: 4_096),
@@ -67,7 +67,7 @@ final class ProviderConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         if let opening {
-            // Its SETTINGS: nothing else may come first.
+            // The first frame must be the peer's SETTINGS.
             opening.cancel()
             self.opening = nil
         }
@@ -110,10 +110,10 @@ final class ProviderConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Of one stream: it has been reset, and the others go on.
+        // The error affects one stream, which has been reset. The others continue.
         if error is NIOHTTP2Errors.StreamError { return }
-        // RFC 9113, 6.8: what the peer had sent before it saw GOAWAY is ignored. The library drops such streams'
-        // headers, and then misses the stream for their data. It must not cost the peer the answers to what was taken.
+        // RFC 9113, 6.8: ignore what the peer sent before it saw GOAWAY. The library drops such streams' headers and then
+        // reports their data as an error, which must not cost the peer the responses to earlier requests.
         if let closing, !closing.isByPeer { return }
         core.note("connection-error", connection: number, ["error": .string(String(describing: type(of: error)))])
         context.close(promise: nil)
@@ -125,7 +125,7 @@ final class ProviderConnection: ChannelInboundHandler {
         _ headers: HTTP2Frame.FramePayload.Headers, on stream: HTTP2StreamID, _ context: ChannelHandlerContext
     ) {
         if let open = requests[stream] {
-            // Trailers: nothing in them matters.
+            // These are trailers, whose contents don't matter.
             if headers.endStream { end(open.request, on: stream, context) }
             return
         }
@@ -149,7 +149,7 @@ final class ProviderConnection: ChannelInboundHandler {
         if data.endStream {
             end(open.request, on: stream, context)
         } else if open.request.bodyByteCount > Self.patience {
-            // It is too large already; what else comes is not waited for.
+            // The body is already too large, so don't wait for the rest.
             cutShort.insert(stream)
             end(open.request, on: stream, context)
         }
@@ -161,7 +161,7 @@ final class ProviderConnection: ChannelInboundHandler {
         lastRequest = .now()
         let handled = core.handle(request, identity: &identity, connection: number, stream: stream)
         let faults = core.faults
-        // What the peer is not told about changes nothing for it.
+        // A response that the peer doesn't get must not change its stream limit.
         if handled.fault.answer == .given,
             let limit = throttle.count(handled.refusal, afterError: faults.streamsAfterError)
         {
@@ -194,7 +194,7 @@ final class ProviderConnection: ChannelInboundHandler {
     private func answer(_ handled: LocalAPNsCore.Handled, on stream: HTTP2StreamID, _ context: ChannelHandlerContext) {
         defer {
             if cutShort.remove(stream) != nil, handled.fault.answer == .given {
-                // The answer first: a reset throws away what has not been flushed.
+                // Flush the response first, because a reset discards anything that hasn't been flushed.
                 context.flush()
                 write(.rstStream(.noError), on: stream, context)
             }
@@ -224,15 +224,15 @@ final class ProviderConnection: ChannelInboundHandler {
         context.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: nil)
     }
 
-    /// HTTP/2's own handler goes by it only once the peer has acknowledged the settings.
+    /// The HTTP/2 handler enforces this limit only after the peer has acknowledged the settings.
     private static let maximumHeaderByteCount = 8_000
-    /// A body longer than this is answered before its end. It is less than a stream's window, which is never widened.
+    /// A longer body is answered before it's complete. This is less than a stream's window, which is never enlarged.
     private static let patience = 8_192
-    /// The connection's window at the start. Source: RFC 9113, 6.9.2.
+    /// The connection's initial window. Source: RFC 9113, 6.9.2.
     private static let fullWindowByteCount = 65_535
 }
 
-/// How a connection ends: what is too slow, GOAWAY from either side, and what is still owed then.
+/// The end of a connection: timeouts, GOAWAY from either side, and the responses that are still owed.
 extension ProviderConnection {
     func tick(_ context: ChannelHandlerContext) {
         let now = NIODeadline.now()
@@ -249,8 +249,8 @@ extension ProviderConnection {
         closeIfDone(context)
     }
 
-    /// Answers what has come so far, takes no more, and closes a little later: closing at once could throw away what
-    /// the peer has not read yet.
+    /// Sends GOAWAY: answers the requests received so far, accepts no more, and closes a little later. Closing immediately
+    /// could discard data that the peer hasn't read yet.
     func goAway(_ reason: APNsReason?, _ context: ChannelHandlerContext) {
         guard closing == nil else { return }
         let json = context.channel.allocator.buffer(string: reason.map { APNsRefusal($0).json } ?? "")
@@ -262,7 +262,7 @@ extension ProviderConnection {
         beginClosing(isByPeer: false, context)
     }
 
-    /// The peer wants no more than the answers to what it has asked.
+    /// Handles the peer's GOAWAY, after which it expects only the responses to its earlier requests.
     func peerGoesAway(_ context: ChannelHandlerContext) {
         core.note("peer-goaway", connection: number)
         guard closing == nil else { return }
@@ -278,8 +278,8 @@ extension ProviderConnection {
         context.eventLoop.scheduleTask(in: time) { this.value.closeIfDone(bound.value) }
     }
 
-    /// Requests that have not ended are waited for until the closing time is over, delayed answers for as long as they
-    /// take: they were promised.
+    /// Closes the connection if nothing is owed. Waits for incomplete requests until the closing time is over, and for
+    /// delayed responses as long as they take, because they were promised.
     func closeIfDone(_ context: ChannelHandlerContext) {
         guard let closing, delayed.isEmpty else { return }
         guard NIODeadline.now() >= closing.deadline || (closing.isByPeer && requests.isEmpty) else { return }
@@ -288,14 +288,14 @@ extension ProviderConnection {
     }
 }
 
-/// Tells a connection to end.
+/// An event that makes a connection send GOAWAY.
 struct GoAwayEvent: Sendable { let reason: APNsReason? }
 
 extension Duration {
     var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 }
 
-/// How many streams a connection may have: one until a push was accepted, fewer after an error, all after a success.
+/// The stream limit of a connection: one until a push is accepted, fewer after an error, and all after a success.
 ///
 /// Source: Apple, "Sending notification requests to APNs"; the numbers were observed.
 struct StreamThrottle {

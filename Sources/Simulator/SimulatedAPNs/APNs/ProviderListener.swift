@@ -5,7 +5,7 @@ internal import NIOSSL
 internal import NIOTLS
 internal import SealedPush
 
-/// Accepts providers: TLS 1.2 or later, `h2` and nothing else.
+/// Accepts connections from providers, with TLS 1.2 or later and only the protocol `h2`.
 struct ProviderListener {
     let core: LocalAPNsCore
     let context: NIOSSLContext
@@ -19,7 +19,7 @@ struct ProviderListener {
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
             configuration.minimumTLSVersion = .tlsv12
             configuration.applicationProtocols = ["h2"]
-            // A peer that does not answer the end of TLS is not waited for.
+            // Don't wait long for a peer that doesn't answer the end of TLS.
             configuration.shutdownTimeout = .milliseconds(200)
             context = try NIOSSLContext(configuration: configuration)
         } catch {
@@ -71,14 +71,14 @@ struct ProviderListener {
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(http2(core.configuration))
-                    // The time for the handshake is that for the preface and the SETTINGS too.
+                    // The handshake timeout covers the preface and the SETTINGS, too.
                     try pipeline.addHandler(ProviderConnection(core: core, number: number, opening: deadline))
                 }
             })
         try pipeline.addHandler(watcher)
     }
 
-    /// The limits against abuse are wide: resets and changed settings are what this server is for.
+    /// Returns the HTTP/2 handler. Its abuse limits are high, because resets and changed settings are this server's purpose.
     private static func http2(_ configuration: LocalAPNsConfiguration) -> NIOHTTP2Handler {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
         connection.initialSettings = ProviderConnection.settings(configuration)
@@ -92,7 +92,7 @@ struct ProviderListener {
     }
 }
 
-/// Behind TLS: what fails there closes the connection.
+/// Closes the connection after an error in TLS or a later handler.
 private final class ClosingOnError: ChannelInboundHandler {
     typealias InboundIn = Any
 
@@ -115,7 +115,7 @@ private final class ClosingOnError: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    /// BoringSSL's word where it has one. `HTTP_REQUEST` and `WRONG_VERSION_NUMBER` are plain text.
+    /// Returns BoringSSL's name for the error, if it has one. `HTTP_REQUEST` and `WRONG_VERSION_NUMBER` mean plain text.
     private static func word(for error: any Error) -> String {
         let text = String(describing: error)
         let parts = text.split(separator: "OPENSSL_internal:", maxSplits: 1)

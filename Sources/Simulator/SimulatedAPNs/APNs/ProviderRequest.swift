@@ -4,17 +4,17 @@ internal import NIOHPACK
 internal import PushCore
 internal import SealedPush
 
-/// One request as it came: the headers that APNs knows, and the body up to the largest that any push may have.
+/// One request as received: the headers that APNs defines, and the body up to the largest size that any push may have.
 struct ProviderRequest {
     private(set) var method = ""
     private(set) var path = ""
     private(set) var headers: [String: String] = [:]
-    /// Further ones under a name that there was already.
+    /// Further headers with a name that already occurred.
     private(set) var repeated: [(name: String, value: String)] = []
-    /// What does not fit is counted and thrown away.
+    /// The body. Data beyond the largest size is counted but discarded.
     private(set) var body = ByteBuffer()
     private(set) var bodyByteCount = 0
-    /// As HTTP/2 counts: 32 more for each field.
+    /// The size of the headers as HTTP/2 counts it, with 32 more bytes for each field.
     private(set) var headerByteCount = 0
 
     private static let names: Set = [
@@ -40,21 +40,21 @@ struct ProviderRequest {
         if bodyByteCount <= PushType.maximumPayloadByteCount { body.writeBuffer(&data) }
     }
 
-    /// `apns-id`, if it is the canonical text of a UUID. Whether Apple takes capitals is not known.
+    /// The value of `apns-id`, if it's a UUID in canonical form. Whether Apple accepts uppercase isn't known.
     var apnsID: String? {
         headers["apns-id"].flatMap { UUID(uuidString: $0)?.uuidString.lowercased() == $0 ? $0 : nil }
     }
 }
 
-/// The checks of a request, in the order in which this server makes them. Apple's order is not published.
+/// The checks of a request, in this server's order. Apple's order isn't published.
 ///
 /// 1. `:method` (405), 2. `:path` (404, `MissingDeviceToken`), 3. repeated headers, 4. the provider token (403, 429;
 /// see ``ProviderTokens``), 5. `apns-id`, 6. `apns-push-type`, 7. `apns-topic` and its suffix, 8. `apns-priority`,
-/// 9. `apns-expiration`, 10. `apns-collapse-id`, 11. an empty payload, 12. its size, 13. its JSON, 14. whether it fits
-/// the push type; then the device token (``DeviceRegistry``): 15. `BadDeviceToken`, 16. `DeviceTokenNotForTopic`, 17. 410,
-/// 18. too many requests for one device.
+/// 9. `apns-expiration`, 10. `apns-collapse-id`, 11. an empty payload, 12. its size, 13. its JSON, 14. whether it
+/// fits the push type; then the device token (``DeviceRegistry``): 15. `BadDeviceToken`, 16. `DeviceTokenNotForTopic`,
+/// 17. 410, 18. too many requests for one device.
 extension ProviderRequest {
-    /// Checks 1 to 3.
+    /// Makes checks 1 to 3, and returns the device token.
     func deviceToken() throws(APNsRefusal) -> String {
         guard method == "POST" else { throw APNsRefusal(.methodNotAllowed) }
         let prefix = "/3/device"
@@ -66,7 +66,7 @@ extension ProviderRequest {
         return String(rest.dropFirst())
     }
 
-    /// Checks 5 to 14.
+    /// Makes checks 5 to 14, and returns the notification and its bundle ID.
     func notification(
         id: String, at now: Int64
     ) throws(APNsRefusal) -> (notification: APNsNotification, bundleID: String) {
@@ -115,22 +115,22 @@ extension ProviderRequest {
     }
 }
 
-/// A request that passed every check, on its way to a device.
+/// A notification that passed every check, on its way to a device.
 package struct APNsNotification: Codable, Hashable, Sendable {
     package var apnsID: String
     package var pushType: PushType
     package var priority: Int
-    /// Nil: for as long as APNs stores. 0: one attempt.
+    /// The expiration, in seconds since 1970. Nil: as long as APNs stores notifications. 0: a single attempt.
     package var expiration: Int64?
     package var collapseID: String?
     package var payload: Data
     /// Milliseconds since 1970.
     package var received: Int64
 
-    /// What `UNNotificationRequest.identifier` will be. Source: Apple, that property's page.
+    /// The value of `UNNotificationRequest.identifier` on the device. Source: Apple, that property's page.
     package var identifier: String { collapseID ?? apnsID }
 
-    /// Whether APNs stores it for a device that is away, at this time in seconds since 1970.
+    /// Whether APNs stores it for an offline device, at this time in seconds since 1970.
     func isStored(at now: Int64) -> Bool {
         let longest = received / 1_000 + Self.storageTime
         return min(expiration ?? longest, longest) > now
@@ -140,8 +140,8 @@ package struct APNsNotification: Codable, Hashable, Sendable {
     private static let storageTime: Int64 = 30 * 86_400
 }
 
-/// `apns-push-type`, with what each asks of topic, priority and size. Source: Apple, "Sending notification requests to
-/// APNs".
+/// A push type, `apns-push-type`, and its requirements for topic, priority, and size. Source: Apple, "Sending
+/// notification requests to APNs".
 package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
     case alert
     case background
@@ -155,7 +155,7 @@ package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
     case voip
     case widgets
 
-    /// What `apns-topic` has behind the bundle ID. `mdm` has a topic of its own, without a suffix.
+    /// The suffix of `apns-topic` after the bundle ID. `mdm` has its own topic, without a suffix.
     var topicSuffix: String {
         switch self {
         case .alert, .background, .mdm: ""
@@ -174,7 +174,7 @@ package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
 
     static let maximumPayloadByteCount = 5_120
 
-    /// The bundle ID that a topic is of, and the suffix that it has.
+    /// Splits a topic into its bundle ID and suffix.
     static func split(topic: String) -> (bundleID: String, suffix: String) {
         for suffix in suffixes where topic.hasSuffix(suffix) {
             return (String(topic.dropLast(suffix.utf8.count)), suffix)
@@ -184,7 +184,7 @@ package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
 
     private static let suffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
 
-    /// Apple: the push type "must accurately reflect the contents of your notification's payload".
+    /// Whether it fits the payload. Apple: it "must accurately reflect the contents of your notification's payload".
     func fits(_ aps: [String: JSONValue]) -> Bool {
         let isVisible = ["alert", "badge", "sound"].contains { aps[$0] != nil }
         switch self {
@@ -196,14 +196,14 @@ package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Apple's word for a refusal, and its HTTP status. Source: Apple, "Handling notification responses from APNs".
+/// Apple's reason for a refusal, and its HTTP status. Source: Apple, "Handling notification responses from APNs".
 package enum APNsReason: String, Hashable, Sendable, CaseIterable {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
     case badExpirationDate = "BadExpirationDate"
     case badMessageID = "BadMessageId"
     case badPriority = "BadPriority"
-    /// Apple lists it for broadcasts only; here for a payload that is no JSON object with `aps`.
+    /// Apple lists this for broadcasts only; here it's for a payload that isn't a JSON object with `aps`.
     case badRequestPayload = "BadRequestPayload"
     case badTopic = "BadTopic"
     case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
@@ -241,12 +241,12 @@ package enum APNsReason: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it counts against the connection. Source: Apple, the same page: 4xx does, "410 isn't considered an error
+    /// Whether it counts against the connection. Source: Apple, the same page: 4xx does, but "410 isn't considered an error
     /// condition".
     package var isErrorCondition: Bool { (400..<500).contains(status) && status != 410 }
 }
 
-/// A refusal: the reason, and with 410 since when.
+/// A refusal: the reason and, for 410, the time since when.
 package struct APNsRefusal: Error, Hashable, Sendable {
     package let reason: APNsReason
     /// Milliseconds since 1970.
@@ -257,7 +257,7 @@ package struct APNsRefusal: Error, Hashable, Sendable {
         self.timestamp = timestamp
     }
 
-    /// The answer's body.
+    /// The response's body.
     var json: String {
         guard let timestamp else { return "{\"reason\":\"\(reason.rawValue)\"}" }
         return "{\"reason\":\"\(reason.rawValue)\",\"timestamp\":\(timestamp)}"

@@ -11,13 +11,13 @@ final class ProviderTokens: Sendable {
 
     func register(_ key: ProviderKey) { keys.withLock { $0[key.keyID] = key } }
 
-    /// A token whose signature was good. Its age is checked at each request.
+    /// A token with a valid signature. Its age is checked at each request.
     struct Verified: Sendable {
         let key: ProviderKey
         let issued: Int64
     }
 
-    /// Reads `bearer TOKEN`. Costs a P-256 verification, 0.1 ms or so; a connection remembers its current token.
+    /// Verifies `bearer TOKEN`. Takes a P-256 verification, about 0.1 ms; a connection remembers its current token.
     func verify(_ authorization: String) throws(APNsRefusal) -> Verified {
         let prefix = "bearer "
         guard authorization.utf8.count <= Self.maximumByteCount else { throw APNsRefusal(.invalidProviderToken) }
@@ -44,8 +44,8 @@ final class ProviderTokens: Sendable {
     private static let maximumByteCount = 4_096
 }
 
-/// What one connection remembers of provider tokens: the first push binds it to a team, and its tokens may not change
-/// too often.
+/// A connection's memory of its provider tokens. The first push binds it to a team, and its tokens must not change too
+/// often.
 struct ConnectionIdentity {
     private var first: ProviderKey?
     private var current: (text: String, token: ProviderTokens.Verified)?
@@ -68,29 +68,29 @@ struct ConnectionIdentity {
             }
         }
         if first == nil { first = token.key }
-        // An older token that is still good may be used beside the newest; it is not remembered.
+        // A valid older token may be used in addition to the newest, but isn't remembered.
         if current.map({ token.issued >= $0.token.issued }) ?? true { current = (authorization, token) }
         return token.key
     }
 
     private func checkAge(_ token: ProviderTokens.Verified, at now: Int64) throws(APNsRefusal) {
-        // Both ends of the range are so far apart that a difference could overflow.
+        // Compare without subtracting: the two times may be so far apart that their difference would overflow.
         guard token.issued >= now - Self.maximumAge else { throw APNsRefusal(.expiredProviderToken) }
         guard token.issued <= now + Self.futureTolerance else { throw APNsRefusal(.invalidProviderToken) }
     }
 
-    /// In seconds. Apple: a token is good for an hour, and is not to be renewed more often than every 20 minutes.
+    /// In seconds. Apple: a token is valid for an hour, and must not be renewed more often than every 20 minutes.
     private static let (maximumAge, updateInterval): (Int64, Int64) = (3_600, 1_200)
-    /// For clocks that don't agree, in seconds; Apple publishes no number.
+    /// The tolerance for clock differences, in seconds; Apple publishes no number.
     private static let futureTolerance: Int64 = 300
 }
 
-/// A provider's key as the server knows it: its ID, the team, and the public half. It is for the whole team.
+/// A provider's key as the server knows it: its ID, the team, and the public key. It's valid for the whole team.
 package struct ProviderKey: Codable, Hashable, Sendable {
-    /// Apple's have ten characters.
+    /// The key ID. Apple's have ten characters.
     package var keyID: String
     package var teamID: String
-    /// P-256, PEM.
+    /// The public key, P-256 in PEM.
     package var publicKey: String
 
     package init(keyID: String, teamID: String, publicKey: String) {
@@ -99,7 +99,7 @@ package struct ProviderKey: Codable, Hashable, Sendable {
         self.publicKey = publicKey
     }
 
-    /// A new key pair: what the server keeps, and the `.p8` file's text for the provider.
+    /// Creates a key pair. Returns the public key for the server, and the `.p8` file's text for the provider.
     package static func make() -> (key: ProviderKey, p8: String) {
         let secret = P256.Signing.PrivateKey()
         let key = ProviderKey(keyID: randomID(), teamID: randomID(), publicKey: secret.publicKey.pemRepresentation)
@@ -110,7 +110,7 @@ package struct ProviderKey: Codable, Hashable, Sendable {
         String((0..<10).map { _ in "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789".randomElement() ?? "A" })
     }
 
-    /// The public half of what a file holds: a public key in PEM, or a `.p8`.
+    /// Returns the public key in PEM from a file's text, which may be a public key in PEM or a `.p8`.
     package static func publicKey(pem: String) -> String? {
         if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return key.pemRepresentation }
         return (try? P256.Signing.PrivateKey(pemRepresentation: pem))?.publicKey.pemRepresentation

@@ -3,14 +3,14 @@ internal import Foundation
 internal import SwiftASN1
 internal import X509
 
-/// The server's certificate and the root that signed it. The root's secret key is forgotten at once: who trusts this
-/// root trusts one server.
+/// The server's certificate and the root that signed it. The root's private key is discarded immediately, so trusting
+/// this root means trusting one server.
 struct ServerCertificate {
     let rootPEM: String
     let certificatePEM: String
     let keyPEM: String
 
-    /// Makes a certificate for `localhost` and the loopback addresses.
+    /// Creates a certificate for `localhost` and the loopback addresses.
     static func make(at now: Date = Date(), validity: TimeInterval = 397 * 86_400) throws -> ServerCertificate {
         let rootKey = P256.Signing.PrivateKey()
         let serverKey = P256.Signing.PrivateKey()
@@ -44,7 +44,7 @@ struct ServerCertificate {
             certificatePEM: try server.serializeAsPEM().pemString + "\n", keyPEM: serverKey.pemRepresentation + "\n")
     }
 
-    /// Whether a certificate is good for another day.
+    /// Whether a certificate is valid for at least another day.
     static func isGood(_ pem: String, at now: Date = Date()) -> Bool {
         guard let certificate = try? Certificate(pemEncoded: pem) else { return false }
         return certificate.notValidBefore <= now && certificate.notValidAfter > now.addingTimeInterval(86_400)

@@ -6,25 +6,25 @@ internal import PushCore
 internal import PushSimulator
 internal import SealedPush
 
-/// A page that shows in a browser what a local APNs does: its counts, the phones' lock screens, and the newest events.
+/// A web page that shows the activity of a local APNs: its counts, the phones' lock screens, and the newest events.
 ///
-/// It is HTML without a script, written anew for each request; the browser asks again every second. All texts are
-/// escaped. It is for this machine alone, and its address holds a secret, because every user of a machine reaches its
-/// ports: Docs/Decisions/0041-a-page-to-watch.md. Safe from several threads.
+/// It's HTML without scripts, rendered for each request; the browser reloads it every second. All text is escaped.
+/// Only this machine can reach it. Its address holds a secret, because every user of a machine can reach its ports
+/// (Docs/Decisions/0041-a-page-to-watch.md). Thread-safe.
 final class WatchPage: Sendable {
     private let secret = Hex.encode(SecureRandom.bytes(count: 16))
     private let state = Locked(State())
     private static let (lineLimit, phoneLimit, screenLimit) = (200, 20, 10)
 
     private struct State {
-        /// The newest first.
+        /// The events, newest first.
         var lines: [(text: String, tone: Tone)] = []
         var phones: [(name: String, screen: [ShownOnDevice])] = []
     }
 
     private enum Tone: String { case plain, good, bad }
 
-    /// Returns the listener, and the address to type into a browser.
+    /// Returns the listener, and the address to open in a browser.
     func listen(
         at place: PagePlace, of core: LocalAPNsCore, _ group: any EventLoopGroup
     ) async throws(LocalAPNsError) -> (listener: HTTPListener, address: String) {
@@ -39,12 +39,12 @@ final class WatchPage: Sendable {
 
     func requested(device: String?, reason: String?) {
         state.withLock { state in
-            let text = "APNs: a push for \(device ?? "nobody"): \(reason ?? "accepted")"
+            let text = "APNs: a push for \(device ?? "an unknown device"): \(reason ?? "accepted")"
             Self.add(text, reason == nil ? .plain : .bad, &state)
         }
     }
 
-    /// A device may say anything: its texts are cut here, whoever has cut them before.
+    /// Adds a notification to a device's screen. Its texts are cut here, because a device may send anything.
     func showed(_ shown: ShownOnDevice, on device: String) {
         let shown = shown.cut
         state.withLock { state in
@@ -67,7 +67,7 @@ final class WatchPage: Sendable {
 
     private static func tone(of shown: ShownOnDevice) -> Tone { shown.outcome == .opened ? .good : .bad }
 
-    /// Nothing may be run, loaded, or asked for but the page's own style, and no other site may show or read the page.
+    /// The headers that allow nothing but the page's own style, and that keep other sites from showing or reading the page.
     private static let rules = HTTPFields(
         [
             "Content-Security-Policy":
@@ -92,13 +92,13 @@ final class WatchPage: Sendable {
             answer("plain", "\(status.reasonPhrase)\n".utf8, status)
         }
 
-        // A name that somebody else has pointed at this machine is not one of its own. A tunnel has another port.
+        // Another name that resolves to this machine isn't accepted. The port may differ, as through a tunnel.
         let host = request.head.authority?.replacing(/:[0-9]+$/, with: "")
         guard PagePlace.hosts.contains(where: { $0 == host }) else { return refuse(.misdirectedRequest) }
         let (path, prefix) = (Array((request.head.path ?? "").utf8), Array("/\(secret)/".utf8))
         guard ConstantTime.areEqual(Array(path.prefix(prefix.count)), prefix) else { return refuse(.notFound) }
         let file = String(decoding: path.dropFirst(prefix.count), as: UTF8.self)
-        // A link to the page may stand anywhere; a part of another site's page may not ask for it.
+        // Links to the page are allowed anywhere, but another site's page must not load it.
         let site = Self.fetch(of: request, "Site")
         let isOpened = file.isEmpty && Self.fetch(of: request, "Dest") == "document"
         guard isOpened || site == nil || site == "none" || site == "same-origin" else { return refuse(.forbidden) }
@@ -129,7 +129,7 @@ final class WatchPage: Sendable {
             <section>
             \(Self.table("Pushes", answers + refusals))
             \(Self.table("Phones", [
-                ("known", devices.devices), ("online", devices.online), ("pushes that wait", devices.waiting),
+                ("known", devices.devices), ("online", devices.online), ("waiting pushes", devices.waiting),
             ]))
             </section>
             <section>\(phones.joined(separator: "\n"))</section>
@@ -142,20 +142,20 @@ final class WatchPage: Sendable {
         return "<div>\(element("h2", "", heading))<table>\(rows.joined())</table></div>"
     }
 
-    /// An element that holds a text and nothing else, whatever the text is made of.
+    /// Returns an element with escaped text.
     private static func element(_ name: String, _ classes: String, _ text: String) -> String {
         let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
         return "<\(name) class=\"text \(classes)\" dir=\"auto\">\(escaped)</\(name)>"
     }
 }
 
-/// Where a page is shown: a port of this machine.
+/// The address of a page: a port of this machine.
 package struct PagePlace: Sendable, Equatable {
     package let host: String
-    /// 0: any free one.
+    /// The port; 0 for any free one.
     package let port: Int
 
-    /// As a browser names this machine.
+    /// A browser's names for this machine.
     static let hosts = ["127.0.0.1", "[::1]", "localhost"]
 
     /// Parses HOST:PORT.
@@ -167,11 +167,11 @@ package struct PagePlace: Sendable, Equatable {
     }
 }
 
-/// What a person sees of one push, on its way from the device's process to the page.
+/// The visible result of one push, sent from the device's process to the page.
 struct ShownOnDevice: Codable, Equatable {
     private(set) var identifier: String
     private(set) var outcome: DeliveredPush.Outcome
-    /// Why it did not open, or was not shown.
+    /// The reason that it didn't open or wasn't shown.
     private(set) var reason: String?
     private(set) var title: String
     private(set) var subtitle: String
@@ -187,7 +187,7 @@ struct ShownOnDevice: Codable, Equatable {
         self = cut
     }
 
-    /// With no more of each text than a page shows.
+    /// A copy with each text cut to the length that a page shows.
     var cut: ShownOnDevice {
         func cut(_ text: String) -> String { String(decoding: text.utf8.prefix(500), as: UTF8.self) }
         var shown = self

@@ -4,23 +4,23 @@ internal import NIOPosix
 internal import PushCore
 package import PushSimulator
 
-/// One or more simulated devices' connection to a local APNs: registers them, receives as it arrives, goes offline and
-/// comes back, and survives the server's restart. Safe from several threads.
+/// The connection of one or more simulated devices to a local APNs. Registers them, receives notifications, goes offline
+/// and comes back, and survives the server's restart. Thread-safe.
 package final class DeviceReceiver: Sendable {
-    /// A notification that has arrived. The server sends it again, to this device's next connection, unless it is
-    /// acknowledged.
+    /// A notification that has arrived. Unless it's acknowledged, the server sends it again on this device's next
+    /// connection.
     package struct Arrival: Sendable {
-        /// The place of the device among the receiver's.
+        /// The index of the device among the receiver's devices.
         package let device: Int
         package let notification: APNsNotification
         let number: UInt64
         let token: String
-        /// The connection by which it came. Once that has ended, an acknowledgment means nothing: it comes again.
+        /// The connection that it arrived on. After that has ended, acknowledging has no effect, and it arrives again.
         let client: DeviceClient
 
-        /// The notification was shown, or never will be: the server forgets it.
+        /// Tells the server to forget the notification, because it was shown or never will be.
         ///
-        /// - Parameter push: what a person sees of it, for whoever looks at the server's page.
+        /// - Parameter push: The visible result, for the server's page.
         package func acknowledge(showing push: DeliveredPush? = nil) {
             let shown = push.map { ShownOnDevice($0, identifier: notification.identifier) }
             client.send(.acknowledge(number: number, token: token, shown: shown))
@@ -28,15 +28,15 @@ package final class DeviceReceiver: Sendable {
     }
 
     package enum Event: Sendable {
-        /// Every device is registered and there; the tokens in the order of the devices.
+        /// Every device is registered and online. The tokens are in the order of the devices.
         case online(tokens: [String])
         case offline
-        /// The server can't be reached; it is tried again after a while.
+        /// The server can't be reached; the receiver will try again after a pause.
         case unreachable(String)
         case arrived(Arrival)
     }
 
-    /// As many devices share one connection.
+    /// The number of devices that may share one connection.
     package static let maximumDeviceCount = 10_000
 
     private let socket: String
@@ -53,9 +53,9 @@ package final class DeviceReceiver: Sendable {
     }
 
     /// - Parameters:
-    ///   - folder: the local APNs'.
-    ///   - topic: of the app that registers on each device.
-    ///   - handler: called one event after another, on a thread that it must not hold up for long.
+    ///   - folder: The folder of the local APNs.
+    ///   - topic: The topic of the app that registers on each device.
+    ///   - handler: Called for one event after another, on a thread that it must not block for long.
     package init(folder: URL, topic: String, names: [String], handler: @escaping @Sendable (Event) -> Void) {
         socket = folder.appending(path: DeviceSocket.name).path(percentEncoded: false)
         self.topic = topic
@@ -64,7 +64,7 @@ package final class DeviceReceiver: Sendable {
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     }
 
-    /// Until ``stop()``: connects, and again whenever the connection ends, after 50 ms at first and at most 2 s.
+    /// Connects, and reconnects whenever the connection ends, until ``stop()``. Pauses 50 ms at first, and at most 2 s.
     package func run() async {
         var pause = Duration.milliseconds(50)
         while !state.withLock({ $0.isStopped }) {
@@ -76,7 +76,7 @@ package final class DeviceReceiver: Sendable {
                 try await serveOneConnection()
                 pause = .milliseconds(50)
             } catch {
-                // At random, so that a thousand devices do not come back at once.
+                // Random, so that a thousand devices don't come back at once.
                 let wait = pause * Double.random(in: 0.5...1)
                 handler(.unreachable("\(type(of: error))"))
                 try? await Task.sleep(for: wait)
@@ -87,7 +87,7 @@ package final class DeviceReceiver: Sendable {
         try? await group.shutdownGracefully()
     }
 
-    /// Comes back, or goes away as if the network had gone: what is in flight is not acknowledged.
+    /// Connects, or disconnects as if the network were gone, leaving notifications in flight unacknowledged.
     package func setOnline(_ isOnline: Bool) {
         let link = state.withLock { state in
             state.isWanted = isOnline
@@ -96,7 +96,7 @@ package final class DeviceReceiver: Sendable {
         link?.close()
     }
 
-    /// Ends ``run()``; what was not acknowledged comes again.
+    /// Ends ``run()``. Unacknowledged notifications arrive again later.
     package func stop() {
         let link = state.withLock { state in
             state.isStopped = true
@@ -119,7 +119,7 @@ package final class DeviceReceiver: Sendable {
     }
 }
 
-/// The devices' end of one connection.
+/// The devices' side of one connection.
 final class DeviceClient: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
@@ -130,7 +130,7 @@ final class DeviceClient: ChannelInboundHandler, Sendable {
 
     private struct State {
         var received = ByteBuffer()
-        /// By token.
+        /// The index of each device, by token.
         var places: [String: Int] = [:]
     }
 

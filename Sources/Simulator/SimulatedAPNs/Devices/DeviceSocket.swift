@@ -3,19 +3,19 @@ internal import NIOCore
 internal import NIOPosix
 internal import PushCore
 
-/// What devices and a local APNs tell each other over a Unix socket: one JSON object a line.
+/// A message between devices and a local APNs over a Unix socket: one JSON object per line.
 ///
-/// A Unix socket rather than TLS: the folder's permissions say who may be a device, and nothing leaves the machine.
+/// A Unix socket replaces TLS: the folder's permissions decide who may be a device, and no data leaves the machine.
 enum DeviceFrame: Codable, Equatable {
-    /// From the devices of one connection, which are there from now on. Answered by `registered`.
+    /// Sent by a connection's devices, which are online from now on. Answered by `registered`.
     case register(topic: String, names: [String])
     /// The tokens, in the order of the names.
     case registered(tokens: [String])
     case notification(number: UInt64, token: String, notification: APNsNotification)
-    /// From a device: it was shown, and is never to be sent again. With what a person sees of it, for a page.
+    /// Sent by a device: the notification was shown and must not be sent again. For a page, it includes the visible result.
     case acknowledge(number: UInt64, token: String, shown: ShownOnDevice?)
 
-    /// No line is longer: the longest names of as many devices as there may be are shorter.
+    /// The longest line, with room for the maximum number of devices with the longest names.
     static let maximumByteCount = 4 << 20
 
     var bytes: ByteBuffer {
@@ -28,7 +28,7 @@ enum DeviceFrame: Codable, Equatable {
 
     enum Failure: Error { case malformed }
 
-    /// Takes one frame off the front. Returns nil if it has not arrived whole.
+    /// Removes and returns the first frame, or returns nil if it isn't complete yet.
     static func read(from buffer: inout ByteBuffer) throws(Failure) -> DeviceFrame? {
         guard let end = buffer.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else {
             guard buffer.readableBytes <= maximumByteCount else { throw .malformed }
@@ -82,7 +82,7 @@ enum DeviceSocket {
         return try await withShortPath(path) { path in try await bootstrap.connect(unixDomainSocketPath: path).get() }
     }
 
-    /// A socket's path has 107 bytes at most: a longer one is reached through an open descriptor of its folder.
+    /// Shortens a socket's path, which may have at most 107 bytes, by opening its folder and using the descriptor.
     static func withShortPath<Result>(_ path: String, _ body: (String) async throws -> Result) async throws
         -> Result
     {
@@ -95,7 +95,7 @@ enum DeviceSocket {
     }
 }
 
-/// The way to the devices behind one connection.
+/// The link to the devices of one connection.
 private final class ConnectedDevices: DeviceLink {
     private let channel: any Channel
 
@@ -108,7 +108,7 @@ private final class ConnectedDevices: DeviceLink {
     func send(_ frame: DeviceFrame) { channel.writeAndFlush(frame.bytes, promise: nil) }
 }
 
-/// The server's end of one connection with devices.
+/// The server's side of one connection with devices.
 private final class DeviceConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -143,7 +143,7 @@ private final class DeviceConnection: ChannelInboundHandler {
         case .register(let topic, let names):
             guard tokens.isEmpty else { throw .malformed }
             tokens = names.map { core.registry.register(name: $0, bundleID: topic) }
-            // The tokens first: nothing arrives before its device knows its own.
+            // Send the tokens first, so that no notification arrives before its device knows its own token.
             link.send(.registered(tokens: tokens))
             core.registry.connect(tokens, link: link)
         case .acknowledge(let number, let token, let shown):
