@@ -1,13 +1,13 @@
-// What a message costs to seal, in processor time of this process: `node benchmark.js [COUNT]`.
+// Measures the processor time to seal a message: `node benchmark.js [COUNT]`.
 
 import { Device, generateSenderSecret, Sender } from 'sealed-push'
-import { Phone } from './tests/support.js'
+import { Phone } from 'sealed-push/testing'
 
 const count = Number(process.argv[2] ?? 5_000)
 const sender = new Sender(generateSenderSecret(), { topic: 'com.example.app' })
-const phone = new Phone()
-// A key that has answered, as a database has it.
-const state = JSON.stringify({ ...Device.enroll(phone.record(), { topic: 'com.example.app' }).toJSON(), proven: phone.recipients })
+const phone = new Phone({ topic: 'com.example.app' })
+// A device with a proven key, as a database stores it.
+const state = JSON.stringify({ ...Device.enroll(phone.record, { topic: 'com.example.app' }).toJSON(), proven: phone.recipients })
 const device = Device.fromJSON(JSON.parse(state))
 const content = { alert: { title: 'Nina', body: 'Lunch at one?' } }
 

@@ -1,4 +1,4 @@
-"""What a message costs to seal, in processor time of this process: `python3 benchmark.py [COUNT]`."""
+"""Measures the processor time to seal a message: `python3 benchmark.py [COUNT]`."""
 
 import json
 import pathlib

@@ -1,7 +1,7 @@
-"""Sends pushes with aioapns to a local APNs and prints what it is told, one JSON object a line.
+"""Sends pushes with aioapns to a local APNs and prints the responses, one JSON object per line.
 
 Usage: aioapns-client.py ADDRESS.JSON TOPIC COUNT [--own-context] TOKEN...
-COUNT notifications go to the first token at once; then one to each token.
+Sends COUNT notifications to the first token concurrently, and then one to each token.
 """
 
 import asyncio

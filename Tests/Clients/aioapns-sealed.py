@@ -1,12 +1,11 @@
-"""Seals full pushes with Clients/Python and sends them with aioapns as its README says, one JSON object a line.
+"""Seals full pushes with Clients/Python, sends them with aioapns as its README shows, and prints one JSON object per line.
 
 Usage: aioapns-sealed.py ADDRESS.JSON TOPIC TOKEN
-The first push keeps six bytes back for the spaces that aioapns adds, the second none.
+The first push reserves six bytes for the spaces that aioapns adds; the second reserves none.
 """
 
 import asyncio
 import json
-import os
 import pathlib
 import re
 import ssl
@@ -18,7 +17,7 @@ sys.path.insert(0, str(CLIENT / "src"))
 
 import sealed_push  # noqa: E402
 from aioapns import APNs, connection  # noqa: E402
-from sealed_push.protocol import hpke, key_text  # noqa: E402
+from sealed_push.testing import Phone  # noqa: E402
 
 
 async def main() -> None:
@@ -38,7 +37,7 @@ async def main() -> None:
     readme = {}
     exec(next(block for block in blocks if "aioapns" in block), readme)
 
-    recipient = key_text.encode(key_text.RECIPIENT, hpke.public_key(os.urandom(32)))
+    (recipient,) = Phone(topic=topic).recipients
     for reserve in (6, 0):
         secret = sealed_push.generate_sender_secret()
         sender = sealed_push.Sender(secret, topic=topic, padding="full", reserve=reserve)

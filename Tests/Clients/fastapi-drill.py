@@ -1,8 +1,8 @@
-"""Examples/FastAPI with a real PostgreSQL, a local APNs and simulated phones: the service and the database are killed while
-people write. Prints what became of it as one line of JSON.
+"""Runs Examples/FastAPI with a real PostgreSQL, a local APNs, and simulated phones, and kills the service and the database while
+messages are written. Prints the result as one line of JSON.
 
 Usage: fastapi-drill.py PROGRAMS MESSAGES PHONES
-PROGRAMS is the folder of sealedpush and device-simulator. Exit status: 0 all is well; 1 otherwise.
+PROGRAMS is the folder of sealedpush and device-simulator. Exit status: 0 if all is well, 1 otherwise.
 """
 
 import collections
@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
 POSTGRES = pathlib.Path("/usr/lib/postgresql/15/bin")
 TOPIC = "com.example.app"
-# The last resort against a test that hangs.
+# Seconds after which a hanging test fails.
 PATIENCE = 900
 # PostgreSQL refuses to run as root.
 AS_USER = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] if os.getuid() == 0 else []
@@ -60,7 +60,7 @@ class Drill:
 
     def stop_all(self):
         for name in reversed(list(self.running)):
-            # A terminated PostgreSQL waits for its clients.
+            # After SIGTERM, PostgreSQL waits for its clients.
             self.running[name].send_signal(signal.SIGINT if name == "postgres" else signal.SIGTERM)
             try:
                 self.running[name].wait(60)
@@ -90,7 +90,7 @@ class Drill:
             return subprocess.run(words, cwd="/").returncode == 0
 
         def started():
-            # What the killed one has left behind may hold its memory for a moment.
+            # Remaining processes of the killed server may hold its memory for a moment.
             if "postgres" not in self.running or self.running["postgres"].poll() is not None:
                 words = ["-D", self.data, "-k", self.socket, "-c", "listen_addresses=", "-c", "max_connections=40"]
                 self.start("postgres", [*AS_USER, POSTGRES / "postgres", *words], cwd="/")
@@ -115,7 +115,7 @@ class Drill:
         self.start("service", words, cwd=CHECKOUT / "Examples/FastAPI", env=environment)
 
     def request(self, path, body, account, method="POST"):
-        """Status and answer; status 0 where there was none."""
+        """Returns the status and the response; status 0 if there was none."""
         connection = http.client.HTTPConnection("localhost", timeout=60)
         connection.sock = socket.socket(socket.AF_UNIX)
         try:
@@ -132,7 +132,7 @@ class Drill:
             connection.close()
 
     def insist(self, path, body, account="nina", method="POST"):
-        """As an app does: the same again, until there is an answer."""
+        """Retries the same request, as an app does, until there is a response."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             status, answer = self.request(path, body, account, method)
@@ -145,7 +145,7 @@ class Drill:
 
     def start_phones(self):
         (self.folder / "APNs").mkdir(mode=0o700)
-        # aioapns 4.0 waits for ever once the number of streams is lowered after an error.
+        # aioapns 4.0 waits forever once the number of streams is lowered after an error.
         words = ["apns", "--folder", "APNs", "--faults", '{"streamsAfterError": 1000}']
         self.start("apns", [self.programs / "device-simulator", *words])
         until("the local APNs", (self.folder / "APNs/address.json").exists)
@@ -179,7 +179,7 @@ class Drill:
 
 
 def enrollments(drill):
-    """Phones of alice's, and who else tries what with them. What is not as it should be."""
+    """Enrolls Alice's phones while others try to misuse them. Returns a list of everything that went wrong."""
     wrong = []
 
     def expect(what, found, *wanted):
@@ -191,18 +191,18 @@ def enrollments(drill):
 
     registration = drill.registration("phone-1")
     expect("nobody", put(registration, "mallory's guess")[0], 401)
-    # Mallory is first with Alice's record, and can't answer.
+    # Mallory sends Alice's record first, and can't answer.
     expect("mallory first", put(registration, "mallory")[0], 200)
     for name in drill.names:
         expect(f"enroll {name}", drill.enroll(name, "alice")[0], 204)
     expect("mallory later", put(registration, "mallory")[0], 409)
-    # The phone is handed on, and comes back.
+    # The phone is passed to another account, and comes back.
     for before, after in (("alice", "mallory"), ("mallory", "alice")):
         expect("logout", drill.insist(drill.path("phone-1"), {}, before, "DELETE")[0], 204)
         expect("login", drill.enroll("phone-1", after)[0], 204)
     expect("again", put(registration, "alice")[1].get("challenges"), [])
     expect("altered", put(registration | {"record": registration["record"][:-1]}, "alice")[0], 400)
-    # A rotation: the new key is asked for, and the record of before is answered with the newest.
+    # Rotation: the new key is challenged, and the response to the older record has the newest one.
     drill.keys("rotate", "phone-1")
     expect("rotate", drill.enroll("phone-1", "alice")[0], 204)
     status, said = put(registration, "alice")
@@ -244,7 +244,7 @@ def main(programs, messages, phones):
             writer.start()
         kills = collections.Counter()
         for part in range(1, 7):
-            # By what was written, not by the clock; while the service sends.
+            # At points in the number of messages, not in time, while the service sends.
             until("messages", lambda part=part: len(written) >= count * part // 7)
             if part % 2:
                 drill.kill("service")
@@ -281,7 +281,7 @@ def main(programs, messages, phones):
         else:
             for log in sorted(folder.glob("*.log")):
                 print(f"== {log}\n{log.read_text(errors='replace')[-3000:]}", file=sys.stderr)
-            print(f"all of it is in {folder}", file=sys.stderr)
+            print(f"everything is in {folder}", file=sys.stderr)
     return 0 if good else 1
 
 

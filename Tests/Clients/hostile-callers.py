@@ -1,10 +1,10 @@
-"""Hostile callers of `sealedpush serve`, a real process: requests of each wrong kind, some of them slow, while connections
-that say nothing stay open, and one good caller goes on sealing.
-Prints what became of it as one line of JSON.
+"""Sends hostile requests to a real `sealedpush serve`: each kind of wrong request, some of them slow, while idle connections
+stay open and one good caller keeps sealing.
+Prints the result as one line of JSON.
 
 Usage: hostile-callers.py PROGRAMS REQUESTS IDLE [SEED]
-PROGRAMS is the folder of sealedpush. Exit status: 0 the good caller got each answer, none said 5xx, memory did not grow; 1
-otherwise.
+PROGRAMS is the folder of sealedpush. Exit status: 0 if the good caller got every response, no status was 5xx, and memory did
+not grow; 1 otherwise.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ import tempfile
 TOPIC = "com.example.app"
 TOKEN = "hostile-callers-do-not-know-this-1"
 AT_ONCE = 64
-# By how much memory may grow between the first fifth of the requests and the last: what the allocator holds on to.
+# The most that memory may grow between the first and the last fifth of the requests, because the allocator keeps some.
 GROWTH = 24 << 20
 
 
@@ -67,7 +67,7 @@ def request(method, path, body=b"", token=TOKEN, kind="application/json", more="
 
 
 class Hostile:
-    """What is sent, by kind: pieces, each with a pause before the next."""
+    """The requests by kind: pieces, each with a pause before the next."""
 
     def __init__(self, seed, recipient):
         self.random = random.Random(seed)

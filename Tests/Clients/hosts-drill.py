@@ -1,10 +1,10 @@
-"""Several hosts at one outbox in PostgreSQL, with real programs: writers enqueue in transactions of their own, three couriers
-deliver to a local APNs that fails now and then, and simulated phones show what arrives. Meanwhile couriers are killed,
-connections are cut, the server is stopped at once and started again, and its synchronous standby takes over.
-Prints what became of it as one line of JSON.
+"""Several hosts with one outbox in PostgreSQL, as real programs. Writers enqueue in their own transactions, three couriers
+deliver to a local APNs that sometimes fails, and simulated phones show what arrives. Meanwhile, couriers are killed,
+connections are cut, the server is stopped immediately and started again, and its synchronous standby takes over.
+Prints the result as one line of JSON.
 
 Usage: hosts-drill.py PROGRAMS MESSAGES PHONES [KILLS [STOPS [SEED]]]
-PROGRAMS is the folder of sealedpush and device-simulator. Exit status: 0 each message was shown once; 1 otherwise.
+PROGRAMS is the folder of sealedpush and device-simulator. Exit status: 0 if each message was shown once, 1 otherwise.
 """
 
 import collections
@@ -30,7 +30,7 @@ import sealed_push  # noqa: E402
 POSTGRES = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))[-1]
 TOPIC = "com.example.app"
 COURIERS = 3
-# The last resort against a drill that hangs: without progress for so long.
+# Seconds without progress after which a hanging drill fails.
 PATIENCE = 900
 # PostgreSQL refuses to run as root.
 AS_USER = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] if os.getuid() == 0 else []
@@ -50,7 +50,7 @@ def until(what, condition):
 
 
 class Server:
-    """One PostgreSQL, over a socket in a folder of its own."""
+    """One PostgreSQL server, on a socket in its own folder."""
 
     def __init__(self, folder, name):
         self.data, self.socket, self.log = folder / name, folder / f"{name}-socket", folder / f"{name}.log"
@@ -70,7 +70,7 @@ class Server:
         ready = [POSTGRES / "pg_isready", "-q", "-h", self.socket, "-U", "push", "-d", "postgres"]
 
         def is_ready():
-            # What the stopped one has left behind may hold its memory for a moment.
+            # Remaining processes of the stopped server may hold its memory for a moment.
             if self.process is None or self.process.poll() is not None:
                 with open(self.log, "ab") as log:
                     self.process = subprocess.Popen(
@@ -80,7 +80,7 @@ class Server:
         until("PostgreSQL", is_ready)
 
     def stop_at_once(self):
-        """As `pg_ctl stop -m immediate` does."""
+        """Stops the server as `pg_ctl stop -m immediate` does."""
         self.process.send_signal(signal.SIGQUIT)
         self.process.wait()
 
@@ -147,7 +147,7 @@ class Drill:
         self.first.sql("CREATE TABLE message(id bigint PRIMARY KEY, body text NOT NULL)")
 
     def fail_over(self):
-        """The server is gone for good; its standby takes over."""
+        """Ends the server permanently; its standby takes over."""
         self.first.stop_at_once()
         self.second.run("pg_ctl", "promote", "-D", self.second.data, "-w")
         self.server = self.second
@@ -186,7 +186,7 @@ class Drill:
         self.sealedpush("device", "enroll", "--list", "tokens.jsonl", "--keyring", "Keys", "--outbox", self.address)
 
     def read(self):
-        """What the phones have said since."""
+        """Reads the phones' new output."""
         *lines, self.lines = (self.lines + self.output.read()).split(b"\n")
         for event in map(json.loads, lines):
             if event.get("event") == "online":
@@ -201,7 +201,7 @@ class Drill:
     # Writers
 
     def write(self, numbers, answers):
-        """Each message and its push in one transaction, until that is committed."""
+        """Writes each message and its push in one transaction, and retries until it is committed."""
         sender = sealed_push.Sender(self.secret, topic=TOPIC)
         db = None
         for number in numbers:
@@ -240,7 +240,7 @@ def main(programs, messages, phones, kills="10", stops="3", seed=None):
         for writer in writers:
             writer.start()
 
-        # By what was shown, not by the clock. The standby takes over in the middle.
+        # At points in the number of shown messages, not in time. The standby takes over in the middle.
         acts = ["kill"] * kills + ["stop"] * stops
         chance.shuffle(acts)
         acts.insert(len(acts) // 2, "fail over")
@@ -282,7 +282,7 @@ def main(programs, messages, phones, kills="10", stops="3", seed=None):
         else:
             for log in sorted([*folder.glob("*.log"), *(folder / "database").glob("*.log")]):
                 print(f"== {log}\n{log.read_text(errors='replace')[-3000:]}", file=sys.stderr)
-            print(f"SEED={seed}; all of it is in {folder}", file=sys.stderr)
+            print(f"SEED={seed}; everything is in {folder}", file=sys.stderr)
     return 0 if good else 1
 
 

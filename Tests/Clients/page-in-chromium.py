@@ -1,7 +1,7 @@
-"""A page in Debian's Chromium, by its DevTools protocol: waits for a text, and says what the page has made of all texts.
+"""Opens a page in Debian's Chromium with the DevTools protocol, waits for a text, and reports how the page shows all texts.
 
-Usage: page-in-chromium.py URL TEXT. Prints "ready" when the page is there, and then, once it shows TEXT, one JSON object: the
-titles of the notifications, and whatever a text should never bring about.
+Usage: page-in-chromium.py URL TEXT. Prints "ready" once the page is loaded, and one JSON object once it shows TEXT: the titles
+of the notifications, and any effects that a text must not have.
 """
 
 import contextlib
@@ -34,12 +34,12 @@ LOOK = """
 
 class Chromium:
     def __init__(self, profile):
-        # The protocol's two pipes are the descriptors 3 and 4 of the browser's.
+        # The browser uses descriptors 3 and 4 as the protocol's two pipes.
         (its_input, self.output), (self.input, its_output) = os.pipe(), os.pipe()
         its = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (its_input, its_output)]
         words = ["chromium", "--headless=new", "--remote-debugging-pipe", f"--user-data-dir={profile}", "--disable-gpu"]
         words += ["--no-first-run", "--no-proxy-server", "--disable-background-networking", "--disable-dev-shm-usage"]
-        # Its sandbox is not for root.
+        # Its sandbox doesn't work for root.
         words += ["--no-sandbox"] if os.geteuid() == 0 else []
         shell = f'exec "$@" 3<&{its[0]} 4>&{its[1]}'
         self.process = subprocess.Popen(
@@ -77,7 +77,7 @@ class Chromium:
         return result["result"].get("value")
 
     def until(self, script):
-        """What a script says at last. The page is loaded anew every second, and takes the script with it."""
+        """Repeats a script until it returns a value. The page reloads every second, which ends the script."""
         while True:
             with contextlib.suppress(SystemExit):
                 if found := self.evaluate(script):
@@ -104,7 +104,7 @@ def main(url, text):
             seen["complaints"] = logged
             print(json.dumps(seen), flush=True)
         finally:
-            # The browser ends its own processes, which write into the profile.
+            # The browser ends its own processes, which write to the profile.
             browser.session = None
             with contextlib.suppress(SystemExit, EOFError, OSError):
                 browser.call("Browser.close")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Encrypted files of Specification 14: seals and opens them, and writes the vectors of Tests/Vectors/Attachments.
+"""Seals and opens the encrypted files of Specification 14, and writes the vectors in Tests/Vectors/Attachments.
 
   attachments.py seal FILE STORED URL ID TYPE   prints the attachment's entry
   attachments.py open ENTRY STORED              writes the plaintext to standard output
@@ -21,7 +21,7 @@ PUSH = sodium.crypto_secretstream_xchacha20poly1305_TAG_PUSH
 
 
 def seal_chunks(chunks, key):
-    """chunks: (bytes, tag) pairs, which need not be by the rules."""
+    """chunks: (bytes, tag) pairs, which may break the rules."""
     state = sodium.crypto_secretstream_xchacha20poly1305_state()
     stored = sodium.crypto_secretstream_xchacha20poly1305_init_push(state, key)
     for chunk, tag in chunks:

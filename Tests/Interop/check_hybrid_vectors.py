@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Argument: the folder Tests/Vectors/Hybrid. Checks its messages and challenge with pyhpke (RFC 9180) and cryptography's ML-KEM.
 
-It uses none of Clients/Python's code, and skips malformed messages. pyhpke can open in order only, so its private counter is set.
+It uses no code of Clients/Python, and skips malformed messages. pyhpke can open only in order, so this sets its private counter.
 """
 
 import base64
@@ -20,7 +20,7 @@ SUITE = CipherSuite.new(KEMId.DHKEM_X25519_HKDF_SHA256, KDFId.HKDF_SHA256, AEADI
 
 
 def bech32(text):
-    """The key in a text (8.2). Other tests check its checksum."""
+    """Returns the key in a text (8.2). Other tests check the checksum."""
     bits = "".join(f"{'qpzry9x8gf2tvdw0s3jn54khce6mua7l'.index(each):05b}" for each in text.lower().rpartition("1")[2][:-6])
     return bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8))
 
@@ -30,7 +30,7 @@ def hint(label, keys):
 
 
 def outcome_of(vector):
-    """What the vector should have, by name."""
+    """Returns the values that the vector should have, by name."""
     text, sender = vector.get("field") or vector["challenge"].removeprefix("pushchallenge."), bech32(vector["sender"])
     envelope = base64.urlsafe_b64decode(text + "==")
     aad, enc, number, psk_id = envelope[:1141], envelope[9:41], envelope[41:53], envelope[53:1141]

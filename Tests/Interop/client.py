@@ -1,4 +1,4 @@
-"""Makes the second implementation importable from the checkout: Clients/Python, made from the specification alone."""
+"""Makes Clients/Python importable from the checkout."""
 
 import pathlib
 import sys

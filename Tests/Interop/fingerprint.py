@@ -1,4 +1,4 @@
-"""Arguments: HUMAN-READABLE-PART HEX ... Prints a line for each pair: the fingerprint's digits, a semicolon, its words."""
+"""Arguments: HUMAN-READABLE-PART HEX ... Prints a line for each pair: the fingerprint's digits, a semicolon, and its words."""
 
 import sys
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the test vectors of charts into Tests/Vectors/Charts: one text file a case.
+"""Writes the test vectors for charts into Tests/Vectors/Charts, one text file per case.
 
   chart    the value of the content's key `chart`, as JSON
   outcome  `reads` or `unreadable`
-  read     when it reads: the same chart as JSON with every member there (Specification 15.1)
+  read     if it reads: the same chart as JSON with all members (Specification 15.1)
 """
 
 import json

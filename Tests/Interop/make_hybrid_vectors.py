@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the test vectors of the hybrid suite into Tests/Vectors/Hybrid: pushes, as make_vectors.py does, records and a challenge.
+"""Writes the test vectors for the hybrid suite into Tests/Vectors/Hybrid: pushes like those of make_vectors.py, records, and a challenge.
 
-Needs ML-KEM (cryptography 48), and kyber-py for encapsulations that are the same in each run: a sender's are random. So does whoever
-checks them; another Python skips this folder.
+Needs ML-KEM (cryptography 48), and kyber-py for encapsulations that are the same in each run; a sender's are random. Checking them
+needs ML-KEM, too; tests in another Python skip this folder.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ LARGEST = envelopes.largest_plaintext(HYBRID)
 
 
 def encapsulated(name, identity=PHONE):
-    """ML-KEM's secret and ciphertext, from the case's name."""
+    """Returns ML-KEM's secret and ciphertext for a case's name."""
     message = hashlib.sha256(b"sealed push encapsulation: " + name.encode()).digest()
     return ML_KEM_768._encaps_internal(recipient_of(identity)[:-32], message)
 
@@ -91,7 +91,7 @@ def write(name, sentence, values):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     vector = interop.read_vector(path)
     read = interop.outcome_of if "field" in vector else records_tool.outcome_of
-    if read(vector) != (vector["outcome"], vector.get("content", vector.get("answer"))):
+    if read(vector) != interop.expected_of(vector):
         raise ValueError(f"{name}: {read(vector)}")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the test vectors of receipts into Tests/Vectors/Receipts. Each run writes the same."""
+"""Writes the test vectors for receipts into Tests/Vectors/Receipts. Each run writes the same files."""
 
 import base64
 import json

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the test vectors of signed records and of the challenge into Tests/Vectors/Records.
+"""Writes the test vectors for signed records and challenges into Tests/Vectors/Records.
 
-The README there says what they hold. Whatever a real signer or sender draws at random is derived from a case's name
-here, so that each run writes the same.
+The README there describes them. Values that a real signer or sender draws at random are derived from the case's name
+here, so that each run writes the same files.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ def write(name, sentence, values):
         raise ValueError(name + ": made twice")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     vector = interop.read_vector(path)
-    if records_tool.outcome_of(vector) != (vector["outcome"], vector.get("answer")):
+    if records_tool.outcome_of(vector) != interop.expected_of(vector):
         raise ValueError(f"{name}: {records_tool.outcome_of(vector)}")
 
 
@@ -139,7 +139,7 @@ def make_malformed():
         ("too-short", "Fewer characters than any record has.", text[:228]),
     ):
         case(name, sentence, changed)
-    # A topic with which 1 byte is left for the last two characters, so that four of their bits are unused.
+    # With this topic, the last two characters hold 1 byte, so four of their bits are unused.
     odd = next(
         each for each in (record_text(signed(topic="x" * count)) for count in (1, 2, 3)) if len(each[11:]) % 4 == 2
     )
@@ -153,7 +153,7 @@ def make_malformed():
     for keeps in (0, 32):
         case(f"keeps-{keeps}", "Kept for a number of days that there is not.", signed(keeps=keeps))
     case("senders-keep", "A sender set keeps nothing.", signed(SENDERS, AUTHORITY_KEY, keeps=1), kind="senders")
-    # Keeps, the topic with its length, and the number of keys stand before the first key's algorithm.
+    # Keeps, the topic with its length, and the number of keys precede the first key's algorithm.
     place = 60 + len(TOPIC) + 1
     for algorithm in (0, 2, 3):
         data = sign_bytes(ENROLLMENT_KEY, with_byte(unsigned(), place, algorithm))
@@ -178,7 +178,7 @@ def make_malformed():
 
     flipped = text[:60] + ("B" if text[60] == "A" else "A") + text[61:]
     case("character", "One character is wrong.", flipped, "wrong-checksum")
-    # A topic with which the text is whole groups of four characters, so that cutting two of them leaves good base64.
+    # With this topic, the text consists of whole groups of four characters, so that it is still valid base64 without two of them.
     case("cut", "Some characters are missing.", record_text(signed())[:-8], "wrong-checksum")
     case("senders-as-device", "A sender set.", signed(SENDERS, AUTHORITY_KEY), "wrong-type")
     case("device-as-senders", "A device's record.", signed(), "wrong-type", kind="senders")
@@ -195,7 +195,7 @@ def make_unverified():
 
     data = signed()
     case("counter", "The counter was raised.", with_byte(data, 41, 8))
-    # A sender set keeps nothing, and a device does, which is looked at before the signature.
+    # `keeps` is zero in a sender set, but not in a device record. That is checked before the signature.
     refused("malformed-type", "A device's record is passed off as a sender set.", "malformed", with_byte(data, 0, 2),
             kind="senders")  # fmt: skip
     back = with_byte(signed(SENDERS, AUTHORITY_KEY), 0, 1)
@@ -246,7 +246,7 @@ ASKED = signing_public_key(ENROLLMENT_KEY)
 
 def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), senders=(SENDER,), topic=TOPIC,
               identity=IDENTITY, sealed_topic=TOPIC, asked=ASKED, text=None, agreed=None):  # fmt: skip
-    """`identity`, `sealed_topic` and `asked` are the server's; the others what the device has."""
+    """`identity`, `sealed_topic`, and `asked` are the server's values; the others are the device's."""
     random, ephemeral, number = secret(name + " random"), secret(name + " ephemeral"), secret(name + " number")[:12]
     ephemeral = make_vectors.ephemeral(agreed) if agreed else ephemeral
     made, answer = records.make_challenge(SENDER, public_key(identity), asked, sealed_topic, random, ephemeral, number)
@@ -267,7 +267,7 @@ def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), sender
 
 
 def changed(change):
-    """The text of a challenge whose bytes were changed."""
+    """Returns the text of a challenge whose bytes were changed."""
     prefix = "pushchallenge."
     return lambda text: records.armour(prefix, change(bytearray(records.unarmour(prefix, text, 133, 133))))
 
@@ -281,7 +281,7 @@ def setting_byte(index, value):
 
 
 def message(text):
-    """A message whose plaintext is a challenge's, sealed by the right sender to the right recipient."""
+    """Returns a message with a challenge's plaintext, sealed by the right sender to the right recipient."""
     context = Context.to_seal(SENDER, PHONE, TOPIC, secret("message as challenge"))
     return records.armour("pushchallenge.", context.seal(secret("message") + ASKED, secret("message number")[:12]))
 

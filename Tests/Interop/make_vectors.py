@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Writes the test vectors into Tests/Vectors: one text file a case.
+"""Writes the test vectors into Tests/Vectors, one text file per case.
 
-A file has comment lines that say what the case is, and then lines `name: value`:
+A file has comment lines that describe the case, and then lines `name: value`:
 
-  identity, identity2, ...   identities, active first; test keys only
-  sender, sender2, ...       trusted senders in list order; may be absent
+  identity, identity2, ...   identities, active ones first; only test keys
+  sender, sender2, ...       trusted senders in the order of the list; may be absent
   topic, allow-anonymous, now
-  field or payload           the base64url text, or the payload as a whole
+  field or payload           the base64url text, or the whole payload
   outcome                    opened, or the code
-  content, plaintext-bytes   when opened: the content's JSON as sealed, and the plaintext's length
-  plaintext                  what was sealed, where something was sealed by the rules
+  content, plaintext-bytes   if opened: the content's JSON as sealed, and the plaintext's length
+  plaintext                  the sealed plaintext, if it was sealed by the rules
 
-and, in hexadecimal, for a case that opens the values on the way. `ciphertext` is without the tag. What a sender
-derives besides is in `header-key`, `apns-collapse-id` (made from the content's collapse-id, else from the message
-ID) and `apns-id`; the receiver's ledger key in `ledger-key`.
+If the case opens, the intermediate values follow in hexadecimal. `ciphertext` doesn't include the tag. The sender also
+derives `header-key`, `apns-collapse-id` (from the content's collapse-id, or else from the message ID), and `apns-id`. The
+receiver's ledger key is `ledger-key`.
 
 The ephemeral secret of a case is SHA-256 of "sealed push vector: " and the file's name without .txt, and the random bytes
-of its number are the first 16 of SHA-256 of "sealed push number: " and that name. So each run writes the same files. A
-real sender never derives either.
+of its number are the first 16 of SHA-256 of "sealed push number: " and that name, so that each run writes the same files.
+A real sender never derives either.
 """
 
 import hashlib
@@ -79,20 +79,20 @@ def context(name, identity=IDENTITY, sender=SENDER, topic=TOPIC):
 
 
 def seal(name, plaintext, *arguments, **options):
-    """An authenticated envelope whose number is the one that the rules give it."""
+    """Returns an authenticated envelope with its number by the rules."""
     sealing = context(name, *arguments, **options)
     return sealing.seal(plaintext, sealing.number(plaintext, random_of_number(name)))
 
 
 def anonymous_values(name, identity=IDENTITY):
-    """The ephemeral public key, nonce and box key of 3.6.2."""
+    """Returns the ephemeral public key, the nonce, and the box key of 3.6.2."""
     enc = public_key(ephemeral(name))
     nonce = hashlib.blake2b(enc + public_key(identity), digest_size=24).digest()
     return enc, nonce, nacl.bindings.crypto_box_beforenm(public_key(identity), ephemeral(name))
 
 
 def box(box_key, nonce, plaintext):
-    """Tag and ciphertext."""
+    """Returns the tag and the ciphertext."""
     return nacl.secret.SecretBox(box_key).encrypt(plaintext, nonce).ciphertext
 
 
@@ -130,7 +130,7 @@ def write(name, sentence, values):
         raise ValueError(name + ": made twice")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     vector = interop.read_vector(path)
-    if interop.outcome_of(vector) != (vector["outcome"], vector.get("content")):
+    if interop.outcome_of(vector) != interop.expected_of(vector):
         raise ValueError(f"{name}: {interop.outcome_of(vector)}")
 
 
@@ -152,7 +152,7 @@ def good(
     wrap=None,
     agreed=None,
 ):
-    """A case that opens. `identity` and `sender` seal; the lists are what the receiver has. `agreed` names the ephemeral secret."""
+    """Writes a case that opens. `identity` and `sender` seal; the lists are the receiver's. `agreed` names the ephemeral secret."""
     name = "good-" + name
     agreed = agreed or name
     data = content if isinstance(content, bytes) else to_json(content)
@@ -220,7 +220,7 @@ def bad(
     now=NOW,
     code=None,
 ):
-    """A case that is refused. Its code is the beginning of its name, unless given."""
+    """Writes a case that is refused. By default, its name begins with the code."""
     code = code or next(each for each in sorted(CODES, key=len, reverse=True) if name.startswith(each))
     values = setting(identities, sender_texts(senders), TOPIC, allow_anonymous, now)
     if payload is not None:
@@ -244,7 +244,7 @@ def without_padding(content):
 
 
 def with_size(remainder, overhead):
-    """A plaintext whose envelope's length leaves this remainder when divided by 3."""
+    """Returns a plaintext for which the envelope's length modulo 3 is this remainder."""
     plaintext = without_padding(BASE)
     while (len(plaintext) + overhead) % 3 != remainder:
         plaintext += b"\0"
@@ -252,7 +252,7 @@ def with_size(remainder, overhead):
 
 
 def sealed_bad(name, sentence, plaintext, anonymous=False, topic=TOPIC, **options):
-    """A case that is sealed by the rules and refused for what it holds."""
+    """Writes a case that is sealed by the rules and refused for its content."""
     if anonymous:
         envelope = seal_anonymous(name, plaintext)
     else:
@@ -275,14 +275,14 @@ def with_content(**changes):
 
 
 def withdrawing(withdraw, **changes):
-    """A content without an alert."""
+    """Returns content without an alert."""
     content = with_content(withdraw=withdraw, **changes)
     del content["alert"]
     return content
 
 
 def of_length(length):
-    """A content of exactly this many bytes."""
+    """Returns content of exactly this number of bytes."""
     room = length - len(to_json(BASE))
     return with_content(alert={"title": "Nina", "body": "Lunch at one?" + "x" * room})
 
@@ -493,7 +493,7 @@ def make_good_contents():
 
 
 def make_good_extras():
-    """Sections 19 to 21: what breaks a rule of the first two costs itself alone."""
+    """Sections 19 to 21. A value that breaks a rule of 19 or 20 is ignored."""
     person = {"name": "Nina", "id": "user-17"}
     good("person", "A person.", with_content(person=person))
     good("person-image", "A person with a picture, 3 bytes.", with_content(person=person | {"image-data": "iVBO"}))
@@ -542,10 +542,10 @@ def nested(levels, innermost):
 
 
 def raw(old, new, content=BASE):
-    """A content with one part of its JSON replaced."""
+    """Returns content with one part of its JSON replaced."""
     text = to_json(content).decode()
     if text.count(old) != 1:
-        raise ValueError("replaces not exactly one part: " + old)
+        raise ValueError("doesn't replace exactly one part: " + old)
     return text.replace(old, new).encode()
 
 
@@ -628,7 +628,7 @@ def make_malformed():
 
     for index, enc in enumerate(sorted(key_text.LOW_ORDER), 1):
         bad_enc(f"malformed-enc-low-order-{index}", "An ephemeral key of low order", enc, bytes(32))
-    # The point 9 is the base point, so that its product with the identity is the recipient.
+    # 9 is the base point, so its product with the identity is the recipient.
     recipient = public_key(IDENTITY)
     bad_enc(
         "malformed-enc-not-reduced",
@@ -654,7 +654,7 @@ def make_malformed():
 
 
 def bad_enc(name, sentence, enc, dh):
-    """An envelope that would open if `enc` were not checked."""
+    """Returns an envelope that would open if `enc` weren't checked."""
     recipient, sender = public_key(IDENTITY), sender_public_key(SENDER)
     sealing = Context(dh + hpke.x25519(hpke.sender_scalar(SENDER), recipient), enc, recipient, sender, TOPIC)
     bad(name, sentence + "; all the rest fits it.", sealing.seal(without_padding(BASE), number_of(0)))
@@ -925,7 +925,7 @@ def base_mode(name, plaintext):
 
 
 def hsalsa20(key):
-    """HSalsa20 of 16 zero bytes: libsodium gives no box key for a zero key agreement."""
+    """Returns HSalsa20 of 16 zero bytes, because libsodium refuses a key agreement of zero."""
     constants = [int.from_bytes(b"expand 32-byte k"[index : index + 4], "little") for index in range(0, 16, 4)]
     words = [int.from_bytes(key[index : index + 4], "little") for index in range(0, 32, 4)]
     state = [constants[0], *words[:4], constants[1], 0, 0, 0, 0, constants[2], *words[4:], constants[3]]
@@ -1040,7 +1040,7 @@ def make_malformed_content():
 
 
 def raw_bytes(member):
-    """A content with one more member, written as it is."""
+    """Returns content with one more member, written as given."""
     return to_json(BASE)[:-1] + b"," + member + b"}"
 
 
@@ -1154,7 +1154,7 @@ def make_refused_withdrawals():
 
 
 def make_refused_later():
-    """What 6.4 refuses after the content's form."""
+    """Writes the cases that 6.4 refuses after it has checked the content's form."""
     other = with_content(topic="com.example.other")
     capital = with_content(topic="com.example.App")
     expiring = with_content(expires=SENT + 60)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes, reads and checks receipts, as another device or server would.
+"""Makes, reads, and checks receipts, as another device or server does.
 
-Takes a file of `name: value` lines, in the names of Tests/Vectors/Receipts, and prints lines of the same form.
+Takes a file of `name: value` lines, with the names of Tests/Vectors/Receipts, and prints lines in the same form.
 """
 
 import json
@@ -47,7 +47,7 @@ def read(values):
 
 
 def make_lines(values):
-    """As a device: from what a message says about receipts."""
+    """Makes a receipt, as a device does, from the request in a message."""
     _, id, key = read_request(json.loads(values["receipt"]))
     counts = {int(pair.split("=")[0]): int(pair.split("=")[1]) for pair in values["counts"].split()}
     body = make(key, id, values["message"], int(values["created"]), int(values["elapsed"]), counts)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Signs and reads records, asks and answers challenges, as another implementation would.
+"""Signs and reads records, and makes and answers challenges, as another implementation does.
 
-Takes a file of `name: value` lines, in the names of Tests/Vectors/Records, and prints lines of the same form. A refusal
-ends with status 65 and its code.
+Takes a file of `name: value` lines, with the names of Tests/Vectors/Records, and prints lines in the same form. If
+refused, it prints the code and exits with status 65.
 """
 
 import pathlib
@@ -12,7 +12,7 @@ from interop import REFUSED, keys_of, read_vector
 from sealed_push import SealedPushError
 from sealed_push.protocol import key_text, records
 
-# By the kind of a record: its type, and the kinds of its keys, its signer and its signer's secret.
+# For each kind of record: its type, and the kinds of its keys, of its signer, and of its signer's secret.
 KINDS = {
     "device": (records.DEVICE, key_text.RECIPIENT, key_text.ENROLLMENT, key_text.ENROLLMENT_SECRET),
     "senders": (records.SENDERS, key_text.SENDER, key_text.AUTHORITY, key_text.AUTHORITY_SECRET),
@@ -70,7 +70,7 @@ def answer(values):
 
 
 def outcome_of(vector):
-    """What comes of a case of Tests/Vectors/Records."""
+    """Returns the outcome of a case of Tests/Vectors/Records."""
     try:
         if vector["kind"] == "challenge":
             return "answered", answer(vector)["answer"]
@@ -84,22 +84,8 @@ def outcome_of(vector):
         return error.code, None
 
 
-def check_vectors(folder):
-    paths = sorted(pathlib.Path(folder).glob("*.txt"))
-    wrong = 0
-    for path in paths:
-        vector = read_vector(path)
-        if outcome_of(vector) != (vector["outcome"], vector.get("answer")):
-            wrong += 1
-            print(f"{path.name}: {outcome_of(vector)[0]}, not as written", file=sys.stderr)
-    print(f"{len(paths)} vectors, {wrong} wrong")
-    return 1 if wrong or not paths else 0
-
-
 def main():
     command, path = sys.argv[1:]
-    if command == "check-vectors":
-        return check_vectors(path)
     run = {"sign": sign, "read": read, "ask": ask, "answer": answer}[command]
     try:
         for name, value in run(read_vector(pathlib.Path(path))).items():

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// A server in Node, one step a run, with the words of server.py beside it: what it knows of its device is in the file STATE.
+// A server in Node, one step per run, with the commands of server.py. The file STATE has its state for the device.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Device, SealedPushError, Sender } from '../../Clients/Node/src/index.js'
 
 const [state, secretFile, topic, command, value] = process.argv.slice(2)
 
-/** The device as it is now, and what is printed. */
+/** Returns the changed device, and the text to print. */
 function run(sender) {
   if (command === 'enroll') return [Device.enroll(value, { topic })]
   const device = Device.fromJSON(JSON.parse(readFileSync(state, 'utf8')))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A server in Python, one step a run: what it knows of its device is in the file STATE.
+"""A server in Python, one step per run. The file STATE has its state for the device.
 
   server.py STATE SENDER-FILE TOPIC enroll|update RECORD
-  server.py STATE SENDER-FILE TOPIC challenge           prints the question
-  server.py STATE SENDER-FILE TOPIC check ANSWER        prints the key that is proven
-  server.py STATE SENDER-FILE TOPIC seal CONTENT        prints the payload, and the headers as a second line of JSON
+  server.py STATE SENDER-FILE TOPIC challenge           prints the challenge
+  server.py STATE SENDER-FILE TOPIC check ANSWER        prints the proven key
+  server.py STATE SENDER-FILE TOPIC seal CONTENT        prints the payload, and on a second line the headers as JSON
 """
 
 import json
@@ -16,7 +16,7 @@ from sealed_push import Device, SealedPushError, Sender
 
 
 def secret_of(path):
-    """The secret of a keyring's private file: lines `kind: ...`, `created: ...`, `secret: PUSH-...`."""
+    """Returns the secret in a keyring's private file, which has lines `kind: ...`, `created: ...`, `secret: PUSH-...`."""
     return pathlib.Path(path).read_text().split("secret: ", 1)[1].split()[0]
 
 

@@ -1,4 +1,4 @@
-// What a server knows of one device of one account (Specification 11.4, 11.5).
+// A server's state for one device of one account (Specification 11.4, 11.5).
 
 import { timingSafeEqual } from 'node:crypto'
 import { inspect } from 'node:util'
@@ -14,7 +14,7 @@ const MOST_CHALLENGES = 16
 
 export let isDevice
 
-/** Whose records are believed, the newest of them, and which of its keys are proven. Its members are told in index.d.ts. */
+/** A device's pinned enrollment key, its newest record, and its proven keys. index.d.ts documents the members. */
 export class Device {
   #enrollment
   #record
@@ -39,7 +39,7 @@ export class Device {
     this.#challenges = challenges.map(readChallenge)
   }
 
-  /** The texts of the keys are kept, because a hybrid key's is slow to make. */
+  /** Keeps the texts of the keys, because a hybrid key's text is slow to make. */
   #take(record, text) {
     this.#record = record
     this.#recipients = record.keys.map(encodeRecipient)
@@ -151,7 +151,7 @@ export class Device {
   }
 }
 
-/** What waits for an answer. It can't answer itself: of the answer it holds the hash (11.5.7). */
+/** Reads an open challenge. It holds only the hash of the answer, so it can't be used to answer (11.5.7). */
 function readChallenge(value) {
   if (typeof value !== 'object' || value === null) throw new RecordError('malformed-state')
   const { recipient, expires, hash } = value

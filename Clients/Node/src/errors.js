@@ -1,93 +1,99 @@
-// What goes wrong, as one family: each error has a stable code, and says what to do. None holds a secret or any of the input.
+// The package's errors. Each has a stable code and says what to do. None contains a secret or any of the input.
 
+const NEWEST = 'send the device the newest record, so that it signs one with a higher counter'
+const MLKEM = 'run Node 24.7 or later, with OpenSSL 3.5 or later'
 const words = {
   KeyTextError: {
-    'not-given': ['no key was given', 'is the variable set?'],
-    'white-space': ["there is white space around the key's text", 'copy the text alone, without line ends'],
-    'not-a-key': ["this is no text of a key of this project", 'copy it again, as a whole and without spaces'],
+    'not-given': ['no key was given', 'check that the variable is set'],
+    'white-space': ["the key's text has white space around it", 'copy only the text, without line breaks'],
+    'not-a-key': ['not the text of a Sealed Push key', 'copy the whole text again, without spaces'],
     'wrong-kind': [
-      'this is no key of the kind that is wanted here',
-      "a recipient begins with push1 or pushpq1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrollment with pushenrollment1",
+      'not the kind of key that is expected here',
+      "a recipient begins with push1 or pushpq1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, and an enrollment with pushenrollment1",
     ],
     'wrong-case': [
-      "the key's text has small letters where there are capitals, or the other way around",
-      "a secret is written in capitals throughout; other keys don't mix the two",
+      "the key's text has the wrong case, or mixes upper and lower case",
+      'write a secret in capitals; write any other key in lowercase or in capitals throughout',
     ],
-    'wrong-checksum': ["a letter of the key's text is wrong or missing", 'copy it again, as a whole'],
-    unsupported: ['this is a hybrid key, which needs ML-KEM', 'run Node 24.7 or later, with OpenSSL 3.5 or later'],
-    'refused-key': ['nobody may use this public key', 'it was altered or made up: ask its owner for the right one'],
+    'wrong-checksum': ["a character of the key's text is wrong or missing", 'copy the whole text again'],
+    unsupported: ['this is a hybrid key, which needs ML-KEM', MLKEM],
+    'refused-key': ['not a safe public key', 'it was altered or made up; ask its owner for the right one'],
   },
   ContentError: {
     'malformed-content': ["the content can't be sealed", 'see Specification 4.6 for the members and their values'],
   },
   TooLargeError: {
-    'too-large': ['the content does not fit into one push', 'shorten it, or let the app fetch what is large'],
+    'too-large': ["the content doesn't fit into one push", 'shorten it, or let the app fetch large parts'],
   },
   SettingError: {
-    topic: ['this is no bundle ID', 'a topic has 1 to 155 of A-Z a-z 0-9 . -, such as com.example.app'],
+    topic: ['not a bundle ID', 'use 1 to 155 of the characters A-Z a-z 0-9 . -, such as com.example.app'],
     'other-topic': ["the topic differs from the sender's", 'use one Sender for each app'],
     'safe-default': [
-      "this can't be the text in the clear",
-      "give some visible text, or an object of Apple's texts and loc-keys; at most 1,024 bytes of JSON",
+      'not a valid safe default',
+      "give visible text, or an object of Apple's texts and loc-keys, of at most 1,024 bytes of JSON",
     ],
-    padding: ['there is no such padding', 'choose buckets, full or none'],
-    'require-hybrid': ['this is neither true nor false', 'give requireHybrid a boolean'],
-    priority: ['APNs has no such priority here', 'give 10 or 5'],
+    padding: ['not a padding policy', 'choose buckets, full, or none'],
+    'require-hybrid': ["requireHybrid isn't a Boolean", 'give true or false'],
+    priority: ['not a valid priority', 'give 10 or 5'],
     expiration: [
-      'this is no time, or a past one',
-      'give whole seconds since 1970, neither milliseconds nor a lifetime; 0 is for a single attempt',
+      'not a time, or a time in the past',
+      'give whole seconds since 1970, neither milliseconds nor a lifetime, or 0 for a single attempt',
     ],
-    now: ['this is no time', "give whole Unix seconds, not milliseconds, or nothing for the clock's"],
-    options: ['these are no options, or one of them is not known', 'index.d.ts has their names'],
-    sender: ['this is no sender', 'give a Sender of this package'],
-    device: ['this is no device', 'give a Device of this package, or call sealUnverified with the text push1... or pushpq1...'],
+    now: ['not a time', 'give whole Unix seconds, not milliseconds, or undefined for the current time'],
+    options: ['not an object of options, or one of them is unknown', 'index.d.ts has their names'],
+    sender: ['not a sender', 'give a Sender of this package'],
+    device: ['not a device', 'give a Device of this package, or call sealUnverified with a key, push1... or pushpq1...'],
   },
   RecordError: {
-    malformed: ['this is no well-formed record', 'its text begins with pushrecord. and has no spaces'],
-    'wrong-checksum': ['the record was altered or cut on the way', 'copy it again, as a whole'],
-    'wrong-type': ['this is another kind of record', "a device's and a sender set can't stand for one another"],
-    'bad-signature': ['the record is not signed by the key it names', 'it was altered or forged: do not use it'],
-    'foreign-signer': [
-      'the record is signed by another key than the pinned one',
-      "enroll anew only inside the account's own login",
-    ],
-    'other-topic': ['the record is for another app', 'compare the bundle IDs of app and server'],
+    malformed: ['not a well-formed record', 'its text begins with pushrecord. and has no spaces'],
+    'wrong-checksum': ['the record was altered or cut off in transit', 'copy the whole text again'],
+    'wrong-type': ['not the kind of record that is expected here', "a device record and a sender set can't replace each other"],
+    'bad-signature': ["the record isn't signed by the key that it names", "it was altered or forged; don't use it"],
+    'foreign-signer': ["the record isn't signed by the pinned key", "enroll the device again, but only within its account's login"],
+    'other-topic': ['the record is for another app', 'compare the bundle IDs of the app and the server'],
     expired: ['the record has expired', 'ask the device for a new one'],
-    'not-yet-valid': ['the record was made more than 26 hours ahead of this clock', 'compare the two clocks'],
-    'rolled-back': [
-      'the record is older than the newest one',
-      'give the device the newest record; it signs one with a higher counter',
+    'not-yet-valid': ['the record is dated more than 26 hours ahead of this clock', 'compare the two clocks'],
+    'rolled-back': ['the record is older than the newest one', NEWEST],
+    conflicting: ['two different records have this counter', NEWEST],
+    unsupported: ['the record names a hybrid key, which needs ML-KEM', MLKEM],
+    'not-hybrid': [
+      "the key isn't hybrid, and this sender requires hybrid keys",
+      "have the app use keyPolicy .hybrid, then challenge the device's new key",
     ],
-    conflicting: [
-      'there are two different records with this counter',
-      'give the device the newest record; it signs one with a higher counter',
-    ],
-    unsupported: ['the record names a hybrid key, which needs ML-KEM', 'run Node 24.7 or later, with OpenSSL 3.5 or later'],
-    'not-hybrid': ["the device's key is not hybrid", 'this sender has requireHybrid: ask the device for a hybrid key'],
     'expires-too-late': [
       'the push expires after the device may have erased its key',
-      "let it expire within the days that Device.keeps gives, or leave expires and expiration out; sent can't be longer ago than that",
+      'let it expire within Device.keeps days, or leave out expires and expiration; sent must not be older than that',
     ],
-    unproven: ['no key of this device has answered a challenge yet', 'send what Device.challenge returns'],
-    'malformed-state': [
-      'this is not what Device.toJSON returned',
-      'store it as it is: enrollment, record, proven, challenges',
-    ],
+    unproven: ['no key of this device has answered a challenge yet', 'send the device what Device.challenge returns'],
+    'malformed-state': ['not a state that Device.toJSON returned', 'store the state unchanged: enrollment, record, proven, challenges'],
   },
   ChallengeError: {
-    malformed: ['this is not well-formed', 'an answer begins with pushanswer. and has no spaces'],
-    'not-in-record': ['the key that was asked for is not in the newest record', 'make a new challenge'],
-    'nothing-to-ask': ['all keys of the newest record are proven', 'there is nothing to ask for'],
+    malformed: ['not a well-formed challenge or answer', 'a challenge begins with pushchallenge. and an answer with pushanswer.'],
+    'unknown-recipient': ["the challenge is for a key that this device doesn't have", 'make a new challenge'],
+    'unknown-sender': ["the challenge is from a sender that this device doesn't trust", 'make it with a trusted sender'],
+    rejected: ["the challenge doesn't open", 'it was altered, or is for another key or app'],
+    'foreign-enrollment': [
+      "the challenge names another device's enrollment",
+      "don't answer: someone may be trying to enroll this device's key as their own",
+    ],
+    'not-in-record': ["the challenged key isn't in the newest record", 'make a new challenge'],
+    'nothing-to-ask': ['all keys of the newest record are proven', 'no challenge is needed'],
     late: ['the answer came more than ten minutes after the challenge', 'make a new challenge'],
-    'wrong-answer': ['this answers no challenge that waits', 'make a new challenge'],
+    'wrong-answer': ["the answer doesn't match any open challenge", 'make a new challenge'],
   },
+  OpenError: Object.fromEntries(
+    [
+      'malformed', 'unknown-recipient', 'unknown-sender', 'anonymous-not-allowed', 'rejected', 'malformed-content', 'topic',
+      'key-retired', 'clock', 'too-old', 'expired', 'replayed',
+    ].map((code) => [code, [`the push doesn't open (${code})`, 'Specification 6 explains the code']]),
+  ),
 }
 
-/** The base of all errors of this package: `code` is stable and for programs, `message` and `hint` are for people. */
+/** The base class of the package's errors. `code` is stable and for programs; `message` and `hint` are for people. */
 export class SealedPushError extends Error {
   constructor(code) {
     super()
-    const [what, hint] = words[new.target.name]?.[code] ?? ['refused', 'look the code up in the Specification']
+    const [what, hint] = words[new.target.name]?.[code] ?? ['refused', 'see the code in the Specification']
     Object.assign(this, { code, hint })
     this.say(what)
   }
@@ -96,17 +102,17 @@ export class SealedPushError extends Error {
     return this.constructor.name
   }
 
-  /** Sets the message; the stack's first line is made anew from it. */
+  /** Sets the message, and makes the stack's first line from it. */
   say(what) {
     Object.defineProperty(this, 'message', { value: `${what}: ${this.hint}`, writable: true, configurable: true })
     Error.captureStackTrace(this, this.constructor)
   }
 }
 
-/** A key's text is not what it should be (Specification 8). */
+/** A key's text is wrong (Specification 8). */
 export class KeyTextError extends SealedPushError {}
 
-/** The content can't be sealed (Specification 4). `member` is the name of the wrong member, if it is one's. */
+/** The content can't be sealed (Specification 4). `member` names the wrong member, if there is one. */
 export class ContentError extends SealedPushError {
   constructor(why, member) {
     super('malformed-content')
@@ -115,7 +121,7 @@ export class ContentError extends SealedPushError {
   }
 }
 
-/** The content does not fit into one push. `excess` is by how many bytes of JSON. */
+/** The content doesn't fit into one push. `excess` is the number of bytes of JSON by which it is too large. */
 export class TooLargeError extends SealedPushError {
   constructor(excess) {
     super('too-large')
@@ -124,11 +130,14 @@ export class TooLargeError extends SealedPushError {
   }
 }
 
-/** A sender can't be made or used so. */
+/** An argument is invalid. */
 export class SettingError extends SealedPushError {}
 
-/** A signed record is not believed, or a device can't be sealed to (Specification 11.3, 11.4). */
+/** A signed record is refused, or a device can't be sealed to (Specification 11.3, 11.4). */
 export class RecordError extends SealedPushError {}
 
-/** An answer proves nothing (Specification 11.5). */
+/** A challenge isn't answered, or an answer is refused (Specification 11.5). */
 export class ChallengeError extends SealedPushError {}
+
+/** A push doesn't open (Specification 6.1). Only `sealed-push/testing` throws it. */
+export class OpenError extends SealedPushError {}

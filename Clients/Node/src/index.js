@@ -1,9 +1,10 @@
-// End-to-end encrypted push notifications for Apple's devices: the server's half.
+// The server's side of end-to-end encrypted push notifications for Apple's devices.
 //
 //   const sender = new Sender(secret, { topic: 'com.example.app' })
 //   const push = sender.seal({ alert: { title: 'Nina', body: 'Lunch at one?' } }, device)
 //
-// `push.payload` is the body and `push.headers` the headers of a request to Apple. `Device` is what a server keeps of a phone.
+// `push.payload` is the body of a request to Apple, and `push.headers` are its headers. `Device` is what a server stores for a phone.
+// `sealed-push/testing` has a phone for tests.
 
 export { Device } from './device.js'
 export { ChallengeError, ContentError, KeyTextError, RecordError, SealedPushError, SettingError, TooLargeError } from './errors.js'

@@ -1,4 +1,4 @@
-// Sealing: content in, a payload of at most 4,096 bytes and its headers out.
+// Seals content into a payload of at most 4,096 bytes and its headers.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
@@ -15,17 +15,17 @@ const MOST_BYTES = 4096
 const DAY = 86400
 const LONGEST_ALERT = 1024
 const GENERIC_TEXT = 'You have a new message!'
-/** What stands before the envelope in a push that the app opens (21.3). */
+/** The payload up to the envelope in a push that the app opens (21.3). */
 const BACKGROUND = Buffer.from('{"aps":{"content-available":1},"custom-encrypted-message":"')
 const SEAL_OPTIONS = ['priority', 'expiration', 'now']
 const ALERT_TEXTS = ['title', 'subtitle', 'body', 'title-loc-key', 'subtitle-loc-key', 'loc-key']
 const ALERT_LISTS = ['title-loc-args', 'subtitle-loc-args', 'loc-args']
 
-// For Device: a question and the answer to it (11.5.1, 11.5.2).
+// For Device: whether a value is a Sender, and a challenge with its answer (11.5.1, 11.5.2).
 export let isSender
 export let makeChallenge
 
-/** A new sender's secret, PUSH-SENDER-SECRET-KEY-1...: whoever has it can send in your name. Keep it in a secret store. */
+/** Returns a new sender's secret, PUSH-SENDER-SECRET-KEY-1.... Anyone who has it can send in your name: keep it in a secret store. */
 export function generateSenderSecret() {
   const bytes = randomBytes(32)
   const text = encode(SENDER_SECRET, bytes)
@@ -33,7 +33,7 @@ export function generateSenderSecret() {
   return text
 }
 
-/** Seals the messages of one server for one app. Its members are told in index.d.ts. */
+/** Seals the messages of one server for one app. index.d.ts documents the members. */
 export class Sender {
   #secret
   #headerKey
@@ -63,7 +63,7 @@ export class Sender {
     this.#topic = topic
     this.#padding = padding
     this.#requireHybrid = requireHybrid
-    // Everything around the envelope's text, and how long an envelope fits (5.3).
+    // Everything around the envelope's text, and the largest envelope that fits (5.3).
     const clear = JSON.stringify({ aps: { alert: checkedAlert(safeDefault), 'mutable-content': 1 }, 'custom-encrypted-message': '' })
     this.#around = [Buffer.from(clear.slice(0, -2)), Buffer.from(clear.slice(-2))]
     this.#largest = Math.floor(((MOST_BYTES - Buffer.byteLength(clear)) * 3) / 4)
@@ -92,7 +92,7 @@ export class Sender {
     return this.#largest - 69 - (this.#requireHybrid ? CIPHERTEXT : 0) - 1
   }
 
-  /** `keeps`: for how many days the device keeps a retired key; undefined if no record says so. */
+  /** `keeps`: the number of days for which the device keeps a retired key, or undefined without a record. */
   #seal(content, recipient, settings, now, keeps) {
     const { priority = 10, expiration } = options(settings, ...SEAL_OPTIONS)
     const key = decodeRecipient(recipient)
@@ -137,7 +137,7 @@ export class Sender {
     return headers
   }
 
-  /** 16 bytes by 2.8 and 2.9. */
+  /** Returns the 16 bytes of an identifier (2.8, 2.9). */
   #identifier(name, recipient, text) {
     return blake2b(16, Buffer.concat([Buffer.from(`${name}\0`), recipient, Buffer.from(text)]), this.#headerKey)
   }
@@ -156,7 +156,7 @@ export class Sender {
   }
 }
 
-/** Throws if the device may have erased its key before the end (11.4.6). The hour is for clocks that differ. */
+/** Throws if the device may have erased its key before the end (11.4.6). The hour allows for different clocks. */
 function checkKept(keeps, start, end) {
   if (end - start > keeps * DAY + 3600) throw new RecordError('expires-too-late')
 }
@@ -167,10 +167,10 @@ const warned = new Set()
 function warn(member) {
   if (warned.has(member) || warned.size === 100) return
   warned.add(member)
-  process.emitWarning(`"${member}" is not a member that devices know, and looks misspelled`, 'SealedPushWarning')
+  process.emitWarning(`"${member}" is not a member that devices know; it looks misspelled`, 'SealedPushWarning')
 }
 
-/** A finished push: the same payload and headers go out in each retry. */
+/** A finished push. Send the same payload and headers in each retry. */
 class Push {
   constructor(payload, headers, messageID, recipient) {
     Object.assign(this, { payload, headers: Object.freeze(headers), messageID, recipient })
@@ -186,7 +186,7 @@ class Push {
   }
 }
 
-/** The clear alert: visible, and no more than a quarter of the payload (2.2). */
+/** Checks the alert in the clear: it is visible, and takes at most a quarter of the payload (2.2). */
 function checkedAlert(given) {
   let alert
   try {

@@ -2,17 +2,19 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes, verify } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { Device, generateSenderSecret, Sender } from 'sealed-push'
+import { Phone } from 'sealed-push/testing'
 import { decode, encode, ENROLLMENT, isPublicKey, RECIPIENT, SENDER, SENDER_SECRET } from '../src/protocol/key-text.js'
 import { privateKey, publicBytes, publicKey } from '../src/protocol/hpke.js'
 import { isOfLowOrder, isSigningKey } from '../src/protocol/points.js'
-import { checksum, signedMessage } from '../src/protocol/records.js'
+import { checksum, DEVICE, signedMessage, signRecord } from '../src/protocol/records.js'
 import { armour, decodeBase64 } from '../src/protocol/text.js'
-import { codeOf, enrolled, enrollmentOf, isThorough, NINA, now, Phone, seeded, signRecord, TOPIC } from './support.js'
+import { codeOf, enrolled, isThorough, NINA, now, seeded, TOPIC } from './support.js'
 
 const sender = new Sender(generateSenderSecret(), { topic: TOPIC })
 const at = now()
+const newPhone = () => new Phone({ topic: TOPIC, trusting: [sender.publicKey] })
 
-/** Through JSON, as an app keeps it. */
+/** Returns the device from its JSON, as a server stores it. */
 function stored(device) {
   const again = Device.fromJSON(JSON.parse(JSON.stringify(device)))
   assert.deepEqual(again.toJSON(), device.toJSON())
@@ -20,126 +22,120 @@ function stored(device) {
 }
 
 describe('Device', () => {
-  it('enrolls, proves its key, rotates, and forgets what is gone', () => {
-    const phone = new Phone()
-    let device = stored(Device.enroll(phone.record(), { topic: TOPIC }))
-    assert.equal(device.enrollment, enrollmentOf(phone))
+  it('enrolls, proves its key, rotates, and forgets removed keys', () => {
+    const phone = newPhone()
+    let device = stored(Device.enroll(phone.record, { topic: TOPIC }))
+    assert.equal(device.enrollment, phone.enrollment)
     assert.deepEqual([device.unproven, device.proven], [phone.recipients, []])
     const question = device.challenge(sender)
     device = stored(device)
-    const answer = phone.answer(question, sender.publicKey)
+    const answer = phone.answer(question)
     assert.equal(device.answer(answer), phone.recipients[0])
     assert.equal(device.answer(answer), phone.recipients[0])
     device = stored(device)
     assert.equal(codeOf(() => device.challenge(sender)), 'nothing-to-ask')
 
-    // A rotation: the new key counts once it is proven, and the old goes with the next record.
+    // Rotation: the new key is used once it is proven, and the next record drops the old one.
     const [first] = phone.recipients
     phone.rotate()
-    assert.deepEqual(device.update(phone.record()), [])
+    assert.deepEqual(device.update(phone.record), [])
     device = stored(device)
     assert.equal(device.recipient(), first)
     assert.deepEqual(device.unproven, [phone.recipients[0]])
-    device.answer(phone.answer(device.challenge(sender), sender.publicKey))
+    device.answer(phone.answer(device.challenge(sender)))
     assert.equal(device.recipient(), phone.recipients[0])
-    phone.identities.pop()
-    assert.deepEqual(device.update(phone.record()), [first])
+    phone.retire()
+    assert.deepEqual(device.update(phone.record), [first])
     device = stored(device)
-    assert.ok(phone.open(sender.seal(NINA, device), sender.publicKey))
+    assert.ok(phone.open(sender.seal(NINA, device).payload))
 
-    // A key that comes back has to prove itself again.
-    const [gone] = phone.identities
-    phone.identities = new Phone().identities
-    device.update(phone.record())
-    phone.identities.unshift(gone)
-    device.update(phone.record())
+    // A key that comes back must be proven again.
+    device.update(phone.signRecord({ recipients: newPhone().recipients }))
+    device.update(phone.signRecord())
     assert.deepEqual(device.proven, [])
     assert.equal(codeOf(() => device.recipient()), 'unproven')
   })
 
-  it('is changed by no record that it refuses', () => {
-    const phone = new Phone()
-    const device = Device.enroll(phone.record({ counter: 7 }), { topic: TOPIC })
+  it('is not changed by a record that it refuses', () => {
+    const phone = newPhone()
+    const device = Device.enroll(phone.signRecord({ counter: 7 }), { topic: TOPIC })
     const before = device.toJSON()
     const refused = (code, call) => assert.equal(codeOf(call), code)
     assert.deepEqual(device.update(before.record), [])
-    refused('rolled-back', () => device.update(phone.record({ counter: 6 })))
-    refused('conflicting', () => device.update(phone.record({ counter: 7, lifetime: 99 })))
-    refused('foreign-signer', () => device.update(new Phone().record({ counter: 8 })))
-    refused('expired', () => device.update(phone.record({ counter: 8, created: at - 100, lifetime: 50 })))
-    refused('not-yet-valid', () => device.update(phone.record({ counter: 8, created: at + 100000 })))
+    refused('rolled-back', () => device.update(phone.signRecord({ counter: 6 })))
+    refused('conflicting', () => device.update(phone.signRecord({ counter: 7, lifetime: 99 })))
+    refused('foreign-signer', () => device.update(newPhone().signRecord({ counter: 8 })))
+    refused('expired', () => device.update(phone.signRecord({ counter: 8, created: at - 100, lifetime: 50 })))
+    refused('not-yet-valid', () => device.update(phone.signRecord({ counter: 8, created: at + 100000 })))
     refused('malformed', () => device.update(undefined))
-    const keys = phone.keys
-    refused('wrong-type', () => device.update(signRecord(phone.secret, { type: 2, counter: 9, created: at, expires: at + 9, topic: TOPIC, keys })))
-    phone.topic = 'com.example.other'
-    refused('other-topic', () => device.update(phone.record({ counter: 8 })))
-    refused('other-topic', () => Device.enroll(phone.record(), { topic: TOPIC }))
-    refused('topic', () => Device.enroll(phone.record()))
+    const senders = { counter: 9, created: at, expires: at + 9, keeps: 0, topic: TOPIC, keys: [decode(SENDER, sender.publicKey)] }
+    refused('wrong-type', () => device.update(signRecord(2, privateKey(randomBytes(32), 'ed25519'), senders)))
+    refused('other-topic', () => Device.enroll(new Phone({ topic: 'com.example.other' }).record, { topic: TOPIC }))
+    refused('topic', () => Device.enroll(phone.record))
     assert.deepEqual(device.toJSON(), before)
   })
 
-  it('takes a challenge back once, in time, and for a key that it still has', () => {
-    const phone = new Phone()
-    const device = Device.enroll(phone.record(), { topic: TOPIC })
+  it('accepts an answer in time, and only for a key that is still in the record', () => {
+    const phone = newPhone()
+    const device = Device.enroll(phone.record, { topic: TOPIC })
     const question = device.challenge(sender, { now: at })
-    const answer = phone.answer(question, sender.publicKey)
+    const answer = phone.answer(question)
     assert.equal(codeOf(() => device.answer(answer, { now: at + 601 })), 'late')
     for (const wrong of [answer.slice(0, -1), answer + 'A', question, '', undefined, 7, answer.replace('push', 'Push')]) {
       assert.equal(codeOf(() => device.answer(wrong)), 'malformed')
     }
     assert.equal(codeOf(() => device.answer('pushanswer.' + 'A'.repeat(43), { now: at })), 'wrong-answer')
     assert.deepEqual(device.proven, [])
-    // What is stored answers nothing.
+    // The stored state doesn't contain the answer.
     assert.ok(!JSON.stringify(device).includes(answer.slice('pushanswer.'.length)))
     device.answer(answer, { now: at + 600 })
 
     phone.rotate()
-    device.update(phone.record())
-    const late = phone.answer(device.challenge(sender), sender.publicKey)
-    phone.identities.shift()
-    device.update(phone.record())
+    device.update(phone.record)
+    const late = phone.answer(device.challenge(sender))
+    device.update(phone.signRecord({ recipients: phone.recipients.slice(1) }))
     assert.equal(codeOf(() => device.answer(late)), 'not-in-record')
-    assert.equal(codeOf(() => device.challenge(sender, { recipient: new Phone().recipients[0] })), 'not-in-record')
+    assert.equal(codeOf(() => device.challenge(sender, { recipient: newPhone().recipients[0] })), 'not-in-record')
     assert.equal(codeOf(() => device.challenge(new Sender(generateSenderSecret(), { topic: 'a.b' }))), 'other-topic')
     assert.equal(codeOf(() => device.challenge(undefined)), 'sender')
   })
 
-  it("enrolls nobody's key as another's (11.5.4)", () => {
-    const [alice, mallory] = [new Phone(), new Phone()]
-    const device = Device.enroll(mallory.record({ keys: alice.keys }), { topic: TOPIC })
+  it("can't prove a key that belongs to another device (11.5.4)", () => {
+    const [alice, mallory] = [newPhone(), newPhone()]
+    const device = Device.enroll(mallory.signRecord({ recipients: alice.recipients }), { topic: TOPIC })
     const question = device.challenge(sender)
-    assert.equal(alice.answer(question, sender.publicKey), 'foreign-enrollment')
-    assert.equal(mallory.answer(question, sender.publicKey), undefined)
+    assert.equal(codeOf(() => alice.answer(question)), 'foreign-enrollment')
+    assert.equal(codeOf(() => mallory.answer(question)), 'unknown-recipient')
   })
 
-  it('keeps sixteen challenges, and drops those that are late', () => {
-    const phone = new Phone()
-    const device = Device.enroll(phone.record(), { topic: TOPIC })
+  it('keeps sixteen challenges, and drops late ones', () => {
+    const phone = newPhone()
+    const device = Device.enroll(phone.record, { topic: TOPIC })
     const questions = Array.from({ length: 17 }, () => device.challenge(sender, { now: at }))
     assert.equal(device.toJSON().challenges.length, 16)
-    assert.equal(codeOf(() => device.answer(phone.answer(questions[0], sender.publicKey), { now: at })), 'wrong-answer')
-    device.answer(phone.answer(questions[1], sender.publicKey), { now: at })
+    assert.equal(codeOf(() => device.answer(phone.answer(questions[0]), { now: at })), 'wrong-answer')
+    device.answer(phone.answer(questions[1]), { now: at })
     device.challenge(sender, { recipient: phone.recipients[0], now: at + 601 })
     assert.equal(device.toJSON().challenges.length, 1)
   })
 
-  it('loads what was stored, and nothing else', () => {
+  it('loads a stored state, and nothing else', () => {
     const { phone, device } = enrolled(sender)
     const state = device.toJSON()
-    const stranger = new Phone()
+    const stranger = newPhone()
     const loaded = Device.fromJSON({ ...state, proven: [...state.proven, ...stranger.recipients] })
     assert.deepEqual(loaded.proven, device.proven)
-    // Nor does it count when a record names it later.
-    loaded.update(phone.record({ keys: [...stranger.keys, ...phone.keys] }))
+    // It isn't proven either when a record names it later.
+    loaded.update(phone.signRecord({ recipients: [...stranger.recipients, ...phone.recipients] }))
     assert.deepEqual(loaded.unproven, stranger.recipients)
-    // Keys in capitals are the same keys.
+    // A key in capitals is the same key.
     device.challenge(sender, { recipient: state.proven[0].toUpperCase() })
     const { challenges } = device.toJSON()
     assert.equal(challenges[0].recipient, state.proven[0])
     const capitals = challenges.map((each) => ({ ...each, recipient: each.recipient.toUpperCase() }))
     assert.deepEqual(Device.fromJSON({ ...state, proven: [state.proven[0].toUpperCase()], challenges: capitals }).toJSON(), device.toJSON())
     const refused = (code, change) => assert.equal(codeOf(() => Device.fromJSON({ ...state, ...change })), code)
-    refused('foreign-signer', { enrollment: enrollmentOf(stranger) })
+    refused('foreign-signer', { enrollment: stranger.enrollment })
     refused('malformed-state', { proven: state.proven[0] })
     refused('malformed-state', { challenges: [1] })
     refused('malformed-state', { challenges: [{ recipient: state.proven[0], expires: '1', hash: 'A'.repeat(43) }] })
@@ -147,17 +143,17 @@ describe('Device', () => {
     for (const wrong of [undefined, null, 7, 'x', JSON.stringify(state)]) {
       assert.ok(['malformed-state', 'not-given'].includes(codeOf(() => Device.fromJSON(wrong))))
     }
-    const ended = Device.fromJSON({ ...state, record: phone.record({ created: at - 100, lifetime: 50 }) })
+    const ended = Device.fromJSON({ ...state, record: phone.signRecord({ created: at - 100, lifetime: 50 }) })
     assert.equal(codeOf(() => ended.recipient()), 'expired')
   })
 })
 
 describe('A record', () => {
-  it('is refused when R of its signature is of low order, though the equation holds (11.2.3)', () => {
+  it('is refused if R of its signature is of low order, although the equation holds (11.2.3)', () => {
     const seed = randomBytes(32)
     const secret = privateKey(seed, 'ed25519')
-    const keys = new Phone().keys
-    const text = signRecord(secret, { counter: 1, created: at, expires: at + 86400, topic: TOPIC, keys })
+    const keys = newPhone().recipients.map((each) => decode(RECIPIENT, each))
+    const text = signRecord(DEVICE, secret, { counter: 1, created: at, expires: at + 86400, keeps: 30, topic: TOPIC, keys })
     const unsigned = decodeBase64(text.slice('pushrecord.'.length)).subarray(0, -68)
     const number = (bytes) => BigInt('0x' + Buffer.from(bytes).reverse().toString('hex'))
     const hash = (...parts) => createHash('sha512').update(Buffer.concat(parts)).digest()
@@ -170,7 +166,7 @@ describe('A record', () => {
       const S = (r + number(hash(R, signer, message)) * number(scalar)) % (2n ** 252n + 27742317777372353535851937790883648493n)
       return Buffer.concat([R, Buffer.from(S.toString(16).padStart(64, '0'), 'hex').reverse()])
     }
-    // The formula gives signatures that verify. With r = 0, R is the identity: OpenSSL 3.0 takes that, too, and 3.5 refuses it.
+    // The formula makes signatures that verify. With r = 0, R is the identity, which OpenSSL 3.0 accepts and 3.5 refuses.
     assert.ok(verify(null, message, publicKey(signer, 'ed25519'), signature(number(scalar), signer)))
     const bytes = Buffer.concat([unsigned, signature(0n, Buffer.concat([Buffer.of(1), Buffer.alloc(31)]))])
     const forged = armour('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
@@ -178,9 +174,9 @@ describe('A record', () => {
     assert.equal(codeOf(() => Device.enroll(text, { topic: TOPIC })), undefined)
   })
 
-  it('is refused with any of its bits changed, also where the checksum is right, and cut at any length', () => {
-    const phone = new Phone()
-    const record = phone.record()
+  it('is refused with any bit flipped, even with a correct checksum, and cut at any length', () => {
+    const phone = newPhone()
+    const record = phone.record
     const bytes = decodeBase64(record.slice('pushrecord.'.length)).subarray(0, -4)
     const again = (changed) => armour('pushrecord.', Buffer.concat([changed, checksum(changed)]))
     assert.equal(again(bytes), record)
@@ -194,19 +190,19 @@ describe('A record', () => {
       const flipped = record.slice(0, length) + (record[length] === 'A' ? 'B' : 'A') + record.slice(length + 1)
       assert.ok(codeOf(() => Device.enroll(flipped, { topic: TOPIC })), `character ${length}`)
     }
-    // Other texts than a record's end at 4,096 characters (2.5).
+    // Texts other than records have at most 4,096 characters (2.5).
     assert.deepEqual([4096, 4098].map((length) => decodeBase64('A'.repeat(length))?.length), [3072, undefined])
   })
 })
 
 describe('Public keys', () => {
-  it('are refused where Specification 3.3 and 8.6 say so', () => {
+  it('are refused by Specification 3.3 and 8.6', () => {
     const hex = (text) => Buffer.from(text, 'hex')
-    assert.ok(isPublicKey(new Phone().keys[0]))
+    assert.ok(isPublicKey(decode(RECIPIENT, newPhone().recipients[0])))
     for (const wrong of ['ed' + 'ff'.repeat(30) + '7f', 'ee' + 'ff'.repeat(30) + '7f', '09' + '00'.repeat(30) + '80', '00'.repeat(32), '01' + '00'.repeat(31), '09']) {
       assert.ok(!isPublicKey(hex(wrong)), wrong)
     }
-    // The eight points of low order, and encodings that are not canonical.
+    // The eight points of low order, and encodings that aren't canonical.
     const low = [
       '01' + '00'.repeat(31), 'ec' + 'ff'.repeat(30) + '7f', '00'.repeat(32), '00'.repeat(31) + '80',
       '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
@@ -214,7 +210,7 @@ describe('Public keys', () => {
     ]
     for (const point of low) assert.ok(!isSigningKey(hex(point)) && isOfLowOrder(hex(point)), point)
     for (const wrong of ['ee' + 'ff'.repeat(30) + '7f', '02' + '00'.repeat(31), '01' + '00'.repeat(30) + '80']) assert.ok(!isSigningKey(hex(wrong)), wrong)
-    const good = new Phone().enrollment
+    const good = decode(ENROLLMENT, newPhone().enrollment)
     assert.ok(isSigningKey(good) && isSigningKey(good) && !isOfLowOrder(good))
     assert.equal(encode(ENROLLMENT, good).length, 73)
     assert.equal(codeOf(() => encode(ENROLLMENT, hex(low[4]))), 'refused-key')
@@ -225,7 +221,7 @@ describe('Public keys', () => {
 describe('The text of a key', () => {
   const alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 
-  /** Bech32 (BIP 173) of any values, with its checksum. */
+  /** Returns Bech32 (BIP 173) of any values, with its checksum. */
   function bech32(kind, values) {
     const codes = Array.from(kind, (each) => each.charCodeAt(0))
     const all = [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...values, 0, 0, 0, 0, 0, 0]
@@ -240,8 +236,8 @@ describe('The text of a key', () => {
     return kind + '1' + [...values, ...checksum].map((value) => alphabet[value]).join('')
   }
 
-  it('is refused in each of the ways of Specification 8.4', () => {
-    const [text] = new Phone().recipients
+  it('is refused for each fault of Specification 8.4', () => {
+    const [text] = newPhone().recipients
     const values = Array.from(text.slice(5, -6), (each) => alphabet.indexOf(each))
     const code = (other, kind = RECIPIENT) => codeOf(() => decode(kind, other))
     assert.equal(bech32('push', values), text)
@@ -271,12 +267,12 @@ describe('Hostile input', () => {
     Object.create(null), 'pushrecord.', 'push1', TOPIC,
   ]
 
-  it('ends in an error of this package, or in nothing', (context) => {
+  it('is accepted, or refused with an error of this package', (context) => {
     const { phone, device } = enrolled(sender)
     const { next, pick } = seeded(context)
     const state = device.toJSON()
     const quick = new Sender(generateSenderSecret(), { topic: TOPIC })
-    const record = phone.record()
+    const record = phone.record
     const mutated = (text) => {
       const place = next(text.length + 1)
       return pick([

@@ -1,30 +1,39 @@
-// What the README shows works as it stands there.
+// Runs the README's blocks as they are.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import http2 from 'node:http2'
 import { describe, it } from 'node:test'
 import * as sealedPush from 'sealed-push'
-import { enrolled, Phone, TOPIC } from './support.js'
+import { Phone } from 'sealed-push/testing'
+import { enrolled, TOPIC } from './support.js'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const blocks = [...readme.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1])
 const secret = sealedPush.generateSenderSecret()
 const { phone, device } = enrolled(new sealedPush.Sender(secret, { topic: TOPIC }))
 
-const code = blocks.join('\n').replace(/^import .*$/gm, '')
+const [minute, ...others] = blocks.map((block) => block.replace(/^import .*$/gm, ''))
 const names = 'sender, push, send, connect, enroll, answered, updated'
-const shown = new Function('Device', 'Sender', 'http2', 'stored', 'process', `${code}; return { ${names} }`)(
+const shown = new Function('Device', 'Sender', 'http2', 'stored', 'process', `${others.join('\n')}; return { ${names} }`)(
   sealedPush.Device, sealedPush.Sender, http2, device.toJSON(), { env: { SENDER_SECRET: secret } })
 
 describe('README.md', () => {
-  it('seals in ten lines', () => {
-    assert.equal(blocks.length, 3)
-    assert.ok(blocks[0].split('\n').length <= 10)
-    assert.equal(phone.open(shown.push, shown.sender.publicKey).alert.body, 'Lunch at one?')
+  it('seals and opens in its first block', () => {
+    assert.ok(blocks[0].split('\n').length <= 13)
+    const printed = []
+    const names = [...Object.keys(sealedPush), 'Phone', 'console']
+    new Function(...names, minute)(...Object.values(sealedPush), Phone, { log: (text) => printed.push(text) })
+    assert.deepEqual(printed, ['Lunch at one?'])
   })
 
-  it('sends, and learns what the answer was', async () => {
+  it('seals in ten lines', () => {
+    assert.equal(blocks.length, 4)
+    assert.ok(blocks[1].split('\n').length <= 10)
+    assert.equal(phone.open(shown.push.payload).alert.body, 'Lunch at one?')
+  })
+
+  it('sends, and returns the response', async () => {
     const server = http2.createServer()
     const seen = []
     server.on('stream', async (stream, headers) => {
@@ -49,21 +58,21 @@ describe('README.md', () => {
   })
 
   it('enrolls and rotates', () => {
-    const other = new Phone()
-    const from = shown.sender.publicKey
-    let [stored, question] = shown.enroll(other.record())
-    stored = shown.answered(stored, other.answer(question, from))
+    const other = new Phone({ topic: TOPIC, trusting: [shown.sender.publicKey] })
+    let [stored, question] = shown.enroll(other.record)
+    stored = shown.answered(stored, other.answer(question))
     other.rotate()
-    ;[stored, question] = shown.updated(stored, other.record())
-    stored = shown.answered(stored, other.answer(question, from))
-    ;[stored, question] = shown.updated(stored, other.record())
+    ;[stored, question] = shown.updated(stored, other.record)
+    stored = shown.answered(stored, other.answer(question))
+    other.retire()
+    ;[stored, question] = shown.updated(stored, other.record)
     assert.equal(question, undefined)
     assert.equal(sealedPush.Device.fromJSON(JSON.parse(stored)).recipient(), other.recipients[0])
   })
 
-  it('has every error in its table', () => {
+  it('lists every error', () => {
     for (const [name, type] of Object.entries(sealedPush)) {
-      if (name !== 'SealedPushError' && type.prototype instanceof sealedPush.SealedPushError) assert.ok(readme.includes(`| \`${name}\` |`), name)
+      if (name !== 'SealedPushError' && type.prototype instanceof sealedPush.SealedPushError) assert.ok(readme.includes(`- \`${name}\`: `), name)
     }
   })
 })

@@ -1,25 +1,27 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import * as sealedPush from 'sealed-push'
 import { Device, generateSenderSecret, Sender } from 'sealed-push'
+import * as testing from 'sealed-push/testing'
 import { NAMES } from '../src/protocol/content.js'
 import * as keyText from '../src/protocol/key-text.js'
 import { decodeBase64 } from '../src/protocol/text.js'
-import { codeOf, enrolled, NINA, now, openEnvelope, Phone, TOPIC } from './support.js'
+import { codeOf, enrolled, NINA, now, TOPIC } from './support.js'
 
 const secret = generateSenderSecret()
 const sender = new Sender(secret, { topic: TOPIC })
 const { phone, device } = enrolled(sender)
-// A time that is given, and not the clock's: but not so far from it that no record is valid.
+// A time other than the clock's, but near enough for records to be valid.
 const earlier = now() - 60
 const quick = new Sender(secret, { topic: TOPIC })
 
 describe('Sender', () => {
-  it('seals what opens, with what was left out filled in', () => {
+  it('seals content that opens, and fills in missing members', () => {
     const push = sender.seal(NINA, device, { now: earlier })
-    assert.deepEqual(phone.open(push, sender.publicKey), { id: push.messageID, topic: TOPIC, sent: earlier, ...NINA })
+    assert.deepEqual(phone.open(push.payload), { id: push.messageID, topic: TOPIC, sent: earlier, ...NINA })
     assert.equal(push.recipient, device.recipient())
     assert.equal(sender.sealUnverified(NINA, push.recipient.toUpperCase()).recipient, push.recipient)
     assert.deepEqual(Object.keys(push.message), ['aps', 'custom-encrypted-message'])
@@ -33,7 +35,7 @@ describe('Sender', () => {
     assert.equal(new Set(envelopes.map((each) => each.toString('hex', 41, 53))).size, 3)
   })
 
-  it('makes headers that stay the same for one message, and tell others nothing', () => {
+  it('makes headers that are the same for one message and reveal nothing to others', () => {
     const content = { ...NINA, id: '5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09', expires: now() + 600 }
     for (const each of [sender, quick]) {
       const [first, again] = [each.seal(content, device), each.seal(content, device, { priority: 5 })]
@@ -47,14 +49,14 @@ describe('Sender', () => {
       const goal = each.seal({ ...NINA, 'collapse-id': 'match-7' }, device)
       assert.equal(match.headers['apns-collapse-id'], goal.headers['apns-collapse-id'])
       assert.notEqual(match.headers['apns-id'], goal.headers['apns-id'])
-      const other = each.sealUnverified({ ...NINA, 'collapse-id': 'match-7' }, new Phone().recipients[0])
+      const other = each.sealUnverified({ ...NINA, 'collapse-id': 'match-7' }, new testing.Phone({ topic: TOPIC }).recipients[0])
       assert.notEqual(match.headers['apns-collapse-id'], other.headers['apns-collapse-id'])
     }
     assert.notEqual(quick.seal(content, device).headers['apns-id'], new Sender(generateSenderSecret(), { topic: TOPIC }).seal(content, device).headers['apns-id'])
     assert.equal(quick.seal(content, device, { expiration: 0 }).headers['apns-expiration'], '0')
   })
 
-  it('seals a withdrawal into a background push, or into an ordinary one', () => {
+  it('seals a withdrawal into a background push or an ordinary one', () => {
     for (const [filtered, kind, priority] of [[false, 'background', '5'], [true, 'alert', '10']]) {
       const push = quick.seal({ withdraw: { thread: 'nina', filtered } }, device)
       assert.deepEqual([push.headers['apns-push-type'], push.headers['apns-priority']], [kind, priority])
@@ -62,7 +64,7 @@ describe('Sender', () => {
     }
   })
 
-  it('fits each length, or says by how much it does not', () => {
+  it('fits content of each length, or reports the excess', () => {
     for (const padding of ['buckets', 'full', 'none']) {
       const made = new Sender(secret, { topic: TOPIC, padding })
       const base = { id: '5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09', topic: TOPIC, sent: earlier, alert: { body: '' } }
@@ -70,7 +72,7 @@ describe('Sender', () => {
       for (const length of [1, 100, 1000, room]) {
         const push = made.seal({ ...base, alert: { body: 'x'.repeat(length) } }, device)
         assert.ok(push.payload.length <= 4096)
-        assert.equal(phone.open(push, made.publicKey).alert.body.length, length)
+        assert.equal(phone.open(push.payload).alert.body.length, length)
       }
       assert.throws(
         () => made.seal({ ...base, alert: { body: 'x'.repeat(room + 17) } }, device),
@@ -79,81 +81,86 @@ describe('Sender', () => {
     assert.equal(quick.maxContentBytes, 2932)
   })
 
-  it('seals to nothing but what is proven and in time', () => {
-    const fresh = new Phone()
-    const unproven = Device.enroll(fresh.record(), { topic: TOPIC })
+  it('seals only to proven keys of a current record', () => {
+    const fresh = new testing.Phone({ topic: TOPIC, trusting: [quick.publicKey] })
+    const unproven = Device.enroll(fresh.record, { topic: TOPIC })
     assert.equal(codeOf(() => quick.seal(NINA, unproven)), 'unproven')
     assert.equal(codeOf(() => quick.seal(NINA, device, { now: device.expires + 1 })), 'expired')
     assert.equal(codeOf(() => new Sender(secret, { topic: 'com.example.other' }).seal(NINA, device)), 'other-topic')
-    assert.ok(fresh.open(quick.sealUnverified(NINA, fresh.recipients[0]), quick.publicKey))
+    assert.ok(fresh.open(quick.sealUnverified(NINA, fresh.recipients[0]).payload))
   })
 
-  it('lets nothing expire later than the device keeps its keys', () => {
+  it('refuses pushes that expire after the device erases its keys', () => {
     const late = (content, expiration) => {
       assert.throws(
         () => quick.seal(content, device, { expiration, now: earlier }),
         (error) => error instanceof sealedPush.RecordError && error.code === 'expires-too-late' && error.message.includes('Device.keeps'))
     }
     for (const days of [1, 3, 29, 30, 31]) {
-      device.update(phone.record({ keeps: days }))
+      device.update(phone.signRecord({ keeps: days }))
       assert.equal(device.keeps, days)
       const sent = earlier - 60
       const last = sent + days * 86400
       const content = { ...NINA, sent }
       const seal = (more, expiration) => {
         const push = quick.seal({ ...content, ...more }, device, { expiration, now: earlier })
-        return [push.headers['apns-expiration'], phone.open(push, quick.publicKey).expires]
+        return [push.headers['apns-expiration'], phone.open(push.payload).expires]
       }
       const filledIn = days < 30 ? last : undefined
       assert.deepEqual(seal(), [filledIn && String(filledIn), filledIn])
       assert.ok(!('expires' in content))
-      // What the caller gives counts for the header alone.
+      // The caller's expiration affects only the header.
       const lastExpiration = earlier + days * 86400 + 3600
       for (const given of [0, lastExpiration]) assert.deepEqual(seal({}, given), [String(given), filledIn])
       assert.deepEqual(seal({ expires: last + 3600 }), [String(last + 3600), last + 3600])
       late(content, lastExpiration + 1)
       for (const expiration of [undefined, 0]) late({ ...content, expires: last + 3601 }, expiration)
 
-      // Nobody has said how long such a key is kept.
+      // It is unknown how long such a key is kept.
       const [recipient] = phone.recipients
       quick.sealUnverified({ ...content, expires: last + 3601 }, recipient, { expiration: lastExpiration + 1, now: earlier })
       const push = quick.sealUnverified(content, recipient, { now: earlier })
-      assert.ok(!('apns-expiration' in push.headers) && !('expires' in phone.open(push, quick.publicKey)))
+      assert.ok(!('apns-expiration' in push.headers) && !('expires' in phone.open(push.payload)))
     }
-    device.update(phone.record())
+    device.update(phone.signRecord({ keeps: 30 }))
   })
 
-  it('refuses content if the end that it would get has passed', () => {
+  it('refuses content if the end to fill in has passed', () => {
     for (const days of [1, 3, 29]) {
-      device.update(phone.record({ keeps: days }))
+      device.update(phone.signRecord({ keeps: days }))
       const last = earlier - days * 86400
       const code = (content, expiration) => codeOf(() => quick.seal({ ...NINA, ...content }, device, { expiration, now: earlier }))
       for (const expiration of [undefined, 0]) {
         const push = quick.seal({ ...NINA, sent: last }, device, { expiration, now: earlier })
-        assert.equal(phone.open(push, quick.publicKey).expires, earlier)
+        assert.equal(phone.open(push.payload).expires, earlier)
         for (const sent of [last - 1, 0]) assert.equal(code({ sent }, expiration), 'expires-too-late')
       }
-      // An end of the caller's own is judged as in other content.
+      // The caller's own end is checked as in other content.
       assert.equal(code({ sent: last - 1, expires: earlier - 1 }), 'malformed-content')
       assert.equal(code({ sent: last - 1, expires: earlier + 3599 }), undefined)
-      // Wrong times are named for what they are.
+      // Errors about wrong times name the member.
       for (const [name, value] of [['sent', 'now'], ['sent', true], ['sent', -1], ['sent', null], ['expires', null], ['expires', earlier * 1000]]) {
         assert.throws(() => quick.seal({ ...NINA, [name]: value }, device), (error) => error.member === name)
       }
     }
-    device.update(phone.record())
+    device.update(phone.signRecord({ keeps: 30 }))
   })
 
-  it('opens under no other sender, topic or key, and not with any bit changed', () => {
+  it("seals pushes that don't open with another sender, topic, or key, or with a flipped bit", () => {
     const push = quick.seal(NINA, device)
-    assert.equal(new Phone().open(push, quick.publicKey), undefined)
-    assert.equal(phone.open(push, new Sender(generateSenderSecret(), { topic: TOPIC }).publicKey), undefined)
+    const refused = (code, payload, { topic = TOPIC, trusting = [quick.publicKey] } = {}) =>
+      assert.equal(codeOf(() => new testing.Phone({ topic, trusting, identities: [identity] }).open(payload)), code)
+    const identity = keyText.encode(keyText.IDENTITY, randomBytes(32))
+    const { payload } = quick.sealUnverified(NINA, new testing.Phone({ topic: TOPIC, identities: [identity] }).recipients[0])
+    refused(undefined, payload)
+    refused('unknown-recipient', push.payload)
+    refused('unknown-sender', payload, { trusting: [new Sender(generateSenderSecret(), { topic: TOPIC }).publicKey] })
+    refused('rejected', payload, { topic: 'com.example.other' })
     const envelope = decodeBase64(push.message['custom-encrypted-message'])
-    assert.equal(openEnvelope(envelope, phone.identities, quick.publicKey, 'com.example.other'), undefined)
-    for (let bit = 8; bit < envelope.length * 8; bit += 1) {
-      // The byte of the suite is the receiver's to look at; bit 255 of enc is masked by X25519, and refused by the receiver (3.3).
+    for (let bit = 0; bit < envelope.length * 8; bit += 1) {
       envelope[bit >> 3] ^= 1 << (bit & 7)
-      assert.equal(openEnvelope(envelope, phone.identities, quick.publicKey, TOPIC), undefined, `bit ${bit}`)
+      const code = codeOf(() => phone.open({ 'custom-encrypted-message': envelope.toString('base64url') }))
+      assert.ok(['malformed', 'unknown-recipient', 'unknown-sender', 'rejected'].includes(code), `bit ${bit}: ${code}`)
       envelope[bit >> 3] ^= 1 << (bit & 7)
     }
   })
@@ -176,13 +183,13 @@ describe('Sender', () => {
     assert.equal(codeOf(() => quick.seal(NINA, Object.create(Device.prototype))), 'device')
   })
 
-  it('refuses content that no device would take, and names what', () => {
+  it('refuses content that devices would refuse, and names the member', () => {
     const member = (content) => {
       try {
         quick.seal(content, device)
       } catch (error) {
         assert.ok(error instanceof sealedPush.ContentError, error)
-        // Null where it is none's fault.
+        // Null if no single member is wrong.
         return error.member ?? null
       }
     }
@@ -208,15 +215,15 @@ describe('Sender', () => {
     circular.data = circular
     for (const content of [circular, undefined, null, 7, 'x', []]) assert.equal(member(content), null)
     assert.equal(codeOf(() => quick.seal({ ...NINA, topic: 'com.example.other' }, device)), 'other-topic')
-    // What JavaScript takes for absent is absent; names of Object.prototype are names.
+    // Undefined members are absent; names of Object.prototype are ordinary names.
     const odd = JSON.parse('{"__proto__": {"toString": 1}, "constructor": 2}')
-    const opened = phone.open(quick.seal({ ...NINA, badge: undefined, data: odd }, device), quick.publicKey)
+    const opened = phone.open(quick.seal({ ...NINA, badge: undefined, data: odd }, device).payload)
     assert.ok(!('badge' in opened))
     assert.equal(JSON.stringify(opened.data), JSON.stringify(odd))
   })
 })
 
-describe('What is surely a mistake', () => {
+describe('An obvious mistake', () => {
   const mistake = (content) => {
     try {
       quick.seal({ ...NINA, ...content }, device)
@@ -238,12 +245,12 @@ describe('What is surely a mistake', () => {
     assert.match(mistake({ badge: null }).message, /leave it out/)
     assert.match(mistake({ alert: 'Lunch at one?' }).message, /such as { title/)
     for (const number of [2 ** 53, 2 ** 63, -(2 ** 60), 1e20]) assert.match(mistake({ data: [number] }).message, /write it as text/)
-    // What is the app's own stays allowed.
+    // The app's own values are allowed.
     const own = { kudos: null, data: { title: null, id: [2 ** 53 - 1, 1e21, 1.5] }, expires: earlier }
     assert.ok(quick.seal({ ...NINA, ...own, chart: { kind: 'line', points: [1, null] } }, device, { now: earlier }))
   })
 
-  it("in a member's name is warned of, once", async () => {
+  it("in a member's name causes one warning", async () => {
     const warnings = []
     const note = (warning) => warnings.push(`${warning.name}: ${warning.message}`)
     process.on('warning', note)
@@ -251,11 +258,11 @@ describe('What is surely a mistake', () => {
     const push = [1, 2].map(() => quick.seal(content, device))[1]
     await new Promise((resolve) => setImmediate(resolve))
     process.off('warning', note)
-    assert.deepEqual(warnings, ['SealedPushWarning: "alert.titel" is not a member that devices know, and looks misspelled'])
-    assert.deepEqual(phone.open(push, quick.publicKey).alert, content.alert)
+    assert.deepEqual(warnings, ['SealedPushWarning: "alert.titel" is not a member that devices know; it looks misspelled'])
+    assert.deepEqual(phone.open(push.payload).alert, content.alert)
   })
 
-  it('around a secret is dropped, or the secret is named for what it is', () => {
+  it('around a secret is ignored, or the error names the kind of fault', () => {
     const key = sender.publicKey
     for (const text of [`${secret}\n`, `${secret}\r\n`, `  ${secret}\t`, `\ufeff${secret}`]) assert.equal(new Sender(text, { topic: TOPIC }).publicKey, key)
     const wrong = [[undefined, 'not-given'], [null, 'not-given'], ['\n', 'not-given'], ['undefined', 'not-given'], [secret.toLowerCase(), 'wrong-case'], [7, 'not-a-key']]
@@ -264,7 +271,7 @@ describe('What is surely a mistake', () => {
 })
 
 describe('Secrets', () => {
-  it('are in nothing that is shown, and in no error', () => {
+  it('appear neither in output nor in errors', () => {
     const bytes = keyText.decode(keyText.SENDER_SECRET, secret)
     const body = 'nobody-else-reads-this'
     const push = sender.seal({ alert: { body } }, device)
@@ -305,18 +312,19 @@ describe('Secrets', () => {
   }
 })
 
-describe('index.d.ts', () => {
-  it('declares what is exported, and each member of the classes', () => {
-    const types = readFileSync(new URL('../src/index.d.ts', import.meta.url), 'utf8')
-    const declared = [...types.matchAll(/^export (?:class|function) (\w+)/gm)].map((match) => match[1])
-    assert.deepEqual(declared.sort(), Object.keys(sealedPush).sort())
-    // Content is closed, so that a compiler sees a misspelled name.
+describe('The types', () => {
+  it('declare all exports, and each member of the classes', () => {
+    const [types, testingTypes] = ['index', 'testing'].map((name) => readFileSync(new URL(`../src/${name}.d.ts`, import.meta.url), 'utf8'))
+    const declared = (text) => [...text.matchAll(/^export (?:class|function) (\w+)/gm)].map((match) => match[1]).sort()
+    assert.deepEqual(declared(types), Object.keys(sealedPush).sort())
+    assert.deepEqual(declared(testingTypes), Object.keys(testing).sort())
+    // The types of content are closed, so that a compiler finds a misspelled name.
     const [content, withdrawal] = ['Content', 'Withdrawal'].map((name) => types.split(`export interface ${name} {`)[1].split('\n}')[0])
     const members = [...new Set([...`${content}\n${withdrawal}`.matchAll(/^  '?([\w-]+)'?\??:/gm)].map((match) => match[1]))]
     assert.deepEqual(members.sort(), NAMES.content.filter((name) => !['attachments', 'overflow', 'receipt'].includes(name)).sort())
     assert.ok(!content.includes('[name'))
-    for (const type of [Sender, Device]) {
-      const block = types.split(`export class ${type.name} {`)[1].split('\n}')[0]
+    for (const type of [Sender, Device, testing.Phone]) {
+      const block = `${types}${testingTypes}`.split(`export class ${type.name} {`)[1].split('\n}')[0]
       const names = [...Object.getOwnPropertyNames(type.prototype), ...Object.getOwnPropertyNames(type)]
       for (const name of names.filter((each) => !['constructor', 'length', 'name', 'prototype'].includes(each))) {
         assert.match(block, new RegExp(`\\b${name}\\b`), `${type.name}.${name}`)

@@ -1,4 +1,4 @@
-"""Tests of the package as it lies here: `python3 -m unittest` in Clients/Python. Needs PyNaCl and cryptography alone."""
+"""Tests of the package in this folder: `python3 -m unittest`. They need only PyNaCl and cryptography."""
 
 import pathlib
 import sys

@@ -17,7 +17,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class Endless(io.RawIOBase):
-    """A stream of so many bytes, which nobody holds."""
+    """A stream of a given length that isn't held in memory."""
 
     def __init__(self, length):
         self.left = length
@@ -69,7 +69,7 @@ class Files(unittest.TestCase):
         sender = Sender(sealed_push.generate_sender_secret(), topic=TOPIC)
         phone, device = enrolled(sender)
         push = sender.seal(NINA | {"attachments": [entry]}, device)
-        received = json.loads(phone.open(push, sender))["attachments"][0]
+        received = phone.open(push.payload)["attachments"][0]
         open_file(received, self.folder / "stored", self.folder / "opened")
         self.assertEqual((self.folder / "opened").read_bytes(), photo.read_bytes())
         self.assertEqual(stat.S_IMODE((self.folder / "opened").stat().st_mode), 0o600)

@@ -1,4 +1,4 @@
-"""Wrong input of every kind ends in a SealedPushError, and in nothing else."""
+"""Invalid input of every kind raises a SealedPushError, and nothing else."""
 
 import json
 import os
@@ -31,7 +31,7 @@ class Hostile(unittest.TestCase):
         self.phone, self.device = enrolled(self.sender)
 
     def value(self, depth=0):
-        """Something that may stand where another thing is wanted."""
+        """Returns a random value of any type."""
         kind = self.random.randrange(6 if depth < 4 else 2)
         if kind < 3:
             return self.random.choice(LEAVES)
@@ -46,7 +46,7 @@ class Hostile(unittest.TestCase):
         return {self.random.choice(names): self.value(depth + 1) for _ in range(self.random.randrange(5))}
 
     def holds(self, call, *arguments, **options):
-        """Whether it went well; anything but our own error fails the test."""
+        """Returns whether the call succeeds. An error other than SealedPushError fails the test."""
         try:
             call(*arguments, **options)
             return True
@@ -117,8 +117,8 @@ class Hostile(unittest.TestCase):
     def test_text_that_was_cut_or_changed(self):
         state = self.device.to_dict()
         question = self.device.challenge(self.sender, self.phone.recipients[0])
-        answer = self.phone.answer(question, self.sender)
-        record = Phone().record()
+        answer = self.phone.answer(question)
+        record = Phone(topic=TOPIC).record
         for _ in range(COUNT):
             self.holds(Device.enroll, self.mutated(record), topic=TOPIC)
             self.holds(Device, self.mutated(state["enrollment"]), state["record"])

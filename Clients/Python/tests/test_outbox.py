@@ -12,7 +12,7 @@ WHOLE = "sealed-push-outbox-key AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8\n"
 
 class Enqueuing(unittest.TestCase):
     def test_code_of_an_entry(self):
-        # The same as in Swift's ForgeryTests.
+        # The same value as in Swift's ForgeryTests.
         arguments = {
             "priority": 10,
             "expiration": None,

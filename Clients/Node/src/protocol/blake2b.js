@@ -1,12 +1,12 @@
-// BLAKE2b (RFC 7693), with and without a key. node:crypto's `blake2b512` takes no key and has no other length.
+// BLAKE2b (RFC 7693), with and without a key. node:crypto's `blake2b512` takes neither a key nor another length.
 
 const BLOCK = 128
-// Each word of 64 bits is two of 32, the low half first.
+// Each 64-bit word is stored as two 32-bit halves, low half first.
 const IV = [
   0xf3bcc908, 0x6a09e667, 0x84caa73b, 0xbb67ae85, 0xfe94f82b, 0x3c6ef372, 0x5f1d36f1, 0xa54ff53a,
   0xade682d1, 0x510e527f, 0x2b3e6c1f, 0x9b05688c, 0xfb41bd6b, 0x1f83d9ab, 0x137e2179, 0x5be0cd19,
 ]
-// 2.7: which words of the block a round takes, in which order.
+// 2.7: the words of the block that each round uses, in order.
 const SIGMA = [
   '0123456789abcdef', 'ea489fd61c02b753', 'b8c052fdae367194', '7931dcbe265a40f8', '905724afe1bc683d',
   '2c6a0b834d75fe19', 'c51fed4a0763928b', 'db7ec13950f4862a', '6fe9b308c2d714a5', 'a2847615fb9e3cd0',
@@ -17,7 +17,7 @@ const QUARTERS = [
   [0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14],
 ].map((quarter) => quarter.map((word) => 2 * word))
 
-/** The hash of a message, `length` bytes long (1 to 64), under a key of at most 64 bytes. About 10 µs a block of 128 bytes. */
+/** Returns the hash of a message, of 1 to 64 bytes, under a key of at most 64 bytes. Takes about 10 µs per block of 128 bytes. */
 export function blake2b(length, message, key = Buffer.alloc(0)) {
   const state = Uint32Array.from(IV)
   state[0] ^= 0x01010000 ^ (key.length << 8) ^ length
@@ -33,7 +33,7 @@ export function blake2b(length, message, key = Buffer.alloc(0)) {
   return hash.subarray(0, length)
 }
 
-/** 3.2. `count` is how many bytes there are up to the end of this block; the block is wiped. */
+/** 3.2. `count` is the number of bytes up to the end of this block. Wipes the block. */
 function compress(state, block, count, isLast) {
   const words = Uint32Array.from({ length: 32 }, (_, index) => block.readUInt32LE(4 * index))
   const v = Uint32Array.of(...state, ...IV)
@@ -60,14 +60,14 @@ function compress(state, block, count, isLast) {
   for (const each of [block, words, v]) each.fill(0)
 }
 
-/** The word at `to` plus another. */
+/** Adds another word to the one at `to`. */
 function add(v, to, other, from) {
   const low = v[to] + other[from]
   v[to] = low
   v[to + 1] += other[from + 1] + (low > 0xffffffff ? 1 : 0)
 }
 
-/** The word at `to` XOR the one at `from`, turned to the right. */
+/** Replaces the word at `to` with its XOR with the one at `from`, rotated to the right. */
 function rotate(v, to, from, bits) {
   let low = v[to] ^ v[from]
   let high = v[to + 1] ^ v[from + 1]

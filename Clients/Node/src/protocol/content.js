@@ -1,4 +1,4 @@
-// The content of a message: its rules, its JSON and its padding (Specification, sections 4 and 15).
+// The content of a message: its rules, its JSON, and its padding (Specification, sections 4 and 15).
 
 import { ContentError, SealedPushError, TooLargeError } from '../errors.js'
 import { byteCount, isSeconds, isTopic, toJSON } from './text.js'
@@ -6,17 +6,17 @@ import { byteCount, isSeconds, isTopic, toJSON } from './text.js'
 export const PADDINGS = ['buckets', 'full', 'none']
 const DEEPEST = 16
 const WRONG = 'has the wrong type or is out of range'
-const ALERT = 'must be an object of texts, one of them visible, such as { title: "Nina", body: "Lunch at one?" }'
-const WITHDRAW = 'must name a "message" or a "thread", and not both'
-const BESIDE = 'has no effect in a withdrawal: leave it out'
-const PAST = 'lies in the past: give whole seconds since 1970, not a lifetime'
+const ALERT = 'must be an object with at least one visible text, such as { title: "Nina", body: "Lunch at one?" }'
+const WITHDRAW = 'must name either a "message" or a "thread"'
+const BESIDE = 'has no effect in a withdrawal; leave it out'
+const PAST = 'is in the past; give whole seconds since 1970, not a lifetime'
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
 const MESSAGE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u
 const LONE_SURROGATE = /\p{Surrogate}/u
 const COLOR = /^#[0-9a-fA-F]{6}$/
 
-/** Content, 0x80 and zeros (4.1, 4.2). `largest` is P of 5.3. */
+/** Returns the content, 0x80, and zeros (4.1, 4.2). `largest` is P of 5.3. */
 export function pad(content, policy, largest, isHybrid = false) {
   const needed = content.length + 1
   if (needed > largest) throw new TooLargeError(needed - largest)
@@ -27,29 +27,29 @@ export function pad(content, policy, largest, isHybrid = false) {
   return plaintext
 }
 
-/** Whether a text holds something to see (4.7). */
+/** Whether a text has a visible character (4.7). */
 export const isVisible = (text) => VISIBLE.test(text)
 
-/** A copy of what JSON can hold, which no getter or other code can change any more; a ContentError for the rest. */
+/** Returns a copy that no getter or other code can change. Throws a ContentError for values that JSON can't represent. */
 export function plain(value) {
   try {
     return copied(value, DEEPEST)
   } catch (error) {
-    // A getter's or a proxy's own error may hold anything.
-    throw error instanceof SealedPushError ? error : new ContentError("holds a value that can't be read")
+    // An error of a getter or a proxy may contain anything.
+    throw error instanceof SealedPushError ? error : new ContentError("contains a value that can't be read")
   }
 }
 
-/** A copy of content, as `plain` makes it. */
+/** Returns a copy of content, as `plain` makes it. */
 export function plainObject(value) {
   const made = plain(value)
-  check(isObject(made), 'is no JSON object')
+  check(isObject(made), "isn't a JSON object")
   return made
 }
 
 /**
- * The JSON of content that a sender may emit: what a receiver takes (4.4 to 4.8), and by 4.5, 15.3 and 17.1 no more. Nor what is
- * surely a mistake: a null, or an end that is past. `content` is plain.
+ * Returns the JSON of content that a sender may emit: what a receiver accepts (4.4 to 4.8), with the limits of 4.5, 15.3, and 17.1.
+ * Also refuses obvious mistakes: a null, or an end in the past. `content` is plain.
  */
 export function forSealing(content, topic, now) {
   checkNulls(content, 'content', '')
@@ -68,17 +68,56 @@ export function forSealing(content, topic, now) {
   return toJSON(content)
 }
 
-/** Names what is null where that means nothing (4.8). */
+/** Parses and checks content as a receiver does (4.4 to 4.8). A SyntaxError or ContentError for anything else. */
+export function parse(text) {
+  check(byteCount(text) <= 4096, 'has more than 4,096 bytes')
+  const content = JSON.parse(text, (name, value) => {
+    check(!LONE_SURROGATE.test(name) && !(isText(value) && LONE_SURROGATE.test(value)), 'contains half of a surrogate pair')
+    check(typeof value !== 'number' || Number.isFinite(value), 'contains a number that is too large')
+    return value
+  })
+  check(isObject(content), "isn't a JSON object")
+  checkNesting(text)
+  const isWithdrawal = isWithdrawing(content)
+  for (const name of ['id', 'topic', 'sent', ...(isWithdrawal ? [] : ['alert'])]) check(Object.hasOwn(content, name), 'is missing', name)
+  for (const name of STRICT) {
+    const isSkipped = !Object.hasOwn(content, name) || (name === 'alert' && isWithdrawal)
+    check(isSkipped || RULES[name](content[name]), WRONG, name)
+  }
+  return content
+}
+
+/** Checks the depth and the names of valid JSON, of which JSON.parse keeps the last. */
+function checkNesting(text) {
+  const nested = []
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(?:[ \t\n\r]*:)?|[{}[\]]/g)) {
+    if (token === '{' || token === '[') nested.push(new Set())
+    else if (token === '}' || token === ']') nested.pop()
+    else if (token.endsWith(':')) {
+      const name = JSON.parse(token.slice(0, -1)).normalize('NFC')
+      check(!nested.at(-1).has(name), 'has the same name twice in one object')
+      nested.at(-1).add(name)
+    }
+    check(nested.length <= DEEPEST, 'is nested more than 16 levels deep')
+  }
+}
+
+/** Whether a receiver takes content as a withdrawal (21.1). */
+export function isWithdrawing({ withdraw }) {
+  return isWithdrawal(withdraw) && Object.entries(WITHDRAW_RULES).every(([name, rule]) => !(name in withdraw) || rule(withdraw[name]))
+}
+
+/** Throws an error that names a member that must not be null (4.8). */
 function checkNulls(value, kind, path) {
   if (!isObject(value)) return
   for (const name of NAMES[kind]) {
     const member = path === '' ? name : `${path}.${name}`
-    check(value[name] !== null, 'is null: leave it out', member)
+    check(value[name] !== null, 'is null; leave it out', member)
     if (Object.hasOwn(NAMES, name)) checkNulls(value[name], name, member)
   }
 }
 
-/** The paths of unknown members that look misspelled (4.10). `content` is plain. */
+/** Returns the paths of unknown members that look misspelled (4.10). `content` is plain. */
 export function suspects(content) {
   const among = (value, kind) => Object.keys(isObject(value) ? value : {}).filter((name) => isSuspect(name, NAMES[kind]))
   return [...among(content, 'content'), ...among(content.alert, 'alert').map((name) => `alert.${name}`)]
@@ -90,10 +129,10 @@ function isSuspect(name, known) {
   return known.map(folded).some((key) => letters === key || (key.length >= 4 && isOneEdit(letters, key)))
 }
 
-/** Its bytes as characters, without hyphens and underscores, ASCII in small letters. */
+/** Returns the name's bytes as characters, without hyphens and underscores, and with ASCII in lowercase. */
 const folded = (name) => Buffer.from(name).toString('latin1').replace(/[-_]/g, '').replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** Whether a byte was added, left out or replaced, or two neighbors were exchanged. */
+/** Whether one byte was added, removed, or replaced, or two neighbors were swapped. */
 function isOneEdit(one, other) {
   while (one !== '' && one[0] === other[0]) [one, other] = [one.slice(1), other.slice(1)]
   while (one !== '' && one.at(-1) === other.at(-1)) [one, other] = [one.slice(0, -1), other.slice(0, -1)]
@@ -103,35 +142,35 @@ function isOneEdit(one, other) {
 function copied(value, levels) {
   switch (typeof value) {
     case 'string':
-      check(!LONE_SURROGATE.test(value), 'holds half of a surrogate pair')
+      check(!LONE_SURROGATE.test(value), 'contains half of a surrogate pair')
       return value
     case 'number':
-      check(Number.isFinite(value), 'holds a number that JSON does not have')
-      // JSON.stringify writes what is smaller than 1e21 as an integer, with zeros for digits.
-      check(!isRounded(value), 'holds an integer that JavaScript has rounded: write it as text')
+      check(Number.isFinite(value), "contains a number that JSON can't represent")
+      // JSON.stringify writes numbers below 1e21 as integers, with zeros for lost digits.
+      check(!isRounded(value), 'contains an integer that JavaScript has rounded; write it as text')
       return value
     case 'boolean':
       return value
     case 'object':
       break
     default:
-      throw new ContentError("holds a value that JSON can't hold")
+      throw new ContentError("contains a value that JSON can't represent")
   }
   if (value === null) return null
   check(levels > 0, 'is nested more than 16 levels deep')
   if (Array.isArray(value)) return Array.from(value, (each) => copied(each, levels - 1))
   const prototype = Object.getPrototypeOf(value)
-  // Neither a Date nor a Buffer nor a Map, nor an object of the app's own classes.
-  check(prototype === null || Object.getPrototypeOf(prototype) === null, "holds an object that JSON can't hold")
+  // Refuse a Date, a Buffer, a Map, and objects of the app's own classes.
+  check(prototype === null || Object.getPrototypeOf(prototype) === null, "contains an object that JSON can't represent")
   const made = Object.create(null)
   const names = new Set()
   for (const [name, each] of Object.entries(value)) {
     if (each === undefined) continue
-    check(!LONE_SURROGATE.test(name), 'holds half of a surrogate pair')
+    check(!LONE_SURROGATE.test(name), 'contains half of a surrogate pair')
     names.add(name.normalize('NFC'))
     made[name] = copied(each, levels - 1)
   }
-  check(names.size === Object.keys(made).length, 'has a name twice in one object')
+  check(names.size === Object.keys(made).length, 'has the same name twice in one object')
   return made
 }
 
@@ -159,7 +198,7 @@ function isSound(value) {
   return (critical === 0 || critical === 1) && isNumber(volume, 0, 1) && isText(name) && name !== ''
 }
 
-/** 15.1 */
+/** Whether a value is a chart (15.1). */
 export function isChart(value) {
   if (!isObject(value)) return false
   const { kind, points, labels = [], prefix = '', suffix = '', color = 'accent', axes = true } = value
@@ -180,7 +219,7 @@ export function isChart(value) {
   )
 }
 
-/** 19.1. Attachments are not made here, so the picture comes with it. */
+/** Whether a value is a person (19.1). There are no attachments here, so the picture must be in `image-data`. */
 function isPerson(value) {
   if (!isObject(value)) return false
   const { name, id, image, 'image-data': data = 'AA' } = value
@@ -189,7 +228,7 @@ function isPerson(value) {
     Buffer.from(data, 'base64url').length <= 2048
 }
 
-/** 21.1 */
+// 21.1
 const WITHDRAW_RULES = {
   message: (value) => isText(value) && MESSAGE_ID.test(value),
   thread: (value) => isText(value) && value !== '',
@@ -201,10 +240,10 @@ const isWithdrawal = (value) => isObject(value) && 'message' in value !== 'threa
 /** The members that a withdrawal may have (21.2). */
 const WITHDRAWAL = ['id', 'topic', 'sent', 'expires', 'collapse-id', 'badge', 'data', 'withdraw']
 
-/** Whether content that may be sealed travels in a background push (21.3). */
+/** Whether content that may be sealed is sent in a background push (21.3). */
 export const isBackground = (content) => 'withdraw' in content && content.withdraw.filtered !== true
 
-// Attachments, overflow and receipts are not made here, and what can't be checked is not sent.
+// This client doesn't make attachments, overflow, or receipts, so it can't check them and refuses them.
 const RULES = {
   id: (value) => isText(value) && MESSAGE_ID.test(value),
   topic: isTopic,
@@ -229,7 +268,13 @@ const RULES = {
   receipt: () => false,
 }
 
-/** The members of content, and of what lies in it. */
+/** The members whose rules make a receiver refuse the content (4.8). */
+const STRICT = [
+  'id', 'topic', 'sent', 'expires', 'collapse-id', 'alert', 'badge', 'sound', 'thread-id', 'category', 'interruption-level',
+  'relevance-score', 'data',
+]
+
+/** The members of content and of its objects. */
 export const NAMES = {
   content: Object.keys(RULES),
   alert: ['title', 'subtitle', 'body'],

@@ -1,5 +1,5 @@
-// HPKE (RFC 9180) in mode_auth, for hybrid keys in mode_auth_psk, and the envelopes made with it (Specification, section 3). One
-// context for each message.
+// HPKE (RFC 9180) in mode_auth, or mode_auth_psk for hybrid keys, and the envelopes made with it (Specification, section 3). Each
+// message has its own context.
 
 import { createCipheriv, createHash, createHmac, createPrivateKey, createPublicKey, diffieHellman, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { blake2b } from './blake2b.js'
@@ -7,7 +7,7 @@ import { isHybrid } from './key-text.js'
 import { CIPHERTEXT, encapsulate, PUBLIC } from './mlkem.js'
 import { encodeBase64 } from './text.js'
 
-/** How long the header of an envelope to this recipient is (3.1), and all that it has beside the plaintext. */
+/** The length of the header of an envelope to this recipient (3.1), and of everything except the plaintext. */
 export const headerLength = (recipient) => 53 + (isHybrid(recipient) ? CIPHERTEXT : 0)
 export const overhead = (recipient) => headerLength(recipient) + 16
 export const MESSAGE = 'sealedpush/v1'
@@ -15,13 +15,13 @@ export const CHALLENGE = 'sealedpush/v1 challenge'
 
 const KEM = Buffer.from('KEM\x00\x20', 'latin1')
 const HPKE = Buffer.from('HPKE\x00\x20\x00\x01\x00\x03', 'latin1')
-// What stands before a secret's 32 bytes in PKCS #8 (RFC 8410), and a curve's name in a JWK (RFC 8037).
+// The bytes before a secret's 32 bytes in PKCS #8 (RFC 8410), and a curve's name in a JWK (RFC 8037).
 const CURVES = {
   x25519: [Buffer.from('302e020100300506032b656e04220420', 'hex'), 'X25519'],
   ed25519: [Buffer.from('302e020100300506032b657004220420', 'hex'), 'Ed25519'],
 }
 
-/** A secret's 32 bytes as node:crypto holds them. About 0.3 ms: OpenSSL is slow to read them. */
+/** Returns a private key for a secret's 32 bytes. Takes about 0.3 ms, because OpenSSL reads it slowly. */
 export function privateKey(bytes, curve = 'x25519') {
   const key = Buffer.concat([CURVES[curve][0], bytes])
   const made = createPrivateKey({ key, format: 'der', type: 'pkcs8' })
@@ -32,16 +32,16 @@ export function privateKey(bytes, curve = 'x25519') {
 export const publicKey = (bytes, curve = 'x25519') =>
   createPublicKey({ key: { kty: 'OKP', crv: CURVES[curve][1], x: encodeBase64(bytes) }, format: 'jwk' })
 
-/** The 32 bytes of a secret's public half. */
+/** Returns the 32 bytes of a secret's public key. */
 export const publicBytes = (secret) => Buffer.from(createPublicKey(secret).export({ format: 'jwk' }).x, 'base64url')
 
 export const hmac = (key, message) => createHmac('sha256', key).update(message).digest()
 export const hkdfExtract = (salt, keyMaterial) => hmac(salt, keyMaterial)
 
-/** One block of HKDF-SHA256: at most 32 bytes, and nothing here needs more. */
+/** One block of HKDF-SHA256: at most 32 bytes, which is enough here. */
 export const hkdfExpand = (key, info, length) => hmac(key, Buffer.concat([Buffer.from(info), Buffer.of(1)])).subarray(0, length)
 
-/** A key of a sender's seed for one purpose, bound to the texts (3.7). */
+/** Derives a key for one purpose from a seed, bound to the texts (3.7). */
 export function derive(seed, label, ...texts) {
   const parts = texts.flatMap((text) => {
     const length = Buffer.alloc(8)
@@ -53,16 +53,16 @@ export function derive(seed, label, ...texts) {
 
 export const senderScalar = (seed) => derive(seed, 'sealedpush/v1 sender scalar')
 
-const suiteOf = (recipient) => Buffer.of(isHybrid(recipient) ? 3 : 1)
+const suiteOf = (recipient) => (isHybrid(recipient) ? 3 : 1)
 
-function hint(label, enc, recipient, ...parts) {
-  const message = Buffer.concat([Buffer.from(`${label}\0`), suiteOf(recipient), enc, recipient, ...parts])
+function hint(label, suite, ...keys) {
+  const message = Buffer.concat([Buffer.from(`${label}\0`), Buffer.of(suite), ...keys])
   return createHash('sha256').update(message).digest().subarray(0, 4)
 }
 
-/** The two hints of the header (3.2). */
-export const hints = (enc, recipient, sender) =>
-  Buffer.concat([hint('sealedpush/v1 recipient hint', enc, recipient), hint('sealedpush/v1 sender hint', enc, recipient, sender)])
+// The two hints of the header (3.2).
+export const recipientHint = (suite, enc, recipient) => hint('sealedpush/v1 recipient hint', suite, enc, recipient)
+export const senderHint = (suite, enc, recipient, sender) => hint('sealedpush/v1 sender hint', suite, enc, recipient, sender)
 
 const labeledExtract = (suite, salt, label, keyMaterial) =>
   hkdfExtract(salt, Buffer.concat([Buffer.from('HPKE-v1'), suite, Buffer.from(label), keyMaterial]))
@@ -73,8 +73,8 @@ const labeledExpand = (suite, key, label, info, length) =>
 const NOTHING = Buffer.alloc(0)
 
 /**
- * What one sender, one recipient, one topic and one ephemeral key agree on (3.4.2 to 3.4.4). For a hybrid recipient, `psk` and
- * `pskID` are ML-KEM's secret and ciphertext (3.8.3). `dh` and `psk` are wiped.
+ * Returns the keys that a sender, a recipient, a topic, and an ephemeral key agree on (3.4.2 to 3.4.4). For a hybrid recipient, `psk`
+ * and `pskID` are ML-KEM's secret and ciphertext (3.8.3). Wipes `dh` and `psk`.
  */
 export function keySchedule(dh, enc, recipient, sender, topic, purpose, psk = NOTHING, pskID = NOTHING) {
   const eaePRK = labeledExtract(KEM, '', 'eae_prk', dh)
@@ -92,18 +92,19 @@ export function keySchedule(dh, enc, recipient, sender, topic, purpose, psk = NO
   return { sharedSecret, key, baseNonce, numberKey }
 }
 
-/** The agreement of new ephemeral keys. Only test vectors give them. `sender` is a private key. */
+/** Makes a context with new ephemeral keys. Only test vectors pass them. `sender` is a private key. */
 export function toSeal(sender, recipient, topic, purpose = MESSAGE, ephemeral = generateKeyPairSync('x25519').privateKey, encapsulated) {
   const peer = publicKey(recipient.subarray(-32))
   const [psk, pskID] = encapsulated ?? (isHybrid(recipient) ? encapsulate(recipient.subarray(0, PUBLIC)) : [NOTHING, NOTHING])
   const enc = publicBytes(ephemeral)
   const from = publicBytes(sender)
   const dh = agreed([ephemeral, peer], [sender, peer])
-  const header = Buffer.concat([suiteOf(recipient), hints(enc, recipient, from), enc])
+  const suite = suiteOf(recipient)
+  const header = Buffer.concat([Buffer.of(suite), recipientHint(suite, enc, recipient), senderHint(suite, enc, recipient, from), enc])
   return { header, pskID, ...keySchedule(dh, enc, recipient, from, topic, purpose, psk, pskID) }
 }
 
-/** X25519 of each pair, joined. OpenSSL refuses a result of zero (3.3.3). */
+/** Returns the X25519 results of all pairs, concatenated. OpenSSL refuses a result of zero (3.3.3). */
 export function agreed(...pairs) {
   const parts = pairs.map(([secret, peer]) => diffieHellman({ privateKey: secret, publicKey: peer }))
   const joined = Buffer.concat(parts)
@@ -111,14 +112,14 @@ export function agreed(...pairs) {
   return joined
 }
 
-/** A new number for a plaintext (3.5.3). Only test vectors give the random bytes. */
+/** Returns a new number for a plaintext (3.5.3). Only test vectors pass the random bytes. */
 export const numberFor = (context, plaintext, random = randomBytes(16)) =>
   blake2b(16, Buffer.concat([random, plaintext]), context.numberKey).subarray(0, 12)
 
-/** base_nonce XOR the number (3.4.5). */
+/** Returns base_nonce XOR the number (3.4.5). */
 export const nonce = (baseNonce, number) => Buffer.from(baseNonce.map((byte, index) => byte ^ number[index]))
 
-/** The envelope of a plaintext (3.4.7). The context is used for this one message, and wiped. Only test vectors give the number. */
+/** Returns the envelope of a plaintext (3.4.7), and wipes the context, which is for one message. Only test vectors pass the number. */
 export function seal(context, plaintext, number = numberFor(context, plaintext)) {
   const aad = Buffer.concat([context.header, number, context.pskID])
   const cipher = createCipheriv('chacha20-poly1305', context.key, nonce(context.baseNonce, number), { authTagLength: 16 })

@@ -27,13 +27,13 @@ const LOW_ORDER = new Set([
   'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
 ])
 
-/** Whether 3.3.1 lets this X25519 public key pass. */
+/** Whether 3.3.1 accepts this X25519 public key. */
 export function isPublicKey(key) {
   const number = Buffer.from(key).reverse()
   return key.length === 32 && Buffer.compare(number, PRIME) < 0 && !LOW_ORDER.has(key.toString('hex'))
 }
 
-/** Whether 3.8.2 lets this hybrid key pass: each of 768 coefficients of 12 bits is below 3329, and its X25519 part is safe. */
+/** Whether 3.8.2 accepts this hybrid key: each of the 768 12-bit coefficients is below 3329, and its X25519 part is safe. */
 export function isHybridKey(key) {
   if (key.length !== PUBLIC + 32) return false
   for (let at = 0; at < PUBLIC - 32; at += 3) {
@@ -59,7 +59,7 @@ export function encode(kind, key) {
   return SECRETS.includes(kind) ? text.toUpperCase() : text
 }
 
-/** The bytes of a key of this kind. The error never repeats the text (8.5). */
+/** Returns the bytes of a key of this kind. The error never repeats the text (8.5). */
 export function decode(kind, text) {
   if (text === undefined || text === null || ['', 'undefined', 'null', 'None'].includes(text)) throw new KeyTextError('not-given')
   if (typeof text === 'string' && text.trim() !== text) throw new KeyTextError('white-space')
@@ -87,17 +87,17 @@ export function decode(kind, text) {
   return key
 }
 
-/** As `decode`, but what a file or a variable adds at the ends is dropped: white space, and a byte order mark. */
+/** Like `decode`, but ignores white space and a byte order mark around the text, which files and variables add. */
 export const decodeSecret = (kind, text) => decode(kind, typeof text === 'string' ? text.trim() : text)
 
-/** The bytes of a recipient of either kind. Without ML-KEM, a hybrid one is refused as `unsupported` (3.8.6). */
+/** Returns the bytes of a recipient of either kind. Without ML-KEM, a hybrid one is refused as `unsupported` (3.8.6). */
 export function decodeRecipient(text) {
   if (typeof text !== 'string' || !/^pushpq1/i.test(text)) return decode(RECIPIENT, text)
   if (!isAvailable) throw new KeyTextError('unsupported')
   return decode(HYBRID_RECIPIENT, text)
 }
 
-/** The text of a recipient as it is written. Making it from the key takes as long as reading it. */
+/** Checks a recipient's text and returns it in lowercase. Making the text from the key would take as long as reading it. */
 export function recipientText(text) {
   decodeRecipient(text)
   return text.toLowerCase()
@@ -110,7 +110,7 @@ export const isHybrid = (recipient) => recipient.length !== 32
 
 const lengthOf = (kind) => (kind === HYBRID_RECIPIENT ? PUBLIC + 32 : 32)
 
-/** Whether these bytes may be a key of this kind; any may be a secret. */
+/** Whether these bytes can be a key of this kind. Any bytes can be a secret. */
 function mayBe(kind, key) {
   if (kind === HYBRID_RECIPIENT) return isHybridKey(key)
   if (kind === RECIPIENT || kind === SENDER) return isPublicKey(key)

@@ -1,5 +1,5 @@
-// Which Ed25519 public keys and halves of signatures are refused (Specification 8.6, 11.2.3). OpenSSL, which verifies, doesn't
-// look at the subgroup. The arithmetic is that of RFC 8032, section 5.1, over points that are public: no secret comes here.
+// Checks of Ed25519 public keys and of R in signatures (Specification 8.6, 11.2.3). OpenSSL verifies signatures, but doesn't check
+// the subgroup. The arithmetic is that of RFC 8032, section 5.1. All points are public; this code never handles secrets.
 
 const P = 2n ** 255n - 19n
 const L = 2n ** 252n + 27742317777372353535851937790883648493n
@@ -19,7 +19,7 @@ const LOW_ORDER = new Set([
 const MOST_KNOWN = 10_000
 const known = new Set()
 
-/** Whether 8.6 lets this public key pass: canonical, on the curve, in the main subgroup, but not its identity. About 2 ms at first sight. */
+/** Whether 8.6 accepts this public key: canonical, on the curve, in the main subgroup, but not its identity. A new key takes about 2 ms. */
 export function isSigningKey(bytes) {
   if (bytes.length !== 32) return false
   const text = bytes.toString('hex')
@@ -65,7 +65,7 @@ function decompress(bytes) {
   return [x, y, 1n, (x * y) % P]
 }
 
-/** RFC 8032, 5.1.4: right for any two points, also equal ones. */
+/** RFC 8032, 5.1.4. Correct for any two points, even equal ones. */
 function add([x1, y1, z1, t1], [x2, y2, z2, t2]) {
   const a = ((y1 - x1) * (y2 - x2)) % P
   const b = ((y1 + x1) * (y2 + x2)) % P

@@ -1,21 +1,36 @@
 // Signed records (Specification 11.1 to 11.3).
 
-import { createHash, verify } from 'node:crypto'
+import { createHash, sign, verify } from 'node:crypto'
 import { RecordError } from '../errors.js'
-import { publicKey } from './hpke.js'
+import { publicBytes, publicKey } from './hpke.js'
 import { isHybrid, isHybridKey, isPublicKey } from './key-text.js'
 import { isAvailable, PUBLIC } from './mlkem.js'
 import { isOfLowOrder, isSigningKey } from './points.js'
-import { isTopic, LATEST, unarmour } from './text.js'
+import { armour, isTopic, LATEST, unarmour } from './text.js'
 
 export const DEVICE = 1
-// By the type of a record, and the algorithm's byte before each key.
+// By the type of the record, and the byte for the algorithm before each key.
 const KEY_LENGTHS = { 1: { 1: 32, 3: PUBLIC + 32 }, 2: { 1: 32 } }
 
 export const checksum = (bytes) => createHash('sha256').update(bytes).digest().subarray(0, 4)
 export const signedMessage = (unsigned) => Buffer.concat([Buffer.from('sealedpush/v1 record\0'), unsigned])
 
-/** Checks form and signature (11.3, steps 1 to 5). */
+/** Returns the text of a signed record (11.1, 11.2). For tests: a server signs none. */
+export function signRecord(type, secret, { counter, created, expires, keeps, topic, keys }) {
+  const numbers = [counter, created, expires].map((number) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigUInt64BE(BigInt(number))
+    return bytes
+  })
+  const unsigned = Buffer.concat([
+    Buffer.of(type, 2), publicBytes(secret), ...numbers, Buffer.of(keeps, topic.length), Buffer.from(topic), Buffer.of(keys.length),
+    ...keys.flatMap((key) => [Buffer.of(isHybrid(key) ? 3 : 1), key]),
+  ])
+  const bytes = Buffer.concat([unsigned, sign(null, signedMessage(unsigned), secret)])
+  return armour('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
+}
+
+/** Checks the form and the signature (11.3, steps 1 to 5). */
 export function readRecord(type, text) {
   const data = unarmour('pushrecord.', text, 163, 8196)
   if (data === null) throw new RecordError('malformed')
@@ -48,7 +63,7 @@ export function readRecord(type, text) {
     throw new RecordError('malformed')
   }
   const signature = bytes.subarray(-64)
-  // OpenSSL sees to S, to the equation, and to R's encoding (11.2.3); the order of R is looked at here.
+  // OpenSSL checks S, the equation, and R's encoding (11.2.3), but not the order of R.
   const holds =
     !isOfLowOrder(signature.subarray(0, 32)) &&
     verify(null, signedMessage(bytes.subarray(0, -64)), publicKey(signer, 'ed25519'), signature)
@@ -57,7 +72,7 @@ export function readRecord(type, text) {
   return { signer, keeps, counter, created: Number(created), expires: Number(expires), topic, keys, bytes }
 }
 
-/** 11.3, steps 6 to 11. `known` is the newest record so far, where there is one. */
+/** Makes the checks of 11.3, steps 6 to 11. `known` is the newest record so far, if there is one. */
 export function checkRecord(record, pinned, topic, known, now) {
   if (!record.signer.equals(pinned)) throw new RecordError('foreign-signer')
   if (record.topic !== topic) throw new RecordError('other-topic')

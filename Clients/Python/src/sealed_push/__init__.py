@@ -1,10 +1,11 @@
-"""End-to-end encrypted push notifications for Apple's devices: the server's half.
+"""The server's side of end-to-end encrypted push notifications for Apple's devices.
 
     sender = Sender(secret, topic="com.example.app")
     push = sender.seal({"alert": {"title": "Nina", "body": "Lunch at one?"}}, device)
 
-`push.payload` is the body and `push.headers` the headers of a request to Apple. `Device` is what a server keeps of a phone.
-All errors are SealedPushError: each has a stable code, and a hint for a person.
+`push.payload` is the body of a request to Apple, and `push.headers` are its headers. `Device` is what a server stores for a
+phone. All errors are SealedPushErrors with a stable code and a hint for people. `sealed_push.testing` has a phone for
+tests.
 """
 
 from .attachments import open_file, seal_attachment, seal_file

@@ -1,4 +1,4 @@
-"""Files of any size, encrypted into entries of the content (Specification 14)."""
+"""Encrypts files of any size and makes their entries for the content (Specification 14)."""
 
 import hashlib
 import os
@@ -26,17 +26,17 @@ def seal_attachment(
     thumbnail: Mapping[str, Any] | None = None,
     plain: bool = False,
 ) -> dict[str, Any]:
-    """Encrypts a picture, sound or movie, and gives its entry for the content's list `attachments`.
+    """Encrypts a picture, sound, or movie, and returns its entry for the content's list `attachments`.
 
     source: a path, or a binary stream open for reading.
-    destination: a path where nothing is yet, which is there only when it is whole; or a binary stream open for writing. Store
-        what it gets at `url`, byte for byte, before the push is sent.
-    id: names it in its message: 1 to 64 bytes.
-    type: such as "image/png"; without it what the source's name says. The first bytes must agree.
+    destination: a path that doesn't exist yet, and appears only once the file is complete; or a binary stream open for writing.
+        Store the result at `url`, byte for byte, before you send the push.
+    id: the attachment's ID, unique in its message: 1 to 64 bytes.
+    type: such as "image/png"; by default, taken from the source's name. The file's first bytes must match it.
     thumbnail: hidden, clip, time (Specification 14.1).
-    plain: store the file as it is, for what is public anyhow.
+    plain: don't encrypt the file, because it is public anyway.
 
-    The entry holds the file's key: as secret as the content. At most 0.5 MB of memory, whatever the length.
+    The entry contains the file's key, so it is as secret as the content. Takes at most 0.5 MB of memory, whatever the length.
 
     Raises FileError.
     """
@@ -67,9 +67,9 @@ def seal_attachment(
 
 
 def seal_file(source: Source, destination: Destination, *, url: str, plain: bool = False) -> dict[str, Any]:
-    """Encrypts any file, of any kind and length, for what the app itself fetches: as `seal_attachment`, without iOS's limits.
+    """Encrypts a file of any kind and length that the app itself fetches. Like `seal_attachment`, but without iOS's limits.
 
-    Gives url, size, hash and key, for your own place in the content's `data`.
+    Returns url, size, hash, and key, for a place of your choice in the content's `data`. Raises FileError.
     """
 
     def checked(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -84,10 +84,10 @@ def seal_file(source: Source, destination: Destination, *, url: str, plain: bool
 
 
 def open_file(entry: Mapping[str, Any], source: Source, destination: Destination) -> None:
-    """Checks and decrypts a stored file, as a device does: `entry` is what sealing gave.
+    """Checks and decrypts a stored file, as a device does. `entry` is what sealing returned.
 
-    A path is there only once all of it was checked. A stream gets the file piece by piece: believe nothing of it before this
-    has returned. Raises FileError.
+    A path appears only once the whole file has been checked. A stream gets the file piece by piece; don't use any of it until
+    this function returns. Raises FileError.
     """
     read = files.read_attachment(entry) if isinstance(entry, Mapping) and "type" in entry else files.read_file(entry)
     if read is None:
@@ -144,7 +144,7 @@ def _reading(source: Source) -> Iterator[files.Readable]:
 
 @contextmanager
 def _writing(destination: Destination) -> Iterator[Any]:
-    """Gives a function that writes. A path gets its name at the end, by a link, which replaces nothing."""
+    """Yields a function that writes. A path gets its name at the end, with a link, which never replaces a file."""
     if not isinstance(destination, (str, os.PathLike)):
         if not hasattr(destination, "write"):
             raise FileError("not-writable")

@@ -1,4 +1,4 @@
-"""The content's members as types (Specification 4.6), for checkers of types: a misspelled name is then found before it runs."""
+"""The content's members as types (Specification 4.6), so that type checkers find misspelled names."""
 
 from typing import Any, Literal, Required, TypedDict
 
@@ -7,7 +7,7 @@ Sound = TypedDict("Sound", {"critical": Literal[0, 1], "name": str, "volume": fl
 
 
 class Chart(TypedDict, total=False):
-    """A diagram beside the text (Specification 15.1)."""
+    """A chart beside the text (Specification 15.1)."""
 
     kind: Required[Literal["line", "area", "bar", "sparkline"]]
     points: Required[list[float | None]]
@@ -64,4 +64,4 @@ Content = TypedDict(
     },
     total=False,
 )
-"""What `Sender.seal` takes: `content: Content = {"alert": ...}`. What the app keeps for itself beside these goes into `data`."""
+"""The content for `Sender.seal`: `content: Content = {"alert": ...}`. Put the app's own values into `data`."""

@@ -15,10 +15,10 @@ MOST_HELD = 10_000
 
 
 class ContextCache:
-    """Gives each seal a context. Safe from many threads.
+    """Provides a context for each message. Thread-safe.
 
-    Contexts are held only if a clock counts sleep: on Linux. Elsewhere each message has a context of its own. They are never
-    pickled or copied (3.5.4).
+    Contexts are reused only if there is a clock that counts sleep, as on Linux. Elsewhere, each message has its own context.
+    Contexts are never pickled or copied (3.5.4).
     """
 
     def __init__(self, make: Callable[[bytes], Context], clock: Callable[[], float] | None = None) -> None:
@@ -29,21 +29,21 @@ class ContextCache:
     def _begin(self) -> None:
         self._process = os.getpid()
         self._lock = threading.Lock()
-        # In the order of making: a context, when it was made, and how many messages it has.
+        # Oldest first: a context, the time it was made, and the number of its messages.
         self._held: OrderedDict[bytes, tuple[Context, float, int]] = OrderedDict()
 
     def get(self, recipient: bytes) -> Context:
-        """A context to this recipient, for one message."""
+        """Returns a context to this recipient, for one message."""
         if self._clock is None:
             return self._make(recipient)
         if self._process != os.getpid():
-            # In a child, a thread that it does not have may have held the lock.
+            # A thread that this child process doesn't have may have held the lock.
             self._begin()
         now = self._clock()
         held = self._take(recipient, now)
         if held is not None:
             return held
-        # Outside the lock: two threads that meet here each use their own.
+        # Outside the lock. If two threads get here at once, each uses its own.
         context = self._make(recipient)
         self._hold(recipient, context, now)
         return context
@@ -75,7 +75,7 @@ class ContextCache:
 
 
 def _sleeping_clock() -> Callable[[], float] | None:
-    """A clock that goes on while the machine sleeps (3.5.2)."""
+    """Returns a clock that keeps running while the machine sleeps (3.5.2), or None."""
     if sys.platform != "linux":
         return None
     return lambda: time.clock_gettime(time.CLOCK_BOOTTIME)

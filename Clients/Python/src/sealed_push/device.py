@@ -1,4 +1,4 @@
-"""What a server knows of one device of one account (Specification 11.4, 11.5)."""
+"""A server's state for one device of one account (Specification 11.4, 11.5)."""
 
 import hashlib
 import hmac
@@ -18,11 +18,11 @@ _MOST_CHALLENGES = 16
 
 
 class Device:
-    """Whose records are believed, the newest of them, and which of its keys are proven to be the device's own.
+    """A device's pinned enrollment key, its newest record, and which of the record's keys the device has proven to hold.
 
-    Keep `to_dict` with the account, and let one caller at a time change it: read, change and store it in one transaction.
-    A call that raises has changed nothing. Nothing in it is secret, but whoever can change it where it is kept decides what
-    is sealed to: only the record is signed.
+    Store `to_dict` with the account. Read, change, and store it in one transaction, so that callers don't overwrite each other.
+    A call that raises changes nothing. The state isn't secret, but anyone who can change it in storage decides which keys are
+    sealed to, because only the record is signed.
     """
 
     __slots__ = ("_challenges", "_enrollment", "_proven", "_record", "_record_text")
@@ -34,7 +34,7 @@ class Device:
         proven: Iterable[str] = (),
         challenges: Iterable[Mapping[str, Any]] = (),
     ) -> None:
-        """A device as it was stored; a record that has expired since is taken. What is proven and not in the record is dropped.
+        """Loads a stored device, even if its record has expired. Proven keys that aren't in the record are dropped.
 
         Raises KeyTextError, RecordError.
         """
@@ -51,12 +51,12 @@ class Device:
 
     @classmethod
     def enroll(cls, record: str, *, topic: str, now: int | None = None) -> Self:
-        """Pins the key that has signed a device's first record.
+        """Pins the key that signed a device's first record.
 
-        Only inside the account's own login, when it is certain that the record comes from this account's device; and only
-        where no other account has a device with the same `enrollment` that has proven a key (11.5.8).
+        Call this only within the account's login, so that the record is certain to come from this account's device, and only if
+        no other account has a device with the same `enrollment` that has proven a key (11.5.8).
 
-        Raises RecordError.
+        Raises RecordError, SettingError.
         """
         read = records.read_record(records.DEVICE, record)
         _check_topic(topic)
@@ -64,9 +64,9 @@ class Device:
         return cls(encode(ENROLLMENT, read.signer), record)
 
     def update(self, record: str, *, now: int | None = None) -> tuple[str, ...]:
-        """Takes a newer record, or the same once more. Gives the keys that are no longer in it: hand them to `Sender.forget`.
+        """Accepts a newer record, or the same again. Returns the keys that are no longer in it; pass them to `Sender.forget`.
 
-        Raises RecordError; for `rolled-back` and `conflicting` give the device the newest record (11.4.5).
+        Raises RecordError. After `rolled-back` or `conflicting`, send the device the newest record (11.4.5).
         """
         newer = records.read_record(records.DEVICE, record)
         records.check_record(newer, self._enrollment, self._record.topic, self._record, seconds(now))
@@ -76,10 +76,10 @@ class Device:
         return tuple(recipient_text(key) for key in gone)
 
     def challenge(self, sender: Sender, recipient: str | None = None, *, now: int | None = None) -> str:
-        """A question to the device, pushchallenge...., which only the holder of a key can answer within ten minutes.
+        """Returns a challenge, pushchallenge...., that only the holder of a key can answer, within ten minutes.
 
-        It asks for the newest key that is not proven, or for `recipient`. It is remembered here, by a hash, until it is late:
-        store the device before the question goes out. A device keeps 16; the oldest goes first. About 0.3 ms.
+        It challenges the newest key that isn't proven, or `recipient`. The device keeps a hash of the answer until it is late:
+        store the device before you send the challenge. At most 16 are kept; the oldest is dropped first. Takes about 0.3 ms.
 
         Raises ChallengeError: `nothing-to-ask`, `not-in-record`.
         """
@@ -103,10 +103,10 @@ class Device:
         return text
 
     def answer(self, answer: str, *, now: int | None = None) -> str:
-        """Takes the device's answer, pushanswer...., and gives the key that is now proven.
+        """Checks the device's answer, pushanswer...., and returns the key that is now proven.
 
-        The answer counts only inside the login of the account whose device was asked. The same answer again within the ten
-        minutes changes nothing.
+        Accept an answer only within the login of the account whose device was challenged. The same answer again within the ten
+        minutes is a no-op.
 
         Raises ChallengeError: `malformed`, `wrong-answer`, `not-in-record`, `late`.
         """
@@ -125,7 +125,7 @@ class Device:
         return recipient_text(found[0].recipient)
 
     def recipient(self, *, now: int | None = None) -> str:
-        """What is sealed to now: the newest key that is proven, push1... or pushpq1....
+        """Returns the newest key that is proven, push1... or pushpq1...: the one that messages are sealed to now.
 
         Raises RecordError: `unproven`, `expired`, `not-yet-valid`.
         """
@@ -145,7 +145,7 @@ class Device:
 
     @property
     def record(self) -> str:
-        """The newest record, pushrecord....: for a device whose own was refused as `rolled-back` or `conflicting`."""
+        """The newest record, pushrecord.... Send it to a device whose record is refused as `rolled-back` or `conflicting`."""
         return self._record_text
 
     @property
@@ -160,12 +160,12 @@ class Device:
 
     @property
     def expires(self) -> int:
-        """When the record ends, in Unix seconds: afterwards nothing is sealed to this device."""
+        """The time at which the record expires, in Unix seconds. After that, messages can't be sealed to this device."""
         return self._record.expires
 
     @property
     def keeps(self) -> int:
-        """How many days the device keeps a retired key, by its record: nothing sealed to it may expire later (11.4.6)."""
+        """The number of days for which the device keeps a retired key. Messages must not expire later (11.4.6)."""
         return self._record.keeps
 
     @property
@@ -175,16 +175,16 @@ class Device:
 
     @property
     def proven(self) -> tuple[str, ...]:
-        """Those that have answered a challenge, newest first."""
+        """The record's keys that have answered a challenge, newest first."""
         return tuple(recipient_text(key) for key in self._record.keys if key in self._proven)
 
     @property
     def unproven(self) -> tuple[str, ...]:
-        """Those that have not, newest first."""
+        """The record's keys that haven't answered a challenge, newest first."""
         return tuple(recipient_text(key) for key in self._record.keys if key not in self._proven)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """Returns the whole state, ready for JSON."""
         return {
             "enrollment": self.enrollment,
             "record": self._record_text,
@@ -194,7 +194,7 @@ class Device:
 
     @classmethod
     def from_dict(cls, state: Mapping[str, Any]) -> Self:
-        """What `to_dict` gave. Raises KeyTextError, RecordError."""
+        """Loads a state that `to_dict` returned. Raises KeyTextError, RecordError."""
         if not isinstance(state, Mapping) or not {"enrollment", "record"} <= set(state):
             raise RecordError("malformed-state")
         proven, challenges = state.get("proven", []), state.get("challenges", [])
@@ -212,7 +212,7 @@ class Device:
 
 
 class _Challenge:
-    """What waits for an answer. It can't answer itself: of the answer it holds the hash (11.5.7)."""
+    """An open challenge. It holds only the hash of the answer, so it can't be used to answer (11.5.7)."""
 
     __slots__ = ("expires", "hash", "recipient")
 

@@ -1,12 +1,12 @@
-"""What goes wrong, as one family: each error has a stable code, and says what to do. None holds a secret or any of the input."""
+"""The package's errors. Each has a stable code and says what to do. None contains a secret or any of the input."""
 
 from typing import ClassVar
 
 
 class SealedPushError(Exception):
-    """The base of all errors of this package.
+    """The base class of the package's errors.
 
-    `code` is stable and for programs; `message` and `hint` are for people: what is wrong, and what to do about it.
+    `code` is stable and for programs. `message` and `hint` are for people: what is wrong, and what to do about it.
     """
 
     words: ClassVar[dict[str, tuple[str, str]]] = {}
@@ -14,36 +14,36 @@ class SealedPushError(Exception):
     def __init__(self, code: str) -> None:
         super().__init__(code)
         self.code = code
-        self.message, self.hint = self.words.get(code, ("refused", "look the code up in the Specification"))
+        self.message, self.hint = self.words.get(code, ("refused", "see the code in the Specification"))
 
     def __str__(self) -> str:
         return f"{self.message}: {self.hint}"
 
 
 class KeyTextError(SealedPushError):
-    """A key's text is not what it should be (Specification 8). Never repeats the text."""
+    """A key's text is wrong (Specification 8). The error never repeats the text."""
 
     words = {
-        "not-given": ("no key was given", "is the variable set?"),
-        "white-space": ("there is white space around the key's text", "copy the text alone, without line ends"),
-        "not-a-key": ("this is no text of a key of this project", "copy it again, as a whole and without spaces"),
+        "not-given": ("no key was given", "check that the variable is set"),
+        "white-space": ("the key's text has white space around it", "copy only the text, without line breaks"),
+        "not-a-key": ("not the text of a Sealed Push key", "copy the whole text again, without spaces"),
         "wrong-kind": (
-            "this is no key of the kind that is wanted here",
-            "a recipient begins with push1 or pushpq1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrollment with "
+            "not the kind of key that is expected here",
+            "a recipient begins with push1 or pushpq1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, and an enrollment with "
             "pushenrollment1",
         ),
         "wrong-case": (
-            "the key's text has small letters where there are capitals, or the other way around",
-            "a secret is written in capitals throughout; other keys don't mix the two",
+            "the key's text has the wrong case, or mixes upper and lower case",
+            "write a secret in capitals; write any other key in lowercase or in capitals throughout",
         ),
-        "wrong-checksum": ("a letter of the key's text is wrong or missing", "copy it again, as a whole"),
+        "wrong-checksum": ("a character of the key's text is wrong or missing", "copy the whole text again"),
         "unsupported": ("this is a hybrid key, which needs ML-KEM", "install cryptography 48 or later"),
-        "refused-key": ("nobody may use this public key", "it was altered or made up: ask its owner for the right one"),
+        "refused-key": ("not a safe public key", "it was altered or made up; ask its owner for the right one"),
     }
 
 
 class ContentError(SealedPushError):
-    """The content can't be sealed, or is not what Specification 4 says. `member` names the wrong member, if it is about one."""
+    """The content can't be sealed, or breaks the rules of Specification 4. `member` names the wrong member, if there is one."""
 
     words = {"malformed-content": ("the content can't be sealed", "see Specification 4.6 for the members and their values")}
 
@@ -55,12 +55,12 @@ class ContentError(SealedPushError):
 
 
 class TooLargeError(SealedPushError):
-    """The content does not fit into one push. `excess` is by how many bytes of JSON."""
+    """The content doesn't fit into one push. `excess` is the number of bytes of JSON by which it is too large."""
 
     words = {
         "too-large": (
-            "the content does not fit into one push",
-            "shorten it, or put what is large into a file: seal_file",
+            "the content doesn't fit into one push",
+            "shorten it, or move large parts into a file with seal_file",
         )
     }
 
@@ -72,138 +72,143 @@ class TooLargeError(SealedPushError):
 
 
 class SettingError(SealedPushError):
-    """A sender can't be made or used so."""
+    """An argument is invalid."""
 
     words = {
-        "topic": ("this is no bundle ID", "a topic has 1 to 155 of A-Z a-z 0-9 . -, such as com.example.app"),
+        "topic": ("not a bundle ID", "use 1 to 155 of the characters A-Z a-z 0-9 . -, such as com.example.app"),
         "other-topic": ("the topic differs from the sender's", "use one Sender for each app"),
         "safe-default": (
-            "this can't be the text in the clear",
-            "give some visible text, or a dictionary of Apple's texts and loc-keys; at most 1,024 bytes of JSON",
+            "not a valid safe default",
+            "give visible text, or a dictionary of Apple's texts and loc-keys, of at most 1,024 bytes of JSON",
         ),
-        "padding": ("there is no such padding", "choose buckets, full or none"),
-        "reserve": ("this many bytes can't be kept back", "give a whole number from 0 to 1024"),
-        "require-hybrid": ("this is neither true nor false", "give True or False"),
-        "receipts": ("receipts can't be posted there", "give an https address of at most 256 characters"),
-        "priority": ("APNs has no such priority here", "give 10 or 5"),
+        "padding": ("not a padding policy", "choose buckets, full, or none"),
+        "reserve": ("not a number of bytes that can be reserved", "give a whole number from 0 to 1024"),
+        "require-hybrid": ("require_hybrid isn't a Boolean", "give True or False"),
+        "receipts": ("not a valid address for receipts", "give an https URL of at most 256 characters"),
+        "priority": ("not a valid priority", "give 10 or 5"),
         "expiration": (
-            "this is no time, or a past one",
-            "give whole seconds since 1970, not a lifetime; 0 is for a single attempt",
+            "not a time, or a time in the past",
+            "give whole seconds since 1970, not a lifetime, or 0 for a single attempt",
         ),
-        "now": ("this is no time", "give whole Unix seconds, or nothing for the clock's"),
-        "sender": ("this is no sender", "give a sealed_push.Sender"),
-        "outbox-key": ("this is no key of an outbox", "give the text of the file that --outbox-key names"),
+        "now": ("not a time", "give whole Unix seconds, or None for the current time"),
+        "sender": ("not a sender", "give a sealed_push.Sender"),
+        "outbox-key": ("not an outbox key", "give the text of the file that --outbox-key names"),
         "device": (
-            "this is no device",
-            "give a sealed_push.Device, or call seal_unverified with the text push1... or pushpq1...",
+            "not a device",
+            "give a sealed_push.Device, or call seal_unverified with a key, push1... or pushpq1...",
         ),
     }
 
 
 class RecordError(SealedPushError):
-    """A signed record is not believed, or a device can't be sealed to (Specification 11.3, 11.4)."""
+    """A signed record is refused, or a device can't be sealed to (Specification 11.3, 11.4)."""
 
     words = {
-        "malformed": ("this is no well-formed record", "its text begins with pushrecord. and has no spaces"),
-        "wrong-checksum": ("the record was altered or cut on the way", "copy it again, as a whole"),
-        "wrong-type": ("this is another kind of record", "a device's and a sender set can't stand for one another"),
-        "bad-signature": ("the record is not signed by the key it names", "it was altered or forged: do not use it"),
-        "foreign-signer": (
-            "the record is signed by another key than the pinned one",
-            "enroll anew only inside the account's own login",
+        "malformed": ("not a well-formed record", "its text begins with pushrecord. and has no spaces"),
+        "wrong-checksum": ("the record was altered or cut off in transit", "copy the whole text again"),
+        "wrong-type": (
+            "not the kind of record that is expected here",
+            "a device record and a sender set can't replace each other",
         ),
-        "other-topic": ("the record is for another app", "compare the bundle IDs of app and server"),
+        "bad-signature": ("the record isn't signed by the key that it names", "it was altered or forged; don't use it"),
+        "foreign-signer": (
+            "the record isn't signed by the pinned key",
+            "enroll the device again, but only within its account's login",
+        ),
+        "other-topic": ("the record is for another app", "compare the bundle IDs of the app and the server"),
         "expired": ("the record has expired", "ask the device for a new one"),
-        "not-yet-valid": ("the record was made more than 26 hours ahead of this clock", "compare the two clocks"),
+        "not-yet-valid": ("the record is dated more than 26 hours ahead of this clock", "compare the two clocks"),
         "rolled-back": (
             "the record is older than the newest one",
-            "give the device the newest record; it signs one with a higher counter",
+            "send the device the newest record, so that it signs one with a higher counter",
         ),
         "conflicting": (
-            "there are two different records with this counter",
-            "give the device the newest record; it signs one with a higher counter",
+            "two different records have this counter",
+            "send the device the newest record, so that it signs one with a higher counter",
         ),
         "unsupported": ("the record names a hybrid key, which needs ML-KEM", "install cryptography 48 or later"),
-        "unproven": ("no key of this device has answered a challenge yet", "send what Device.challenge gives"),
+        "unproven": ("no key of this device has answered a challenge yet", "send the device what Device.challenge returns"),
         "not-hybrid": (
             "the key isn't hybrid, and this sender requires hybrid keys",
             "have the app use keyPolicy .hybrid, then challenge the device's new key",
         ),
         "expires-too-late": (
             "the push expires after the device may have erased its key",
-            "let it expire within the days that Device.keeps gives, or leave expires and expiration out; sent can't be longer "
-            "ago than that",
+            "let it expire within Device.keeps days, or leave out expires and expiration; sent must not be older than that",
         ),
         "malformed-state": (
-            "this is not what Device.to_dict gave",
-            "store it as it is: enrollment, record, proven, challenges",
+            "not a state that Device.to_dict returned",
+            "store the state unchanged: enrollment, record, proven, challenges",
         ),
     }
 
 
 class ChallengeError(SealedPushError):
-    """A challenge is not answered, or an answer proves nothing (Specification 11.5)."""
+    """A challenge isn't answered, or an answer is refused (Specification 11.5)."""
 
     words = {
         "malformed": (
-            "this is not well-formed",
+            "not a well-formed challenge or answer",
             "a challenge begins with pushchallenge. and an answer with pushanswer.",
         ),
-        "unknown-recipient": ("the challenge is for a key that this device does not have", "make a new challenge"),
-        "unknown-sender": ("the challenge comes from a sender that is not trusted here", "ask with a trusted sender"),
-        "rejected": ("the challenge does not open", "it was altered, or is for another key or app"),
+        "unknown-recipient": ("the challenge is for a key that this device doesn't have", "make a new challenge"),
+        "unknown-sender": ("the challenge is from a sender that this device doesn't trust", "make it with a trusted sender"),
+        "rejected": ("the challenge doesn't open", "it was altered, or is for another key or app"),
         "foreign-enrollment": (
-            "the challenge is about another device's enrollment",
-            "do not answer: somebody may be trying to enroll this device's key as theirs",
+            "the challenge names another device's enrollment",
+            "don't answer: someone may be trying to enroll this device's key as their own",
         ),
-        "not-in-record": ("the key that was asked for is not in the newest record", "make a new challenge"),
-        "nothing-to-ask": ("all keys of the newest record are proven", "there is nothing to ask for"),
+        "not-in-record": ("the challenged key isn't in the newest record", "make a new challenge"),
+        "nothing-to-ask": ("all keys of the newest record are proven", "no challenge is needed"),
         "late": ("the answer came more than ten minutes after the challenge", "make a new challenge"),
-        "wrong-answer": ("this answers no challenge that waits", "make a new challenge"),
+        "wrong-answer": ("the answer doesn't match any open challenge", "make a new challenge"),
     }
 
 
 class ReceiptError(SealedPushError):
-    """A receipt is not believed (Specification 16.5): answer 400."""
+    """A receipt is refused (Specification 16.5). Respond with status 400."""
 
     words = {
-        "wrong-size": ("a receipt has 128 bytes", "hand over the request's whole body"),
-        "unknown-version": ("the receipt is of a version that is not known here", "update this package"),
-        "rejected": ("no device of these senders has made this receipt", "give the senders of the last 7 days, too"),
-        "malformed": ("the receipt breaks its own form", "drop it"),
+        "wrong-size": ("a receipt has 128 bytes", "pass the whole body of the request"),
+        "unknown-version": ("the receipt's version is unknown", "update this package"),
+        "rejected": ("no device of these senders made this receipt", "include the senders of the last 7 days"),
+        "malformed": ("the receipt is malformed", "drop it"),
         "too-old": ("the receipt was made more than 7 days ago", "drop it"),
-        "clock": ("the receipt was made more than 26 hours ahead of this clock", "compare the clocks"),
+        "clock": ("the receipt is dated more than 26 hours ahead of this clock", "compare the clocks"),
     }
 
 
 class FileError(SealedPushError):
-    """A file was not sealed, or does not open (Specification 14)."""
+    """A file wasn't sealed, or doesn't open (Specification 14)."""
 
     words = {
-        "unreadable": ("the file or its entry can't be read", "give a path or a binary stream, and the entry unchanged"),
-        "not-writable": ("the file can't be written", "is there such a folder, and room on the disk?"),
-        "exists": ("the file exists already", "it is not overwritten: give another name"),
-        "empty": ("the file is empty", "there is nothing to show"),
-        "too-large": ("the file is larger than it may be", "iOS shows sound of 5 MB, pictures of 10 MB, movies of 50 MB"),
-        "wrong-type": ("the file is not of the kind that is said", "give its type, such as image/png"),
-        "url": (
-            "no device fetches files from there",
-            "give an https address with a host, of at most 2,048 visible ASCII characters and no password",
+        "unreadable": ("the file or its entry can't be read", "give a path or a binary stream, and the unchanged entry"),
+        "not-writable": ("the file can't be written", "check that the folder exists and the disk isn't full"),
+        "exists": ("the file exists already", "give another name; files aren't overwritten"),
+        "empty": ("the file is empty", "give a file with content"),
+        "too-large": (
+            "the file is too large",
+            "iOS shows sounds of up to 5 MB, images of up to 10 MB, and movies of up to 50 MB",
         ),
-        "id": ("this can't name an attachment", "give 1 to 64 bytes of text, once in a message"),
-        "thumbnail": ("this is no thumbnail", "see Specification 14.1: hidden, clip, time"),
+        "wrong-type": ("the file doesn't have the given type", "give its type, such as image/png"),
+        "url": (
+            "devices can't fetch a file from this URL",
+            "give an https URL with a host, of at most 2,048 visible ASCII characters, and without a password",
+        ),
+        "id": ("not a valid attachment ID", "give 1 to 64 bytes of text, unique in the message"),
+        "thumbnail": ("not a valid thumbnail", "see Specification 14.1: hidden, clip, time"),
         "cut": ("the file is shorter than it should be", "store it again, byte for byte"),
-        "altered": ("the file is not the one that was sealed", "store it again, byte for byte"),
+        "altered": ("the file isn't the one that was sealed", "store it again, byte for byte"),
     }
 
 
 class OpenError(SealedPushError):
-    """A push does not open (Specification 6.1)."""
+    """A push doesn't open (Specification 6.1)."""
 
     words = {
-        code: ("the push does not open", "Specification 6 says what the code means")
+        code: (f"the push doesn't open ({code})", "Specification 6 explains the code")
         for code in (
-            "malformed unknown-recipient unknown-sender anonymous-not-allowed rejected malformed-content topic clock "
-            "too-old expired"
+            "malformed unknown-recipient unknown-sender anonymous-not-allowed rejected malformed-content topic key-retired "
+            "clock too-old expired replayed"
         ).split()
     }

@@ -1,4 +1,4 @@
-"""Keys as people handle them: as text, and by their fingerprints."""
+"""Keys as text, and their fingerprints."""
 
 import os
 import time
@@ -12,16 +12,16 @@ _PUBLIC = (key_text.RECIPIENT, key_text.HYBRID_RECIPIENT, key_text.SENDER, key_t
 
 
 class Fingerprint(NamedTuple):
-    """What two people compare to see that they hold the same public key: one of the two, and all of it (Specification 12)."""
+    """A public key's fingerprint. To verify a key, two people compare either form in full (Specification 12)."""
 
     digits: str
     words: str
 
 
 def fingerprint(key: str) -> Fingerprint:
-    """The fingerprint of a public key's text: push1..., pushpq1..., pushsender1..., pushauthority1... or pushenrollment1...
+    """Returns the fingerprint of a public key: push1..., pushpq1..., pushsender1..., pushauthority1..., or pushenrollment1...
 
-    Raises KeyTextError, also for a secret: that has none.
+    Raises KeyTextError, also for a secret, which doesn't have one.
     """
     kind = key.lower().rpartition("1")[0] if isinstance(key, str) else ""
     if kind not in _PUBLIC:
@@ -31,12 +31,15 @@ def fingerprint(key: str) -> Fingerprint:
 
 
 def generate_sender_secret() -> str:
-    """A new sender's secret, PUSH-SENDER-SECRET-KEY-1...: whoever has it can send in your name. Keep it in a secret store."""
+    """Returns a new sender's secret, PUSH-SENDER-SECRET-KEY-1....
+
+    Anyone who has it can send in your name. Keep it in a secret store.
+    """
     return key_text.encode(key_text.SENDER_SECRET, os.urandom(32))
 
 
 def seconds(now: Any) -> int:
-    """Unix seconds: the clock's for None."""
+    """Returns Unix seconds; for None, the current time. Raises SettingError."""
     if now is None:
         return int(time.time())
     if not isinstance(now, int) or isinstance(now, bool) or not 0 <= now <= 253402300799:

@@ -1,4 +1,4 @@
-"""Enqueuing in the application's own transaction: into an outbox of `sealedpush` in PostgreSQL (Docs/PostgreSQL.md)."""
+"""Enqueues pushes into an outbox in PostgreSQL, in the application's own transaction (Docs/PostgreSQL.md)."""
 
 import hashlib
 import struct
@@ -15,11 +15,11 @@ ENQUEUE = (
     "apns_id => %(apns_id)s, collapse_id => %(collapse_id)s, priority => %(priority)s, expiration => %(expiration)s, "
     "sender => %(sender)s, key => %(key)s, code => %(code)s)"
 )
-"""For psycopg's `execute(ENQUEUE, enqueue_arguments(...))`. Its answer is one row of one word: enqueued, or why not."""
+"""For psycopg: `execute(ENQUEUE, enqueue_arguments(...))`. Returns one row with one word: enqueued, or the reason."""
 
 
 class OutboxKey:
-    """What vouches for an outbox's rows: the key in the file that `sealedpush --outbox-key` names."""
+    """The key that authenticates an outbox's rows, from the file that `sealedpush --outbox-key` names."""
 
     def __init__(self, text: str) -> None:
         """Raises SettingError."""
@@ -30,7 +30,7 @@ class OutboxKey:
         self._secret = secret
 
     def _code(self, device: str, topic: str, payload: bytes, arguments: dict[str, Any]) -> bytes:
-        """Docs/Decisions/0040, the code of an entry."""
+        """Returns the code of an entry (Docs/Decisions/0040)."""
         fields: list[str | bytes | int | None] = [
             *("entry", device, topic, arguments["priority"], arguments["expiration"]),
             *(arguments["apns_id"], arguments["collapse_id"], payload, arguments["sender"]),
@@ -41,17 +41,17 @@ class OutboxKey:
         return "OutboxKey()"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an OutboxKey holds a secret, and is not copied: make one in each process")
+        raise TypeError("an OutboxKey holds a secret and can't be copied; make one in each process")
 
 
 def enqueue_arguments(
     push: "Push", device: str, *, key: str | None = None, outbox_key: OutboxKey | None = None
 ) -> dict[str, Any]:
-    """The arguments of `sealed_push.enqueue`, by its names.
+    """Returns the arguments of `sealed_push.enqueue` by name.
 
-    device: its name in the outbox.
-    key: your own name for the message, 1 to 256 bytes, such as its ID: the same is then not enqueued twice, for 30 days.
-    outbox_key: where the outbox has one.
+    device: the device's name in the outbox.
+    key: an idempotency key for the message, 1 to 256 bytes, such as its ID. For 30 days, the same key isn't enqueued twice.
+    outbox_key: the outbox's key, if it has one.
     """
     expiration = push.headers.get("apns-expiration")
     arguments = {

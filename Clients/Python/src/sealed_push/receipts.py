@@ -1,4 +1,4 @@
-"""Receipts: a device's word that it has shown a message (Specification 16)."""
+"""Receipts, in which a device states that it has shown a message (Specification 16)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ from .protocol.text import TOPIC
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a device says. Count each pair of `device` and `number` once: a number alone is no key, since a device may claim any."""
+    """A device's statement. Count each pair of `device` and `number` once, not the number alone: a device may claim any."""
 
     device: bytes
-    """16 bytes, the same for all receipts of one device: `Sender.receipt_device` gives them."""
+    """16 bytes that are the same in all receipts of one device. `Sender.receipt_device` returns them."""
     number: bytes
-    """16 bytes, the same whenever this device tells of this message."""
+    """16 bytes that are the same in all of this device's receipts for this message."""
     shown_at: int
-    """When it was shown, by the device's clock, in Unix seconds."""
+    """The time at which the message was shown, by the device's clock, in Unix seconds."""
     elapsed_milliseconds: int
-    """From the call of the extension until it was shown."""
+    """The time from the call of the extension until the message was shown."""
     failures: Mapping[str, int]
-    """How many pushes did not open since the last receipt, by code: at most 65,535 of each, and the device's own word."""
+    """The number of pushes that didn't open since the last receipt, by code. At most 65,535 each, by the device's word."""
     other_failures: int
-    """Likewise, for codes that only a later version knows."""
+    """The same for codes that only a later version knows."""
 
 
 class ReceiptReceiver:
-    """Checks what devices of an app post, with the senders' secrets of the last 7 days, the present one first; at most 16 are tried.
+    """Checks the receipts of an app's devices. Pass the senders' secrets of the last 7 days, the current one first.
 
-    Safe from many threads. About 10 microseconds.
+    At most 16 secrets are tried. Thread-safe. A check takes about 10 microseconds.
     """
 
     def __init__(self, secrets: Iterable[str], *, topic: str) -> None:
@@ -44,7 +44,7 @@ class ReceiptReceiver:
         self._servers = [protocol.server_key(each, topic) for each in seeds]
 
     def check(self, body: bytes, *, now: int | None = None) -> Receipt:
-        """The receipt in a request's whole body. Raises ReceiptError: answer 400. Counts nothing: that is the server's own."""
+        """Returns the receipt in a request's whole body. Counting is up to you. Raises ReceiptError; respond with 400."""
         if not isinstance(body, (bytes, bytearray)):
             raise ReceiptError("wrong-size")
         said = protocol.check(bytes(body), self._servers, seconds(now))
@@ -63,4 +63,4 @@ class ReceiptReceiver:
         return f"ReceiptReceiver({len(self._servers)} senders)"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a ReceiptReceiver holds keys, and is not copied")
+        raise TypeError("a ReceiptReceiver holds keys and can't be copied; make one in each process")

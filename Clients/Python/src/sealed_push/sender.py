@@ -1,4 +1,4 @@
-"""Sealing: content in, a payload of at most 4,096 bytes and its headers out."""
+"""Seals content into a payload of at most 4,096 bytes and its headers."""
 
 import json
 import warnings
@@ -25,26 +25,26 @@ _ALERT_LISTS = ("title-loc-args", "subtitle-loc-args", "loc-args")
 
 @dataclass(frozen=True)
 class Push:
-    """A finished push. Store `payload` and `headers` with it, and send the same of both in each retry."""
+    """A finished push. Store its `payload` and `headers`, and send the same ones in each retry."""
 
     payload: bytes = field(repr=False)
-    """The request's body: at most 4,096 bytes, less what the sender keeps back. Send it unchanged."""
+    """The request's body: at most 4,096 bytes minus the sender's `reserve`. Send it unchanged."""
     headers: Mapping[str, str]
-    """apns-topic, apns-push-type, apns-priority, apns-id, apns-collapse-id, and apns-expiration where there is one."""
+    """apns-topic, apns-push-type, apns-priority, apns-id, apns-collapse-id, and apns-expiration if there is one."""
     message_id: str
-    """The sealed message's own ID."""
+    """The ID of the sealed message."""
     sender: str
-    """Whose key has sealed it, pushsender1...."""
+    """The public key of the sender that sealed it, pushsender1...."""
     _recipient: bytes = field(repr=False)
 
     @property
     def recipient(self) -> str:
-        """The key it is sealed to, push1... or pushpq1...."""
+        """The key that it is sealed to, push1... or pushpq1...."""
         return key_text.recipient_text(self._recipient)
 
     @property
     def message(self) -> dict[str, Any]:
-        """The payload as a dictionary, for clients that write the JSON themselves: see `reserve` of Sender."""
+        """The payload as a dictionary, for HTTP clients that write the JSON themselves. See `reserve` of Sender."""
         made: dict[str, Any] = json.loads(self.payload)
         return made
 
@@ -52,9 +52,8 @@ class Push:
 class Sender:
     """Seals the messages of one server for one app.
 
-    Keep one for as long as the server runs: a further message to a device then costs about 30 microseconds in place of
-    0.2 ms or more. Safe from many threads. Python can't wipe memory: the secret and the contexts stay in it until it is used
-    again.
+    Keep one while the server runs: a further message to a device then takes about 30 microseconds instead of 0.2 ms or more.
+    Thread-safe. Python can't wipe memory, so the secret and the contexts stay in it until it is reused.
     """
 
     def __init__(
@@ -69,15 +68,15 @@ class Sender:
         require_hybrid: bool = False,
     ) -> None:
         """
-        secret: PUSH-SENDER-SECRET-KEY-1..., whose public half the app trusts.
+        secret: PUSH-SENDER-SECRET-KEY-1.... The app trusts its public key.
         topic: the app's bundle ID.
-        safe_default: what travels in the clear, and what is shown where the app's extension could not run: text, or a
-            dictionary of Apple's texts and loc-keys.
-        padding: how much an observer learns about lengths: "buckets" (256, 512, 1,024, 2,048 or all that fits), "full"
-            (nothing) or "none" (the length).
-        reserve: bytes of the 4,096 that are kept back, for a client that writes the JSON anew and longer.
-        receipts: where devices post that they have shown a message: an https address.
-        require_hybrid: seal to hybrid keys only (Specification 3.8). A challenge still goes to any key.
+        safe_default: text, or a dictionary of Apple's texts and loc-keys, that is sent in the clear. It is shown if the app's
+            extension can't run.
+        padding: how much an observer learns about the length of the content: "buckets" (256, 512, 1,024, 2,048, or all that
+            fits), "full" (nothing), or "none" (the length).
+        reserve: the number of the 4,096 bytes to keep free, for an HTTP client that writes the JSON again and longer.
+        receipts: the https URL where devices post a receipt when they have shown a message.
+        require_hybrid: seal to hybrid keys only (Specification 3.8). Any key can still be challenged.
 
         Raises KeyTextError, SettingError.
         """
@@ -117,14 +116,14 @@ class Sender:
         expiration: int | None = None,
         now: int | None = None,
     ) -> Push:
-        """Seals content for a device: to the newest of its keys that is proven.
+        """Seals content to the newest proven key of a device.
 
-        content: as in Specification 4.6, such as {"alert": {"title": "Nina", "body": "Lunch at one?"}}; `id`, `topic` and `sent`
-            are filled in if it has none, and `expires` if the device keeps keys for less than 30 days. It is not changed. Names
-            that look misspelled are warned of (`UserWarning`).
-        priority: 10, at once, or 5, when it suits the device's battery.
-        expiration: until when Apple keeps it for a device that is away, Unix seconds, or 0 for a single attempt; without it the
-            content's `expires` counts. A moment that is past is refused.
+        content: as in Specification 4.6, such as {"alert": {"title": "Nina", "body": "Lunch at one?"}}. `id`, `topic`, and
+            `sent` are filled in if they are missing, and so is `expires` if the device keeps keys for less than 30 days. The
+            content isn't changed. Names that look misspelled cause a `UserWarning`.
+        priority: 10 to deliver at once, or 5 to save the device's battery.
+        expiration: the time until which Apple keeps the push for an unreachable device, in Unix seconds, or 0 for a single
+            attempt. Without it, the content's `expires` applies. A time in the past is refused.
 
         Raises RecordError (`unproven`, `expired`, `not-hybrid`, `expires-too-late`), ContentError, TooLargeError, SettingError.
         """
@@ -146,8 +145,8 @@ class Sender:
         expiration: int | None = None,
         now: int | None = None,
     ) -> Push:
-        """Seals content to a key, push1... or pushpq1..., that no record vouches for: whoever put it into your list reads the
-        message. Nothing says how long the device keeps that key, so `expires` is neither filled in nor compared with it.
+        """Seals content to a key, push1... or pushpq1..., that no record vouches for. The person who gave you the key reads the
+        message. It is unknown how long the device keeps the key, so `expires` is neither filled in nor checked against that.
 
         Raises KeyTextError, RecordError (`not-hybrid`), ContentError, TooLargeError, SettingError.
         """
@@ -155,30 +154,30 @@ class Sender:
         return self._seal(content, key, priority, expiration, seconds(now))
 
     def forget(self, *recipients: str) -> None:
-        """Drops the contexts to keys that are sealed to no more, such as those that Device.update gives."""
+        """Drops the contexts to keys that are no longer used, such as those that Device.update returns."""
         for each in recipients:
             key = key_text.recipient(each)
             self._contexts.forget(key)
 
     def receipt_device(self, recipient: str) -> bytes:
-        """What a device's receipts are called by: `Receipt.device`."""
+        """Returns the `Receipt.device` of the receipts from the device with this key."""
         return receipts.device_id(self._receipt_key, key_text.recipient(recipient))
 
     @property
     def topic(self) -> str:
-        """The app that it seals for."""
+        """The bundle ID of the app that it seals for."""
         return self._topic
 
     @property
     def public_key(self) -> str:
-        """What the app trusts, pushsender1...."""
+        """The public key that the app trusts, pushsender1...."""
         return self._public_text
 
     @property
     def max_content_bytes(self) -> int:
-        """How many bytes of content JSON fit into one push, what is filled in among them; 1,088 less for a hybrid key.
+        """The number of bytes of content JSON that fit into one push, including members that are filled in.
 
-        With `require_hybrid` it is the figure for hybrid keys.
+        A hybrid key leaves 1,088 bytes less. With `require_hybrid`, this is the number for hybrid keys.
         """
         return self._largest[HYBRID if self._require_hybrid else AUTHENTICATED] - 1
 
@@ -197,7 +196,7 @@ class Sender:
         if not isinstance(priority, int) or priority not in (10, 5):
             raise SettingError("priority")
         if not isinstance(content, Mapping):
-            raise ContentError("is no JSON object")
+            raise ContentError("isn't a JSON object")
         made = envelope.complete(content, self._topic, now, keeps)
         if made["topic"] != self._topic:
             raise SettingError("other-topic")
@@ -205,7 +204,7 @@ class Sender:
             made["receipt"] = receipts.request(self._receipt_key, recipient, self._receipts)
         data, suspects = contents.for_sealing(made, self._topic, now)
         for member in suspects:
-            warnings.warn(f'"{member}" is not a member that devices know, and looks misspelled', stacklevel=3)
+            warnings.warn(f'"{member}" is not a member that devices know; it looks misspelled', stacklevel=3)
         plaintext = contents.pad(data, self._padding, self._largest[suite], suite == HYBRID)
         if expiration is not None and not _is_expiration(expiration, now):
             raise SettingError("expiration")
@@ -247,11 +246,11 @@ class Sender:
         return f"Sender({self.public_key}, {self._topic})"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Sender holds a secret and contexts, and is not copied: make one in each process")
+        raise TypeError("a Sender holds a secret and contexts and can't be copied; make one in each process")
 
 
 def _checked_alert(alert: Any) -> Any:
-    """The clear alert: visible, and no more than a quarter of the payload (Specification 2.2)."""
+    """Checks the alert in the clear: it is visible, and takes at most a quarter of the payload (Specification 2.2)."""
     if isinstance(alert, Mapping):
         known = all(
             (name in _ALERT_TEXTS and isinstance(value, str))
@@ -274,19 +273,19 @@ def _checked_alert(alert: Any) -> Any:
 
 
 def _is_expiration(value: Any, now: int) -> bool:
-    """0, or whole seconds that are not past, and no lifetime."""
+    """Whether a value is 0, or whole seconds that aren't in the past or a lifetime."""
     if not isinstance(value, int) or isinstance(value, bool):
         return False
     return value == 0 or now <= value <= contents.LAST_SECOND
 
 
 def _check_kept(keeps: int, start: int, end: int | None) -> None:
-    """Raises if the device may have erased its key before the end (11.4.6). The hour is for clocks that differ."""
+    """Raises if the device may have erased its key before the end (11.4.6). The hour allows for different clocks."""
     if end is not None and end - start > keeps * 86400 + 3600:
         raise RecordError("expires-too-late")
 
 
-# Where a parameter hides the module's name.
+# For the methods in which a parameter hides the module's name.
 
 
 def _is_receipt_address(text: Any) -> bool:

@@ -1,5 +1,5 @@
 """The wire protocol, function by function, with the paragraphs of Docs/Specification.md.
 
-For tests and for other implementers. These functions take and give raw bytes, check less than the package's own names, and
-may change; servers use `sealed_push` itself.
+For tests and for people who implement the protocol. These functions work with raw bytes, check less than the package's public
+names, and may change. Servers use `sealed_push` itself.
 """

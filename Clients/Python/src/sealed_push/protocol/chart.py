@@ -1,4 +1,4 @@
-"""Charts in the content (Specification, section 15): what reads, and what it is read as."""
+"""Charts in the content (Specification, section 15), and how they are read."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ COLOR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
 
 
 def read(value: Any) -> dict[str, Any] | None:
-    """The chart with every member there (15.1), or None where it breaks a rule."""
+    """Returns the chart with all of its members (15.1), or None if it breaks a rule."""
     if not isinstance(value, dict):
         return None
     points, labels, color = value.get("points"), value.get("labels", []), value.get("color", "accent")

@@ -22,11 +22,11 @@ LAST_SECOND = 253402300799
 LEVELS = ("passive", "active", "time-sensitive", "critical")
 REQUIRED = ("id", "topic", "sent")
 WRONG = "has the wrong type or is out of range"
-ALERT = 'must be an object of texts, one of them visible, such as {"title": "Nina", "body": "Lunch at one?"}'
-WITHDRAW = 'must name a "message" or a "thread", and not both'
-BESIDE = "has no effect in a withdrawal: leave it out"
-ADDRESS = "must be an https address that every device can fetch, without user and password"
-PAST = "lies in the past: give whole seconds since 1970, not a lifetime"
+ALERT = 'must be an object with at least one visible text, such as {"title": "Nina", "body": "Lunch at one?"}'
+WITHDRAW = 'must name either a "message" or a "thread"'
+BESIDE = "has no effect in a withdrawal; leave it out"
+ADDRESS = "must be an https URL that every device can fetch, without a user name or password"
+PAST = "is in the past; give whole seconds since 1970, not a lifetime"
 
 WHITE_SPACE = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | frozenset(
     map(chr, range(0x2000, 0x200B))
@@ -40,7 +40,7 @@ DEFAULT_IGNORABLE = (
 
 
 def pad(content: bytes, policy: str, largest: int, is_hybrid: bool = False) -> bytes:
-    """Content, 0x80 and zeros (4.1, 4.2). The largest plaintext that fits is P of 5.3."""
+    """Returns the content, 0x80, and zeros (4.1, 4.2). `largest` is the largest plaintext that fits, P of 5.3."""
     needed = len(content) + 1
     if needed > largest:
         raise TooLargeError(needed - largest)
@@ -52,26 +52,25 @@ def pad(content: bytes, policy: str, largest: int, is_hybrid: bool = False) -> b
 def unpad(plaintext: bytes) -> bytes:
     stripped = plaintext.rstrip(b"\0")
     if len(stripped) < 2 or stripped[-1] != 0x80:
-        raise ContentError("has wrong padding")
+        raise ContentError("has invalid padding")
     return stripped[:-1]
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """The content object, checked by 4.4 to 4.8 as a receiver does."""
+    """Returns the content object, checked as a receiver does (4.4 to 4.8)."""
     _check(len(data) <= MOST_BYTES, "has more than 4,096 bytes")
     return _parse(data)
 
 
 def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes, list[str]]:
-    """The JSON of content that a sender may emit, and what it warns of: the unknown members that look misspelled (4.10).
+    """Returns the JSON of content that a sender may emit, and its unknown members that look misspelled (4.10).
 
-    That is what a receiver takes, and by 4.5, 14.1, 15.3, 16.1.1 and 17.1 no more.
-
-    Nor what is surely a mistake: a null, an integer that a receiver can't read, or an end that is past.
+    A sender may emit what a receiver accepts, with the limits of 4.5, 14.1, 15.3, 16.1.1, and 17.1. It also refuses obvious
+    mistakes: a null, an integer that a receiver can't read, or an end in the past.
     """
     data = _json_of(content)
     if data is None:
-        raise ContentError("holds a value that JSON can't hold")
+        raise ContentError("contains a value that JSON can't represent")
     made = _parse_json(data)
     _check_numbers(made)
     _check_nulls(made, "content", "")
@@ -106,7 +105,7 @@ def _files(content: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def is_visible(text: str) -> bool:
-    """Whether a text holds something to see (4.7)."""
+    """Whether a text has a visible character (4.7)."""
     return any(
         character not in WHITE_SPACE
         and unicodedata.category(character) != "Cc"
@@ -140,27 +139,27 @@ def _check_rules(content: dict[str, Any]) -> None:
 
 
 def _check_numbers(value: Any) -> None:
-    """A receiver reads larger integers as a Double: another number."""
+    """Refuses larger integers, because a receiver reads them as a Double with another value."""
     if isinstance(value, (dict, list)):
         for each in value.values() if isinstance(value, dict) else value:
             _check_numbers(each)
     elif isinstance(value, int):
-        _check(-(2**63) <= value < 2**63, "holds an integer that does not fit into 64 bits: write it as text")
+        _check(-(2**63) <= value < 2**63, "contains an integer that doesn't fit into 64 bits; write it as text")
 
 
 def _check_nulls(value: Any, kind: str, path: str) -> None:
-    """Names what is null where that means nothing (4.8)."""
+    """Raises an error that names a member that must not be null (4.8)."""
     for index, each in enumerate(value if isinstance(value, list) else ()):
         _check_nulls(each, kind, f"{path}[{index}]")
     for name in NAMES[kind] if isinstance(value, dict) else ():
         member = f"{path}.{name}" if path else name
-        _check(value.get(name, member) is not None, "is null: leave it out", member)
+        _check(value.get(name, member) is not None, "is null; leave it out", member)
         if name in NAMES:
             _check_nulls(value.get(name), name, member)
 
 
 def suspects(content: Mapping[str, Any]) -> list[str]:
-    """The paths of unknown members that look misspelled (4.10)."""
+    """Returns the paths of unknown members that look misspelled (4.10)."""
     alert = content.get("alert")
     parts = [("", "content", content), ("alert.", "alert", alert if isinstance(alert, Mapping) else {})]
     return [path + name for path, kind, part in parts for name in part if _is_suspect(name, NAMES[kind])]
@@ -178,7 +177,7 @@ def _folded(name: str) -> bytes:
 
 
 def _is_one_edit(one: bytes, other: bytes) -> bool:
-    """Whether a byte was added, left out or replaced, or two neighbors were exchanged."""
+    """Whether one byte was added, removed, or replaced, or two neighbors were swapped."""
     start = len(os.path.commonprefix([one, other]))
     one, other = one[start:], other[start:]
     end = len(os.path.commonprefix([one[::-1], other[::-1]]))
@@ -200,16 +199,16 @@ def _parse_json(data: bytes) -> dict[str, Any]:
             json.dumps(content, ensure_ascii=False).encode("utf-8")
     except (ValueError, OverflowError, RecursionError):
         content = None
-    # Outside of the handler: Python's own error holds the text.
+    # Raised outside the handler, because Python's own error contains the text.
     if not isinstance(content, dict):
-        raise ContentError("is no JSON object")
+        raise ContentError("isn't a JSON object")
     _check(_is_flat(content, DEEPEST), "is nested more than 16 levels deep")
     return content
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = {name if name.isascii() else unicodedata.normalize("NFC", name) for name, _ in pairs}
-    _check(len(names) == len(pairs), "has a name twice in one object")
+    _check(len(names) == len(pairs), "has the same name twice in one object")
     return dict(pairs)
 
 
@@ -220,12 +219,12 @@ def _integer(text: str) -> int:
 
 def _float(text: str) -> float:
     value = float(text)
-    _check(math.isfinite(value), "holds a number that is too large")
+    _check(math.isfinite(value), "contains a number that is too large")
     return value
 
 
 def _no_constant(text: str) -> Any:
-    raise ContentError("holds a number that JSON does not have")
+    raise ContentError("contains a number that JSON can't represent")
 
 
 def _is_flat(value: Any, levels: int) -> bool:
@@ -245,7 +244,7 @@ def _is_number(value: Any, least: float, most: float) -> bool:
 
 
 def _is_integer(value: Any, least: int, most: int) -> bool:
-    """A receiver takes 3.0 for 3 (4.5)."""
+    """Whether a value is an integer. A receiver accepts 3.0 for 3 (4.5)."""
     return _is_number(value, least, most) and (isinstance(value, int) or value.is_integer())
 
 
@@ -274,7 +273,7 @@ def _is_sound(value: Any) -> bool:
 
 
 def _is_person(value: Any) -> bool:
-    """19.1; whether the picture is among the attachments is looked at beside them."""
+    """Checks a person (19.1). The caller checks that the picture is among the attachments."""
     if not isinstance(value, dict) or ("image" in value and "image-data" in value):
         return False
     texts = [value.get("name"), value.get("id"), value.get("image", "x")]
@@ -289,7 +288,7 @@ def _is_person(value: Any) -> bool:
 
 
 def is_background(content: Mapping[str, Any]) -> bool:
-    """Whether content that may be sealed travels in a background push (21.3)."""
+    """Whether content that may be sealed is sent in a background push (21.3)."""
     return "withdraw" in content and not content["withdraw"].get("filtered", False)
 
 
@@ -326,7 +325,7 @@ WITHDRAW_RULES: dict[str, Callable[[Any], Any]] = {
     "filtered": lambda value: isinstance(value, bool),
 }
 
-# What costs a receiver no more than itself; a sender emits none that breaks a rule.
+# If one of these breaks its rule, a receiver ignores it, and a sender refuses it.
 LENIENT: dict[str, Callable[[Any], Any]] = {
     "attachments": files.are_attachments,
     "overflow": lambda value: files.read_file(value) and "key" in value,
@@ -340,7 +339,7 @@ LENIENT: dict[str, Callable[[Any], Any]] = {
 # The members that a withdrawal may have (21.2).
 WITHDRAWAL = ("id", "topic", "sent", "expires", "collapse-id", "badge", "data", "withdraw")
 
-# The members of content, and of what lies in it.
+# The members of content and of its objects.
 _FILE = ("url", "size", "hash", "key", "plain")
 NAMES: dict[str, tuple[str, ...]] = {
     "content": (*RULES, *LENIENT),

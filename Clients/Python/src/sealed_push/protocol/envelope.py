@@ -1,4 +1,4 @@
-"""The payload, its sizes and its identifiers (Specification, sections 2, 5 and 7.2)."""
+"""The payload, its sizes, and its identifiers (Specification, sections 2, 5, and 7.2)."""
 
 import hashlib
 import time
@@ -13,7 +13,7 @@ from .text import encode_base64, to_json
 FIELD = "custom-encrypted-message"
 GENERIC_TEXT = "You have a new message!"
 MOST_BYTES = 4096
-# What stands before the envelope in a push that the app opens (21.3).
+# The payload up to the envelope in a push that the app opens (21.3).
 BACKGROUND = b'{"aps":{"content-available":1},"custom-encrypted-message":"'
 
 
@@ -23,14 +23,14 @@ def payload(envelope: bytes | None, alert: Any = GENERIC_TEXT) -> bytes:
 
 
 def largest_plaintext(suite: int, alert: Any = GENERIC_TEXT, reserve: int = 0) -> int:
-    """P of 5.3."""
+    """Returns P of 5.3."""
     return (MOST_BYTES - reserve - len(payload(None, alert))) * 3 // 4 - OVERHEAD[suite]
 
 
 def complete(content: Mapping[str, Any], topic: str, now: int | None = None, keeps: int | None = None) -> dict[str, Any]:
-    """The content with what a sender fills in: id, topic and sent.
+    """Returns the content with the members that a sender fills in: id, topic, and sent.
 
-    Also expires, for a device that keeps retired keys for less than 30 days (11.4.6), unless that has passed.
+    For a device that keeps retired keys for less than 30 days, it also fills in expires (11.4.6), unless that has passed.
     """
     sent = int(time.time()) if now is None else now
     made = {"id": str(uuid.uuid4()), "topic": topic, "sent": sent} | dict(content)
@@ -66,6 +66,6 @@ def apns_id(key: bytes, recipient: bytes, message_id: str) -> str:
 
 
 def ledger_key(envelope: bytes, recipient: bytes, sender: bytes | None = None) -> bytes:
-    """7.2; without a sender for the anonymous suite."""
+    """Returns the key in the ledger (7.2). `sender` is None for the anonymous suite."""
     sealed = sender + envelope[9 : HEADER[envelope[0]]] if sender else envelope[5:]
     return hashlib.blake2b(envelope[:1] + recipient + sealed, digest_size=32).digest()

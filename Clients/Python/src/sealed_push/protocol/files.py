@@ -41,7 +41,7 @@ def _mpeg(start: bytes) -> bool:
     return start[:4] in (b"\0\0\1\xba", b"\0\0\1\xb3")
 
 
-# HEIC and AVIF, which iOS shows in no notification.
+# HEIC and AVIF, which iOS doesn't show in notifications.
 _PICTURES = b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis avci avcs".split()
 
 
@@ -49,7 +49,7 @@ def _mp4(start: bytes) -> bool:
     return start[4:8] == b"ftyp" and start[8:12] not in _PICTURES
 
 
-# 14.4: the longest file, how it begins, and the ends of usual names.
+# 14.4: the largest size, a check of the first bytes, and the usual file name extensions.
 TYPES: dict[str, tuple[int, Callable[[bytes], bool], tuple[str, ...]]] = {
     "audio/aiff": (
         _AUDIO,
@@ -74,7 +74,7 @@ TYPES: dict[str, tuple[int, Callable[[bytes], bool], tuple[str, ...]]] = {
 
 
 def type_of_name(name: str) -> str | None:
-    """The type that a file's name says."""
+    """Returns the type for a file's name."""
     end = os.path.splitext(name)[1].lower()
     return next((type for type, (_, _, ends) in TYPES.items() if end in ends), None)
 
@@ -93,7 +93,7 @@ def is_url(text: Any) -> bool:
 
 
 def is_fetched(text: Any) -> bool:
-    """Whether a sender may name this address (14.1): by https, or this machine's own in a rehearsal."""
+    """Whether a sender may use this URL (14.1): https, or the local machine for tests."""
     if not is_url(text):
         return False
     parts = urlsplit(text)
@@ -108,7 +108,7 @@ def is_fetched(text: Any) -> bool:
 
 
 def read_file(value: Any) -> dict[str, Any] | None:
-    """An object with `url`, `size`, `hash` and `key` or `plain`, or None where it breaks a rule."""
+    """Returns an object with `url`, `size`, `hash`, and `key` or `plain`, or None if it breaks a rule."""
     if not isinstance(value, Mapping) or not is_url(value.get("url")) or plaintext_length(value) is None:
         return None
     hash = decode_base64(value.get("hash"))
@@ -116,7 +116,7 @@ def read_file(value: Any) -> dict[str, Any] | None:
 
 
 def plaintext_length(value: Mapping[str, Any]) -> int | None:
-    """How long the file itself is; None where no stored file is so long, or key and `plain` are not by the rules."""
+    """Returns the length of the file itself, or None if the stored size is impossible or `key` and `plain` break the rules."""
     size, plain = value.get("size"), value.get("plain", False)
     if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= LARGEST or not isinstance(plain, bool):
         return None
@@ -128,14 +128,14 @@ def plaintext_length(value: Mapping[str, Any]) -> int | None:
     chunks, last = divmod(size - HEADER, CHUNK + ADDED)
     if size < HEADER or (last == 0 and chunks == 0) or 0 < last < ADDED:
         return None
-    # Only a file that is empty as a whole has an empty last chunk.
+    # Only an empty file has an empty last chunk.
     if last == ADDED and chunks > 0:
         return None
     return chunks * CHUNK + max(0, last - ADDED)
 
 
 def read_attachment(value: Any) -> dict[str, Any] | None:
-    """An element of `attachments`, or None where it breaks a rule of 14.1 or 14.4."""
+    """Returns an element of `attachments`, or None if it breaks a rule of 14.1 or 14.4."""
     entry = read_file(value)
     if entry is None or not isinstance(entry.get("id"), str) or not isinstance(entry.get("type"), str):
         return None
@@ -183,7 +183,7 @@ def _is_number(value: Any, most: float) -> bool:
 
 
 def read_chunks(source: Readable, size: int) -> Iterator[bytes]:
-    """Pieces of exactly `size` bytes; the last may be shorter."""
+    """Yields pieces of exactly `size` bytes; the last may be shorter."""
     piece = b""
     while True:
         read = source.read(size - len(piece))
@@ -198,7 +198,7 @@ def read_chunks(source: Readable, size: int) -> Iterator[bytes]:
 
 
 def sealed_chunks(chunks: Iterator[bytes], key: bytes) -> Iterator[bytes]:
-    """What is stored, piece by piece; at most three chunks are held."""
+    """Yields the stored file piece by piece, and holds at most three chunks."""
     state = sodium.crypto_secretstream_xchacha20poly1305_state()
     yield sodium.crypto_secretstream_xchacha20poly1305_init_push(state, key)
     held = next(chunks, b"")
@@ -209,7 +209,7 @@ def sealed_chunks(chunks: Iterator[bytes], key: bytes) -> Iterator[bytes]:
 
 
 def opened_chunks(entry: Mapping[str, Any], stored: Readable) -> Iterator[bytes]:
-    """The file, piece by piece: nothing of it may be believed before the last has come. `entry` was read before (14.3)."""
+    """Yields the file piece by piece. Don't use any of it before the last piece. `entry` has been read before (14.3)."""
     hash, size, received = hashlib.blake2b(digest_size=32), entry["size"], 0
     stream = None if entry.get("plain") else _Stream(decode_base64(entry["key"]) or b"")
     for piece in read_chunks(_Limited(stored, size + 1), CHUNK):
@@ -230,7 +230,7 @@ def opened_chunks(entry: Mapping[str, Any], stored: Readable) -> Iterator[bytes]
 
 
 class _Limited:
-    """A stream of which no more than so many bytes are read."""
+    """A stream that ends after a given number of bytes."""
 
     def __init__(self, source: Readable, most: int) -> None:
         self._source, self._left = source, most
@@ -242,7 +242,7 @@ class _Limited:
 
 
 class _Stream:
-    """A secretstream that comes in pieces of any length."""
+    """A secretstream that arrives in pieces of any length."""
 
     def __init__(self, key: bytes) -> None:
         self._key, self._buffer = key, b""
@@ -254,7 +254,7 @@ class _Stream:
             self._state = sodium.crypto_secretstream_xchacha20poly1305_state()
             header, self._buffer = self._buffer[:HEADER], self._buffer[HEADER:]
             sodium.crypto_secretstream_xchacha20poly1305_init_pull(self._state, header, self._key)
-        # The last chunk waits for `finish`: so one more byte than a whole chunk has to be there.
+        # The last chunk waits for `finish`, so there must be one more byte than a whole chunk.
         while self._state is not None and len(self._buffer) > CHUNK + ADDED:
             chunk, self._buffer = self._buffer[: CHUNK + ADDED], self._buffer[CHUNK + ADDED :]
             yield self._open(chunk, MESSAGE)
@@ -266,7 +266,7 @@ class _Stream:
         try:
             opened, tag = sodium.crypto_secretstream_xchacha20poly1305_pull(self._state, chunk, None)
         except Exception:
-            # PyNaCl's own errors differ by what is wrong; here there is one answer.
+            # PyNaCl raises different errors for different faults; here they are all the same.
             raise FileError("altered") from None
         if tag != wanted:
             raise FileError("altered")

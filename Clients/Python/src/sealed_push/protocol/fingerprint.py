@@ -24,7 +24,7 @@ zipper
 
 
 def fingerprint(kind: str, key: bytes) -> bytes:
-    """12.2"""
+    """Returns the fingerprint of a key (12.2)."""
     message = b"sealedpush/v1 fingerprint\0" + kind.encode("ascii") + b"\0" + key
     return hashlib.blake2b(message, digest_size=32).digest()
 

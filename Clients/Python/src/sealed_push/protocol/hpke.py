@@ -27,7 +27,7 @@ def public_key(secret: bytes) -> bytes:
 
 
 def x25519(secret: bytes, public: bytes) -> bytes:
-    """A ValueError when the result is zero (3.3.3)."""
+    """Raises a ValueError if the result is zero (3.3.3)."""
     peer = X25519PublicKey.from_public_bytes(public)
     return X25519PrivateKey.from_private_bytes(secret).exchange(peer)
 
@@ -37,7 +37,7 @@ def hkdf_extract(salt: bytes, key_material: bytes) -> bytes:
 
 
 def hkdf_expand(key: bytes, info: bytes, length: int) -> bytes:
-    """HKDF-SHA256, of at most 8,160 bytes."""
+    """HKDF-SHA256, for at most 8,160 bytes."""
     made, block = b"", b""
     for counter in range(1, -(-length // 32) + 1):
         block = hmac.digest(key, block + info + bytes([counter]), "sha256")
@@ -46,7 +46,7 @@ def hkdf_expand(key: bytes, info: bytes, length: int) -> bytes:
 
 
 def derive(seed: bytes, label: str, *texts: str, length: int = 32) -> bytes:
-    """A key of a seed for one purpose, bound to the texts (3.7)."""
+    """Derives a key for one purpose from a seed, bound to the texts (3.7)."""
     lengths = b"".join(len(each.encode()).to_bytes(8, "big") + each.encode() for each in texts)
     return hkdf_expand(hkdf_extract(b"", seed), label.encode() + b"\0" + lengths, length)
 
@@ -72,21 +72,21 @@ class HybridIdentity(bytes):
 
 
 def read_identity(text: str) -> bytes:
-    """An identity of either kind from its text."""
+    """Reads an identity of either kind from its text."""
     if text.lower().startswith(key_text.HYBRID_IDENTITY + "1"):
         return HybridIdentity(key_text.decode(key_text.HYBRID_IDENTITY, text))
     return key_text.decode(key_text.IDENTITY, text)
 
 
 def recipient_of(identity: bytes) -> bytes:
-    """The public half of an identity."""
+    """Returns the public key of an identity."""
     if isinstance(identity, HybridIdentity):
         return mlkem.public_key(identity.mlkem_seed) + public_key(identity.scalar)
     return public_key(identity)
 
 
 def suite_of(recipient: bytes) -> int:
-    """Which suite seals to a recipient (3.8.5)."""
+    """Returns the suite that seals to a recipient (3.8.5)."""
     return AUTHENTICATED if len(recipient) == 32 else HYBRID
 
 
@@ -111,7 +111,7 @@ def labeled_expand(suite: bytes, key: bytes, label: bytes, info: bytes, length: 
 
 
 class Context:
-    """What one sender, one recipient, one topic and one ephemeral key agree on (3.4, 3.8). `psk` and `psk_id` are ML-KEM's."""
+    """The keys that a sender, recipient, topic, and ephemeral key agree on (3.4, 3.8). `psk` and `psk_id` are ML-KEM's."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class Context:
         purpose: bytes = MESSAGE,
         encapsulated: tuple[bytes, bytes] | None = None,
     ) -> Self:
-        """A new context. Only test vectors give the ephemeral secret and ML-KEM's secret with its ciphertext."""
+        """Makes a new context. Only test vectors pass the ephemeral secret and ML-KEM's secret with its ciphertext."""
         ephemeral = ephemeral or os.urandom(32)
         scalar = sender_scalar(seed)
         if suite_of(recipient) == HYBRID:
@@ -174,7 +174,7 @@ class Context:
         return cls(dh, enc, recipient_of(identity), sender, topic, purpose, psk, psk_id)
 
     def number(self, plaintext: bytes, random: bytes | None = None) -> bytes:
-        """A new number for a plaintext (3.5.3). Only test vectors give the random bytes."""
+        """Returns a new number for a plaintext (3.5.3). Only test vectors pass the random bytes."""
         message = (random or os.urandom(16)) + plaintext
         return hashlib.blake2b(message, digest_size=16, key=self.number_key).digest()[:12]
 
@@ -185,13 +185,13 @@ class Context:
         return self.header + number + self.psk_id
 
     def seal(self, plaintext: bytes, number: bytes | None = None) -> bytes:
-        """The caller keeps the limits of 3.5.2. Only test vectors give the number."""
+        """Returns an envelope. The caller enforces the limits of 3.5.2. Only test vectors pass the number."""
         number = number or self.number(plaintext)
         aad = self.aad(number)
         return aad + self._cipher.encrypt(self.nonce(number), plaintext, aad)
 
     def open(self, envelope: bytes) -> bytes:
-        """An InvalidTag if it does not open."""
+        """Raises InvalidTag if the envelope doesn't open."""
         header = envelope[: HEADER[envelope[0]]]
         return self._cipher.decrypt(self.nonce(envelope[41:53]), envelope[len(header) :], header)
 
@@ -202,7 +202,7 @@ def seal_anonymous(recipient: bytes, plaintext: bytes) -> bytes:
 
 
 def matches(envelope: bytes, recipient: bytes) -> bool:
-    """Whether the recipient hint is this key's (3.2)."""
+    """Whether the recipient hint matches this key (3.2)."""
     suite = envelope[0]
     if (suite == HYBRID) != (suite_of(recipient) == HYBRID):
         return False

@@ -23,7 +23,7 @@ GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 PRIME = 2**255 - 19
 # L of Ed25519 (RFC 8032, 5.1).
 ORDER = 2**252 + 27742317777372353535851937790883648493
-# 1 modulo L and 0 modulo 8: what it multiplies a point by leaves the part in the main subgroup, and that alone.
+# 1 modulo L and 0 modulo 8. Multiplying a point by it leaves only the part in the main subgroup.
 _MAIN_PART = (8 * pow(8, -1, ORDER)).to_bytes(32, "little")
 LOW_ORDER = frozenset(
     bytes.fromhex(text)
@@ -38,15 +38,15 @@ LOW_ORDER = frozenset(
 
 
 def is_public_key(key: bytes) -> bool:
-    """Whether 3.3.1 lets this public key pass."""
+    """Whether 3.3.1 accepts this public key."""
     return len(key) == 32 and int.from_bytes(key, "little") < PRIME and key not in LOW_ORDER
 
 
 @functools.lru_cache(maxsize=10_000)
 def is_signing_key(key: bytes) -> bool:
-    """Whether 8.6 lets this Ed25519 public key pass: canonical, on the curve, and in the main subgroup, but not its identity.
+    """Whether 8.6 accepts this Ed25519 public key: canonical, on the curve, and in the main subgroup, but not its identity.
 
-    libsodium itself refuses most others; its older versions accept points of order 2L (CVE-2025-69277), which are not their own
+    libsodium itself refuses most other keys. Older versions accept points of order 2L (CVE-2025-69277), which differ from their
     part in the main subgroup.
     """
     if len(key) != 32:
@@ -74,7 +74,7 @@ def encode(kind: str, key: bytes) -> str:
 
 
 def decode(kind: str, text: Any) -> bytes:
-    """The bytes of a key of this kind. The error never repeats the text (8.5)."""
+    """Returns the bytes of a key of this kind. The error never repeats the text (8.5)."""
     if text is None or text in ("", "None", "null", "undefined"):
         raise KeyTextError("not-given")
     if not isinstance(text, str) or not text.isascii() or len(text) > (90 if kind != HYBRID_RECIPIENT else 2000):
@@ -104,12 +104,12 @@ def decode(kind: str, text: Any) -> bytes:
 
 
 def decode_secret(kind: str, text: Any) -> bytes:
-    """As `decode`, but what a file or a variable adds at the ends is dropped: white space, and a byte order mark."""
+    """Like `decode`, but ignores white space and a byte order mark around the text, which files and variables add."""
     return decode(kind, text.strip("\ufeff \t\r\n") if isinstance(text, str) else text)
 
 
 def recipient(text: Any) -> bytes:
-    """A recipient of either suite. Raises KeyTextError, `unsupported` without ML-KEM."""
+    """Returns the bytes of a recipient of either suite. Raises KeyTextError; without ML-KEM, `unsupported` for a hybrid key."""
     if isinstance(text, str) and text.lower().startswith(HYBRID_RECIPIENT + "1"):
         mlkem.require()
         return decode(HYBRID_RECIPIENT, text)
@@ -131,13 +131,13 @@ def _length(kind: str) -> int:
 
 
 def _groups(kind: str) -> tuple[int, int]:
-    """How many groups of five bits a key of this kind takes, and how many bits of the last are unused."""
+    """Returns the number of five-bit groups in a key of this kind, and the number of unused bits in the last one."""
     count = -(-8 * _length(kind) // 5)
     return count, 5 * count - 8 * _length(kind)
 
 
 def _may_be(kind: str, key: bytes) -> bool:
-    """Whether these bytes may be a key of this kind; any may be a secret."""
+    """Whether these bytes can be a key of this kind. Any bytes can be a secret."""
     if kind == HYBRID_RECIPIENT:
         return is_recipient(key)
     if kind in (RECIPIENT, SENDER):

@@ -1,4 +1,4 @@
-"""ML-KEM-768 (FIPS 203), as far as the hybrid suite needs it; from `cryptography`, which has it from version 48 on."""
+"""The parts of ML-KEM-768 (FIPS 203) that the hybrid suite needs, from `cryptography` 48 or later."""
 
 from ..errors import KeyTextError
 
@@ -33,7 +33,7 @@ def public_key(seed: bytes) -> bytes:
 
 
 def encapsulate(key: bytes) -> tuple[bytes, bytes]:
-    """A fresh shared secret, and the ciphertext that carries it."""
+    """Returns a new shared secret, and the ciphertext that carries it."""
     require()
     secret, ciphertext = _library.MLKEM768PublicKey.from_public_bytes(key).encapsulate()
     return secret, ciphertext

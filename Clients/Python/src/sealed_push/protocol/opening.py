@@ -1,8 +1,9 @@
-"""Opening, as a device does (Specification, section 6, steps 1 to 5)."""
+"""Opens a push as a device does (Specification, section 6, steps 1 to 5)."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import nacl.exceptions
 import nacl.public
@@ -15,15 +16,21 @@ from .hpke import ANONYMOUS, MOST_TRIES, OVERHEAD, Context, matches, matches_sen
 from .key_text import is_public_key
 from .text import decode_base64
 
-Opened = tuple[bytes, bytes, bytes | None]
+
+class Opened(NamedTuple):
+    content: dict[str, Any]
+    identity: bytes
+    sender: bytes | None
+    envelope: bytes
 
 
-def open_payload(data: bytes, *arguments: Any, **options: Any) -> Opened:
+def field_of(payload: bytes | str | Mapping[str, Any]) -> Any:
+    """Returns the value of the payload's field, which may be anything. Raises OpenError."""
     try:
-        field = json.loads(data.decode())[FIELD]
+        text = payload.decode() if isinstance(payload, (bytes, bytearray)) else payload
+        return (json.loads(text) if isinstance(text, str) else text)[FIELD]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise OpenError("malformed") from None
-    return open_field(field, *arguments, **options)
 
 
 def open_field(
@@ -33,8 +40,9 @@ def open_field(
     topic: str,
     now: int,
     allow_anonymous: bool = False,
+    retired: Mapping[bytes, int] = MappingProxyType({}),
 ) -> Opened:
-    """The content's bytes, the identity and the sender's public key that opened it."""
+    """Opens a field's text. `retired` has the times at which some of the identities retired (13.3). Raises OpenError."""
     envelope = decode_base64(text)
     if envelope is None or envelope[0] not in OVERHEAD or len(envelope) <= OVERHEAD[envelope[0]]:
         raise OpenError("malformed")
@@ -54,7 +62,8 @@ def open_field(
     for identity, sender in pairs[:MOST_TRIES]:
         opened = _try(envelope, identity, sender, topic)
         if opened is not None:
-            return _check(opened, topic, now, suite == ANONYMOUS), identity, sender
+            content = _check(opened, topic, now, suite == ANONYMOUS, retired.get(identity))
+            return Opened(content, identity, sender, envelope)
     raise OpenError("rejected")
 
 
@@ -68,20 +77,21 @@ def _try(envelope: bytes, identity: bytes, sender: bytes | None, topic: str) -> 
         return None
 
 
-def _check(opened: bytes, topic: str, now: int, is_anonymous: bool) -> bytes:
+def _check(opened: bytes, topic: str, now: int, is_anonymous: bool, retired: int | None) -> dict[str, Any]:
     try:
-        data = unpad(opened)
-        content = parse(data)
+        content = parse(unpad(opened))
     except ContentError:
         raise OpenError("malformed-content") from None
     if is_anonymous and is_withdrawal(content.get("withdraw")):
         raise OpenError("malformed-content")
     if content["topic"] != topic:
         raise OpenError("topic")
+    if retired is not None and content["sent"] > retired + 7200:
+        raise OpenError("key-retired")
     if content["sent"] - now > (600 if is_anonymous else 93600):
         raise OpenError("clock")
     if now - content["sent"] > 2592000:
         raise OpenError("too-old")
     if "expires" in content and now > content["expires"] + 600:
         raise OpenError("expired")
-    return data
+    return content

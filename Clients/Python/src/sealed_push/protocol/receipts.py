@@ -28,7 +28,7 @@ def blake2b(key: bytes, message: bytes, length: int) -> bytes:
 
 
 def server_key(seed: bytes, topic: str) -> bytes:
-    """16.4"""
+    """Returns a server's key for receipts (16.4)."""
     return derive(seed, "sealedpush/v1 receipts", topic)
 
 
@@ -51,7 +51,7 @@ def mac_of(key: bytes, body: bytes) -> bytes:
 def unsigned(
     id: bytes, number: bytes, created: int, elapsed: int, counts: Mapping[int, int], version: int = 1, outcome: int = 1
 ) -> bytes:
-    """16.2, bytes 0 to 95. `counts` is by number of the reason, from 1."""
+    """Returns bytes 0 to 95 (16.2). `counts` has the count for each reason's number, from 1."""
     fields = [min(counts.get(index, 0), 0xFFFF) for index in range(1, COUNTS + 1)]
     head = bytes([version]) + id + number + struct.pack(">QBI", created, outcome, min(elapsed, 0xFFFFFFFF))
     return head + struct.pack(f">{COUNTS}H", *fields)
@@ -63,7 +63,7 @@ def make(key: bytes, id: bytes, message: str, created: int, elapsed: int, counts
 
 
 def check(body: bytes, servers: Iterable[bytes], now: int) -> dict[str, Any]:
-    """16.5: what the receipt says, by name. `servers` are the keys of 16.4."""
+    """Checks a receipt and returns its values by name (16.5). `servers` are the keys of 16.4."""
     if len(body) != LENGTH:
         raise ReceiptError("wrong-size")
     if body[0] != 1:
@@ -84,7 +84,7 @@ def check(body: bytes, servers: Iterable[bytes], now: int) -> dict[str, Any]:
     return {"id": id, "number": body[17:33], "created": created, "elapsed": elapsed, "counts": counts}
 
 
-# The request, 16.1
+# The request (16.1)
 
 ADDRESS = re.compile(
     r"""(?: https:// (?: [A-Za-z0-9.-]+ | \[[A-Za-z0-9.:]+\] )
@@ -101,13 +101,13 @@ def is_address(text: Any) -> bool:
 
 
 def request(server: bytes, recipient: bytes, url: str) -> dict[str, str]:
-    """What a message to this recipient says about receipts."""
+    """Returns the request for a receipt in a message to this recipient."""
     id = device_id(server, recipient)
     return {"url": url, "id": encode_base64(id), "key": encode_base64(device_key(server, id))}
 
 
 def read_request(value: Any) -> tuple[str, bytes, bytes] | None:
-    """The address, id and key, or None where the value breaks a rule."""
+    """Returns the URL, ID, and key, or None if the value breaks a rule."""
     if not isinstance(value, dict) or not is_address(value.get("url")):
         return None
     id, key = decode_base64(value.get("id")), decode_base64(value.get("key"))

@@ -19,7 +19,7 @@ from .text import TOPIC, decode_base64, encode_base64
 DEVICE, SENDERS = 1, 2
 LATEST = 253402300799
 LONGEST = 8192
-# By the type of a record, and the algorithm's byte before each key.
+# By the type of the record, and the byte for the algorithm before each key.
 KEY_LENGTHS = {DEVICE: {1: 32, 3: mlkem.PUBLIC + 32}, SENDERS: {1: 32}}
 
 
@@ -43,7 +43,7 @@ def armour(prefix: str, data: bytes) -> str:
 
 
 def unarmour(prefix: str, text: Any, least: int, most: int) -> bytes | None:
-    """The bytes of a text, if there are `least` to `most` of them; None for anything else."""
+    """Returns the bytes of a text if there are `least` to `most` of them, or None."""
     if not isinstance(text, str) or not text.startswith(prefix):
         return None
     data = decode_base64(text[len(prefix) :], -(-most * 4 // 3))
@@ -90,12 +90,12 @@ def record_text(data: bytes) -> str:
 
 
 def sign_record(type: int, secret: bytes, *fields: Any) -> str:
-    """`fields`: counter, created, expires, topic, keys, and for a device how many days it keeps retired secrets."""
+    """`fields`: counter, created, expires, topic, keys, and for a device the number of days it keeps retired secrets."""
     return record_text(sign_bytes(secret, unsigned_record(type, signing_public_key(secret), *fields)))
 
 
 def read_record(type: int, text: Any) -> Record:
-    """Checks form and signature (11.3, steps 1 to 5)."""
+    """Checks the form and the signature (11.3, steps 1 to 5)."""
     data = unarmour("pushrecord.", text, 163, LONGEST + 4)
     if data is None:
         raise RecordError("malformed")
@@ -137,7 +137,7 @@ def read_record(type: int, text: Any) -> Record:
     ):
         raise RecordError("malformed")
     try:
-        # libsodium's own checks are those of 11.2.3.
+        # libsodium makes the checks of 11.2.3.
         nacl.signing.VerifyKey(signer).verify(signed_message(data[:-64]), signature)
     except nacl.exceptions.BadSignatureError:
         raise RecordError("bad-signature") from None
@@ -147,7 +147,7 @@ def read_record(type: int, text: Any) -> Record:
 
 
 def check_record(record: Record, pinned: bytes, topic: str, known: Record | None, now: int) -> None:
-    """11.3, steps 6 to 11."""
+    """Checks a record against the pin, the topic, the newest record, and the time (11.3, steps 6 to 11)."""
     if record.signer != pinned:
         raise RecordError("foreign-signer")
     if record.topic != topic:
@@ -182,7 +182,7 @@ def make_challenge(
     number: bytes | None = None,
     encapsulated: tuple[bytes, bytes] | None = None,
 ) -> tuple[str, str]:
-    """The challenge and the answer to it. Only test vectors give the random bytes and the number."""
+    """Returns a challenge and its answer. Only test vectors pass the random bytes and the number."""
     random = random or os.urandom(32)
     context = Context.to_seal(seed, recipient, topic, ephemeral, CHALLENGE, encapsulated)
     text = armour("pushchallenge.", context.seal(random + enrollment, number))
@@ -192,7 +192,7 @@ def make_challenge(
 def answer_challenge(
     text: Any, identities: Sequence[bytes], senders: Sequence[bytes], topic: str, enrollment: bytes
 ) -> str:
-    """The device's side: `enrollment` is its own."""
+    """Answers a challenge as a device does. `enrollment` is the device's own."""
     envelope = unarmour("pushchallenge.", text, 133, 1221)
     suite = envelope[0] if envelope else ANONYMOUS
     if (

@@ -1,4 +1,4 @@
-"""base64url and JSON, as strictly as the Specification takes them (2.4, 2.5, 4.4)."""
+"""Base64url and JSON, as strict as the Specification (2.4, 2.5, 4.4)."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def to_json(value: Any) -> bytes:
-    """A TypeError, ValueError or RecursionError for what JSON can't hold."""
+    """Returns JSON. Raises a TypeError, ValueError, or RecursionError for values that JSON can't represent."""
     return _ENCODER.encode(value).encode()
 
 
@@ -20,7 +20,7 @@ def encode_base64(data: bytes) -> str:
 
 
 def decode_base64(text: Any, longest: int = 4096) -> bytes | None:
-    """The bytes of 1 to `longest` characters, by the strict rules of 2.5; None for anything else."""
+    """Returns the bytes of 1 to `longest` characters, by the strict rules of 2.5, or None."""
     if not isinstance(text, str) or len(text) > longest or not BASE64.fullmatch(text) or len(text) % 4 == 1:
         return None
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
