@@ -33,11 +33,9 @@ package enum ChaCha20Poly1305 {
 }
 
 /// libsodium's secretstream (XChaCha20-Poly1305): a sequence of chunks in which any alteration, reordering, dropping, or
-/// truncation is detected.
+/// truncation is detected. Source: libsodium, "Encrypted streams and file encryption".
 ///
 /// `Sealing` and `Opening` are `@unchecked Sendable`: neither can be copied, so each is the sole owner of its memory.
-///
-/// Source: libsodium, "Encrypted streams and file encryption".
 package enum SecretStream {
     package static let keyByteCount = 32
     package static let headerByteCount = 24
@@ -60,9 +58,7 @@ package enum SecretStream {
     package struct Sealing: ~Copyable, @unchecked Sendable {
         private let state: State
 
-        /// - Parameters:
-        ///   - key: 32 bytes, used for this stream only.
-        ///   - header: Receives the 24 bytes that begin the stream.
+        /// Takes a key of 32 bytes, used for this stream only. Writes the 24 bytes that begin the stream into `header`.
         package init(key: UnsafeRawBufferPointer, header: UnsafeMutableRawBufferPointer) {
             precondition(key.count == keyByteCount && header.count == headerByteCount)
             state = newState()
@@ -86,8 +82,7 @@ package enum SecretStream {
         deinit { release(state) }
     }
 
-    /// Opens chunks in order. Its key material and the last opened chunk are wiped on deallocation. Not safe for concurrent
-    /// use.
+    /// Opens chunks in order. Wipes its keys and the last opened chunk on deallocation. Not safe for concurrent use.
     package struct Opening: ~Copyable, @unchecked Sendable {
         private let state: State
         private let output: UnsafeMutableRawBufferPointer
@@ -97,10 +92,8 @@ package enum SecretStream {
             case final
         }
 
-        /// - Parameters:
-        ///   - key: 32 bytes.
-        ///   - header: the stream's first 24 bytes. A wrong header is detected with the first chunk.
-        ///   - maximumChunkByteCount: the length of the longest opened chunk, and the memory that is held.
+        /// The key has 32 bytes. `header` is the stream's first 24 bytes; a wrong one is detected with the first chunk. The
+        /// longest opened chunk has `maximumChunkByteCount` bytes, which are held in memory.
         package init(key: UnsafeRawBufferPointer, header: UnsafeRawBufferPointer, maximumChunkByteCount: Int) {
             precondition(key.count == keyByteCount && header.count == headerByteCount && maximumChunkByteCount > 0)
             state = newState()
@@ -108,8 +101,7 @@ package enum SecretStream {
             crypto_secretstream_xchacha20poly1305_init_pull(state, header.bound, key.bound)
         }
 
-        /// Opens a chunk and lends it to `body` until that returns. Returns nil if the chunk isn't the stream's next one, is
-        /// too long, or has an unknown tag.
+        /// Opens a chunk and lends it to `body`. Returns nil if it's too long, has a wrong tag, or isn't the next one.
         package mutating func open<Failure: Error>(
             _ sealed: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
         ) throws(Failure) -> Tag? {

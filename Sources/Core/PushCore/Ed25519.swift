@@ -1,7 +1,6 @@
 internal import Clibsodium
 
 /// Ed25519 signatures. The 32 secret bytes are RFC 8032's private key, which libsodium calls the seed.
-///
 /// Source: RFC 8032 section 5.1; libsodium, "Public-key signatures", "Point*scalar multiplication".
 package enum Ed25519 {
     package static let publicByteCount = 32
@@ -9,19 +8,16 @@ package enum Ed25519 {
     package static let signatureByteCount = 64
 
     /// Whether 32 bytes are a public key that is safe to use: canonical, on the curve, and in the main subgroup, so not of
-    /// low order. Takes about 100 µs.
-    ///
-    /// Verification alone would accept a key mixed with a point of low order. Check every key that comes from elsewhere, so
-    /// that each has one encoding and its signatures mean the same in every library.
+    /// low order. Takes about 100 µs. Verification alone would accept a key mixed with a point of low order. Check every
+    /// key from elsewhere, so that each has one encoding and its signatures mean the same in every library.
     package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count == publicByteCount else { return false }
         Sodium.ready()
         return crypto_core_ed25519_is_valid_point(bytes.bound) == 1 && isInMainSubgroup(bytes)
     }
 
-    /// Whether 64 bytes are a valid key's signature of a message; about 60 µs.
-    ///
-    /// Strict: without the key, nobody can turn one signature into a second one (RFC 8032 section 5.1.7).
+    /// Whether 64 bytes are a valid key's signature of a message; about 60 µs. Strict: without the key, nobody can turn one
+    /// signature into a second one (RFC 8032 section 5.1.7).
     package static func verify(
         _ signature: some Collection<UInt8>, of message: [UInt8], by publicKey: [UInt8]
     ) -> Bool {
@@ -35,9 +31,8 @@ package enum Ed25519 {
         expanded(seed).withBytes { Array($0[secretByteCount...]) }
     }
 
-    /// Returns the 64-byte signature of a message. It is deterministic and takes about 60 µs.
-    ///
-    /// Derives the public key again each time: two signatures of one message under different public keys reveal the secret.
+    /// Returns the 64-byte signature of a message. It is deterministic and takes about 60 µs. Derives the public key again
+    /// each time: two signatures of one message under different public keys reveal the secret.
     package static func sign(_ message: [UInt8], with seed: UnsafeRawBufferPointer) -> [UInt8] {
         var signature = [UInt8](repeating: 0, count: signatureByteCount)
         expanded(seed).withBytes { pair in
@@ -59,9 +54,8 @@ package enum Ed25519 {
         }
     }
 
-    /// Whether L times the point is the identity, a result that libsodium reports as a failure.
-    ///
-    /// An extra check: libsodium up to 1.0.20 accepts a point of order 2L as one of order L (CVE-2025-69277).
+    /// Whether L times the point is the identity, a result that libsodium reports as a failure. An extra check: libsodium
+    /// up to 1.0.20 accepts a point of order 2L as one of order L (CVE-2025-69277).
     private static func isInMainSubgroup(_ bytes: UnsafeRawBufferPointer) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: publicByteCount, alignment: 16) { product in
             crypto_scalarmult_ed25519_noclamp(product.bound, groupOrder, bytes.bound) != 0

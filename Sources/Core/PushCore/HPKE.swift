@@ -1,6 +1,5 @@
-/// HPKE, RFC 9180: mode_auth and mode_auth_psk with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, and ChaCha20-Poly1305.
-///
-/// Only the modes that the envelope needs, which all authenticate the sender. See ``HPKEContext``.
+/// HPKE, RFC 9180: mode_auth and mode_auth_psk with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, and ChaCha20-Poly1305. Only
+/// the modes that the envelope needs, which all authenticate the sender. See ``HPKEContext``.
 package enum HPKE {
     /// RFC 9180 section 5, table 1.
     static let modeAuth: UInt8 = 0x02
@@ -38,9 +37,7 @@ package enum HPKE {
 }
 
 /// An application's `info`, already hashed into the 65-byte key schedule context. In mode_auth it is the same for every
-/// message of an app, so it is computed once.
-///
-/// Source: RFC 9180 section 5.1, `KeySchedule`.
+/// message of an app, so it is computed once. Source: RFC 9180 section 5.1, `KeySchedule`.
 package struct HPKEInfo: Sendable {
     /// mode ‖ psk_id_hash ‖ info_hash
     package let keyScheduleContext: [UInt8]
@@ -68,9 +65,7 @@ package struct HPKEInfo: Sendable {
     }
 }
 
-/// `AuthEncap` and `AuthDecap` of DHKEM(X25519, HKDF-SHA256).
-///
-/// Source: RFC 9180 section 4.1.
+/// `AuthEncap` and `AuthDecap` of DHKEM(X25519, HKDF-SHA256). Source: RFC 9180 section 4.1.
 package enum AuthenticatedKEM {
     package static let sharedSecretByteCount = 32
 
@@ -162,9 +157,7 @@ package struct HPKENumber: Hashable, Sendable {
 ///
 /// Unlike RFC 9180's context, it keeps no counter. Pushes are lost, repeated, and reordered, so each message carries its
 /// number (Docs/Decisions/0002-numbers-in-the-header.md). Two plaintexts must never share a number: take it from
-/// ``number(for:)``. Wiped on deallocation. Thread-safe.
-///
-/// Source: RFC 9180 sections 5.1 to 5.3.
+/// ``number(for:)``. Wiped on deallocation. Thread-safe. Source: RFC 9180 sections 5.1 to 5.3.
 package struct HPKEContext: ~Copyable, Sendable {
     /// The encapsulated key, which travels with each message: with X25519, the ephemeral public key.
     package let enc: [UInt8]
@@ -202,9 +195,7 @@ package struct HPKEContext: ~Copyable, Sendable {
     }
 
     /// Creates a context from a shared secret: RFC 9180 section 5.1, `KeySchedule`. On the sender's side, also derives the
-    /// key for numbers by section 5.3, `Context.Export`.
-    ///
-    /// - Parameter psk: the pre-shared key whose ID is in `info`; empty for mode_auth.
+    /// key for numbers by section 5.3, `Context.Export`. `psk` is the key whose ID is in `info`; empty for mode_auth.
     package init(
         enc: [UInt8], sharedSecret: borrowing WipedBytes, psk: UnsafeRawBufferPointer? = nil, info: HPKEInfo,
         isSending: Bool
@@ -248,12 +239,9 @@ package struct HPKEContext: ~Copyable, Sendable {
         }
     }
 
-    /// Returns a new number for a plaintext; on the sender's side only. Takes less than 1 µs for a short plaintext.
-    ///
-    /// A number repeats only if the random bytes and the plaintext both do, so even a copy of the process or the machine
-    /// can't reuse a number for another plaintext. Source: Specification 3.5.
-    ///
-    /// - Parameter random: fresh random bytes, which must not be used for anything else.
+    /// Returns a new number for a plaintext; on the sender's side only. Takes less than 1 µs for a short plaintext. A
+    /// number repeats only if the random bytes and the plaintext both do, so even a copy of the process or the machine
+    /// can't reuse a number for another plaintext. `random` is fresh, and used for nothing else. Source: Specification 3.5.
     package func number(
         for plaintext: UnsafeRawBufferPointer, random: Bytes16 = SecureRandom.pair().0
     ) -> HPKENumber {

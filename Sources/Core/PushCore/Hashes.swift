@@ -37,9 +37,8 @@ package enum BLAKE2b {
     }
 }
 
-/// BLAKE2b-256 (RFC 7693) of bytes that arrive in pieces. Not safe for concurrent use.
-///
-/// `@unchecked Sendable`: it can't be copied, so it is the sole owner of its memory.
+/// BLAKE2b-256 (RFC 7693) of bytes that arrive in pieces. Not safe for concurrent use. `@unchecked Sendable`: it can't be
+/// copied, so it is the sole owner of its memory.
 package struct BLAKE2bStream: ~Copyable, @unchecked Sendable {
     package static let byteCount = 32
     private let state: UnsafeMutableRawPointer

@@ -1,7 +1,6 @@
-/// Mutable state shared by several threads and protected by one lock: a pthread mutex on the heap.
-///
-/// The lock is not reentrant and is held while the closure runs, so keep closures short and don't call out from them.
-/// `@unchecked`: the value can't be reached without the lock. For why this isn't `Synchronization.Mutex`, see
+/// Mutable state shared by several threads and protected by one lock: a pthread mutex on the heap. The lock is not
+/// reentrant and is held while the closure runs, so keep closures short and don't call out from them. `@unchecked`: the
+/// value can't be reached without the lock. For why this isn't `Synchronization.Mutex`, see
 /// Docs/Decisions/0005-one-lock-type.md.
 package final class Locked<Value: ~Copyable>: @unchecked Sendable {
     // Not private, so that each caller's closure is inlined: other modules call this for every push.

@@ -1,7 +1,6 @@
 internal import Clibsodium
 
 /// ML-KEM-768, FIPS 203, from whichever library has it: libsodium 1.0.22 or later, or swift-crypto in a server on Linux.
-///
 /// Both derive the same keys from a seed, and each decapsulates the other's ciphertexts. Thread-safe.
 package enum MLKEM768 {
     package static let publicKeyByteCount = 1_184
@@ -10,7 +9,6 @@ package enum MLKEM768 {
     /// The length of d ‖ z of FIPS 203, algorithm 16.
     package static let seedByteCount = 64
 
-    /// Whether this process can use ML-KEM.
     package static var isAvailable: Bool { implementation != nil && !isHidden }
     /// Hides ML-KEM, to test what happens without such a library. Set only by tests.
     @TaskLocal static var isHidden = false

@@ -7,21 +7,15 @@ internal import Clibsodium
 /// read it at the same time. Each takes about 22 µs and four pages, and a process can hold about 16,000: use ``WipedBytes``
 /// for a secret that lives as long as one message.
 ///
-/// `@unchecked Sendable`: it can't be copied, so it is the sole owner of its memory, which is read-only after `init`.
-///
-/// Not promised: that the bytes never reach registers, a core dump, or a hibernation file.
-///
-/// Source: libsodium, "Secure memory".
+/// `@unchecked Sendable`: it can't be copied, so it is the sole owner of its memory, which is read-only after `init`. Not
+/// promised: that the bytes never reach registers, a core dump, or a hibernation file. Source: libsodium, "Secure memory".
 package struct GuardedSecret: ~Copyable, @unchecked Sendable {
-    /// The number of bytes.
     package let count: Int
     // Not private, so that each caller's own closure is compiled into ``withBytes(_:)``.
     @usableFromInline package let bytes: UnsafeMutableRawBufferPointer
 
-    /// Creates a secret of `count` bytes and lets `fill` write it; bytes that `fill` doesn't write are zero.
-    ///
-    /// - Parameter count: 1 to 65,536 bytes.
-    /// - Throws: the error that `fill` throws; the memory is then wiped and released.
+    /// Creates a secret of `count` bytes, 1 to 65,536, and lets `fill` write it; bytes that `fill` doesn't write are zero.
+    /// If `fill` throws, the memory is wiped and released.
     package init<Failure: Error>(
         count: Int, fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
@@ -55,16 +49,12 @@ package struct GuardedSecret: ~Copyable, @unchecked Sendable {
 ///
 /// It can't be copied, printed, or interpolated. Creating one costs about 50 ns, and wiping about 3 ns. Unlike
 /// ``GuardedSecret``, it has no guard pages and may be swapped. Not safe for concurrent use while it changes.
-///
 /// `@unchecked Sendable`: it can't be copied, so it is the sole owner of its memory.
 package struct WipedBytes: ~Copyable, @unchecked Sendable {
-    /// The number of bytes.
     package let count: Int
     private let bytes: UnsafeMutableRawBufferPointer
 
-    /// Creates `count` zero bytes.
-    ///
-    /// - Parameter count: at least 1.
+    /// Creates `count` zero bytes, at least 1.
     package init(count: Int) {
         precondition(count > 0, "scratch memory needs at least one byte")
         self.count = count
@@ -101,10 +91,8 @@ package struct WipedBytes: ~Copyable, @unchecked Sendable {
 }
 
 /// Collects bytes that arrive in portions of any size into pieces of a given length. Not safe for concurrent use.
-///
 /// `@unchecked Sendable`: it can't be copied, so it is the sole owner of its memory.
 package struct PieceBuffer: ~Copyable, @unchecked Sendable {
-    /// The number of bytes it holds.
     package private(set) var count = 0
     private let memory: UnsafeMutableRawBufferPointer
 

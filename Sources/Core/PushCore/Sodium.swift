@@ -1,13 +1,10 @@
 internal import Clibsodium
 
-/// The only place that initializes libsodium.
-///
-/// libsodium, "Usage": `sodium_init` may be called repeatedly and from any thread; calling `sodium_malloc` before it aborts
-/// the process.
+/// The only place that initializes libsodium. `sodium_init` may be called repeatedly and from any thread; calling
+/// `sodium_malloc` before it aborts the process. Source: libsodium, "Usage".
 package enum Sodium {
-    /// A description of why this machine's libsodium can't be used, for people to read; nil if it can.
-    ///
-    /// A program prints it at launch and exits. Costs one atomic load after the first time. Thread-safe.
+    /// A description of why this machine's libsodium can't be used, for people to read; nil if it can. A program prints it
+    /// at launch and exits. Costs one atomic load after the first time. Thread-safe.
     package static let problem: String? =
         if !isRecent(sodium_library_version_major(), sodium_library_version_minor()) {
             "libsodium \(String(cString: sodium_version_string())) is too old; version 1.0.18 or later is required"
@@ -34,7 +31,6 @@ package enum Sodium {
 /// Comparisons whose time doesn't reveal where two values differ.
 package enum ConstantTime {
     /// Whether two byte strings are equal. The time depends only on their lengths, which aren't secret.
-    ///
     /// Source: libsodium, "Helpers", `sodium_memcmp`.
     package static func areEqual(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Bool {
         guard first.count == second.count else { return false }
@@ -49,7 +45,6 @@ package enum ConstantTime {
 }
 
 /// Overwrites memory in a way that the compiler must not optimize away.
-///
 /// Source: explicit_bzero(3); on Apple's systems, memset_s(3), C11 K.3.7.4.1.
 package func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
@@ -63,9 +58,8 @@ package func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
 /// Overwrites an array's own storage. If the array shares its storage, only this copy is wiped.
 package func wipe(_ bytes: inout [UInt8]) { bytes.withUnsafeMutableBytes { wipe($0) } }
 
-/// Random bytes from the system's generator, through libsodium.
-///
-/// There is no public way to supply other randomness, which is how nonces get repeated.
+/// Random bytes from the system's generator, through libsodium. There is no public way to supply other randomness, which is
+/// how nonces get repeated.
 package enum SecureRandom {
     /// Fills `bytes` with random bytes. Never fails: libsodium aborts the process if the system provides none.
     package static func fill(_ bytes: UnsafeMutableRawBufferPointer) {
@@ -91,7 +85,6 @@ package enum SecureRandom {
     }
 }
 
-/// A value of 16 bytes.
 package struct Bytes16: Sendable {
     package static let byteCount = 16
     private let words: (UInt64, UInt64)

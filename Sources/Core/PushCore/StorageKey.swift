@@ -1,9 +1,8 @@
 internal import Clibsodium
 
-/// A key that encrypts and authenticates stored files: 32 bytes in guarded memory.
-///
-/// Each call to `seal` draws 32 random bytes as HKDF's salt (RFC 5869), derives a one-time key, and encrypts with
-/// ChaCha20-Poly1305 (RFC 8439) under nonce 0. No key is used twice, so no nonce repeats under a key. Thread-safe.
+/// A key that encrypts and authenticates stored files: 32 bytes in guarded memory. Each call to `seal` draws 32 random
+/// bytes as HKDF's salt (RFC 5869), derives a one-time key, and encrypts with ChaCha20-Poly1305 (RFC 8439) under nonce 0.
+/// No key is used twice, so no nonce repeats under a key. Thread-safe.
 package struct StorageKey: ~Copyable, Sendable {
     private let secret: GuardedSecret
     private let macKey: GuardedSecret
@@ -103,7 +102,6 @@ package enum Argon2id {
     package struct Cost: Hashable, Sendable {
         /// The number of passes over the memory.
         package let operations: UInt64
-        /// The memory in bytes.
         package let memoryByteCount: Int
 
         /// Three passes over 64 MiB, about 0.2 s: RFC 9106, section 4, the second recommended option.

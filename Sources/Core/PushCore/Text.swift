@@ -1,7 +1,6 @@
 /// Lowercase hexadecimal digits, for public bytes.
 package enum Hex {
-    /// Returns the hexadecimal digits of bytes. Not generic, since every push needs it and other modules would call a
-    /// generic function unspecialized.
+    /// Returns the hexadecimal digits. Not generic: every push needs it, and other modules would call it unspecialized.
     package static func encode(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
             for (index, byte) in bytes.enumerated() {
@@ -37,9 +36,7 @@ package enum Hex {
 }
 
 extension String {
-    /// Creates a string from bytes, or nil if they aren't valid UTF-8.
-    ///
-    /// `String(validating:as:)` does the same, starting with iOS 18.
+    /// Creates a string, or nil if the bytes aren't valid UTF-8, as `String(validating:as:)` does starting with iOS 18.
     package init?(strictUTF8 bytes: some Collection<UInt8>) {
         let text = bytes.withContiguousStorageIfAvailable(String.init(strictUTF8:))
         guard let text = text ?? Array(bytes).withUnsafeBufferPointer(String.init(strictUTF8:)) else { return nil }
@@ -128,9 +125,8 @@ package enum TerminalText {
 
 /// ISO/IEC 7816-4 padding: 0x80, then zeros.
 package enum Padding {
-    /// Returns the number of bytes before the padding; nil if there is no 0x80, or nothing before it.
-    ///
-    /// Works on opened plaintext whose tag was valid, so its time may depend on the padding.
+    /// Returns the number of bytes before the padding; nil if there is no 0x80, or nothing before it. Works on opened
+    /// plaintext whose tag was valid, so its time may depend on the padding.
     package static func contentByteCount(of padded: UnsafeRawBufferPointer) -> Int? {
         guard let mark = padded.lastIndex(where: { $0 != 0 }), padded[mark] == 0x80, mark > 0 else { return nil }
         return mark

@@ -4,9 +4,7 @@ internal import Clibsodium
 ///
 /// libsodium masks bit 255 and reduces values that are too large, so one key would have several encodings and several key
 /// IDs. Such keys are rejected here, once, for every path by which a key enters. Keys are public, so comparisons aren't
-/// constant-time.
-///
-/// Source: RFC 7748 section 5; Specification 3.3.
+/// constant-time. Source: RFC 7748 section 5; Specification 3.3.
 package struct X25519PublicKey: Hashable, Sendable {
     package static let byteCount = 32
     private let words: SIMD4<UInt64>
@@ -26,7 +24,6 @@ package struct X25519PublicKey: Hashable, Sendable {
 
     package var bytes: [UInt8] { withBytes { Array($0) } }
 
-    /// Lends the 32 bytes.
     package func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -94,7 +91,6 @@ package enum X25519 {
 }
 
 /// libsodium's sealed box: anonymous sender, X25519, XSalsa20-Poly1305.
-///
 /// Source: libsodium, "Sealed boxes", `crypto_box_seal`.
 package enum SealedBox {
     /// The number of bytes by which a box is longer than its plaintext: an ephemeral public key and a tag.

@@ -17,8 +17,7 @@ enum PublishedKeys {
         "pushauthority1jc9ku5e23a9n8wf76q2u59wt7cqddcl7wzdhkf2zzpewvj6y2cnqcy9457",
     ]
 
-    /// Whether this program may trust them: only in debug builds, for trials and tests, and on Linux, where there are no
-    /// phones.
+    /// Whether this program may trust them: only in debug builds, for trials and tests, and on Linux, which has no phones.
     static let mayBeTrusted: Bool = {
         #if DEBUG || os(Linux)
             true

@@ -26,9 +26,7 @@ struct PushOpening: Sendable {
         now = environment.now
     }
 
-    /// - Parameters:
-    ///   - field: The payload's `custom-encrypted-message`; nil if that isn't a string.
-    ///   - writeTime: The time that the ledger may take.
+    /// Takes the payload's `custom-encrypted-message`, nil if that isn't a string, and the time that the ledger may take.
     func present(
         field: String?, requestIdentifier: String, writeTime: Duration = LedgerLimits.writeTime
     ) -> Presentation {

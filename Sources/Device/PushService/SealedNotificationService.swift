@@ -13,7 +13,6 @@ public import UserNotifications
 ///
 /// iOS shows the text on the wire if it doesn't run the extension (alerts are turned off, or the push lacks
 /// `mutable-content`) or if the process crashes.
-///
 /// Source: Apple, "Modifying content in newly delivered notifications"; Specification 6.
 open class SealedNotificationService: UNNotificationServiceExtension {
     /// The app's own configuration, read once for each push. Must be overridden.

@@ -112,9 +112,8 @@ extension ServiceConfiguration {
     }
 }
 
-/// What the user sees whenever opening fails, the same for every cause.
-///
-/// Fixed at build time and translated in the extension's bundle, so it contains nothing from the wire.
+/// What the user sees whenever opening fails, the same for every cause. Fixed at build time and translated in the
+/// extension's bundle, so it contains nothing from the wire.
 public struct SafeDefault: Hashable, Sendable {
     /// The notification's title; may be empty if the body is visible.
     public let title: String

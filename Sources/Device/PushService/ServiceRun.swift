@@ -29,9 +29,7 @@ final class ServiceRun: Sendable {
         var isExpired = false
     }
 
-    /// - Parameters:
-    ///   - start: The time of the system's call.
-    ///   - onEnd: Called after the handler, once no work is left.
+    /// `start` is the time of the system's call. `onEnd` is called after the handler, once no work is left.
     init(
         _ request: UNNotificationRequest, _ configuration: ServiceConfiguration, _ environment: DeviceEnvironment,
         _ opening: PushOpening, at start: ContinuousClock.Instant, countsFailures: Bool = true,

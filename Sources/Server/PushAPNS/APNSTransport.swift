@@ -55,9 +55,8 @@ public final class APNSTransport: PushTransport, Service {
 
     deinit { dispatcher.closeNow() }
 
-    /// Sends one push and waits for APNs' response, at most as long as ``APNSConfiguration/Deadlines/request``.
-    ///
-    /// If the task is canceled, its error is thrown at once, and the push's stream is reset.
+    /// Sends one push and waits for APNs' response, at most as long as ``APNSConfiguration/Deadlines/request``. If the task
+    /// is canceled, its error is thrown at once, and the push's stream is reset.
     public func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
         guard request.address.carrier.environment != nil else { return .change(PushReason("not-an-apns-address")) }
         return try await answer(to: request).outcome
@@ -80,7 +79,6 @@ public final class APNSTransport: PushTransport, Service {
     }
 
     /// An executor that runs tasks on the thread of the transport's connections, which saves two thread switches per push.
-    ///
     /// Use it, as in `addTask(executorPreference:)`, for tasks that do little more than seal and send. A task that computes
     /// for long, or blocks, holds up all pushes for that time.
     public var taskExecutor: any TaskExecutor { dispatcher.executor }
@@ -94,8 +92,7 @@ public final class APNSTransport: PushTransport, Service {
     /// Rejects new pushes with `PushTransportError.shuttingDown`, awaits accepted ones until their deadlines, and disconnects.
     public func shutDown() async { await dispatcher.shutDown() }
 
-    /// Adds addresses, such as a registry's, that APNs has recently accepted pushes for. They don't use the unproven
-    /// connection.
+    /// Adds addresses, such as a registry's, for which APNs recently accepted pushes. They skip the unproven connection.
     public func trust(_ addresses: some Sequence<Address>, topic: Topic) {
         dispatcher.remember(addresses.map { Delivery.fingerprint($0, topic) })
     }

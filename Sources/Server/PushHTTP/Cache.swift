@@ -1,10 +1,8 @@
 internal import PushCore
 internal import SealedPush
 
-/// Caches expensive answers: each is computed once for all concurrent callers and kept for a second. Safe from many
-/// threads.
-///
-/// A failure is kept equally long, since it may have cost as much.
+/// Caches expensive answers: each is computed once for all concurrent callers and kept for a second. A failure is kept
+/// equally long, since it may have cost as much. Safe from many threads.
 final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let make: @Sendable (Question) async throws -> Answer
@@ -63,10 +61,8 @@ final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
     }
 }
 
-/// A cache of public keys and records by their text: parsing and checking one takes longer than sealing for it.
-/// Thread-safe.
-///
-/// The same text always has the same value. The cache is cleared when it reaches 4,096 texts.
+/// A cache of public keys and records by their text: parsing and checking one takes longer than sealing for it. The same
+/// text always has the same value. The cache is cleared when it reaches 4,096 texts. Thread-safe.
 final class ParsedTexts: Sendable {
     /// Keyed by the text's bytes: a string also equals others that look the same.
     private let values = Locked<[[UInt8]: any Sendable]>([:])

@@ -3,11 +3,9 @@ internal import NIOHTTP1
 internal import NIOHTTPTypes
 internal import PushCore
 
-/// The connections of one listener, up to a limit.
-///
-/// When there are too many, the connection that has been idle longest is closed for the new one, so that a client that only
-/// holds connections can't keep others out. There is no limit per address: behind a proxy, all phones share one. Safe from
-/// many threads.
+/// The connections of one listener, up to a limit. When there are too many, the connection that has been idle longest is
+/// closed for the new one, so that a client that only holds connections can't keep others out. There is no limit per
+/// address: behind a proxy, all phones share one. Safe from many threads.
 final class ConnectionCount: Sendable {
     private let maximumCount: Int
     private let state = Locked(State())
@@ -60,9 +58,7 @@ final class ConnectionCount: Sendable {
 }
 
 /// Closes a connection that takes too long for its first request, or for any request or its response, or that sends more
-/// than the maximum for a request.
-///
-/// Between two requests, Hummingbird's own limit for idle connections applies.
+/// than the maximum for a request. Between two requests, Hummingbird's own limit for idle connections applies.
 final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -157,7 +153,6 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
 
 /// Implements what a request's HTTP version requires of the connection and Hummingbird doesn't support. After a response to
 /// HTTP/1.0, it is closed. A client that expects `100-continue` is told to send the body.
-///
 /// Source: RFC 9110, 10.1.1; RFC 9112, 9.3.
 private final class OlderRequests: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart

@@ -5,15 +5,13 @@ internal import PushOutbox
 package import PushSender
 package import SealedPush
 
-/// One or two secrets, one of which a caller must present: two while callers change from the old to the new.
-///
-/// Only their hashes are kept, and each is compared in constant time.
+/// One or two secrets, one of which a caller must present: two while callers change from the old to the new. Only their
+/// hashes are kept, and each is compared in constant time.
 package struct BearerTokens: Sendable {
     private let digests: [[UInt8]]
 
-    /// Parses one token per line. White space around it is ignored, as are lines that are empty or begin with `#`.
-    ///
-    /// - Throws: ``TokenError`` unless there are one or two tokens, of 32 to 256 visible ASCII characters each.
+    /// Parses one token per line. White space around it is ignored, as are lines that are empty or begin with `#`. Throws
+    /// ``TokenError`` unless there are one or two tokens, of 32 to 256 visible ASCII characters each.
     package init(parsing text: [UInt8]) throws(TokenError) {
         let lines = text.split { $0 == 0x0a || $0 == 0x0d }.map { $0.split { $0 == 0x20 || $0 == 0x09 } }
             .filter { $0.first.map { $0.first != UInt8(ascii: "#") } ?? false }
@@ -131,12 +129,10 @@ struct HostGate: RouterMiddleware {
     }
 }
 
-/// Admits a phone that presents a login, when it is its turn.
-///
-/// Each account has a rate limit and one request at a time, so it takes one place and not all of them. A phone that missed
-/// a response asks again, and no device is added while an account's devices are counted. A request that has waited too long
-/// isn't started, and the phone is told to come back later. So a crowd is served as fast as the outbox allows, and no work
-/// is done for callers who have left.
+/// Admits a phone that presents a login, when it is its turn. Each account has a rate limit and one request at a time, so
+/// it takes one place and not all of them. A phone that missed a response asks again, and no device is added while an
+/// account's devices are counted. A request that has waited too long isn't started, and the phone is told to come back
+/// later. So a crowd is served as fast as the outbox allows, and no work is done for callers who have left.
 struct PhoneGate: RouterMiddleware {
     private let outbox: Outbox
     private let state: @Sendable () -> ServerState
@@ -197,9 +193,8 @@ package struct ServerState: Sendable {
     var senderSet: SenderSet?
     var tokens: BearerTokens?
 
-    /// - Parameters:
-    ///   - senderSet: The sender set that phones trust, or `nil` if the app has no authority.
-    ///   - tokens: The back end's tokens; `nil` only if no one else can reach its listener.
+    /// Phones trust `senderSet`, which is `nil` if the app has no authority. `tokens` are the back end's tokens; they are
+    /// `nil` only if no one else can reach its listener.
     package init(keys: SenderKeys, senderSet: SenderSet?, tokens: BearerTokens?) {
         self.keys = keys
         self.senderSet = senderSet
@@ -236,12 +231,8 @@ package struct SenderKeys: Sendable {
     }
 
     /// Returns the login that an app presents for its account. The back end requests one inside the account's login and
-    /// passes it to the app.
-    ///
-    /// Every process of the service with the sender's key can create and check it. It is invalid elsewhere and after its
-    /// end.
-    ///
-    /// - Parameter issued: The current time in milliseconds since 1970.
+    /// passes it to the app. Every process of the service with the sender's key can create and check it. It is invalid
+    /// elsewhere and after its end. `issued` is the current time in milliseconds since 1970.
     func login(of user: UserName, until end: Timestamp, issued: Int64) -> String {
         logins.seal("pushlogin.\(end.secondsSince1970).\(issued).\(Base64URL.encode(Array(user.description.utf8)))")
     }

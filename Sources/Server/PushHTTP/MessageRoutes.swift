@@ -91,8 +91,7 @@ struct MessageRoutes: Sendable {
             try await work(try await request.members(), nil, &answer)
             return .json(answer.bytes, status: status)
         }
-        // Entered before the body is read: until then, the connection applies back pressure. The request's deadline runs in
-        // the meantime.
+        // Entered before the body is read: until then, the connection applies back pressure, and the deadline runs.
         guard await batches.enter(within: patience) else { throw Problem.unavailable("too many batches at once") }
         defer { batches.leave() }
         let body = try await request.wholeBody(upTo: ServerLimits.batchByteCount)
@@ -104,10 +103,8 @@ struct MessageRoutes: Sendable {
     /// A line of a batch that is not blank, and its number among all lines, from 1.
     private typealias Line = (number: Int, bytes: ByteBufferView)
 
-    /// Answers the lines in order. Only a few are processed at a time, so that their answers are still in a core's cache
-    /// when copied.
-    ///
-    /// - Parameter parallelCount: The number of parts processed at once, 32 lines each.
+    /// Answers the lines in order. Only `parallelCount` parts of 32 lines each are processed at a time, so that their
+    /// answers are still in a core's cache when copied.
     private static func answers(
         to lines: [Line], _ parallelCount: Int, _ status: Int, _ context: ServerContext, _ work: @escaping Work
     ) async -> ByteBuffer {

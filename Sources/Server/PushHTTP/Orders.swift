@@ -56,9 +56,7 @@ struct SealOrder: Sendable {
         case recipient(KnownRecipient)
     }
 
-    /// - Parameters:
-    ///   - known: The texts parsed in earlier orders.
-    ///   - isUnverifiedAllowed: Whether unverified keys are allowed for all orders.
+    /// `known` has the texts parsed in earlier orders. `isUnverifiedAllowed` allows unverified keys for all orders.
     init(_ members: consuming JSONMembers, known: ParsedTexts, isUnverifiedAllowed: Bool = false) throws {
         var reader = OrderReader(members)
         includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
@@ -72,11 +70,8 @@ struct SealOrder: Sendable {
             "device, recipient, record, enrollment, proven, content, reserve, priority, expiration, and unverified")
     }
 
-    /// Writes `Sealed` of Docs/openapi.yaml, with its members sorted by name. If it throws, nothing was written.
-    ///
-    /// - Parameters:
-    ///   - target: The device's keys, if the order names a device.
-    ///   - line: The line in a batch, or `nil` for a single message.
+    /// Writes `Sealed` of Docs/openapi.yaml, with its members sorted by name. If it throws, nothing was written. `target`
+    /// has the device's keys, if the order names a device; `line` is the line in a batch, or `nil` for a single message.
     func seal(
         by sealer: Sealer, for target: Target? = nil, reserve: Int = 0, to writer: inout JSONWriter, line: AnswerLine?
     ) throws {
@@ -209,18 +204,15 @@ package struct SealBatch: Sendable {
     private let isUnverifiedAllowed: Bool
     private let known = ParsedTexts()
 
-    /// - Parameters:
-    ///   - reserve: The default for lines without a reserve: 0 to ``Sealer/maximumReserve``.
-    ///   - isUnverifiedAllowed: Whether unverified keys are allowed on every line.
+    /// `reserve` is the default for lines without a reserve: 0 to ``Sealer/maximumReserve``. `isUnverifiedAllowed` allows
+    /// unverified keys on every line.
     package init(from sealer: Sealer, reserve: Int, isUnverifiedAllowed: Bool) {
         self.sealer = sealer
         self.reserve = reserve
         self.isUnverifiedAllowed = isUnverifiedAllowed
     }
 
-    /// Writes the answer to a line, in a line of its own. Returns false if the line wasn't sealed.
-    ///
-    /// - Parameter number: The line's number, from 1.
+    /// Writes the answer to a line, numbered from 1, in a line of its own. Returns false if the line wasn't sealed.
     package func answer(_ line: [UInt8], _ number: Int, to answers: inout JSONWriter) -> Bool {
         defer { answers.endLine() }
         do {

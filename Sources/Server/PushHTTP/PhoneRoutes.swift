@@ -6,12 +6,10 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// The requests of apps inside an account's login: enrolling their device, proving its keys, and leaving.
-///
-/// A device is identified by its enrollment key, and each account has its own devices. The account comes from the token,
-/// never from the body. Between a challenge and its answer, the only state is what the phone returns under a MAC, so any
-/// process with the sender's key can take the answer. ``PhoneGate`` handles one request of an account at a time. Source:
-/// Docs/EnrollmentHTTP.md.
+/// Apps' requests inside an account's login: enrolling their device, proving its keys, and leaving. An enrollment key
+/// identifies a device, and each account has its own devices. The account comes from the token, never from the body. Until
+/// a challenge is answered, the only state is what the phone returns under a MAC, so any process with the sender's key can
+/// take the answer. ``PhoneGate`` handles one request of an account at a time. Source: Docs/EnrollmentHTTP.md.
 struct PhoneRoutes: Sendable {
     let outbox: Outbox
     /// The maximum number of devices of one account.
@@ -179,7 +177,6 @@ struct PhoneRoutes: Sendable {
     }
 }
 
-/// The data that a phone submits to register.
 private struct Registration {
     let record: DeviceRecord
     let address: Address
@@ -198,9 +195,8 @@ private struct Registration {
     }
 }
 
-/// Receives receipts from phones and counts them. Each transaction takes all that arrived while the last one was written.
-///
-/// A receipt needs no login because it has a MAC. Neither addresses nor bodies are kept. Source: Specification 16.6.
+/// Receives receipts from phones and counts them. Each transaction takes all that arrived while the last one was written. A
+/// receipt needs no login because it has a MAC. Neither addresses nor bodies are kept. Source: Specification 16.6.
 final class ReceiptRoutes: Sendable {
     private let outbox: Outbox
     private let keys: @Sendable () -> ServerState

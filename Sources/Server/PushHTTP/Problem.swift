@@ -4,8 +4,7 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// The reason why a request failed, as in RFC 9457: a status, a stable code, a sentence, and a hint. Never contains
-/// anything from a message.
+/// Why a request failed, as in RFC 9457: a status, a stable code, a sentence, and a hint. It contains no part of a message.
 struct Problem: Error {
     let status: HTTPResponse.Status
     let code: String
@@ -13,7 +12,6 @@ struct Problem: Error {
     var hint: String?
     /// Additional members.
     var more: [String: JSONValue] = [:]
-    /// Additional header fields.
     let fields: HTTPFields
     /// The value of `Retry-After`, in seconds.
     let retryAfter: Int?
@@ -74,9 +72,7 @@ struct Problem: Error {
         .serviceUnavailable, "keys-unread", "the sender's keys could not be reread, and may have been revoked",
         hint: "Requests are still answered. See the service's log for the cause.", retryAfter: 10)
 
-    /// - Parameters:
-    ///   - requestID: The request's ID in the operator's log; `nil` for a line of a batch.
-    ///   - line: The line's number.
+    /// `requestID` is the request's ID in the operator's log, or `nil` for a line of a batch; `line` is the line's number.
     func json(requestID: String? = nil, line: Int? = nil) -> JSONValue {
         var members: [String: JSONValue] = [
             // Relative to the repository's root; the anchors are stable.

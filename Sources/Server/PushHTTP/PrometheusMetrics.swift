@@ -2,14 +2,12 @@ package import CoreMetrics
 internal import PushCore
 
 /// A program's metrics in Prometheus' format: counters, which never fall while the program runs, gauges, and histograms of
-/// seconds. Labels are public names; none comes from a message, a path, or a caller.
-///
-/// Safe from many threads. Source: "Exposition formats", version 0.0.4, prometheus.io.
+/// seconds. Labels are public names; none comes from a message, a path, or a caller. Safe from many threads. Source:
+/// "Exposition formats", version 0.0.4, prometheus.io.
 package final class PrometheusMetrics: MetricsFactory, Sendable {
     /// The cells by name and labels.
     private let cells = Locked<[String: Cell]>([:])
-    /// The reason why the program isn't ready even though its outbox is. Stored here because every listener with metrics
-    /// reports it.
+    /// Why the program isn't ready even though its outbox is. Stored here because every listener with metrics reports it.
     let obstacle = Locked<Problem?>(nil)
 
     package init() {}
@@ -125,9 +123,7 @@ struct MetricSample: Sendable {
         self.init(name, kind, Double(value), labels: labels)
     }
 
-    /// - Parameters:
-    ///   - counts: The number of values that are at most as large as each bound.
-    ///   - count: The number of all values.
+    /// `counts` has the number of values that are at most as large as each bound, and `count` the number of all values.
     static func histogram(
         _ name: String, labels: [(String, String)] = [], bounds: [Double], counts: [Int], count: Int, sum: Double
     ) -> [MetricSample] {

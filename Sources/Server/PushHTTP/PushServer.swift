@@ -8,7 +8,6 @@ package import PushOutbox
 internal import PushSender
 package import SealedPush
 
-/// The place where a server listens.
 package enum ServerPlace: Hashable, Sendable {
     /// A socket in a local folder, which only this user can open.
     case socket(String)
@@ -82,14 +81,10 @@ package enum ServingError: Error, Equatable, CustomStringConvertible {
 }
 
 /// One service with two listeners over HTTP/1.1. A back end in any language sends messages and sees their outcomes at one.
-/// Phones enroll and submit receipts at the other.
-///
-/// The listener alone determines which requests are allowed. Phones' paths: EnrollmentHTTP. All paths: Docs/openapi.yaml.
-/// Why it is built on Hummingbird: Docs/Decisions/0039-one-service.md.
+/// Phones enroll and submit receipts at the other. The listener alone determines which requests are allowed. Phones' paths:
+/// EnrollmentHTTP. All paths: Docs/openapi.yaml. Why it is built on Hummingbird: Docs/Decisions/0039-one-service.md.
 package final class PushServer: Sendable {
-    /// Limits concurrent batches.
     let batches: Semaphore
-    /// Admits phones' requests.
     let phoneGate: PhoneGate
     private let state: Locked<ServerState>
     private let certificate: Locked<ServerCertificate?>
@@ -165,7 +160,6 @@ package final class PushServer: Sendable {
     }
 
     /// Stops sealing and invalidates every login until there is another sender, because its keys are revoked or missing.
-    ///
     /// Logins and challenges end with the keys: an attacker who has stolen the key can make both.
     package func withdrawSender() {
         state.withLock { $0.keys = nil }
@@ -178,10 +172,8 @@ package final class PushServer: Sendable {
     /// Continues as before, but isn't ready: its sender's keys could not be read and may have been revoked.
     package func doubtSender() { metrics.obstacle.withLock { $0 = $0 ?? Problem.doubtfulSender } }
 
-    /// Serves until ``stop()``; requests in progress are answered first.
-    ///
-    /// - Parameter onRunning: Called once it listens, with the back end's port and the phones' port, if any.
-    /// - Throws: `notBound`.
+    /// Serves until ``stop()``; requests in progress are answered first. `onRunning` is called once it listens, with the
+    /// back end's port and the phones' port, if any. Throws `notBound`.
     package func run(
         onRunning: @escaping @Sendable (_ port: Int?, _ phonesPort: Int?) -> Void = { _, _ in }
     ) async throws(ServingError) {
@@ -263,15 +255,12 @@ extension Router<ServerContext> {
         return self
     }
 
-    /// The methods that a path may be requested with.
     static var methods: [String] {
         ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "QUERY"]
     }
 
     /// Adds `/readyz`, which tells whether the outbox can be written and the sender used. It needs no token, so it writes
-    /// at most once a second.
-    ///
-    /// - Returns: The group for other paths that need no token.
+    /// at most once a second. Returns the group for other paths that need no token.
     @discardableResult func addReadiness(
         of outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits, at place: ServerPlace
     ) -> RouterGroup<ServerContext> {

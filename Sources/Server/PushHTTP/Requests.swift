@@ -14,7 +14,6 @@ struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The login's user, or `nil` for the back end.
     var user: UserName?
-    /// The query's parameters, by name.
     var query: [String: String] = [:]
 
     /// The request's ID in the log and in the response.
@@ -126,11 +125,8 @@ extension Request {
         }
     }
 
-    /// Returns the members of one object, with enough depth for the content in it.
-    ///
-    /// - Parameters:
-    ///   - bytes: Bytes in contiguous storage, such as an array or a buffer.
-    ///   - isLine: Whether they are a line of a batch.
+    /// Returns the members of one object, with enough depth for the content in it. The bytes are in contiguous storage,
+    /// such as an array or a buffer. `isLine` tells whether they are a line of a batch.
     static func members(_ bytes: some Collection<UInt8>, isLine: Bool = false) throws(Problem) -> JSONMembers {
         guard bytes.count <= ServerLimits.bodyByteCount else { throw .tooLarge }
         do throws(JSONFault) {
@@ -149,7 +145,6 @@ extension Request {
     }
 }
 
-/// Limits on callers' use of a server.
 package struct ServerLimits: Sendable {
     /// The number of requests of one account at once, plus one more per second.
     package var accountBurst = 60

@@ -95,9 +95,8 @@ final class RunningService: Sendable {
 package final class MetricsServer: Sendable {
     private let service: RunningService
 
-    /// - Parameters:
-    ///   - outbox: The outbox to count, at most once a second: counting a large one is slow, and callers need no token.
-    ///   - deliveries: Returns the report of this process's courier, or `nil` if there is none yet.
+    /// Counts the outbox at most once a second: counting a large one is slow, and callers need no token. `deliveries`
+    /// returns the report of this process's courier, or `nil` if there is none yet.
     package init(
         host: String, port: Int, metrics: PrometheusMetrics, outbox: Outbox,
         deliveries: @escaping @Sendable () async -> CourierReport?, limits: ServerLimits = ServerLimits(),

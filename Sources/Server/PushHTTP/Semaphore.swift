@@ -16,7 +16,6 @@ final class Semaphore: Sendable {
         queue = Locked(Queue(freeCount: count))
     }
 
-    /// The number of tasks that are waiting at this moment.
     var waitingCount: Int { queue.withLock { $0.waiting.count } }
 
     /// Returns when there is room. The caller must call ``leave()`` once.

@@ -2,11 +2,9 @@ internal import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// The append-only file `audit.jsonl`, with one JSON object per line. `keyring.txt` holds its length and hash, so that a
-/// truncated or edited log is detected.
-///
-/// Lines are appended before a change is made. If a process is killed in between, the log is longer, and the next change
-/// accepts the extra lines. So a log may list a change that wasn't made, but never lacks one that was.
+/// The append-only `audit.jsonl`, with one JSON object per line. `keyring.txt` holds its length and hash, so that
+/// truncation and edits are detected. Lines are appended before each change. If a process is killed then, the log has extra
+/// lines, which the next change accepts. A log may list a change that wasn't made, but never lacks one that was.
 enum AuditLog {
     /// The known end of the log: its length, and a BLAKE2b-256 hash chained over each line in turn.
     struct End: Hashable, Sendable {
@@ -21,9 +19,8 @@ enum AuditLog {
         }
     }
 
-    /// Appends entries, and moves the end past them.
-    ///
-    /// A truncated or edited log must not block key operations. Entries are still appended, but the log still won't match.
+    /// Appends entries, and moves the end past them. A truncated or edited log must not block key operations. Entries are
+    /// still appended, but the log still won't match.
     static func append(_ entries: [AuditEntry], to log: URL, after end: inout End) throws(DurableFiles.Failure) {
         // Removes an unfinished line that a killed process left.
         try DurableFiles.cutUnfinishedLine(of: log, limit: maximumLineByteCount)

@@ -138,9 +138,8 @@ extension Keyring {
 
     func remember(_ key: SealKey) { unlocked.withLock { $0 = key } }
 
-    /// Throws if the keyring should be sealed and isn't, or if its seal has changed since it was last seen.
-    ///
-    /// - Parameter seal: Nil if the keyring isn't sealed or doesn't exist. A given secret then seals its first file.
+    /// Throws if the keyring should be sealed and isn't, or if its seal has changed since it was last seen. `seal` is nil
+    /// if the keyring isn't sealed or doesn't exist; a given secret then seals its first file.
     private func requireExpected(_ seal: KeyringSeal?, exists: Bool) throws(KeyringError) {
         if seal == nil,
             exists ? givenSecret != nil || expectation.isRequired : givenSecret == nil && expectation.isRequired

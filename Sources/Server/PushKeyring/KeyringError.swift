@@ -81,7 +81,6 @@ extension KeyringError: CustomStringConvertible {
         }
     }
 
-    /// Returns an error for a failed system call.
     static func system(_ place: URL, _ failure: DurableFiles.Failure) -> KeyringError {
         let message =
             switch failure.code {

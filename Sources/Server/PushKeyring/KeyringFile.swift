@@ -1,7 +1,6 @@
 internal import PushCore
 internal import SealedPush
 
-/// The contents of a keyring.
 struct KeyringContents: Sendable {
     var names: [KeyName: NamedKeys] = [:]
     var trust = TrustList()
@@ -20,20 +19,17 @@ struct KeyringContents: Sendable {
     }
 }
 
-/// The file `keyring.txt`, or a backup, which has the same format: public paragraphs, and a sealed block with all secrets in
-/// the order of those paragraphs. The last line has a MAC over every byte before it.
-///
-/// An unsealed keyring stores secrets in place, and a checksum instead of the MAC. It detects damage, but doesn't stop anyone
-/// from writing a new one. Source: Docs/KeyringFormat.md.
+/// The file `keyring.txt`, or a backup, which has the same format: public paragraphs, and a sealed block with all secrets
+/// in their order. The last line has a MAC over every byte before it. An unsealed keyring stores secrets in place, and a
+/// checksum instead of the MAC. It detects damage, but anyone can write a new one. Source: Docs/KeyringFormat.md.
 struct KeyringFile: ~Copyable {
     /// Nil if it isn't sealed.
     let seal: KeyringSeal?
     private let check: [UInt8]
     private let text: TextFile
 
-    /// Returns nil for anything that ``bytes(of:under:)`` doesn't write, as far as can be told without a secret.
-    ///
-    /// Ignores what editors and text-mode transfers add: a byte order mark, and CR before LF. No value contains either.
+    /// Returns nil for anything that ``bytes(of:under:)`` doesn't write, as far as can be told without a secret. Ignores
+    /// what editors and text-mode transfers add: a byte order mark, and CR before LF. No value contains either.
     init?(parsing bytes: [UInt8]) {
         let marked = bytes.withoutByteOrderMark
         if marked.starts(with: Array("\(Self.versionName): \(Self.version)\r\n".utf8))
@@ -105,9 +101,8 @@ struct KeyringFile: ~Copyable {
 }
 
 extension KeyringFile {
-    /// Returns the contents, or nil if they're damaged.
-    ///
-    /// - Parameter key: The key that opens the secrets, once the MAC was checked. If nil, only their presence is known.
+    /// Returns the contents, or nil if they're damaged. `key` opens the secrets, once the MAC was checked; if it's nil,
+    /// only their presence is known.
     func contents(under key: SealKey?) -> KeyringContents? {
         guard var secrets = secrets(under: key), let log = AuditLog.End(text, in: 1) else { return nil }
         var contents = KeyringContents()

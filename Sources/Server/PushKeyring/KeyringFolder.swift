@@ -2,10 +2,9 @@ import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// A keyring's folder on disk. Several processes can read and change it at the same time, and any can be killed at any moment.
-///
-/// `keyring.txt` holds the whole keyring. A change writes a new file, syncs it, and renames it, under a lock on the file
-/// `lock`. Readers read only `keyring.txt` and need no lock. See Docs/Decisions/0013-a-keyring-is-one-file.md.
+/// A keyring's folder on disk. Several processes can read and change it at the same time, and any can be killed at any
+/// moment. `keyring.txt` holds the whole keyring. A change writes a new file, syncs it, and renames it, under a lock on the
+/// file `lock`. Readers read only `keyring.txt` and need no lock. See Docs/Decisions/0013-a-keyring-is-one-file.md.
 struct KeyringFolder: Sendable {
     let url: URL
 

@@ -42,9 +42,8 @@ public final class Outbox: Sendable {
         try self.init(at: path, clock: .system, key: key)
     }
 
-    /// - Parameters:
-    ///   - busyLimit: The number of seconds to wait for another process that is writing.
-    ///   - isReadOnly: Whether to open a file that can't be written, for inspection only.
+    /// Waits `busyLimit` seconds for another process that is writing. With `isReadOnly`, opens a file that can't be
+    /// written, for inspection only.
     package convenience init(
         at path: String, clock: OutboxClock, busyLimit: Double = 30, isReadOnly: Bool = false, key: OutboxKey? = nil
     ) throws(OutboxError) {
@@ -60,10 +59,8 @@ public final class Outbox: Sendable {
     // MARK: Codes
 
     /// Checks that the given key is the outbox's. An outbox has a key from its first row on, or never. A process that has
-    /// the key checks the rows' codes, whatever the database says.
-    ///
-    /// - Parameter isMarking: Whether to mark an empty outbox with the key.
-    /// - Throws: `keyNeeded`, `otherKey`.
+    /// the key checks the rows' codes, whatever the database says. With `isMarking`, marks an empty outbox with the key.
+    /// Throws `keyNeeded` or `otherKey`.
     func requireKey(marking isMarking: Bool = true) async throws(OutboxError) {
         if let start = rightSince.withLock({ $0 }), (start...start + 60_000).contains(clock.now()) { return }
         let mark = try await store.mark()
@@ -79,8 +76,7 @@ public final class Outbox: Sendable {
         rightSince.withLock { $0 = clock.now() }
     }
 
-    /// Throws if the outbox isn't marked with this key anymore, or if it can't be written. Writes a few bytes, and waits
-    /// until they are durable.
+    /// Throws if the outbox isn't marked with this key anymore, or if it can't be written. Writes a few bytes durably.
     public func requireWritable() async throws(OutboxError) {
         rightSince.withLock { $0 = nil }
         try await requireKey(marking: false)
@@ -148,8 +144,7 @@ public final class Outbox: Sendable {
     /// deferred pushes.
     @discardableResult public func retryNow() async throws(OutboxError) -> Int { try await store.retryNow() }
 
-    /// Deletes pushes, and returns how many. Runs in transactions of a thousand, so that other callers can work in the
-    /// meantime.
+    /// Deletes pushes, and returns how many. Runs in transactions of a thousand, so that others can work in the meantime.
     @discardableResult
     public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int { try await store.purge(scope) }
 

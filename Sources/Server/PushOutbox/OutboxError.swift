@@ -62,8 +62,7 @@ public enum OutboxError: Error, Equatable, Sendable {
     case keyText
     /// The outbox has a key, but none was given.
     case keyNeeded
-    /// The outbox has rows but isn't marked with this key. Either the key is another outbox's, or the database was tampered
-    /// with.
+    /// The outbox has rows but isn't marked with this key. It's another outbox's key, or the database was tampered with.
     case otherKey
     /// The device's row was changed without the outbox's key. Remove the device, and let it enroll again.
     case forged(DeviceName)

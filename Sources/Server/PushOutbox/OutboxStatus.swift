@@ -53,8 +53,7 @@ public struct OutboxStatus: Hashable, Sendable {
     public struct Queues: Hashable, Sendable {
         /// The number of devices whose push can be sent now.
         public package(set) var due = 0
-        /// The number of devices whose push is in transit or held by a process that died. The latter come due when their
-        /// lease ends.
+        /// The number of devices whose push is in transit or held, until its lease ends, by a process that died.
         public package(set) var leased = 0
         /// The number of devices whose push was deferred after a failure.
         public package(set) var delayed = 0

@@ -1,21 +1,17 @@
 package import PushSender
 package import SealedPush
 
-/// The database operations that the outbox needs. There are two implementations: an SQLite file on one host, and PostgreSQL
-/// for many.
-///
-/// Each call is one transaction, or a series of them if documented: it either completes and is durable on return, or has no
-/// effect. Rules for devices, messages, and refusals live above the store and are the same for every store. A store only
-/// keeps rows.
+/// The database operations that the outbox needs, in an SQLite file on one host or in PostgreSQL for many. Each call is one
+/// transaction, or a series of them if documented: it either completes and is durable on return, or has no effect. Rules
+/// for devices, messages, and refusals live above the store and are the same for every store. A store only keeps rows.
 package protocol OutboxStore: Sendable {
     /// The clock that the courier uses for its own times, such as how long it holds a lease or pauses.
     var clock: OutboxClock { get }
 
     // MARK: Devices
 
-    /// Creates or replaces devices, all or none, each as its ``DeviceChange`` decides.
-    ///
-    /// - Throws: The errors of ``RegistryRules`` and of the changes.
+    /// Creates or replaces devices, all or none, each as its ``DeviceChange`` decides. Throws the errors of
+    /// ``RegistryRules`` and of the changes.
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange]
     /// Removes a device and its waiting pushes, and returns the number of pushes. Throws `unknownDevice`.
     func remove(_ name: DeviceName) async throws(OutboxError) -> Int
@@ -31,9 +27,8 @@ package protocol OutboxStore: Sendable {
     // MARK: Messages
 
     /// Reads the next devices that a message goes to. For a broadcast, that is a new range, starting where earlier calls
-    /// with the same key stopped. If no new range is left, it is one that was begun and not stored.
-    ///
-    /// - Throws: `unknownDevice`, `unknownUser`, `keyUsedForOthers`.
+    /// with the same key stopped. If no new range is left, it is one that was begun and not stored. Throws `unknownDevice`,
+    /// `unknownUser`, or `keyUsedForOthers`.
     func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch
     /// Stores what was sealed for a batch. Returns false and stores nothing if a device has changed since it was read, or
     /// if another caller has stored the batch.
@@ -45,10 +40,9 @@ package protocol OutboxStore: Sendable {
 
     // MARK: Leases
 
-    /// Records the outcomes of leases, extends some, and takes new ones.
-    ///
-    /// A lease may have expired and been taken by another courier in the meantime. The carrier's answer about the entry or
-    /// the address is still true. In that case, only the device's place in the queue is left to the new holder.
+    /// Records the outcomes of leases, extends some, and takes new ones. A lease may have expired and been taken by another
+    /// courier in the meantime. The carrier's answer about the entry or the address is still true. In that case, only the
+    /// device's place in the queue is left to the new holder.
     func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer
     /// Whether the carrier has accepted a push for any device's current address.
     func hasProvenAddress(of carrier: Carrier) async throws(OutboxError) -> Bool
@@ -87,7 +81,6 @@ package protocol OutboxStore: Sendable {
     func receipts(of id: ReceiptID) async throws(OutboxError) -> ReceiptDevice?
 }
 
-/// A change to one device's registration.
 package struct DeviceChange: Sendable {
     package let name: DeviceName
     /// The user who was logged in on the device before, if it was another one.
@@ -99,8 +92,7 @@ package struct DeviceChange: Sendable {
     package var deviceLimit = Int.max
     let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
 
-    /// Returns the new state, computed from the old one. No one else changes the device in the meantime. May be called more
-    /// than once.
+    /// Returns the new state for the old one. May be called repeatedly. No one else changes the device in the meantime.
     package func next(_ known: StoredDevice?) throws(OutboxError) -> StoredDevice {
         if let key, let known, !key.accepts(known) { throw .forged(name) }
         let device = try apply(known?.device)
@@ -108,7 +100,6 @@ package struct DeviceChange: Sendable {
     }
 }
 
-/// The devices to read.
 package enum DeviceSelection: Hashable, Sendable {
     case named(DeviceName)
     case of(UserName)
@@ -129,8 +120,7 @@ package struct FoundDevice: Sendable {
     }
 }
 
-/// A row of a store's database. Throws `damaged` if a column has an unexpected type or an unexpected NULL: the database was
-/// tampered with.
+/// A store's row. Throws `damaged` if a column has an unexpected type or NULL: the database was tampered with.
 package protocol OutboxRow {
     func optionalInt(_ column: String) throws(OutboxError) -> Int64?
     func optionalText(_ column: String) throws(OutboxError) -> String?

@@ -4,11 +4,9 @@
     internal import Dispatch
     internal import PushCore
 
-    /// The address of a database: a URL in the form that all PostgreSQL tools accept, with our own settings added.
-    ///
-    /// It contains no password: that comes from the environment (`PGPASSWORD`), a file (`PGPASSFILE`), or a service file.
-    ///
-    /// For a server on another machine, the certificate is checked, unless `sslmode` requests something else.
+    /// The address of a database: a URL in the form that all PostgreSQL tools accept, with our own settings added. It
+    /// contains no password: that comes from the environment (`PGPASSWORD`), a file (`PGPASSFILE`), or a service file. For
+    /// a server on another machine, the certificate is checked, unless `sslmode` requests something else.
     package struct PostgresAddress: Sendable {
         /// The keywords and values for libpq.
         let parameters: [(String, String)]
@@ -47,9 +45,8 @@
             "the address must have the form postgres://USER@HOST/DATABASE, with options that libpq knows; percent-encode special characters, and leave the password out"
         )
 
-        /// The network could impersonate the server and receive the password. Source: PostgreSQL 15, 34.19.
-        ///
-        /// - Parameter given: The address's own settings.
+        /// The network could impersonate the server and receive the password. Source: PostgreSQL 15, 34.19. `given` has the
+        /// address's own settings.
         private static func encryption(_ given: [String: String]) throws(OutboxError) -> [(String, String)] {
             func value(_ keyword: String, _ variable: String) -> String? {
                 given[keyword] ?? getenv(variable).map { String(cString: $0) }
@@ -84,9 +81,8 @@
         ]
     }
 
-    /// A connection to a server, over libpq's asynchronous calls, so that every wait has a limit.
-    ///
-    /// Unchecked: every member except ``run(_:)`` and ``interrupt()`` is used only on its queue.
+    /// A connection to a server, over libpq's asynchronous calls, so that every wait has a limit. Unchecked: every member
+    /// except ``run(_:)`` and ``interrupt()`` is used only on its queue.
     package final class PostgresConnection: @unchecked Sendable {
         private let handle: OpaquePointer
         private let queue = DispatchQueue(label: "outbox.postgres")
@@ -95,9 +91,7 @@
         /// A byte in this pipe ends ``waitForNotification(for:)``.
         private let interruption: (read: CInt, write: CInt)
 
-        /// Connects, and blocks until it is done.
-        ///
-        /// - Throws: `unreachable` if trying again may help, or `connection` if it won't.
+        /// Connects, and blocks until done. Throws `unreachable` if trying again may help, or `connection` if it won't.
         private init(_ address: PostgresAddress) throws(OutboxError) {
             let keywords = address.parameters.map { Array($0.0.utf8) + [0] } + [nil]
             let values = address.parameters.map { Array($0.1.utf8) + [0] } + [nil]
@@ -132,8 +126,7 @@
             }
         }
 
-        /// Names are looked up in `pg_catalog` before temporary objects. Locks held by a dead client are released after a
-        /// minute.
+        /// Names are looked up in `pg_catalog` before temporary objects. A dead client's locks are released after a minute.
         private static let session = """
             SET search_path = pg_catalog, pg_temp; SET jit = off;
             SET statement_timeout = '60s'; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'

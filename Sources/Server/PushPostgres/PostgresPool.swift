@@ -29,9 +29,7 @@
         }
 
         /// Detects a pooler that assigns any free session to each transaction. Prepared statements, locks, and LISTEN
-        /// belong to a session.
-        ///
-        /// - Throws: `connection` if there is such a pooler.
+        /// belong to a session. Throws `connection` if there is such a pooler.
         func requireSessions() async throws(OutboxError) {
             let isShared = try await persistently { connection throws(OutboxError) in
                 let session = try await connection.run { connection throws(OutboxError) in try connection.session() }
@@ -48,14 +46,12 @@
             }
         }
 
-        /// Runs a transaction to completion, even if the calling task is canceled. If the transaction is lost or collides
-        /// with another one, the body is called again. If the response to COMMIT is lost, the server is asked whether it
-        /// was committed.
+        /// Runs a transaction to completion, even if the calling task is canceled. If it is lost or collides with another
+        /// one, the body is called again. If the response to COMMIT is lost, the server is asked whether it was committed.
         ///
         /// - Parameters:
         ///   - isReadOnly: Whether to only read, from one snapshot.
-        ///   - time: The time passed to the body, in milliseconds since 1970, or `nil` for the server's time at the
-        ///     beginning.
+        ///   - time: The time passed to the body, in milliseconds since 1970, or `nil` for the server's at the beginning.
         /// - Throws: `unreachable` after ``patience``. If the last step was the commit, it is then unknown whether the
         ///   transaction was committed.
         func transaction<Answer: Sendable>(
@@ -229,10 +225,9 @@
         private static let maximumCount = 6
     }
 
-    /// Lets a courier sleep until a push is enqueued.
-    ///
-    /// An enqueueing transaction sends NOTIFY only if a courier holds the advisory lock that signals sleep. One sleeper
-    /// holds it for all, and the others hear the notification, too. If its connection fails, a courier polls.
+    /// Lets a courier sleep until a push is enqueued. An enqueueing transaction sends NOTIFY only if a courier holds the
+    /// advisory lock that signals sleep. One sleeper holds it for all, and the others hear the notification, too. If its
+    /// connection fails, a courier polls.
     final class PostgresWaker: Sendable {
         private let address: PostgresAddress
         /// One connection for each carrier, so that couriers' sleeps don't wait for one another.
@@ -240,11 +235,8 @@
 
         init(_ address: PostgresAddress) { self.address = address }
 
-        /// Sleeps until an entry is due or enqueued, or until the longest time is over.
-        ///
-        /// - Parameters:
-        ///   - duration: How long a courier sleeps if it can't be woken.
-        ///   - timeUntilDue: Returns the time until an entry is due, at most the given limit.
+        /// Sleeps until an entry is due or enqueued, or until the longest time is over. `duration` is how long a courier
+        /// sleeps if it can't be woken. `timeUntilDue` returns the time until an entry is due, at most the given limit.
         func rest(
             for duration: Duration, by carrier: Carrier, timeUntilDue: @Sendable (Duration) async -> Duration
         ) async {

@@ -39,10 +39,8 @@
 
         /// Begins another generation of rows in `queues`, and returns whether it did. Requires that no open transaction may
         /// still insert rows of the generation before the current one, and that none of those are left. Moves a few of
-        /// them.
-        ///
-        /// Runs as the schema's owner: a delivering role can turn generations, but can't write which one is current or
-        /// which one a row belongs to.
+        /// them. Runs as the schema's owner: a delivering role can turn generations, but can't write which one is current
+        /// or which one a row belongs to.
         private static let turn = """
             CREATE FUNCTION sealed_push.turn() RETURNS boolean
             LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -78,10 +76,9 @@
             """
 
         /// Makes devices' queues due, in their highest-priority lane. Back-offs and leases continue. The caller holds the
-        /// devices' rows. No waiting entry has a number below its device's head; NULL for new entries.
-        ///
-        /// The queues' rows are held until the transaction ends, so that the entries of a device are numbered in the order
-        /// in which they become visible. The head of a new row is the highest number assigned so far.
+        /// devices' rows. No waiting entry has a number below its device's head; NULL for new entries. The queues' rows are
+        /// held until the transaction ends, so that the entries of a device are numbered in the order in which they become
+        /// visible. The head of a new row is the highest number assigned so far.
         private static let lineUp = """
             CREATE FUNCTION sealed_push.line_up(devices bigint[], priority bigint, heads bigint[], due bigint)
             RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
@@ -131,9 +128,8 @@
             END;
             """
 
-        /// Stores pushes for devices, in ascending order, and records them under the key. Returns false and stores nothing
-        /// if a device has changed. The same applies if another caller has stored the range that begins there, or
-        /// everything under the key.
+        /// Stores pushes for devices, in ascending order, and records them under the key. Returns false and stores none if
+        /// a device has changed, or another caller has stored the range that begins there or everything under the key.
         private static let store = """
             CREATE FUNCTION sealed_push.store(
                 key bytea, audience text, start bigint, now bigint, priority bigint, sender text, devices bigint[],
@@ -227,10 +223,9 @@
             END $$;
             """
 
-        /// Enqueues from back ends in any language, in the transaction that stores the message. Docs/PostgreSQL.md.
-        ///
-        /// Runs as the schema's owner. `pg_temp` is last in its search path: if it weren't named, it would come first, and
-        /// the owner would run the caller's own `text`.
+        /// Enqueues from back ends in any language, in the transaction that stores the message. Docs/PostgreSQL.md. Runs as
+        /// the schema's owner. `pg_temp` is last in its search path: if it weren't named, it would come first, and the
+        /// owner would run the caller's own `text`.
         private static let enqueue = """
             CREATE FUNCTION sealed_push.enqueue(
                 device text, recipient text, payload text, apns_id text, collapse_id text, priority integer DEFAULT 10,

@@ -8,8 +8,7 @@
         static let version = 5
 
         /// Creates the schema if there is none. It is created only once, even if several processes start at the same time.
-        ///
-        /// - Throws: `otherSchema`, `foreign`; `notPermitted` if another role must create it.
+        /// Throws `otherSchema` or `foreign`; `notPermitted` if another role must create it.
         static func make(_ connection: PostgresConnection) throws(OutboxError) {
             if try isThere(connection) { return }
             try connection.script(

@@ -215,11 +215,8 @@
 
         // MARK: Devices' rows in the queue
 
-        /// Locks devices' rows in `queues` until the transaction ends, and returns their locations by device.
-        ///
-        /// - Parameters:
-        ///   - now: Omits rows that are leased at this time.
-        ///   - skipsLocked: Whether to skip rows that others hold instead of waiting.
+        /// Locks devices' rows in `queues` until the transaction ends, and returns their locations by device. Omits rows
+        /// that are leased at `now`. With `skipsLocked`, skips rows that others hold instead of waiting.
         static func lockQueues(
             of devices: [Int64], freeAt now: Int64? = nil, skipsLocked: Bool = false, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64: Int64] {

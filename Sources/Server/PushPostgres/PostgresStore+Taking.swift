@@ -4,11 +4,9 @@
     import SealedPush
     import PushCore
 
-    /// The place where a search for due queues begins.
-    ///
-    /// Deleted rows stay in an index until a vacuum, which any long transaction delays, and a scan from the beginning
-    /// visits all of them each time. So a search begins where the first row was last found, minus a margin for transactions
-    /// in progress. Searches from the beginning take only a fiftieth of the time.
+    /// The start of a search for due queues. Deleted rows stay in an index until a vacuum, which any long transaction
+    /// delays, and a scan from the beginning visits all of them each time. So a search begins where the first row was last
+    /// found, minus a margin for transactions in progress. Searches from the beginning take only a fiftieth of the time.
     struct Floor: Sendable {
         /// Milliseconds.
         var due: Int64 = .min
@@ -45,9 +43,8 @@
             try await timeUntilDue(by: carrier, above: [:], within: nil)
         }
 
-        /// - Parameters:
-        ///   - floors: The due times below which nothing is searched.
-        ///   - limit: The largest due time searched; every recent lease lies beyond it.
+        /// `floors` are the due times below which nothing is searched. `limit` is the largest due time searched; every
+        /// recent lease lies beyond it.
         func timeUntilDue(
             by carrier: Carrier, above floors: [Lane: Floor], within limit: Duration?
         ) async throws(OutboxError) -> Duration? {
@@ -71,10 +68,9 @@
             fileprivate var values: [PostgresValue] { [.text(carrier.description), .int(Int64(priority))] }
         }
 
-        /// Returns due queues, longest waiting first, and skips those that others hold. A due time further ahead than any
-        /// of our delays was recorded before the clock was set back, so it is due, too.
-        ///
-        /// - Returns: The locations of their rows, which are locked until the transaction ends.
+        /// Returns the locations of due queues' rows, longest waiting first, and skips those that others hold. They are
+        /// locked until the transaction ends. A due time further ahead than any of our delays was recorded before the clock
+        /// was set back, so it is due, too.
         private func due(
             in lane: Lane, limit: Int, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {

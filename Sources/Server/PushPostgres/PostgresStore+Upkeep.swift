@@ -144,11 +144,7 @@
 
         // MARK: Dead letters and sums
 
-        /// Removes entries, and returns the device of each.
-        ///
-        /// - Parameters:
-        ///   - condition: Selects the entries to remove, with `$1`.
-        ///   - outcome: The outcome to record for them.
+        /// Removes the entries that `condition` selects with `$1`, records their `outcome`, and returns the device of each.
         static func removeEntries(
             _ condition: String, _ value: PostgresValue, _ outcome: String, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {
@@ -174,11 +170,7 @@
             """
         }
 
-        /// Moves entries to the dead letters, still sealed.
-        ///
-        /// - Parameters:
-        ///   - value: `$4` in the condition.
-        ///   - condition: Selects the entries to move.
+        /// Moves the entries that `condition` selects, in which `$4` is `value`, to the dead letters, still sealed.
         static func bury(
             _ value: PostgresValue, where condition: String = "id = ANY($4)", reason: String, attempts: Int = 0,
             at now: Int64, _ db: PostgresConnection

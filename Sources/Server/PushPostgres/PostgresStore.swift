@@ -3,10 +3,9 @@
     internal import PushSender
     internal import PushCore
 
-    /// An outbox in PostgreSQL, for any number of hosts.
-    ///
-    /// The database's clock decides what is due, for every host. A transaction that enqueues, in any language, holds the
-    /// devices' rows in `queues` until it ends. Couriers don't wait for them; they skip those devices.
+    /// An outbox in PostgreSQL, for any number of hosts. The database's clock decides what is due, for every host. A
+    /// transaction that enqueues, in any language, holds the devices' rows in `queues` until it ends. Couriers don't wait
+    /// for them; they skip those devices.
     final class PostgresStore: OutboxStore {
         let clock: OutboxClock
         let pool: PostgresPool
@@ -20,10 +19,8 @@
         /// The number of leases taken since the last turn of generations.
         let takenSinceTurn = Locked(0)
 
-        /// - Parameters:
-        ///   - clock: A test's clock, which replaces the database's.
-        ///   - host: The host's clock, used if the database's clock is used.
-        ///   - patience: How long a call keeps trying while the server is unavailable.
+        /// `clock` is a test's clock, which replaces the database's; `host` is the host's, used if the database's is.
+        /// `patience` is how long a call keeps trying while the server is unavailable.
         init(
             _ address: PostgresAddress, clock: OutboxClock? = nil, host: OutboxClock = .system, patience: Duration,
             onWait: @escaping @Sendable (String) -> Void = { _ in }
@@ -101,8 +98,7 @@
         ///     the server's certificate is checked (`verify-full`), unless `sslmode` requests something else.
         ///   - patience: How long a call keeps trying while the server is unavailable. A restart takes seconds, and a
         ///     failover takes up to a minute.
-        ///   - key: The key that authenticates the rows; an empty outbox requires it from then on. `nil` for an outbox
-        ///     without a key.
+        ///   - key: The key that authenticates the rows; an empty outbox requires it from then on. `nil` if it has no key.
         /// - Throws: `connection`, `unreachable`, `foreign`, `otherSchema`, `notPermitted`.
         public convenience init(
             postgres address: String, patience: Duration = .seconds(60), key: OutboxKey? = nil
@@ -110,9 +106,8 @@
             self.init(try await PostgresStore(PostgresAddress(parsing: address), patience: patience), key: key)
         }
 
-        /// - Parameters:
-        ///   - clock: A test's clock, which replaces the database's.
-        ///   - onWait: Called once for each time that the server is unavailable for two seconds, with the reason.
+        /// `clock` is a test's clock, which replaces the database's. `onWait` is called once for each time that the server
+        /// is unavailable for two seconds, with the reason.
         package convenience init(
             postgres address: String, clock: OutboxClock?, patience: Duration = .seconds(60), key: OutboxKey? = nil,
             onWait: @escaping @Sendable (String) -> Void = { _ in }

@@ -135,7 +135,6 @@ struct WrittenContent: Sendable {
 }
 
 /// The number of bytes of content that fit into one push. It depends only on the clear part, so it's known before sealing.
-///
 /// Apple's limit is 4,096 bytes for every push type that runs an extension. Source: Specification 5.
 public struct SizePlan: Hashable, Sendable {
     /// The bytes of the payload outside the envelope's text.

@@ -17,7 +17,6 @@ public final class Sealer: Sendable {
     public let topic: Topic
     private let safeDefault: WireAlert
     private let fit: FitPolicy
-    /// Whether the sealer accepts only hybrid keys.
     package let requiresHybrid: Bool
     /// Nil if messages are anonymous.
     private let contexts: ContextCache?
@@ -133,10 +132,9 @@ public final class Sealer: Sendable {
         return index
     }
 
-    /// Checks, completes, shortens if allowed, and writes content once for all of its devices. Each then only costs sealing.
-    ///
-    /// - Parameter days: How many days these devices keep a retired key, or nil if unknown.
-    /// - Throws: ``SealError/tooLarge(byteCountOver:)`` if it doesn't fit any device.
+    /// Checks, completes, shortens if allowed, and writes content once for all of its devices. Each then only costs
+    /// sealing. `days` is how many days these devices keep a retired key, or nil if unknown. Throws
+    /// ``SealError/tooLarge(byteCountOver:)`` if it doesn't fit any device.
     package func prepare(_ content: Content, keeping days: Int? = nil) throws(SealError) -> PreparedContent {
         var content = content
         try complete(&content, keeping: days)

@@ -25,10 +25,8 @@ package enum DurableFiles {
         return try place(temporary, as: file)
     }
 
-    /// Gives a written file its name, atomically and durably. Returns false if the name is taken.
-    ///
-    /// Uses a link or, if the system or file system refuses links, a rename that never replaces a file. The temporary name
-    /// may still exist afterward.
+    /// Gives a written file its name, atomically and durably; returns false if it's taken. Uses a link or, if the system or
+    /// file system refuses, a rename that never replaces a file. The temporary name may remain.
     package static func place(_ temporary: URL, as file: URL) throws(Failure) -> Bool {
         let (old, new) = (temporary.path(percentEncoded: false), file.path(percentEncoded: false))
         if link(old, new) != 0 {
@@ -159,10 +157,8 @@ package enum DurableFiles {
         try sync(descriptor)
     }
 
-    /// Returns once the written data is on the drive.
-    ///
-    /// On Apple's systems, fsync(2) leaves data in the drive's cache. F_FULLFSYNC doesn't, if the file system supports it
-    /// (fcntl(2) there). It costs milliseconds.
+    /// Returns once the written data is on the drive. On Apple's systems, fsync(2) leaves data in the drive's cache.
+    /// F_FULLFSYNC doesn't, if the file system supports it (fcntl(2) there). It costs milliseconds.
     package static func sync(_ descriptor: Int32) throws(Failure) {
         #if canImport(Darwin)
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
@@ -230,11 +226,8 @@ private func systemRename(_ source: String, _ target: String) -> Int32 { rename(
 
 extension DurableFiles {
     /// Reads at most `limit` bytes from the start of a file, in a single array, so that wiping it wipes everything read.
-    ///
-    /// - Parameters:
-    ///   - anyKind: whether pipes and devices are read, too; they may block.
-    ///   - followsLinks: whether links are followed; otherwise, they fail with `ELOOP`.
-    ///   - isSecret: whether a file that others may read fails with `EPERM`; see ``isExposed(_:)``.
+    /// With `anyKind`, pipes and devices are read, too; they may block. Without `followsLinks`, links fail with `ELOOP`.
+    /// With `isSecret`, a file that others may read fails with `EPERM`; see ``isExposed(_:)``.
     package static func read(
         _ file: URL, limit: Int, anyKind: Bool = false, isSecret: Bool = false, followsLinks: Bool = true
     ) throws(Failure) -> [UInt8] {
@@ -244,8 +237,7 @@ extension DurableFiles {
         return try readAll(descriptor, limit: limit)
     }
 
-    /// Returns a descriptor for reading, which the caller must close. Fails with `EINVAL` if it isn't a regular file, unless
-    /// `anyKind` is true.
+    /// Returns a descriptor to read and close. Without `anyKind`, fails with `EINVAL` if it isn't a regular file.
     static func opened(_ file: URL, anyKind: Bool, followsLinks: Bool = true) throws(Failure) -> Int32 {
         let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK) | (followsLinks ? 0 : O_NOFOLLOW)
         let descriptor = open(file.path(percentEncoded: false), flags)
@@ -258,19 +250,16 @@ extension DurableFiles {
     }
 
     /// Whether a file with a secret is open to others. The user's own file is exposed if anyone else has access. Another
-    /// user's (root's, say) is exposed if more than its group's reading is allowed, which that user chose. Pipes and devices
-    /// never are.
-    ///
-    /// OpenSSH's rule for private keys, slightly stricter.
+    /// user's (root's, say) is exposed if more than its group's reading is allowed, which that user chose. Pipes and
+    /// devices never are. This is OpenSSH's rule for private keys, slightly stricter.
     package static func isExposed(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         return status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o027) != 0
     }
 
-    /// Reads from the descriptor's position to the end, at most `limit` bytes.
-    ///
-    /// Allocates memory for the data, not for the limit. Outgrown buffers are wiped, since they may hold a secret.
+    /// Reads from the descriptor's position to the end, at most `limit` bytes. Allocates memory for the data, not for the
+    /// limit. Outgrown buffers are wiped, since they may hold a secret.
     package static func readAll(_ descriptor: Int32, limit: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: min(limit, firstPiece))
         var count = 0
@@ -312,9 +301,8 @@ extension DurableFiles {
         try sync(folder: file.deletingLastPathComponent())
     }
 
-    /// Removes an incomplete last line that a killed process left behind.
-    ///
-    /// - Parameter limit: the longest line in bytes; a longer one counts as damaged and is left alone.
+    /// Removes an incomplete last line that a killed process left behind. A line of more than `limit` bytes counts as
+    /// damaged and is left alone.
     package static func cutUnfinishedLine(of file: URL, limit: Int) throws(Failure) {
         let descriptor = open(file.path(percentEncoded: false), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else {
@@ -344,10 +332,8 @@ package struct LineReader: ~Copyable {
     private var piece: ArraySlice<UInt8> = []
     private var byteCount = 0
 
-    /// - Parameters:
-    ///   - limit: a longer line is truncated to one byte more than this.
-    ///   - totalLimit: a file with more bytes fails with `EFBIG`.
-    ///   - anyKind: whether pipes and devices are read, too; they may block.
+    /// Truncates a line longer than `limit` to one byte more than that. A file with more than `totalLimit` bytes fails with
+    /// `EFBIG`. With `anyKind`, pipes and devices are read, too; they may block.
     package init(_ file: URL, limit: Int, totalLimit: Int = .max, anyKind: Bool = false) throws(DurableFiles.Failure) {
         descriptor = try DurableFiles.opened(file, anyKind: anyKind)
         self.limit = limit
@@ -402,10 +388,8 @@ extension DurableFiles {
     }
 
     /// Returns why others can put files into a folder, so that its contents need not be this user's; nil if nobody can, or
-    /// if there is no folder. Links are followed.
-    ///
-    /// A folder that root owns is as safe as one's own. Sticky folders aren't safe: nobody can remove another user's file
-    /// there, but anyone can be the first to create one.
+    /// if there is no folder. Links are followed. A folder that root owns is as safe as one's own. Sticky folders aren't
+    /// safe: nobody can remove another user's file there, but anyone can be the first to create one.
     package static func stranger(in folder: URL) -> Stranger? {
         var facts = stat()
         guard stat(folder.path(percentEncoded: false), &facts) == 0 else { return nil }

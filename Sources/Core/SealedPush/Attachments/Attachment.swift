@@ -1,6 +1,5 @@
 extension Content {
     /// A picture, sound, or movie that belongs to a message and is stored on the web, encrypted or not.
-    ///
     /// Source: Specification 14.
     public struct Attachment: Hashable, Sendable {
         /// An ID that is unique within the message: 1 to 64 bytes.
@@ -120,9 +119,7 @@ public struct AttachmentThumbnail: Hashable, Sendable {
     }
 }
 
-/// The file types that iOS shows in a notification.
-///
-/// Source: Apple, "UNNotificationAttachment", supported file types.
+/// The file types that iOS shows in a notification. Source: Apple, "UNNotificationAttachment", supported file types.
 public enum MediaType: String, Sendable, CaseIterable {
     /// AIFF audio.
     case aiff = "audio/aiff"

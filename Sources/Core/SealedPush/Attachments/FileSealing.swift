@@ -87,10 +87,8 @@ package struct SealedFileLayout: Hashable, Sendable {
     }
 }
 
-/// Checks and decrypts a file as it arrives, in 128 KiB of memory regardless of its length.
-///
-/// Don't use any output until ``finish()`` returns. Not safe for concurrent use.
-/// Source: Specification 14.3.
+/// Checks and decrypts a file as it arrives, in 128 KiB of memory regardless of its length. Don't use any output until
+/// ``finish()`` returns. Not safe for concurrent use. Source: Specification 14.3.
 package struct RemoteFileOpening: ~Copyable {
     private let file: RemoteFile
     private var hash: BLAKE2bStream?
@@ -105,9 +103,8 @@ package struct RemoteFileOpening: ~Copyable {
         chunks = SealedChunks(key: key, sealedByteCount: file.byteCount)
     }
 
-    /// Takes any number of the file's next bytes, and lends the bytes that they open to `body`, in order.
-    ///
-    /// Throws as soon as an error is found or `body` throws. Don't pass more bytes after that.
+    /// Takes any number of the file's next bytes, and lends the bytes that they open to `body`, in order. Throws as soon as
+    /// an error is found or `body` throws. Don't pass more bytes after that.
     package mutating func take(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {

@@ -47,8 +47,7 @@ package enum NetworkHost: Hashable, Sendable {
         }
     }
 
-    /// Whether this is an address in 198.18.0.0/15, which is reserved for network tests (RFC 2544). Some VPN apps return
-    /// such addresses in place of a name's real one.
+    /// Whether it's in 198.18.0.0/15, reserved for network tests (RFC 2544). Some VPN apps return one as a name's address.
     package var isFakeIP: Bool {
         guard case .address(let address) = self else { return false }
         return address.bytes.count == 4 && address.bytes[0] == 198 && address.bytes[1] & 0xfe == 18
@@ -65,8 +64,7 @@ package struct IPAddress: Hashable, Sendable {
     package let bytes: [UInt8]
     package var isV4: Bool { bytes.count == 4 }
 
-    /// Parses every spelling that the system's resolver accepts: `127.1`, `0x7f000001`, and `2130706433` are all the same
-    /// address.
+    /// Parses every spelling that the system's resolver accepts: `127.1`, `0x7f000001`, and `2130706433` are one address.
     package init?(text: String) {
         var v4 = in_addr()
         var v6 = in6_addr()

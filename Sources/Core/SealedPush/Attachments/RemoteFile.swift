@@ -8,8 +8,7 @@ internal import PushCore
 
 /// A file on the web, and the hash that identifies it. Source: Specification 14.1.
 public struct RemoteFile: Hashable, Sendable {
-    /// The file's URL: `https`, with a host but without user or password, at most 2,048 bytes. Receivers decide for
-    /// themselves whether to fetch it.
+    /// The URL: `https`, with a host but no user or password, at most 2,048 bytes. Receivers decide whether to fetch it.
     public var url: URL
     /// The stored size in bytes; for encrypted files, of the ciphertext.
     public var byteCount: Int
@@ -60,8 +59,7 @@ extension RemoteFile {
         return members
     }
 
-    /// Whether a device may fetch it: by `https` or, in a rehearsal, by `http` from a loopback host. Apps decide whether to
-    /// allow private addresses.
+    /// Whether a device may fetch it: by `https` or, in a rehearsal, loopback `http`. Apps may allow private addresses.
     package var isFetchable: Bool {
         NetworkHost(url).map { url.scheme?.lowercased() == "https" || $0.isLoopback } ?? false
     }
@@ -84,8 +82,7 @@ extension RemoteFile {
 
 /// The key of one encrypted file: 32 random bytes, used for that file only.
 ///
-/// Its bytes are wiped with the last reference; printing or reflecting a key doesn't reveal them. They travel inside the
-/// sealed content.
+/// Its bytes travel in the sealed content and are wiped with the last reference. Printing or reflecting a key reveals none.
 public final class AttachmentKey: Sendable {
     private let bytes: WipedBytes
 

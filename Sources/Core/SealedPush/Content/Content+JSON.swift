@@ -28,8 +28,7 @@ extension Content {
         }
     }
 
-    /// Reads content that is to be sealed from JSON that was already parsed, no deeper than
-    /// ``JSONReader/maximumDepth``.
+    /// Reads content that is to be sealed from JSON that was already parsed, no deeper than ``JSONReader/maximumDepth``.
     package init(members: consuming JSONMembers) throws(ContentError) { try self.init(members, isLenient: false) }
 
     private init(_ members: consuming JSONMembers, isLenient: Bool) throws(ContentError) {
@@ -213,7 +212,6 @@ extension ContentError: CustomStringConvertible {
 }
 
 extension ContentError {
-    /// Returns the error for a value that isn't allowed at this path.
     static func unusable(_ value: JSONValue, at path: String) -> ContentError {
         value == .null ? .null(path) : .invalid(path)
     }

@@ -32,16 +32,14 @@ public struct Content: Hashable, Sendable {
     public var relevanceScore: Double?
     /// Any data for the app itself.
     public var data: JSONValue?
-    /// Pictures, sounds, and movies in display order; at most 16, each with its own ID.
-    ///
-    /// In opened content, only those that could be read; of several with one ID, the first. An unreadable attachment is
-    /// dropped without affecting the text. Source: Specification 14.
+    /// Pictures, sounds, and movies in display order; at most 16, each with its own ID. In opened content, only those that
+    /// could be read; of several with one ID, the first. An unreadable attachment is dropped without affecting the text.
+    /// Source: Specification 14.
     public var attachments: [Attachment] = []
     /// The location of the whole content, if this is only its first part: see ``Overflow``.
     public var overflow: Overflow?
-    /// A chart for the device to draw. In opened content, also nil if this version can't read the value.
-    ///
-    /// Sealing throws ``ContentError/invalid(_:)`` for a chart that breaks a limit of ``PushChart``.
+    /// A chart for the device to draw. In opened content, also nil if this version can't read the value. Sealing throws
+    /// ``ContentError/invalid(_:)`` for a chart that breaks a limit of ``PushChart``.
     public var chart: PushChart?
     /// The person who wrote the message. In opened content, also nil if this version can't read the value.
     public var person: Person?
@@ -51,7 +49,6 @@ public struct Content: Hashable, Sendable {
     /// read, which loses the receipt but never the text. Source: Specification 16.1.
     public var receipt: ReceiptRequest?
     /// Whether `{{name}}` in title, subtitle, and body stands for a value only the device knows. Source: Specification 17.
-    ///
     /// False unless the sender sets it: the text of any other message is shown as it is, including its braces.
     public var isTemplate = false
     /// Members that this version doesn't know; kept for the app.

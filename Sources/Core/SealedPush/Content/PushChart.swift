@@ -6,9 +6,8 @@ internal import PushCore
 public struct PushChart: Hashable, Sendable {
     /// How the points are drawn.
     public var kind: Kind
-    /// The values, evenly spaced, oldest first; nil is a gap. At most 1,024, at least one of which isn't nil.
-    ///
-    /// Differences smaller than a billionth of the greatest value aren't drawn.
+    /// The values, evenly spaced, oldest first; nil is a gap. At most 1,024, at least one of which isn't nil. Differences
+    /// smaller than a billionth of the greatest value aren't drawn.
     public var points: [Double?]
     /// The labels below the points: evenly spread, the first below the first point and the last below the last. At most 16,
     /// each with at most 48 bytes. Labels that would overlap are omitted.

@@ -32,7 +32,6 @@ extension Content {
         withdrawal = Withdrawal(target, isFiltered: isFiltered)
     }
 
-    /// Whether it travels in a background push.
     package var isBackground: Bool { withdrawal?.isFiltered == false }
 
     /// Specification 21.2.

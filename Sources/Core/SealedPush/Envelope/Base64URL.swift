@@ -117,7 +117,6 @@ package enum Base64URL {
         return word
     }
 
-    /// Writes the first bytes of a word.
     private static func put(_ word: UInt64, into bytes: UnsafeMutableRawBufferPointer, at place: Int, count: Int) {
         if place + 8 <= bytes.count {
             // The bytes after them are overwritten by the next word.

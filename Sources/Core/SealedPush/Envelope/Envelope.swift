@@ -54,10 +54,8 @@ extension Envelope {
         return Envelope(suite: suite, bytes: bytes)
     }
 
-    /// Writes the plaintext into `plaintext`, which has ``plaintextByteCount`` bytes. Returns false if it doesn't open under
-    /// these keys.
-    ///
-    /// - Parameter sender: the required sender; nil if the suite doesn't prove one.
+    /// Writes the plaintext into `plaintext`, which has ``plaintextByteCount`` bytes. Returns false if it doesn't open
+    /// under these keys. `sender` is the required sender; nil if the suite doesn't prove one.
     func open(
         with identity: DevicePrivateKey, from sender: SenderPublicKey?, info: EnvelopeInfo,
         into plaintext: UnsafeMutableRawBufferPointer

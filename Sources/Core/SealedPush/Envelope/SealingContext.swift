@@ -1,8 +1,7 @@
 package import PushCore
 
-/// A sender's HPKE context with its envelopes' header. Seals any number of plaintexts for one device.
-///
-/// Wiped on deallocation. Thread-safe. Source: Specification 3.4 and 3.5.
+/// A sender's HPKE context with its envelopes' header. Seals any number of plaintexts for one device. Wiped on
+/// deallocation. Thread-safe. Source: Specification 3.4 and 3.5.
 package struct SealingContext: ~Copyable, Sendable {
     private let suite: Envelope.Suite
     private let hpke: HPKEContext
@@ -30,9 +29,8 @@ package struct SealingContext: ~Copyable, Sendable {
         self.hpke = hpke
     }
 
-    /// Seals padded plaintext. A `number` given for a known-answer test must not be used for another plaintext.
-    ///
-    /// - Parameter random: fresh random bytes for the number, which must not be used for anything else.
+    /// Seals padded plaintext. A `number` given for a known-answer test must not be used for another plaintext. `random` is
+    /// fresh bytes for the number, which must not be used for anything else.
     package func seal(
         _ plaintext: [UInt8], number: HPKENumber? = nil, random: Bytes16 = SecureRandom.pair().0
     ) -> Envelope {

@@ -1,19 +1,16 @@
 internal import PushCore
 
 extension Envelope {
-    /// An envelope's algorithms, identified by its first byte. There is no other algorithm agility.
-    ///
-    /// Defines the header's layout, the types of keys, and how to seal and open. Other code asks the suite rather than
-    /// defining lengths or offsets. A class, since each envelope has one and copies should be free. Source: Specification 3.
+    /// An envelope's algorithms, identified by its first byte. There is no other algorithm agility. Defines the header's
+    /// layout, the types of keys, and how to seal and open. Other code asks the suite rather than defining lengths or
+    /// offsets. A class, since each envelope has one and copies should be free. Source: Specification 3.
     package final class Suite: Sendable {
         /// The first byte.
         package let identifier: UInt8
         package let name: StaticString
-        /// The algorithm of its devices' keys.
         package let recipientKeys: KeyAlgorithm
         /// The algorithm of its senders' keys; nil if it doesn't prove who sealed.
         let senderKeys: KeyAlgorithm?
-        /// The length of the encapsulated key, in bytes.
         let encByteCount: Int
         /// The number of bytes by which the sealed part is longer than the plaintext.
         let tagByteCount: Int
@@ -125,8 +122,7 @@ extension Envelope.Suite {
             seal: { SealedBox.seal($0, to: $1.x25519, into: $2) },
             open: { SealedBox.open($0, with: $1.x25519, into: $2) }))
 
-    /// All known suites, the one for new keys first. Overridden only in tests; this keeps a parameter out of every
-    /// signature.
+    /// All known suites, the one for new keys first. Overridden only in tests, which saves a parameter in every signature.
     @TaskLocal package static var known: [Envelope.Suite] = [.authenticated, .anonymous, .hybrid]
 
     /// Returns the suite for a recipient and a sender, or nil if there is none, as for a hybrid key without a sender.

@@ -1,6 +1,5 @@
-/// An object's members in their original order, to be taken one by one so that only unknown members remain.
-///
-/// A list, since messages and orders have few members: searching their names takes less time than hashing one.
+/// An object's members in their original order, to be taken one by one so that only unknown members remain. A list, since
+/// messages and orders have few members: searching their names takes less time than hashing one.
 package struct JSONMembers: Sendable {
     private var members: [(name: String, value: Value)] = []
 
@@ -47,9 +46,8 @@ package struct JSONMembers: Sendable {
         return nil
     }
 
-    /// Whether no member has this name or a canonically equivalent one.
-    ///
-    /// - Parameter names: empty at first. Receives the names once there are so many that hashing is faster than searching.
+    /// Whether no member has this name or a canonically equivalent one. `names` is empty at first. It receives the names
+    /// once there are so many that hashing is faster than searching.
     func isNew(_ name: String, _ names: inout Set<String>) -> Bool {
         if members.count < Self.listedNameCount { return members.allSatisfy { $0.name != name } }
         if members.count == Self.listedNameCount { names = Set(members.map(\.name)) }

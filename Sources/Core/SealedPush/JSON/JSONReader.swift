@@ -1,10 +1,9 @@
 internal import PushCore
 
-/// Parses untrusted text as strict JSON (RFC 8259) in one pass, with stack and memory bounded by its length.
-///
-/// The rules apply to contents, payloads, push files, and all our own files. Nesting is limited. A name may appear only once
-/// in an object, even in canonically equivalent forms. Text must be UTF-8 without lone surrogates. A number is an Int64 or
-/// else a finite Double. Source: Specification 4.4, 4.5.
+/// Parses untrusted text as strict JSON (RFC 8259) in one pass, with stack and memory bounded by its length. The rules
+/// apply to contents, payloads, push files, and all our own files. Nesting is limited. A name may appear only once in an
+/// object, even in canonically equivalent forms. Text must be UTF-8 without lone surrogates. A number is an Int64 or else a
+/// finite Double. Source: Specification 4.4, 4.5.
 package struct JSONReader {
     /// The maximum nesting depth of arrays and objects in content; the outermost level is 1.
     package static let maximumDepth = 16
@@ -33,11 +32,8 @@ package struct JSONReader {
         return try? members(bytes, maximumDepth: maximumDepth).dictionary
     }
 
-    /// Returns the members of the single object in `bytes`, to be taken one by one.
-    ///
-    /// - Parameters:
-    ///   - bytes: the text; contiguous storage, as in arrays and buffers, avoids a copy.
-    ///   - isForSealing: whether an integer beyond Int64 is an error, since a sender must not change it.
+    /// Returns the members of the single object in `bytes`, to be taken one by one. Contiguous storage, as in arrays and
+    /// buffers, avoids a copy. With `isForSealing`, an integer beyond Int64 is an error: a sender must not change it.
     package static func members(
         _ bytes: some Collection<UInt8>, maximumDepth: Int = maximumDepth, isForSealing: Bool = false
     ) throws(JSONFault) -> JSONMembers {

@@ -1,9 +1,7 @@
 internal import PushCore
 
-/// Writes compact JSON (RFC 8259) into bytes.
-///
-/// Our own writer, since content and payload are written for every push, and Foundation's encoder alone would take longer
-/// than the whole sealing (Docs/Decisions/0004-json.md).
+/// Writes compact JSON (RFC 8259) into bytes. Our own writer, since content and payload are written for every push, and
+/// Foundation's encoder alone would take longer than the whole sealing (Docs/Decisions/0004-json.md).
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
 
@@ -198,7 +196,6 @@ package struct JSONWriter {
 /// The characters of a JSON string that need an escape, and those that don't.
 package enum JSONCharacters {
     /// Returns the index of the first byte that needs an escape, or the end. Checks eight bytes per step.
-    ///
     /// Source: RFC 8259 section 7; Hacker's Delight, chapter 6.
     package static func endOfPlain(_ characters: UnsafeRawBufferPointer, from start: Int) -> Int {
         let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)

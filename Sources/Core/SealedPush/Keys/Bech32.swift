@@ -66,9 +66,8 @@ package enum Bech32 {
         } ?? 0
     }
 
-    /// Returns the bytes that `text` encodes, if it has this form.
-    ///
-    /// - Parameter others: other forms that are allowed here. Text longer than 90 characters and all of them is rejected.
+    /// Returns the bytes that `text` encodes, if it has this form. `others` are other forms that are allowed here; text
+    /// longer than 90 characters and all of them is rejected.
     package static func decode(
         _ text: UnsafeRawBufferPointer, as form: Form, among others: [Form] = []
     ) throws(KeyTextError) -> WipedBytes {

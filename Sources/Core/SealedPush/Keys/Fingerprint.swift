@@ -35,9 +35,7 @@ public struct Fingerprint: Hashable, Sendable {
         hash = BLAKE2b.hash(Self.label + [0] + Array(kind.utf8) + [0] + bytes, byteCount: 32)
     }
 
-    /// Six groups of five digits: 99.6 bits.
-    ///
-    /// The same in every language. Use this form on the telephone and for two screens side by side.
+    /// Six groups of five digits: 99.6 bits, the same in every language, for the telephone and two screens side by side.
     public var digits: [String] {
         (0..<6).map { group in
             let number = hash[5 * group..<5 * group + 5].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
@@ -46,9 +44,8 @@ public struct Fingerprint: Hashable, Sendable {
         }
     }
 
-    /// Twelve English words from a list of 256: 96 bits.
-    ///
-    /// They are derived from the same bytes as the first groups of digits. Comparing either form in full is enough.
+    /// Twelve English words from a list of 256: 96 bits. They are derived from the same bytes as the first groups of
+    /// digits. Comparing either form in full is enough.
     public var words: [String] { hash[..<12].map { FingerprintWords.list[Int($0)] } }
 
     private static let label = Array("sealedpush/v1 fingerprint".utf8)
@@ -59,10 +56,9 @@ extension Fingerprint: CustomStringConvertible {
     public var description: String { digits.joined(separator: " ") }
 }
 
-/// The 256 words of a ``Fingerprint``: word n represents the byte n.
-///
-/// Each has four to six letters. They are sorted, differ in their first four letters, and any two are at least two letters
-/// apart. The list can never change, since both ends must show the same words. Source: Specification 12.5.
+/// The 256 words of a ``Fingerprint``: word n represents the byte n. Each has four to six letters. They are sorted, differ
+/// in their first four letters, and any two are at least two letters apart. The list can never change, since both ends must
+/// show the same words. Source: Specification 12.5.
 enum FingerprintWords {
     static let list: [String] = text.split { $0 == " " || $0 == "\n" }.map(String.init)
 
@@ -88,8 +84,7 @@ enum FingerprintWords {
 
 /// The first four bytes of SHA-256 over a public key, to tell keys apart on a screen and in a log.
 ///
-/// It never travels with a push. Anyone can create a key with a given ID, so a matching ID isn't proof.
-/// Source: Specification 3.2.
+/// It never travels with a push. Anyone can make a key with a given ID, so a match isn't proof. Source: Specification 3.2.
 public struct KeyID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 

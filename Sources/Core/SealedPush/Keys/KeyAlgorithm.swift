@@ -60,7 +60,6 @@ package final class KeyAlgorithm: Sendable {
                 + scalar.withBytes { X25519.publicKey(of: $0).bytes }
         }, scalar: Seed.expandDeviceScalar)
 
-    /// Whether this process can use such keys.
     var isAvailable: Bool { self != .hybrid || MLKEM768.isAvailable }
 
     /// Keys of authorities and enrollments. Source: Specification 8.6.

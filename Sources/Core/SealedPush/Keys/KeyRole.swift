@@ -74,8 +74,7 @@ public typealias SenderPrivateKey = PrivateKey<SenderRole>
 
 /// An app's authority, which signs its ``SenderSet``. Its text begins with `PUSH-AUTHORITY-SECRET-KEY-1`.
 ///
-/// Keep it on a machine that isn't connected to the network: whoever has it determines the senders that every device of the
-/// app trusts.
+/// Keep it on an offline machine: whoever has it determines the senders that every device of the app trusts.
 public typealias AuthorityPrivateKey = PrivateKey<AuthorityRole>
 
 /// A device's enrollment key, which signs its ``DeviceRecord``. Its text begins with `PUSH-ENROLLMENT-SECRET-KEY-1`.
@@ -137,7 +136,6 @@ extension KeyKind {
         return algorithms.filter { seen.insert($0).inserted }
     }
 
-    /// Returns the forms that a key's text may have.
     func forms(isSecret: Bool) -> [Bech32.Form] {
         algorithms.map { algorithm in
             isSecret

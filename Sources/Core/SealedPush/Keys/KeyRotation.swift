@@ -24,9 +24,8 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The key that is waiting to replace another one.
     package var unconfirmed: Member? { active.first { $0.life.confirmed == nil } }
 
-    /// Inserts a new key before the others and returns its life; returns nil and changes nothing if one is unconfirmed.
-    ///
-    /// It is newer than all others even if the clock was set back, since keys are used for sealing in that order. A key that
+    /// Inserts a new key before the others and returns its life; returns nil and changes nothing if one is unconfirmed. It
+    /// is newer than all others even if the clock was set back, since keys are used for sealing in that order. A key that
     /// doesn't replace another is confirmed at once.
     package mutating func add(_ key: Key, at now: Timestamp) -> KeyLife? {
         guard unconfirmed == nil else { return nil }
@@ -41,8 +40,7 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         change(key) { if $0.state == .active { $0.confirm(at: max(moment, $0.created)) } }
     }
 
-    /// Retires all active keys that are older than the newest confirmed one, as of its confirmation.
-    /// Returns them, newest first.
+    /// Retires and returns, newest first, all active keys older than the newest confirmed one, as of its confirmation.
     @discardableResult
     package mutating func retireReplaced() -> [Key] {
         guard let confirmed, let moment = confirmed.life.confirmed,
@@ -62,9 +60,8 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         body(&members[index].life)
     }
 
-    /// Whether the key in use is old enough to be replaced. Always false while a key is unconfirmed.
-    ///
-    /// - Parameter age: in seconds; nil if keys aren't rotated by age.
+    /// Whether the key in use is old enough to be replaced. Always false while a key is unconfirmed. `age` is in seconds;
+    /// nil if keys aren't rotated by age.
     package func isRotationDue(olderThan age: Int64?, at now: Timestamp) -> Bool {
         guard let age, unconfirmed == nil, let newest = active.first else { return false }
         return now.seconds(since: newest.life.created) >= age
@@ -103,9 +100,8 @@ package enum RotationRules {
 }
 
 extension DeviceRecord {
-    /// Signs a device's next record, with its newest 16 active keys and a lifetime of 400 days.
-    ///
-    /// - Parameter last: the highest known counter of this device; nil before its first record.
+    /// Signs a device's next record, with its newest 16 active keys and a lifetime of 400 days. `last` is the highest known
+    /// counter of this device; nil before its first record.
     package init(
         of rotation: KeyRotation<DevicePublicKey>, topic: Topic, after last: UInt64?,
         keeps: Int = RotationRules.keeps, at now: Timestamp, signedBy key: EnrollmentPrivateKey

@@ -123,9 +123,8 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
         self.secret = secret
     }
 
-    /// Lends the secret text, as ASCII, while `body` runs. It is wiped afterward and must not escape.
-    ///
-    /// Use this only to store a key: whoever has this text has the key.
+    /// Lends the secret text, as ASCII, while `body` runs. It is wiped afterward and must not escape. Use this only to
+    /// store a key: whoever has this text has the key.
     public func withSecretText<Answer: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {

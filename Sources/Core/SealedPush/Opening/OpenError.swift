@@ -1,7 +1,6 @@
 /// The reason why a push didn't open. The codes are stable: logs, `--json`, and receipts contain them.
 ///
-/// They are for the app, its log, and its operator. A person always sees the same: the safe default.
-/// Source: Specification 6.
+/// They are for the app, its log, and its operator. A person always sees the safe default. Source: Specification 6.
 public enum OpenError: String, Error, CaseIterable, Sendable {
     /// There is no field, or it isn't base64url, or it isn't an envelope.
     case malformed

@@ -24,9 +24,7 @@ public struct Opener: Sendable {
         info = EnvelopeInfo(topic: topic)
     }
 
-    /// Opens one envelope.
-    ///
-    /// Doesn't detect repeats, which is the ledger's job: an opener accepts the same envelope again.
+    /// Opens one envelope. Doesn't detect repeats, which is the ledger's job: an opener accepts the same envelope again.
     public func open(_ envelope: Envelope, at now: Timestamp) throws(Refusal) -> OpenedContent {
         try open(candidates(for: envelope, at: now), at: now)
     }

@@ -1,5 +1,4 @@
 /// A reason why iOS doesn't start the extension for a push, so that it isn't opened. Depends only on the payload's `aps`.
-///
 /// Source: Apple, "Modifying content in newly delivered notifications".
 public enum StartFault: String, Sendable, CaseIterable {
     /// No title, subtitle, or body.

@@ -63,9 +63,8 @@ public struct ReceiptID: Hashable, Sendable, CustomStringConvertible {
     package static let byteCount = 16
 }
 
-/// The address for receipts: a URL of at most 256 bytes. Source: Specification 16.1.
-///
-/// `https`, or `http` only to this machine, which works only in the simulator.
+/// The address for receipts: a URL of at most 256 bytes. It has `https`, or `http` only to this machine, which works only
+/// in the simulator. Source: Specification 16.1.
 public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
     /// The URL as given.
     public let description: String

@@ -1,7 +1,6 @@
 internal import PushCore
 
 /// The device's side of a challenge, which proves to a server that the device holds a recipient's key.
-///
 /// Source: Specification 11.5.
 public enum Challenge {
     /// Answers a challenge if a trusted sender sent it to this very device.
@@ -100,7 +99,6 @@ extension ArmouredText {
 }
 
 /// A reason why a challenge isn't answered, or an answer isn't proof. The codes are stable. Contains no part of the input.
-///
 /// Source: Specification 11.5.
 public enum ChallengeError: String, Error, CaseIterable, Sendable {
     /// Not in the form of a challenge or an answer.

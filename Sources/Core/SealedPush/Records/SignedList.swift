@@ -2,9 +2,8 @@ import PushCore
 
 /// Keys that another key vouches for by its signature: a ``DeviceRecord`` or a ``SenderSet``.
 ///
-/// A value always has a valid signature of the signer it names; whether that is the right signer is decided by
-/// ``check(pinned:topic:replacing:at:)``. It contains no secrets. Its text has at most 10,939 characters.
-/// Source: Specification 11.
+/// A value always has a valid signature of the signer it names; ``check(pinned:topic:replacing:at:)`` decides whether that
+/// is the right signer. It contains no secrets. Its text has at most 10,939 characters. Source: Specification 11.
 public struct SignedList<Role: ListedRole>: Hashable, Sendable {
     /// The key that signed it.
     public let signer: PublicKey<Role.Signer>
@@ -24,14 +23,11 @@ public struct SignedList<Role: ListedRole>: Hashable, Sendable {
     let bytes: [UInt8]
 }
 
-/// A device's recipients, signed by its enrollment key, from which a server learns its keys.
-///
-/// `EnrolledDevice` of PushSender checks it at the right times. Source: Specification 11, type 1.
+/// A device's recipients, signed by its enrollment key, from which a server learns its keys. `EnrolledDevice` of PushSender
+/// checks it at the right times. Source: Specification 11, type 1.
 public typealias DeviceRecord = SignedList<DeviceRole>
 
-/// An app's senders, signed by its authority, from which a device learns whom to trust.
-///
-/// Source: Specification 11, type 2.
+/// An app's senders, signed by its authority, from which a device learns whom to trust. Source: Specification 11, type 2.
 public typealias SenderSet = SignedList<SenderRole>
 
 extension DeviceRecord {
@@ -134,8 +130,7 @@ extension SignedList {
     ///   - signer: a device's enrollment key, as pinned within the app's login, or the app's own authority, compiled into
     ///     it; never taken from the list itself.
     ///   - topic: the app's own topic.
-    ///   - known: the newest list so far by any signer that is still pinned, stored with the keys. A list for another topic
-    ///     is ignored.
+    ///   - known: the newest list so far by any pinned signer, stored with the keys; ignored if it's for another topic.
     ///   - now: the time now.
     /// - Throws: in this order, `foreignSigner`, `otherTopic`, `expired`, `notYetValid`, `rolledBack`, `conflicting`.
     public func check(
@@ -197,7 +192,6 @@ enum ListForm {
 /// The increasing counters of signed records: a device's in its records, an authority's in its sender sets.
 package enum RecordCounter {
     /// Returns one more than the last counter, but at least the time in seconds since 1970. Source: Specification 11.1.5.
-    ///
     /// The time is needed after a restored backup or copied folder. Its last counter is older than the one that servers and
     /// apps have seen, and they reject lower counters. The clock provides a higher one without asking them, since no one
     /// signs more than once per second for long.
@@ -246,7 +240,6 @@ extension [UInt8] {
 }
 
 /// A reason why a signed record isn't accepted or can't be created. The codes are stable. Contains no part of the record.
-///
 /// Source: Specification 11.3.
 public enum RecordError: String, Error, CaseIterable, Sendable {
     /// Not in the form of Specification 11.1.
@@ -353,9 +346,8 @@ public struct TrustedSenders: Hashable, Sendable {
         self.authorities = authorities
     }
 
-    /// Returns the senders that are trusted now, in the order of trying.
-    ///
-    /// - Parameter set: the newest set that the device has accepted, from its key store.
+    /// Returns the senders that are trusted now, in the order of trying. `set` is the newest set that the device has
+    /// accepted, from its key store.
     package func senders(following set: SenderSet?, topic: Topic, at now: Timestamp) -> [SenderPublicKey] {
         // A set by an authority that the app no longer pins is ignored.
         guard let set, authorities.contains(set.authority), set.topic == topic else { return senders }
@@ -365,8 +357,7 @@ public struct TrustedSenders: Hashable, Sendable {
         } catch { return [] }
     }
 
-    /// Checks whether to accept a set: signed by a pinned authority, for this app, valid now, and not older than the known
-    /// one.
+    /// Checks whether to accept a set: signed by a pinned authority, for this app, valid, and no older than the known one.
     public func check(
         _ set: SenderSet, topic: Topic, replacing known: SenderSet?, at now: Timestamp
     ) throws(RecordError) {

@@ -83,7 +83,6 @@ struct Path: Sendable {
     }
     mutating func close() { elements.append(.close) }
 
-    /// A line from the first point to the last.
     static func polyline(_ points: [Point]) -> Path {
         var path = Path()
         for (index, point) in points.enumerated() {

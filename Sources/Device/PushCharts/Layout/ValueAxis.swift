@@ -10,10 +10,7 @@ struct ValueAxis: Sendable {
     let ticks: [Double]
     private let step: Double
 
-    /// - Parameters:
-    ///   - values: At least one value.
-    ///   - includesZero: Whether the axis always includes zero.
-    ///   - isTight: Whether the axis ends at the lowest and highest values, without ticks.
+    /// Covers one value or more, and zero if `includesZero`. If `isTight`, ends at the lowest and highest, without ticks.
     init(_ values: [Double], includesZero: Bool, isTight: Bool) {
         let values = values.map(Self.bounded) + (includesZero ? [0] : [])
         var low = values.min() ?? 0

@@ -17,7 +17,6 @@ package struct DeviceEnvironment: Sendable {
     package var senders: [SenderPublicKey] = []
     /// Takes the place of every container, on a test's device.
     package var onlyContainer: URL?
-    /// The app's notifications.
     package var center: @Sendable () -> UNUserNotificationCenter = { .current() }
     /// Asks the system to let the process run until the block returns; if it no longer can, calls the block again with true.
     package var activity: @Sendable (@escaping @Sendable (_ isExpired: Bool) -> Void) -> Void = { work in

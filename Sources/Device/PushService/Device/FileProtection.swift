@@ -14,10 +14,8 @@ package enum FileProtection: Sendable {
     /// Readable from the first unlock after a restart, like the key that opens messages.
     case fromFirstUnlock
 
-    /// Makes a folder and its parents unless it exists, and sets its class.
-    ///
-    /// Costs one lookup if the class is already set. If it can't be set, the folder keeps its container's class, which is
-    /// better than losing a message.
+    /// Makes a folder and its parents unless it exists, and sets its class. Costs one lookup if the class is already set.
+    /// If it can't be set, the folder keeps its container's class, which is better than losing a message.
     package func ensureFolder(_ folder: URL) throws(DurableFiles.Failure) {
         do throws(DurableFiles.Failure) {
             try DurableFiles.ensureFolder(folder)
@@ -82,10 +80,8 @@ public enum SharedContainer: Sendable {
     package static let subfolderName = "SealedPush"
 }
 
-/// Files, one per key, that tell the app under which keys an authenticated message has opened in the extension.
-///
-/// The extension only reads keys, so it can't confirm one. Several processes may mark a key at once. Source: Specification
-/// 13.2.
+/// Files, one per key, that tell the app under which keys an authenticated message has opened in the extension, which only
+/// reads keys, so it can't confirm one. Several processes may mark a key at once. Source: Specification 13.2.
 package struct ConfirmationMarkers: Sendable {
     private let root: URL
 

@@ -62,10 +62,8 @@ struct KeyChange {
     }
 
     /// Returns the newest record. Signs one of the active keys, newest first, unless the current one will do for a while.
-    ///
-    /// - Parameters:
-    ///   - known: The newest record that the server has, signed by this device's own key. The new counter is higher.
-    ///   - isWanted: Whether to sign a record in any case.
+    /// `known` is the newest record that the server has, signed by this device's own key; the new counter is higher. With
+    /// `isWanted`, it signs a record in any case.
     mutating func signRecord(
         above known: DeviceRecord? = nil, anyway isWanted: Bool = false
     ) throws(KeyChangeError) -> DeviceRecord {

@@ -134,9 +134,8 @@ extension OwnDevice {
     private static let attemptCount = 16
 }
 
-/// Where a device's keys are stored. The app and its extension use the same source.
-///
-/// There is only one kind, because keys are read where they are changed: Docs/Decisions/0034-keys-in-the-keychain.md.
+/// Where a device's keys are stored. The app and its extension use the same source. There is only one kind, because keys
+/// are read where they are changed: Docs/Decisions/0034-keys-in-the-keychain.md.
 public struct KeySource: Sendable {
     /// Nil if the device has no keychain.
     let items: @Sendable (DeviceEnvironment) -> (any SecretItems)?

@@ -1,16 +1,13 @@
 internal import PushCore
 internal import SealedPush
 
-/// A device's store for small secrets, each under a name: Apple's keychain, or memory.
-///
-/// The boundary between the life of keys, which is the same everywhere, and the system. Called from several threads and
-/// processes at once. Each call is atomic, two calls never are, and a process may be killed between them.
+/// A device's store for small secrets, each under a name: Apple's keychain, or memory. The boundary between the life of
+/// keys, which is the same everywhere, and the system. Called from several threads and processes at once. Each call is
+/// atomic, two calls never are, and a process may be killed between them.
 package protocol SecretItems: Sendable {
-    /// Returns the names and attributes of the items, without their secrets. An item that is added or removed meanwhile may
-    /// be missing, because Apple doesn't promise that a listing shows one moment.
-    ///
-    /// Before the device's first unlock, this may throw `locked`, or it may leave out some or all items; the system
-    /// promises neither. If no item may be missing, use ``all()``.
+    /// Returns the names and attributes of the items, without their secrets. An item added or removed meanwhile may be
+    /// missing, because Apple doesn't promise that a listing shows one moment. Before the device's first unlock, this may
+    /// throw `locked` or leave out some or all items; the system promises neither. Use ``all()`` if no item may be missing.
     func list() throws(SecretItemError) -> [ListedItem]
 
     /// Returns an item's secret. Throws `notFound` if there is no item with this name, and `locked` before the first unlock.
@@ -20,8 +17,7 @@ package protocol SecretItems: Sendable {
     /// encrypts with a key that is locked until then.
     func add(_ item: SecretItem) throws(SecretItemError)
 
-    /// Replaces an item's attributes, unless it has changed since it was read. Throws `notFound` if it's gone or another
-    /// process has changed it.
+    /// Replaces an item's attributes. Throws `notFound` if it's gone or another process has changed it since it was read.
     func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError)
 
     /// Destroys the item with this name, whatever its attributes are. Throws `notFound` if there is none.

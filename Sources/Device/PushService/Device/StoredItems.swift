@@ -43,7 +43,6 @@ package struct StoredKey {
         self.item = item
     }
 
-    /// Makes the item for storing a key.
     package static func item(_ identity: DevicePrivateKey, life: KeyLife) -> SecretItem {
         SecretItem(
             account: prefix + identity.recipient.description, attributes: life.attributes,
@@ -99,10 +98,8 @@ extension KeyLife {
     }
 }
 
-/// A sender set as it's stored: `senders <topic> <authority> <counter>`.
-///
-/// Each has its own name and is never changed. If two processes accept two sets at once, both succeed and the higher
-/// counter counts, so no order of calls returns the device to an older set.
+/// A sender set as it's stored: `senders <topic> <authority> <counter>`. Each has its own name and is never changed. If
+/// processes accept two sets at once, both succeed and the higher counter counts, so no device reverts to an older set.
 struct StoredSenderSet {
     let topic: Topic
     let authority: AuthorityPublicKey
@@ -120,7 +117,6 @@ struct StoredSenderSet {
         self.item = item
     }
 
-    /// Makes the item for a set that was accepted.
     static func item(_ set: SenderSet) -> SecretItem {
         let text = Array(set.description.utf8)
         return SecretItem(
@@ -193,11 +189,10 @@ package struct StoredEnrollment {
     }
 }
 
-/// A device's own keys in its keychain, as needed for opening messages. Only reads; ``OwnDevice`` changes them.
-///
-/// A key is found by its name, and only its secret is read. An extension that reads while its app is making a change sees a
-/// state between two calls, which still opens what should open. A key is reported missing only if no item can be hidden;
-/// before the first unlock, the answer is `locked`. Safe from several threads and processes.
+/// A device's own keys in its keychain, as needed for opening messages. Only reads; ``OwnDevice`` changes them. A key is
+/// found by its name, and only its secret is read. An extension that reads while its app is making a change sees a state
+/// between two calls, which still opens what should open. A key is reported missing only if no item can be hidden; before
+/// the first unlock, the answer is `locked`. Safe from several threads and processes.
 package struct DeviceKeys: KeyStore {
     private let items: (any SecretItems)?
 

@@ -1,18 +1,15 @@
 package import Foundation
 package import SealedPush
 
-/// Makes requests for the stages: ``SessionFetching`` on a device, libcurl in the simulator.
-///
-/// A fetcher only moves bytes. The ``FetchRequest`` decides where a request may go, when it must end, and how much of the
-/// answer is wanted. Safe from several threads.
+/// Makes requests for the stages: ``SessionFetching`` on a device, libcurl in the simulator. It only moves bytes. The
+/// ``FetchRequest`` decides where it may go, when it must end, and how much of the answer it wants. Thread-safe.
 package protocol Fetching: Sendable {
     /// Whether a host may be reached regardless of the rules, and without TLS. A device exempts no host; the simulator's
     /// fetcher exempts the machine that it runs on.
     func exempts(_ host: NetworkHost) -> Bool
 
-    /// Makes a request; returns the answer's head once the wanted part of its body has been taken. Doesn't follow redirects.
-    ///
-    /// Uses constant memory. Canceling the task ends the request within a moment; one last piece may be taken after that.
+    /// Makes a request; returns the answer's head once the wanted part of its body has been taken. Doesn't follow
+    /// redirects. Uses constant memory. Canceling the task ends the request within a moment; one last piece may follow.
     ///
     /// - Throws: The errors of the request's closures; otherwise `network`, also if no data arrives for 10 seconds.
     func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer

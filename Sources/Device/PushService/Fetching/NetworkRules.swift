@@ -20,10 +20,9 @@ public enum NetworkReach: Sendable {
     }
 }
 
-/// The rules for where an extension may fetch from: `https` on the open internet, unless the app allows more.
-///
-/// An address in a message must not make a phone talk to the router, printer, or server of its own network. So the rules
-/// check the URL, the addresses that its name resolves to and, if the platform reports it, the connection's own address.
+/// The rules for where an extension may fetch from: `https` on the open internet, unless the app allows more. An address in
+/// a message must not make a phone talk to the router, printer, or server of its own network. So the rules check the URL,
+/// the addresses that its name resolves to and, if the platform reports it, the connection's own address.
 extension Fetching {
     /// Checks the scheme and host by their text alone.
     package func check(_ url: URL, reaching reach: NetworkReach) throws(MediaError) {
@@ -87,11 +86,9 @@ final class LookUps: Sendable {
 
     init(_ addresses: @escaping @Sendable (String) -> [IPAddress] = IPAddress.addresses) { self.addresses = addresses }
 
-    /// Checks whether a connection to each of the host's addresses is allowed. An address that the network's NAT64 made
-    /// from an IPv4 address counts as that address.
-    ///
-    /// - Returns: The network's NAT64 prefixes.
-    /// - Throws: `network` if there is no address or the task is canceled; at once if too many lookups already hang.
+    /// Checks whether a connection to each of the host's addresses is allowed, and returns the network's NAT64 prefixes. An
+    /// address that the NAT64 made from an IPv4 address counts as that address. Throws `network` if there is no address or
+    /// the task is canceled; at once if too many lookups already hang.
     func check(
         _ host: NetworkHost, _ mayConnect: @escaping @Sendable (IPAddress) throws(MediaError) -> Void
     ) async throws(MediaError) -> NAT64 {

@@ -2,9 +2,8 @@ package import Foundation
 internal import PushCore
 package import SealedPush
 
-/// The ledger as files: one per message, in one folder per day, without a lock that a suspended extension could hold.
-///
-/// The app and the extension may use the same folder in any number of processes, each of which may be killed at any moment.
+/// The ledger as files: one per message, in one folder per day, without a lock that a suspended extension could hold. The
+/// app and the extension may use the same folder in any number of processes, each of which may be killed at any moment.
 /// Recording costs two syncs, a few milliseconds on a phone. Source: Specification 7.
 package struct FileLedger: Sendable {
     let folder: URL
@@ -83,10 +82,9 @@ package struct FileLedger: Sendable {
         try DurableFiles.sync(folder: folder)
     }
 
-    /// Whether this is the ledger that was begun, not a copy of it.
-    ///
-    /// A ledger that can't be read at the moment (a locked phone, no free descriptor, a failing disk) isn't missing; this
-    /// throws instead. Treating it as lost would cost the message and a key. Source: Specification 7.9.
+    /// Whether this is the ledger that was begun, not a copy of it. A ledger that can't be read at the moment (a locked
+    /// phone, no free descriptor, a failing disk) isn't missing; this throws instead. Treating it as lost would cost the
+    /// message and a key. Source: Specification 7.9.
     private func isOriginal() throws(DurableFiles.Failure) -> Bool {
         do throws(DurableFiles.Failure) {
             let text = try DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128)
@@ -98,10 +96,8 @@ package struct FileLedger: Sendable {
         }
     }
 
-    /// Renews the origin unless it's valid. Two processes may do this at once: each makes its own file, and the text that
-    /// remains names the file that it was made from.
-    ///
-    /// - Parameter beforeNaming: Runs where another process would do the most harm; for tests.
+    /// Renews an invalid origin. Two processes may do this at once: each makes its own file, and the text that remains
+    /// names the file it was made from. `beforeNaming` runs where another process would do the most harm; for tests.
     func renewOrigin(beforeNaming: () -> Void = {}) throws(DurableFiles.Failure) {
         guard try !isOriginal() else { return }
         let name = Self.originPrefix + Hex.encode(SecureRandom.bytes(count: 8))
@@ -235,7 +231,6 @@ extension FileLedger: ReplayLedger {
 
 extension FileLedger {
     /// Drops entries that are older than 30 days and, beyond 20,000 entries, the oldest; raises the floor first, durably.
-    ///
     /// Works day by day, oldest first, so that it makes progress however often it's interrupted. Entries left over are at
     /// or below the floor, and are dropped next time. Source: Specification 7.8.
     func purge(at now: Timestamp) {
@@ -311,11 +306,9 @@ extension FileLedger {
     }
 }
 
-/// The properties that tell a file from a copy of it: its inode and its creation time.
-///
-/// They reveal a ledger that was restored from an older copy. Programs can't set either. On Linux, Swift doesn't expose the
-/// creation time, so the time of the last status change takes its place; the file is never touched again. Source:
-/// Specification 7.6, `origin`.
+/// The properties that tell a file from a copy of it, and that programs can't set: its inode and its creation time. They
+/// reveal a ledger that was restored from an older copy. On Linux, Swift doesn't expose the creation time, so the time of
+/// the last status change takes its place; the file is never touched again. Source: Specification 7.6, `origin`.
 enum FileOrigin {
     /// Returns "inode seconds.nanoseconds" and a newline.
     static func text(of file: URL) throws(DurableFiles.Failure) -> String {

@@ -51,9 +51,8 @@ struct MediaPart: ServiceStage {
     }
 }
 
-/// Fetches the whole content if a message was too large for one push; if that fails, its first part is shown.
-///
-/// Runs before all other stages, in at most half of the time. Source: Specification 14.5.
+/// Fetches the whole content if a message was too large for one push; if that fails, its first part is shown. Runs before
+/// all other stages, in at most half of the time. Source: Specification 14.5.
 public struct OverflowStage: ServiceStage {
     private let reach: NetworkReach
 

@@ -194,7 +194,6 @@ extension WaitingReceipt {
         return String(repeating: "0", count: max(0, 12 - seconds.count)) + seconds + "." + Hex.encode(number)
     }
 
-    /// Whether a file name is a receipt's.
     static func isName(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && parts[0].utf8.count == 12 && Int64(parts[0]) != nil && parts[1].utf8.count == 32

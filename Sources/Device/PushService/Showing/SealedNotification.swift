@@ -23,9 +23,8 @@ public struct SealedNotification: Hashable, Sendable {
     /// The URLs from which the attachments were fetched, by identifier.
     public let attachmentURLs: [String: URL]
 
-    /// Reads user info; nil unless the service module made it, with one key and no other.
-    ///
-    /// A push that never woke the extension still has its `aps`, and its carrier could have added anything; it isn't trusted.
+    /// Reads user info; nil unless the service module made it, with one key and no other. A push that never woke the
+    /// extension still has its `aps`, and its carrier could have added anything; it isn't trusted.
     public init?(userInfo: [AnyHashable: Any]) {
         guard userInfo.count == 1, let members = userInfo[Self.key] as? [String: Any],
             let outcome = members["outcome"] as? String

@@ -27,20 +27,16 @@ package final class Turns: Sendable {
         let continuation: CheckedContinuation<Void, any Error>
     }
 
-    /// - Parameters:
-    ///   - width: The number of turns at once.
-    ///   - memory: If there isn't enough for a turn, it waits until one ends, or a moment. Nil if memory doesn't matter.
-    ///   - byteCount: The memory that each turn takes.
+    /// Allows `width` turns at once, each of which takes `byteCount` bytes of `memory`. If there isn't enough for a turn,
+    /// it waits until one ends, or a moment. `memory` is nil if memory doesn't matter.
     package init(width: Int, memory: SharedMemory? = nil, each byteCount: Int = 0) {
         self.width = width
         self.memory = memory
         self.byteCount = byteCount
     }
 
-    /// Does the work when it's its turn.
-    ///
-    /// - Parameter place: Lower ones come first; of the same place, the earlier caller.
-    /// - Throws: The error of `work`, or `CancellationError` if the task is canceled while it waits.
+    /// Does the work when it's its turn. Lower places come first; of the same place, the earlier caller. Throws the error
+    /// of `work`, or `CancellationError` if the task is canceled while it waits.
     package func take<Answer>(at place: Int = 0, _ work: () async throws -> Answer) async throws -> Answer {
         try await begin(at: place)
         defer { end() }
@@ -111,10 +107,9 @@ package final class Turns: Sendable {
 }
 
 /// The limits that all notifications of one process share, so that together they stay within the memory that the system
-/// allows. The system ends an extension that takes more, with every message that it has opened.
-///
-/// A transfer takes 0.25 MB on Linux, and an estimated 0.4 MB in Apple's loader. Work that gets no turn in time is late,
-/// like any other part of a notification; the text doesn't wait for it. Source: Specification 14.3.
+/// allows. The system ends an extension that takes more, with every message that it has opened. A transfer takes 0.25 MB on
+/// Linux, and an estimated 0.4 MB in Apple's loader. Work that gets no turn in time is late, like any other part of a
+/// notification; the text doesn't wait for it. Source: Specification 14.3.
 package final class WorkBudget: Sendable {
     let files: Turns
     /// For content that didn't fit into a push; separate, so that no slow picture delays a text.

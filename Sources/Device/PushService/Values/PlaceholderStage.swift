@@ -188,8 +188,7 @@ public struct SharedValues: Sendable {
         } catch { throw .notWritten }
     }
 
-    /// Returns the values; empty if there are none, or they can't be read. Values that are too long are cut, whatever wrote
-    /// the file.
+    /// Returns the values; empty if there are none or they can't be read. Overlong ones are cut, whatever wrote the file.
     public func all() -> [String: String] {
         guard let bytes = try? DurableFiles.read(file, limit: Self.maximumFileByteCount + 1),
             let members = JSONReader.object(bytes, maximumByteCount: Self.maximumFileByteCount)

@@ -6,7 +6,6 @@ internal import NIOTLS
 internal import PushSender
 
 /// An HTTP/2 connection: the handler right after TLS, which reads and writes frames, and tracks the open streams itself.
-///
 /// There is no channel per stream; see Docs/Decisions/0020-http2-frames-of-our-own.md. Its `Sendable` conformance is
 /// unchecked, because it's confined to its lane's event loop.
 final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
@@ -145,9 +144,8 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         lane.connectionIsReady(self)
     }
 
-    /// Stops accepting pushes, and closes once there are no outstanding responses.
-    ///
-    /// - Parameter isOurs: Whether the connection is fine, so that the next one need not wait.
+    /// Stops accepting pushes, and closes once there are no outstanding responses. `isOurs` tells whether the connection is
+    /// fine, so that the next one need not wait.
     func retire(because reason: String, isOurs: Bool = false) {
         if phase == .connecting { return close(because: reason) }
         guard phase == .ready else { return }

@@ -60,12 +60,11 @@ struct FrameWriter {
     }
 }
 
-/// Counts useless frames within 30 seconds. A peer may send any number in response to pushes, but not endlessly on its own. A
-/// frame that ends a stream or begins a response isn't counted, because there's one for each push.
-///
-/// APNs changes its settings with each refusal, and a server may open its windows with each push. Such frames are cheap. Other
-/// frames also count for their cost: one more for each 256 bytes, which also have to be decrypted. Each group of up to
-/// four header fields or settings counts as one more, and a reply as three more.
+/// Counts useless frames within 30 seconds. A peer may send any number in response to pushes, but not endlessly on its own.
+/// A frame that ends a stream or begins a response isn't counted, because there's one for each push. APNs changes its
+/// settings with each refusal, and a server may open its windows with each push. Such frames are cheap. Other frames also
+/// count for their cost: one more for each 256 bytes, which also have to be decrypted. Each group of up to four header
+/// fields or settings counts as one more, and a reply as three more.
 struct FloodGuard {
     private var count = 0
     private var since = NIODeadline.uptimeNanoseconds(0)
@@ -77,10 +76,7 @@ struct FloodGuard {
     /// The peer may not know yet that a stream was abandoned, and may have sent a full window of data.
     mutating func gaveUp() { count = max(0, count - 2 * HTTP2Size.initialWindow / Self.unitByteCount) }
 
-    /// - Parameters:
-    ///   - byteCount: The size of the frame's contents.
-    ///   - fieldCount: The number of header fields or settings.
-    ///   - isQuestion: Whether the frame needs a reply.
+    /// Takes the size of the frame's contents, its number of header fields or settings, and whether it needs a reply.
     mutating func took(
         _ byteCount: Int = 0, fieldCount: Int = 0, isQuestion: Bool = false, now: NIODeadline
     ) throws(ProtocolViolation) {
@@ -94,9 +90,8 @@ struct FloodGuard {
         guard count <= Self.limit else { throw ProtocolViolation(.enhanceYourCalm, "a flood of frames") }
     }
 
-    /// Counts a reply. Otherwise, a peer that doesn't read could slowly request replies forever, and all would wait in memory.
-    ///
-    /// - Parameter isTaken: Whether everything written earlier has been sent, except for what the network delays.
+    /// Counts a reply. Otherwise, a peer that doesn't read could slowly request replies forever, and all would wait in
+    /// memory. `isTaken` tells whether everything written earlier has been sent, except for what the network delays.
     mutating func answered(isTaken: Bool) throws(ProtocolViolation) {
         untakenAnswerCount = isTaken ? 0 : untakenAnswerCount + 1
         try demand(untakenAnswerCount <= Self.untakenAnswerLimit, .enhanceYourCalm, "the peer doesn't read replies")

@@ -3,7 +3,6 @@ internal import Metrics
 internal import PushSender
 
 /// The transport's logs and metrics: events, times, sizes, and public identifiers, without any of a push's content.
-///
 /// Metrics: `push_requests` by `outcome`, `push_request_duration`, `push_connections`, `push_streams`, `push_waiting`,
 /// `push_token_renewals` by `outcome`.
 struct TransportObserver: Sendable {

@@ -3,9 +3,8 @@ internal import PushCore
 internal import PushSender
 internal import SealedPush
 
-/// The implementation of a transport: its two lanes, the provider token, and the periodic checks.
-///
-/// Unchecked, because all mutable state is confined to the event loop. Other threads call only the first section's methods.
+/// The implementation of a transport: its two lanes, the provider token, and the periodic checks. Unchecked, because all
+/// mutable state is confined to the event loop. Other threads call only the first section's methods.
 final class Dispatcher: @unchecked Sendable {
     let eventLoop: any EventLoop
     let executor: EventLoopExecutor
@@ -246,10 +245,8 @@ final class EventLoopExecutor: TaskExecutor {
     private func run() { for job in jobs.drain() { job.runSynchronously(on: asUnownedTaskExecutor()) } }
 }
 
-/// A push between its caller and its response.
-///
-/// Its `Sendable` conformance is unchecked, because its state is confined to the event loop. The caller's task creates it,
-/// passes it through the ``Inbox``, and never touches it again.
+/// A push between its caller and its response. Its `Sendable` conformance is unchecked, because its state is confined to
+/// the event loop. The caller's task creates it, passes it through the ``Inbox``, and never touches it again.
 final class Delivery: @unchecked Sendable {
     typealias Outcome = Result<APNSAnswer, PushTransportError>
 
@@ -315,10 +312,9 @@ final class Delivery: @unchecked Sendable {
     }
 }
 
-/// The device tokens that APNs has accepted a push for, in a fixed amount of memory.
-///
-/// There are two sets of hashes. When the younger is full, it replaces the older. A hash that is used moves to the younger.
-/// The hashes are seeded per process. If two tokens share a hash, a push may only use the wrong connection.
+/// The device tokens that APNs has accepted a push for, in a fixed amount of memory. There are two sets of hashes. When the
+/// younger is full, it replaces the older. A hash that is used moves to the younger. The hashes are seeded per process. If
+/// two tokens share a hash, a push may only use the wrong connection.
 struct ProvenTokens {
     private var young: Set<Int> = []
     private var old: Set<Int> = []

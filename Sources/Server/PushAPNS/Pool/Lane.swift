@@ -2,10 +2,9 @@ internal import NIOCore
 internal import PushSender
 internal import SealedPush
 
-/// A queue of pushes, and the connections that send them. Confined to the event loop.
-///
-/// There are two lanes: one for device tokens that APNs has accepted a push for, and one for all others. APNs throttles a
-/// connection on which it refuses pushes, so refused pushes must not slow down the proven tokens.
+/// A queue of pushes, and the connections that send them. Confined to the event loop. There are two lanes: one for device
+/// tokens that APNs has accepted a push for, and one for all others. APNs throttles a connection on which it refuses
+/// pushes, so refused pushes must not slow down the proven tokens.
 final class Lane {
     enum Kind: String { case proven, unproven }
 
@@ -319,9 +318,7 @@ struct Backoff {
 
     func allows(_ now: NIODeadline) -> Bool { until.map { now >= $0 } ?? true }
 
-    /// - Parameters:
-    ///   - chance: A random number from 0 up to 1.
-    ///   - shortest: The delay that the peer asked for.
+    /// `chance` is a random number from 0 up to 1. `shortest` is the delay that the peer asked for.
     mutating func failed(now: NIODeadline, chance: Double, atLeast shortest: TimeAmount = .zero) {
         let doublings = min(failureCount, 20)
         failureCount += 1

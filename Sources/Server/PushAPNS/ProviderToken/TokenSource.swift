@@ -4,10 +4,9 @@ internal import NIOCore
 internal import PushCore
 internal import SealedPush
 
-/// The provider token that all connections share, and the rules for renewing it. Confined to the event loop.
-///
-/// A token is renewed after 50 minutes, not used after 58 minutes, and never renewed within 20 minutes of the previous one.
-/// Apple rejects older tokens and more frequent renewals. Source: Apple, "Establishing a token-based connection to APNs".
+/// The provider token that all connections share, and the rules for renewing it. Confined to the event loop. A token is
+/// renewed after 50 minutes, not used after 58 minutes, and never renewed within 20 minutes of the previous one. Apple
+/// rejects older tokens and more frequent renewals. Source: Apple, "Establishing a token-based connection to APNs".
 final class TokenSource {
     private let clock: TransportClock
     private let startSigning: (Timestamp) -> Void
@@ -180,10 +179,9 @@ public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable 
         func verify(using algorithm: some JWTAlgorithm) {}
     }
 
-    /// Returns the contents of the first private key block, which the caller must wipe.
-    ///
-    /// Accepts the forms in which other tools store keys: on one line, indented, in quotes, or with escaped line ends. The text
-    /// may also follow a byte order mark, or be encoded in base64 again.
+    /// Returns the contents of the first private key block, which the caller must wipe. Accepts the forms in which other
+    /// tools store keys: on one line, indented, in quotes, or with escaped line ends. The text may also follow a byte order
+    /// mark, or be encoded in base64 again.
     private static func der(ofPEM pem: [UInt8]) throws(APNSConfigurationError) -> [UInt8] {
         guard pem.firstRange(of: "-----BEGIN ".utf8) != nil else {
             guard var decoded = decoded(pem[...]) else { throw .malformedKey }

@@ -54,12 +54,9 @@ struct Judgment: Sendable, Equatable {
     private static let unknownAttempts = 3
 }
 
-/// How long a push waits before it is sent again, following Apple's advice if there is any. A delay that a service itself
-/// asks for is kept.
-///
-/// Each delay except `everything` doubles with every attempt, up to its limit. Jitter of up to a tenth is added or
-/// subtracted, so that pushes that failed together aren't retried together. Source: Apple, "Handling notification responses
-/// from APNs".
+/// How long a push waits before it is sent again, on Apple's advice if there is any. A delay that a service asks for is
+/// kept. Each delay except `everything` doubles with every attempt, up to its limit. Jitter of up to a tenth, either way,
+/// keeps pushes that failed together from retrying together. Source: Apple, "Handling notification responses from APNs".
 struct RetryDelays: Sendable {
     var factor = 1.0
 
@@ -116,10 +113,9 @@ extension PushTransportError {
     }
 }
 
-/// Distinguishes refusals of single addresses from a mistake that concerns all of them.
-///
-/// If one push after another is refused for a reason that may concern all, and none is accepted, the addresses aren't to
-/// blame. The environment or the app is wrong. The run ends before all addresses are disabled.
+/// Distinguishes refusals of single addresses from a mistake that concerns all of them. If one push after another is
+/// refused for a reason that may concern all, and none is accepted, the addresses aren't to blame. The environment or the
+/// app is wrong. The run ends before all addresses are disabled.
 ///
 /// Addresses are supplied by phones. Once the carrier has accepted pushes, an address without an accepted push proves
 /// nothing about the others. Otherwise, anyone who can register devices could stop delivery for everyone.

@@ -26,14 +26,12 @@ package struct Lease: Sendable {
 
     /// The number of attempts after which no delay grows.
     package static let countedAttempts = 1_000_000
-    /// Longer than any lease or back-off, in milliseconds. A due time further ahead was recorded before a clock was set
-    /// back.
+    /// Longer than any lease or back-off, in milliseconds. Due times beyond it were recorded before a clock was set back.
     package static let longestDelay: Int64 = Tally.millisecondsPerDay
 }
 
 /// The outcome of a lease.
 package enum Settlement: Sendable, Equatable {
-    /// The service has accepted the push.
     case accepted
     /// The push is sent again after this time.
     case later(Duration)

@@ -61,11 +61,10 @@ package struct EnqueueBatch: Sendable {
     }
 }
 
-/// A range of devices by their numbers in the store: those above `start`, up to and including `last`.
-///
-/// A caller that begins a range records it, and the one that stores it removes it. Ranges aren't leased: when no new range
-/// is left, any caller may take an unfinished one, and the first to store it wins. So no work waits for a process that
-/// died, and each caller wastes at most one batch of sealing.
+/// A range of devices by their numbers in the store: those above `start`, up to and including `last`. A caller that begins
+/// a range records it, and the one that stores it removes it. Ranges aren't leased: when no new range is left, any caller
+/// may take an unfinished one, and the first to store it wins. So no work waits for a process that died, and each caller
+/// wastes at most one batch of sealing.
 package typealias EnqueueRange = (start: Int64, last: Int64)
 
 /// The parameters of an enqueue call, the same for all its batches.

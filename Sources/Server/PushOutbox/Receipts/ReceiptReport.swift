@@ -15,9 +15,7 @@ public struct ReceiptReport: Hashable, Sendable {
     /// The days with receipts, oldest first.
     public let days: [ReceiptDay]
 
-    /// - Parameters:
-    ///   - totals: A row with the columns `devices`, `failing`, and `registered`.
-    ///   - tallies: Rows with the columns `day`, `outcome`, and `count`.
+    /// `totals` has the columns `devices`, `failing`, and `registered`; `tallies` have `day`, `outcome`, and `count`.
     package init(
         _ totals: some OutboxRow, tallies: [some OutboxRow], failingDevices: [String: Int]
     ) throws(OutboxError) {
@@ -121,15 +119,13 @@ public struct ReceiptDevice: Hashable, Sendable {
 
     /// 1,000 messages per day, in UTC, so that a single device's key can't fill the server's disk.
     public static let maximumPerDay = 1_000
-    /// 1,000 reported failures per day, in UTC, so that a single device can't dominate the totals. Further ones are
-    /// ignored.
+    /// 1,000 reported failures per day, in UTC, so that one device can't dominate the totals. Further ones are ignored.
     public static let maximumFailuresPerDay = 1_000
 }
 
 extension ShownReceipt {
-    /// Returns the failures and how many of each to count, up to the day's limit for one device.
-    ///
-    /// - Parameter before: The number counted earlier that day.
+    /// Returns the failures and how many of each to count, up to the day's limit for one device. `before` is the number
+    /// counted earlier that day.
     package func countedFailures(before: Int) -> [(reason: String, count: Int)] {
         var left = max(0, ReceiptDevice.maximumFailuresPerDay - before)
         let all =

@@ -43,9 +43,8 @@ extension Outbox {
     /// Stores what a phone sends at each launch, in one transaction: its newest record and its address.
     ///
     /// An unknown device is registered, and its enrollment key is pinned. A known device keeps its pin; its address is
-    /// stored even if its record is refused. Source: EnrollmentHTTP 3.2.
-    ///
-    /// A user can have at most `deviceLimit` devices; further ones are refused.
+    /// stored even if its record is refused. A user can have at most `deviceLimit` devices; further ones are refused.
+    /// Source: EnrollmentHTTP 3.2.
     ///
     /// - Throws: `tooManyDevices`, or `record` for an unknown device; `forged`, `otherUser`, or `enrolledElsewhere`. Then
     ///   nothing has changed.
@@ -119,9 +118,8 @@ extension Outbox {
     }
 
     /// Removes a user's data except for their logins: devices, waiting pushes, idempotency keys, and receipts under the
-    /// devices' current keys. If a call is interrupted, another call removes the rest.
-    ///
-    /// - Parameter receipts: Returns the IDs of the receipts of the device with this key.
+    /// devices' current keys. If a call is interrupted, another call removes the rest. `receipts` returns the IDs of the
+    /// receipts of the device with this key.
     package func erase(
         _ user: UserName, topic: Topic, receipts: (DevicePublicKey) -> [ReceiptID]
     ) async throws(OutboxError) -> (deviceCount: Int, discardedCount: Int) {

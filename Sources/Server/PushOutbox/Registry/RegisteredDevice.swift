@@ -90,8 +90,7 @@ public struct RecordRegistration: Hashable, Sendable {
 public struct RegistrationChange: Hashable, Sendable {
     /// Whether the device was not known before.
     public let isNew: Bool
-    /// The number of waiting pushes that were discarded because they were meant for an earlier user, key, or holder of the
-    /// address.
+    /// The number of waiting pushes discarded because they were meant for an earlier user, key, or holder of the address.
     public let discardedCount: Int
     /// The device that had the address before and has none now.
     public let addressTakenFrom: DeviceName?
@@ -103,9 +102,8 @@ public struct RegistrationChange: Hashable, Sendable {
     }
 }
 
-/// The app's own name for a user: 1 to 128 bytes of visible text. It is stored in the outbox and appears in listings.
-///
-/// Names are compared by their bytes: `é` as one code point and as two are different names.
+/// The app's own name for a user: 1 to 128 bytes of visible text. It is stored in the outbox and appears in listings. Names
+/// are compared by their bytes: `é` as one code point and as two are different names.
 public struct UserName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     private let name: Name
     public var description: String { name.text }
@@ -122,9 +120,7 @@ public struct UserName: Hashable, Sendable, CustomStringConvertible, Expressible
 
 /// The app's own name for one installation on one device, such as an ID that the app generates when it first runs: 1 to 128
 /// bytes of visible text. It stays the same when tokens and keys change, is stored in the outbox, and appears in listings.
-/// One name is one device, whoever is logged in there.
-///
-/// Names are compared by their bytes, as for a ``UserName``.
+/// One name is one device, whoever is logged in there. Names are compared by their bytes, as for a ``UserName``.
 public struct DeviceName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     private let name: Name
     public var description: String { name.text }

@@ -4,8 +4,7 @@ package import SealedPush
 /// The rules for who may register what, for every database. They are applied in the transaction that writes the change.
 package enum RegistryRules {
     /// Neither a name nor, if a key is pinned, a login alone authorizes replacing a known device.
-    ///
-    /// - Throws: `otherUser`, `otherEnrollment`.
+    /// Throws `otherUser` or `otherEnrollment`.
     package static func requireOwn(
         _ known: RegisteredDevice, _ new: RegisteredDevice, movingFrom previous: UserName?
     ) throws(OutboxError) {
@@ -20,21 +19,16 @@ package enum RegistryRules {
     }
 
     /// Checks that the user may have another device. A device can claim any token, and takes it from the device that had
-    /// it. So each account is limited, whoever has its login.
-    ///
-    /// - Parameter count: The number of the user's devices, not counting a new one.
-    /// - Throws: `tooManyDevices`.
+    /// it. So each account is limited, whoever has its login. `count` is the number of the user's devices, not counting a
+    /// new one. Throws `tooManyDevices`.
     package static func requireRoom(for change: DeviceChange, among count: Int) throws(OutboxError) {
         guard count < change.deviceLimit else { throw .tooManyDevices(limit: change.deviceLimit) }
     }
 
     /// Checks who owns a device. A record is public and can be submitted by anyone, so ownership is proven by an answered
-    /// challenge. Once this user's device has answered, other users' unproven pins of it are removed. Source: Specification
-    /// 11.5.8.
-    ///
-    /// - Parameter others: Other users' devices under the same enrollment key: their rows, and whether they have answered.
-    /// - Returns: The rows to remove.
-    /// - Throws: `enrolledElsewhere`.
+    /// challenge. Once this user's device has answered, other users' unproven pins of it are removed. `others` are other
+    /// users' devices under the same enrollment key: their rows, and whether they have answered. Returns the rows to
+    /// remove. Throws `enrolledElsewhere`. Source: Specification 11.5.8.
     package static func claim(
         _ device: RegisteredDevice, others: [(id: Int64, isProven: Bool)]
     ) throws(OutboxError) -> [Int64] {
@@ -64,7 +58,6 @@ package struct DeviceRow: Sendable {
     package let user: String
     package let topic: String
     package let carrier: String
-    /// The address, or `nil` if it has none.
     package let address: [UInt8]?
     /// When the address was registered, in milliseconds since 1970.
     package let registered: Int64
@@ -106,8 +99,7 @@ package struct DeviceRow: Sendable {
 }
 
 extension StoredDevice {
-    /// - Parameter record: A verified record, which isn't verified again if it is this device's.
-    /// - Throws: `damaged` if the row isn't a valid device.
+    /// Throws `damaged` if the row isn't a valid device. A verified `record` isn't verified again if it is this device's.
     package init(_ row: some OutboxRow, knowing record: DeviceRecord? = nil) throws(OutboxError) {
         guard let name = DeviceName(parsing: try row.text("name")),
             let user = UserName(parsing: try row.text("user_name")), let topic = Topic(parsing: try row.text("topic"))

@@ -45,7 +45,6 @@ extension SQLiteStore {
     }
 }
 
-/// Devices as rows.
 enum DeviceTable {
     /// Inserts or updates a device by name.
     static func save(_ change: DeviceChange, at now: Int64, in db: Database) throws -> RegistrationChange {

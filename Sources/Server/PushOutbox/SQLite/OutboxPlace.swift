@@ -8,10 +8,9 @@ internal import PushCore
 ///
 /// SQLITE_OPEN_NOFOLLOW isn't used, because it refuses a link anywhere in the path, such as /var on a Mac.
 package enum OutboxPlace {
-    /// Creates the file for its owner alone, before SQLite can, or checks an existing one.
-    ///
-    /// - Parameter isReadOnly: Whether to create nothing and skip the check that the file can be written.
-    /// - Throws: `exposed` if other users can, or could, change the file; `cannotOpen`, `readOnly`, `diskFull`.
+    /// Creates the file for its owner alone, before SQLite can, or checks an existing one. With `isReadOnly`, creates
+    /// nothing and skips the check that the file can be written. Throws `exposed` if other users can, or could, change the
+    /// file; `cannotOpen`, `readOnly`, `diskFull`.
     static func prepare(_ path: String, isReadOnly: Bool = false) throws(OutboxError) {
         guard isPath(path) else { throw .cannotOpen("the path must be \(rule)") }
         try checkKind(path)

@@ -13,9 +13,7 @@ final class SQLiteStore: OutboxStore {
     let clock: OutboxClock
     private let pool: any DatabaseWriter
 
-    /// - Parameters:
-    ///   - busyLimit: The number of seconds to wait for another process that is writing.
-    ///   - isReadOnly: Whether to open an outbox on a read-only file system.
+    /// Waits `busyLimit` seconds for another process's write. `isReadOnly` opens an outbox on a read-only file system.
     init(at path: String, clock: OutboxClock, busyLimit: Double, isReadOnly: Bool = false) throws(OutboxError) {
         self.clock = clock
         do {

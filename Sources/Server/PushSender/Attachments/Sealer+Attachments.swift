@@ -32,9 +32,8 @@ extension Sealer {
         return Content.Attachment(id: id, file: remote, type: type, thumbnail: thumbnail)
     }
 
-    /// Encrypts a file of any length into a new one, for the app itself to fetch.
-    ///
-    /// The same as ``sealAttachment(_:to:at:id:type:thumbnail:isPlain:progress:)``, but without iOS's limits.
+    /// Encrypts a file of any length into a new one, for the app itself to fetch. The same as
+    /// ``sealAttachment(_:to:at:id:type:thumbnail:isPlain:progress:)``, but without iOS's limits.
     public static func sealFile(
         _ file: URL, to output: URL, at url: URL, isPlain: Bool = false, progress: (Int) -> Void = { _ in }
     ) throws(AttachmentError) -> RemoteFile {

@@ -1,10 +1,9 @@
 internal import PushCore
 import SealedPush
 
-/// The HPKE contexts of one sealer, one for each recipient, within their limits. Safe for concurrent use.
-///
-/// A context that is used up or too old is dropped, and wiped once the last seal that uses it finishes. A background task
-/// wipes contexts that are no longer requested. Source: Specification 3.5.
+/// The HPKE contexts of one sealer, one for each recipient, within their limits. Safe for concurrent use. A context that is
+/// used up or too old is dropped, and wiped once the last seal that uses it finishes. A background task wipes contexts that
+/// are no longer requested. Source: Specification 3.5.
 final class ContextCache: Sendable {
     private let sender: SenderPrivateKey
     private let info: EnvelopeInfo

@@ -57,9 +57,7 @@ public struct PendingChallenge: Hashable, Sendable {
     /// The text to send to the device: `pushchallenge.…`.
     public var text: String { ArmouredText.challenge.text(of: envelope.bytes) }
 
-    /// Returns if this is the right answer, in time.
-    ///
-    /// - Throws: `late`, `malformed`, or `wrongAnswer`.
+    /// Returns if this is the right answer, in time. Throws `late`, `malformed`, or `wrongAnswer`.
     func check(_ answer: String, at now: Timestamp) throws(ChallengeError) {
         guard now <= expires else { throw .late }
         guard let answer = ArmouredText.answer.bytes(of: answer) else { throw .malformed }

@@ -1,8 +1,7 @@
 internal import PushCore
 
-/// The destination of a push: the carrier, and the carrier's address of an app on one device.
-///
-/// It isn't secret, but it identifies a person's device, so logs and metrics show only ``logged``.
+/// The destination of a push: the carrier, and the carrier's address of an app on one device. It isn't secret, but it
+/// identifies a person's device, so logs and metrics show only ``logged``.
 public struct Address: Hashable, Sendable {
     /// The service that carries pushes to this address.
     public let carrier: Carrier
@@ -69,9 +68,8 @@ public struct Carrier: Hashable, Sendable, CustomStringConvertible {
     public var environment: PushEnvironment? { PushEnvironment.allCases.first { Carrier(of: $0) == self } }
 }
 
-/// The APNs token for an app on a device: 1 to 100 bytes, which the app sends to its server in hexadecimal.
-///
-/// Apple says not to rely on its length (32 bytes today, more in Xcode's simulator).
+/// The APNs token for an app on a device: 1 to 100 bytes, which the app sends to its server in hexadecimal. Apple says not
+/// to rely on its length (32 bytes today, more in Xcode's simulator).
 public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     let bytes: [UInt8]
 
