@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// CONTRIBUTING.md, "English", has an example of each form. A list can't make a text good; it keeps old habits out.
+@Suite("The English") struct EnglishTests {
+    /// Forms that this project once had by the hundred, and a sentence with each.
+    private static let forbidden = [
+        (#"\b(is|are|was|were) no (?!longer|more|less|later|earlier|worse|better|other|one\b)[a-z]"#, "this is no key"),
+        (#"(?:^|[.:] )(What|Whose|Whoever|Whatever|Who) (?![^.?]*\?)"#, "Who makes one closes it."),
+        (#"\b[Ww]hoever\b"#, "for whoever looks at it"),
+        (#"\bwhat (is|was|has been) [a-z]+ed\b"#, "hides what is sealed."),
+        (#"\b(nil|set|empty|none|null|except|but|only|also|and) where\b"#, "nil where signing failed"),
+        (#"\bwhere (there|it|one|none|nothing) (is|was|are|has)\b"#, "taken, where there is one"),
+        (#"\bbe it\b"#, "a server, be it busy"),
+        (#"\b(so|as) many (bytes|days|seconds|characters|times|of)\b(?! as)"#, "after so many days"),
+        (#"\bhad (again|back)\b"#, "so that they can be had again"),
+        (#"\bbelongs? into\b"#, "it belongs into the record"),
+        (#"\b[Ll]ikewise\b"#, "nil likewise"),
+        (#"\b[Mm]end(s|ed|ing)?\b"#, "a mend has a test"),
+        (#"\b([Ss]omebody|nobody)'s\b"#, "somebody's key"),
+        (#"\bput off\b"#, "pushes that are put off"),
+        (#"\bfor good\b"#, "it is gone for good"),
+        (#"\bof (no )?use\b"#, "a frame of no use"),
+        (#"\bknows? nothing of\b"#, "a keyring knows nothing of it"),
+        (#"\bin good order\b"#, "it ends in good order"),
+        (#"\bOf (everyone|the (senders|devices|faults|file|same))\b"#, "Of everyone, this part"),
+        (#"\b([Bb]ehaviour|[Cc]olour|[Ll]icence|[Ee]nrolment|[Cc]entre|[Gg]rey|[Ff]avour)\w*\b"#, "its behaviour"),
+        (#"\b(\w*)(recogni|organi|initiali|seriali|normali|summari|authori|synchroni)s(e|es|ed|ing|ation)\b"#, "recognised"),
+    ]
+
+    private static func expression(_ pattern: String) throws -> NSRegularExpression {
+        try NSRegularExpression(pattern: pattern, options: [.anchorsMatchLines])
+    }
+
+    private static func first(_ pattern: NSRegularExpression, in text: String) -> String? {
+        let range = NSRange(text.startIndex..., in: text)
+        guard let match = pattern.firstMatch(in: text, range: range) else { return nil }
+        return Range(match.range, in: text).map { String(text[$0]) }
+    }
+
+    /// The comments and string literals of Swift source, a block of comment lines in one line; code in backquotes is left out.
+    private static func words(ofSwift source: String) throws -> String {
+        let joined = source.replacing(#/\n\s*\/\/\/?[ ]?/#.anchorsMatchLineEndings()) { _ in "\n// " }
+        let pieces = try expression(#"(?:^// .*\n)+|//.*$|\"\"\"[\s\S]*?\"\"\"|\"(?:[^\"\\\n]|\\.)* (?:[^\"\\\n]|\\.)*\""#)
+        let range = NSRange(joined.startIndex..., in: joined)
+        return pieces.matches(in: joined, range: range).compactMap { Range($0.range, in: joined) }
+            .map { joined[$0].replacing("\n// ", with: " ").trimmingPrefix("// ").trimmingPrefix("\"") }
+            .joined(separator: "\n").replacing(#/`[^`\n]*`/#, with: "X")
+    }
+
+    /// Its text without code, links' targets, and tags.
+    private static func words(ofMarkdown text: String) -> String {
+        text.replacing(#/(?s)(^|\n)```.*?\n```/#, with: "\n").replacing(#/`[^`]*`/#, with: "X")
+            .replacing(#/\]\([^)]*\)/#, with: "]").replacing(#/<[^>]*>/#, with: "")
+    }
+
+    /// Paragraphs, list items, and cells of tables, each split into sentences.
+    private static func sentences(in text: String) -> [Substring] {
+        var blocks: [String] = [""]
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let line = line.trimmingCharacters(in: .whitespaces)
+            if line.hasPrefix("|") {
+                blocks += line.split(separator: "|").map(String.init) + [""]
+            } else if line.isEmpty || line.hasPrefix("#") {
+                blocks.append("")
+            } else if line.prefixMatch(of: #/([-*+]|[0-9]+\.) /#) != nil {
+                blocks.append(line)
+            } else {
+                blocks[blocks.count - 1] += " " + line
+            }
+        }
+        return blocks.flatMap { $0.split(separator: #/[.!?][)"*_]* +(?=[A-Z\[*"(])/#) }
+    }
+
+    @Test("finds each forbidden form in its example", arguments: forbidden.indices) func examples(index: Int) throws {
+        let (pattern, example) = Self.forbidden[index]
+        #expect(Self.first(try Self.expression(pattern), in: example) != nil)
+        let source = "let x = 1\n    /// Some words.\n    /// \(example)\nprint(\"one: \(example)\")"
+        #expect(Self.first(try Self.expression(pattern), in: try Self.words(ofSwift: source)) != nil)
+    }
+
+    @Test("has no forbidden form in sources, scripts, and documents") func forms() throws {
+        let all = try Self.expression(Self.forbidden.map { "(?:\($0.0))" }.joined(separator: "|"))
+        var fileCount = 0
+        for (ending, folders) in [(".swift", ["Sources", "Examples"]), (".md", [""])] {
+            for file in try folders.flatMap({ try Checkout.files(in: $0, ending: ending) }) {
+                // This page shows each form beside a better one.
+                guard file.lastPathComponent != "CONTRIBUTING.md" else { continue }
+                fileCount += 1
+                let text = try Checkout.text(file)
+                let words = ending == ".md" ? Self.words(ofMarkdown: text) : try Self.words(ofSwift: text)
+                for line in words.split(separator: "\n") {
+                    let found = Self.first(all, in: String(line))
+                    #expect(found == nil, "\(file.lastPathComponent): \(line)")
+                }
+            }
+        }
+        #expect(fileCount > 300)
+    }
+
+    @Test("keeps each sentence of a document to 30 words") func lengths() throws {
+        #expect(Self.sentences(in: "One two. Three\nfour!\n\n- Five").count == 3)
+        var count = 0
+        for file in try Checkout.files(in: "", ending: ".md") {
+            for sentence in Self.sentences(in: Self.words(ofMarkdown: try Checkout.text(file))) {
+                count += 1
+                let length = sentence.split(separator: " ").count
+                #expect(length <= 30, "\(file.lastPathComponent), \(length) words: \(sentence)")
+            }
+        }
+        #expect(count > 2000)
+    }
+}
