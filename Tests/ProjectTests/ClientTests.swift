@@ -79,12 +79,18 @@ import Testing
         #expect(result.output == "answered 1, opened 7, rejected 8, unknown-recipient 6, unknown-sender 1\n")
     }
 
-    @Test("It installs with the commands in its README, types included", .enabled(if: Thoroughness.isThorough))
+    @Test("In one minute: it installs and opens a message with the blocks in both READMEs, types included")
     func installs() throws {
+        func block(_ language: String, in readme: String) throws -> String {
+            let rest = readme.components(separatedBy: "\n```\(language)\n").dropFirst().first
+            return try #require(rest?.components(separatedBy: "\n```").first)
+        }
         let readme = try Checkout.text(client.appending(path: "README.md"))
-        let lines = try #require(
-            readme.components(separatedBy: "\n```console\n").last?.components(separatedBy: "\n```").first)
+        let (lines, shown) = (try block("console", in: readme), try block("python", in: readme))
+        let front = try Checkout.text(Checkout.folder.appending(path: "README.md"))
+        #expect(try block("console", in: front) == lines && block("python", in: front) == shown)
         #expect(lines.contains("pip install ./Clients/Python"))
+        let start = ContinuousClock.now
         let folder = try TemporaryFolder()
         let copy = folder.appending("Clients/Python")
         try FileManager.default.createDirectory(at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -94,8 +100,6 @@ import Testing
         #expect(installed.status == 0, "\(installed.errors)")
         let files = { Set(try FileManager.default.subpathsOfDirectory(atPath: ($0 as URL).path)) }
         #expect(try files(copy) == files(client), "a build leaves no files next to the sources")
-        let blocks = readme.components(separatedBy: "\n```python\n").dropFirst()
-        let shown = try #require(blocks.first?.components(separatedBy: "\n```").first)
         let check = """
             import importlib.resources, sealed_push
             print(importlib.resources.files("sealed_push").joinpath("py.typed").is_file(), sealed_push.__file__)
@@ -104,6 +108,8 @@ import Testing
         let used = try python.run("-c", "\(shown)\n\(check)")
         let expected = "Lunch at one?\nTrue \(folder.path)/venv/"
         #expect(used.status == 0 && used.output.hasPrefix(expected), "\(used.errors)\(used.output)")
+        print("README, in one minute: \(start.duration(to: .now))")
+        guard Thoroughness.isThorough else { return }
         // Packagers run the tests from its source distribution, without a checkout.
         let build = """
             venv/bin/pip install --quiet hatchling

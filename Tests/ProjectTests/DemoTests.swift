@@ -21,7 +21,9 @@ import Testing
 
     @Test("every column is filled, and every step ends as announced") func wholeDemo() throws {
         let folder = try TemporaryFolder()
+        let start = ContinuousClock.now
         let result = try Self.run(in: folder)
+        print("README, the demo once built: \(start.duration(to: .now))")
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
         #expect(!result.errors.contains("Scripts/demo"), "\(result.errors)")
         #expect(!result.errors.contains("accepted by APNs"), "no progress in addition to the final summary")

@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 @Suite("The documents", .blocking) struct DocumentTests {
-    /// Those with commands to run.
+    /// The documents that have commands.
     private static let documents = [
         "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/OtherLanguages.md", "Docs/PostgreSQL.md",
         "Docs/Quickstart.md", "Docs/ServerGuide.md", "Docs/TestOnLinux.md", "Docs/Tutorial.md", "Keys/README.md",
     ]
 
-    /// The fenced blocks of one language, joined.
+    /// Returns the fenced blocks in one language.
     private static func blocks(_ language: String, in text: String) -> [String] {
         text.components(separatedBy: "\n```\(language)\n").dropFirst().compactMap {
             $0.components(separatedBy: "\n```").first
@@ -21,11 +21,11 @@ import Testing
         try Checkout.text(Checkout.folder.appending(path: document))
     }
 
-    @Test("every command in them runs, in a fresh folder, in order", arguments: documents)
+    @Test("Every command in a document runs, in order, in a fresh folder", arguments: documents)
     func commands(document: String) async throws {
         let needsDatabase = ["Docs/Operations.md", "Docs/PostgreSQL.md"].contains(document)
         let database = needsDatabase ? try await PostgresServer.shared.value.database() : nil
-        // The programs are built; building them again from a test would only wait for this one.
+        // Building from a test would wait for the test itself, and the programs are built.
         let lines = Self.blocks("sh", in: try Self.text(document)).joined(separator: "\n").split(separator: "\n")
             .filter { !$0.hasPrefix("Scripts/build") && !$0.hasPrefix("export PATH=") }
             .map { $0 == "checkout=$PWD" ? "checkout='\(Checkout.folder.path)'" : $0 }
@@ -49,31 +49,31 @@ import Testing
             }
         }
         if document == "Docs/ServerGuide.md" {
-            // What the server has sealed, on the phone.
+            // The phone shows the message that the server sealed.
             #expect(result.output.split(separator: "apns-collapse-id: ").last?.contains("\n  opened, ") == true)
         }
         if document == "Docs/OtherLanguages.md" {
-            // What the command seals.
+            // The output of `seal --json`.
             #expect(result.objects.contains { $0["apnsID"] is String })
         }
     }
 
-    /// What their commands print.
+    /// Text that the commands must print.
     private static let shown = [
         "Docs/Tutorial.md": ["opened", "safe-default: replayed", #""outcome":"opened""#],
         "Docs/Quickstart.md": ["SENDER_KEY = pushsender1", "pushlogin.", "It works: this message"],
         "Docs/ServerGuide.md": ["apns-collapse-id: "],
-        // From each language, on the phone.
+        // The phone shows a message from each language.
         "Docs/OtherLanguages.md": ["│ From Python ", "│ From Node "],
         "Docs/Operations.md": ["Accepted by APNs: 1.", "status 65", "BadDeviceToken"],
         "Docs/PostgreSQL.md": ["Enrolled alice-phone"],
-        // What must not work there, and says so: a command that did work would be silent.
+        // Commands that must fail, and say so; a successful one would print nothing.
         "Docs/KeyManagement.md": [
             "not sealed: status 65", "refused: status 77", "All is well.", "unknown-recipient: ",
         ],
     ]
 
-    @Test("no document with commands is left out") func completeness() throws {
+    @Test("The list has every document with commands") func completeness() throws {
         let withCommands = try Checkout.files(in: "", ending: ".md").filter {
             !Self.blocks("sh", in: try Checkout.text($0)).isEmpty
         }
@@ -84,7 +84,7 @@ import Testing
         #expect(try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 111)
     }
 
-    @Test("the README's two ends are the examples, word for word") func examples() throws {
+    @Test("The README's two Swift blocks are the examples, word for word") func examples() throws {
         let readme = Self.blocks("swift", in: try Self.text("README.md"))
         #expect(readme.count == 2)
         let server = try Self.text("Examples/Server/Server.swift")
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("the Swift of both guides compiles, but for what Linux lacks") func guides() throws {
+    @Test("The Swift code of guides and articles compiles, except for parts that Linux lacks") func guides() throws {
         let folder = try TemporaryFolder()
         let block = /(?:<!-- ([^\n]*) -->\n)?```swift\n(.*?)\n```/.dotMatchesNewlines()
         var files: [String] = []
@@ -115,19 +115,21 @@ import Testing
         #expect(files.count == 21)
         let notOurs = ["a manifest", "part of a manifest", "needs APNSwift"]
         #expect(leftOut == ["part of a manifest"] + notOurs)
-        // One module of all blocks: the host in one of them runs the extension in another.
+        // All blocks form one module, because the host in one runs the extension in another.
         let result = try Self.typecheck(files + ["-parse-as-library"])
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    @Test("the README's server compiles as it stands there: a file of its own") func pasted() throws {
+    @Test("The README's server compiles as printed, as one file") func pasted() throws {
         let server = try #require(Self.blocks("swift", in: try Self.text("README.md")).first)
         let folder = try TemporaryFolder()
+        let start = ContinuousClock.now
         let result = try Self.typecheck([try folder.write("\(server)\n", to: "main.swift")])
+        print("README, the server's Swift: type-checked in \(start.duration(to: .now))")
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    @Test("the server's example names the variable that is missing") func missingVariable() throws {
+    @Test("The server example names the missing variable") func missingVariable() throws {
         let names = ["SENDER_SECRET", "DEVICE_ENROLLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
         for (index, name) in names.enumerated() {
             let variables = names.prefix(index).map { "\($0)=something" }
@@ -138,7 +140,7 @@ import Testing
         }
     }
 
-    /// Against the modules that were built.
+    /// Type-checks files against the built modules.
     private static func typecheck(_ arguments: [String]) throws -> Program.Result {
         let products = Program("sealedpush").executable.deletingLastPathComponent()
         let modules = products.appending(path: "Modules")
@@ -154,7 +156,7 @@ import Testing
             compiler + libraries + flags.flatMap { ["-Xcc", String($0)] } + maps + arguments)
     }
 
-    /// Of the C modules behind the packages that the simulator is built on: the package manager's, and their own.
+    /// Returns the module maps of C modules: those of the package manager, and those of the packages themselves.
     private static func moduleMaps(_ products: URL) throws -> [String] {
         let own = try FileManager.default.contentsOfDirectory(at: products, includingPropertiesForKeys: nil)
             .filter { $0.lastPathComponent.hasSuffix(".build") }.map { $0.appending(path: "module.modulemap") }
@@ -170,7 +172,7 @@ import Testing
         return (own + theirs).map(\.path).filter { FileManager.default.fileExists(atPath: $0) }
     }
 
-    @Test("no link leads nowhere, and every file they name is there") func links() throws {
+    @Test("Every link and every named file exists") func links() throws {
         var linkCount = 0
         var nameCount = 0
         for file in try Checkout.files(in: "", ending: ".md") {
@@ -193,7 +195,7 @@ import Testing
         #expect(nameCount > 10)
     }
 
-    @Test("each alert has a severity, and a chapter that is there") func runbooks() throws {
+    @Test("Each alert has a severity and an existing runbook chapter") func runbooks() throws {
         let rules = try Self.text("Docs/alerts.yml")
         let chapters = try Self.text("Docs/Operations.md").matches(of: /\n##+ ([^\n]+)/).map { match in
             match.1.lowercased().replacing(" ", with: "-").filter { $0 == "-" || $0.isLetter || $0.isNumber }
@@ -204,7 +206,7 @@ import Testing
         #expect(Set(links).isSubset(of: chapters), "\(Set(links).subtracting(chapters))")
     }
 
-    @Test("the specification's worked examples are the vectors they name") func workedExamples() throws {
+    @Test("The Specification's worked examples are the vectors they name") func workedExamples() throws {
         let specification = try Self.text("Docs/Specification.md")
         let appendix = try #require(specification.components(separatedBy: "## Appendix A").last)
         let names = appendix.matches(of: /Tests\/Vectors\/([a-z0-9-]+\.txt)/).map { String($0.1) }
@@ -225,10 +227,10 @@ import Testing
 private let promtool = "/usr/bin/promtool"
 private let isThere = FileManager.default.isExecutableFile(atPath: promtool)
 
-/// With Debian's promtool, of the package prometheus, which `Scripts/test --thorough` installs. That each figure in them is served is
-/// ServeCommandTests'.
+/// Uses promtool from Debian's package prometheus, which `Scripts/test --thorough` installs. ServeCommandTests checks that
+/// `serve` exports every metric.
 @Suite("Docs/alerts.yml", .blocking, .enabled(if: isThere, "promtool is not installed")) struct AlertTests {
-    @Test("each rule fires on what it is for, and on nothing on a good day") func rules() throws {
+    @Test("Each rule fires on its fault, and none fires on a good day") func rules() throws {
         let program = Program(at: promtool, in: Checkout.folder)
         for words in [["check", "rules", "Docs/alerts.yml"], ["test", "rules", "Tests/Alerts/alerts-test.yml"]] {
             let result = try program.run(words)

@@ -13,7 +13,7 @@ public struct ServiceConfiguration: Sendable {
     /// The keys that sign the app's sender sets. A set (``ThisDevice/accept(senderSet:at:)``) replaces the senders without
     /// an app update. Keep the secret halves on an offline machine.
     public let authorities: [AuthorityPublicKey]
-    /// What the user sees whenever opening fails.
+    /// The notification that the user sees whenever opening fails.
     public let safeDefault: SafeDefault
     /// The folder that the app and its extension share.
     public let container: SharedContainer
@@ -112,8 +112,8 @@ extension ServiceConfiguration {
     }
 }
 
-/// What the user sees whenever opening fails, the same for every cause. Fixed at build time and translated in the
-/// extension's bundle, so it contains nothing from the wire.
+/// The notification that the user sees whenever opening fails, the same for every cause. Fixed at build time and
+/// translated in the extension's bundle, so it contains nothing from the wire.
 public struct SafeDefault: Hashable, Sendable {
     /// The notification's title; may be empty if the body is visible.
     public let title: String

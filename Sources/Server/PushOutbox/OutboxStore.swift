@@ -30,7 +30,7 @@ package protocol OutboxStore: Sendable {
     /// with the same key stopped. If no new range is left, it is one that was begun and not stored. Throws `unknownDevice`,
     /// `unknownUser`, or `keyUsedForOthers`.
     func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch
-    /// Stores what was sealed for a batch. Returns false and stores nothing if a device has changed since it was read, or
+    /// Stores a batch's sealed pushes. Returns false and stores nothing if a device has changed since it was read, or
     /// if another caller has stored the batch.
     func enqueue(
         _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder

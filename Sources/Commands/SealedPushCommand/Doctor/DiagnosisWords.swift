@@ -26,7 +26,7 @@ struct DiagnosisWords {
     /// One sentence about the step that fails.
     var failure: String { diagnosis.cause.map(words) ?? diagnosis.refusal.map(words) ?? "passed" }
 
-    /// What to do about the first step that fails.
+    /// The remedy for the first step that fails.
     var advice: String {
         diagnosis.startFault.map(advice) ?? diagnosis.cause.map(advice) ?? diagnosis.refusal.map(advice)
             ?? (diagnosis.isBackground

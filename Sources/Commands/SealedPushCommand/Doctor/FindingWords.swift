@@ -4,7 +4,7 @@ internal import SealedPush
 
 /// A finding in words and as JSON.
 extension Finding {
-    /// What is wrong, without the name that the finding is about.
+    /// The problem, without the name that the finding is about.
     var sentence: String {
         switch self {
         case .refused(let error): error.shown
@@ -32,7 +32,7 @@ extension Finding {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     var advice: String {
         switch self {
         case .refused(.altered), .refused(.damaged): "restore a backup, and find out who changed it"

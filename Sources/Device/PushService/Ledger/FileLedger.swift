@@ -170,7 +170,7 @@ extension FileLedger: ReplayLedger {
             guard entry.sent > floor else { throw .replayed }
             return
         }
-        // Specification 7.9: there is no record of what was opened before.
+        // Specification 7.9: there is no record of messages opened before.
         try begin(floor: now, asksForNewKey: true)
         guard let floor = try floor(), entry.sent > floor else { throw .replayed }
     }

@@ -10,7 +10,7 @@ public import SealedPush
 public struct ServiceLog: Sendable {
     private let folder: URL
 
-    /// What happened to one push, or to one of its stages.
+    /// The outcome of one push, or of one of its stages.
     public struct Entry: Hashable, Sendable {
         /// The time of the entry.
         public let time: Timestamp

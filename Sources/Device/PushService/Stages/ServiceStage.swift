@@ -143,7 +143,7 @@ package final class ScratchFolder: Sendable {
         let number = try state.withLock { state in
             guard state.kept == nil else { throw CancellationError() }
             if state.fileCount == 0 {
-                // The root is durable and has the class. What is in it inherits the class and needn't be durable.
+                // The root is durable and has the class. Its contents inherit the class and needn't be durable.
                 try FileProtection.fromFirstUnlock.ensureFolder(root)
                 try FileManager.default.createDirectory(
                     at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -122,7 +122,7 @@ extension EntryRow {
         // in transit on it. The first is a lowercase UUID, as for a message.
         guard let address = address.flatMap({ Address($0, of: carrier) }),
             let topic = topic.flatMap(Topic.init(parsing:)),
-            // What Apple allows, whatever a statement of the application's own specified.
+            // Apple's limits apply, whatever the application's own statement specified.
             let priority = PushPriority(rawValue: PayloadForm.isBackground(body) ? 5 : priority),
             MessageID(parsing: apnsID) != nil,
             Self.isCollapseID(collapseID), body.count <= SizePlan.maximumPayloadByteCount

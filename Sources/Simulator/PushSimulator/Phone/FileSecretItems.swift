@@ -124,7 +124,7 @@ package struct FileSecretItems: SecretItems {
         }
     }
 
-    /// Makes one change at a time across all processes, so that what is replaced is what was read.
+    /// Makes one change at a time across all processes, so that no other change is lost.
     private func change(_ body: () throws(SecretItemError) -> Void) throws(SecretItemError) {
         guard !isLocked else { throw .locked }
         try Self.call { () throws(DurableFiles.Failure) in try FileProtection.fromFirstUnlock.ensureFolder(folder) }
