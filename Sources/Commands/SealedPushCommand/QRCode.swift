@@ -52,13 +52,7 @@ extension QRCode {
         /// No escape sequences; the blocks are the light modules. Readable if text is lighter than its background.
         case plain
 
-        /// Colored if standard output is a color terminal, unless `NO_COLOR` is set and not empty (no-color.org).
-        static var ofStandardOutput: Style {
-            let environment = ProcessInfo.processInfo.environment
-            let knowsColors = !["", "dumb"].contains(environment["TERM"] ?? "")
-            let wantsColors = (environment["NO_COLOR"] ?? "").isEmpty
-            return isatty(STDOUT_FILENO) == 1 && knowsColors && wantsColors ? .colored : .plain
-        }
+        static var ofStandardOutput: Style { TerminalText.hasColor(STDOUT_FILENO) ? .colored : .plain }
 
         /// The character for two modules, one above the other.
         fileprivate func character(upper: Bool, lower: Bool) -> Character {

@@ -28,7 +28,7 @@ internal import PushCore
     static func main() {
         Secrecy.begin()
         if let problem = Sodium.problem {
-            Failure.report(problem)
+            Failure.report(problem, isError: true)
             Self.exit(withError: ExitCode(69))
         }
         Secrets.refuseInArguments(CommandLine.arguments)
@@ -40,7 +40,7 @@ internal import PushCore
             try wait { try await task.run() }
         } catch {
             guard let failure = Failure(error) else { exit(withError: error) }
-            Failure.report(failure.message)
+            Failure.report(failure.message, isError: true)
             exit(withError: ExitCode(failure.status))
         }
     }

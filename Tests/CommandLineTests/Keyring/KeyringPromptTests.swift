@@ -49,6 +49,17 @@ import Testing
         }
     }
 
+    @Test("an error is red on a color terminal, unless NO_COLOR is set") func color() throws {
+        for (variables, isRed) in [
+            (["TERM=xterm"], true), (["TERM=xterm", "NO_COLOR=1"], false), (["TERM=dumb"], false),
+        ] {
+            let outcome = try PseudoTerminal.run(
+                ["keys", "list", "--keyring", "/no/such/folder"], [], variables: ["-u", "NO_COLOR"] + variables)
+            #expect(outcome.status == 74 && outcome.screen.contains("there is no keyring"), "\(outcome.screen)")
+            #expect(outcome.screen.contains("\u{1b}[1;31msealedpush:\u{1b}[0m ") == isRed, "\(outcome.screen)")
+        }
+    }
+
     @Test("a stop at a passphrase prompt makes the program ask again and continue") func stopped() throws {
         let fixture = try KeyringFixture(sealed: .passphrase)
         let copy = try fixture.copy()
@@ -127,7 +138,10 @@ enum PseudoTerminal {
         try run(arguments, answers.map { ($0.question, .line($0.answer)) })
     }
 
-    static func run(_ arguments: [String], _ answers: [(question: String, answer: Answer)]) throws -> Outcome {
+    /// - Parameter variables: environment variables as `NAME=VALUE`.
+    static func run(
+        _ arguments: [String], _ answers: [(question: String, answer: Answer)], variables: [String] = ["TERM=dumb"]
+    ) throws -> Outcome {
         let (master, slave) = try open()
         defer {
             close(master)
@@ -136,8 +150,9 @@ enum PseudoTerminal {
         // A shell's background job ignores Ctrl-C, and its child processes would inherit that.
         let process = try ChildProcess(
             URL(filePath: "/usr/bin/env"),
-            arguments: ["--default-signal", "setsid", "--ctty", "--wait", Program("sealedpush").executable.path]
-                + arguments, input: slave, output: slave, errors: slave, environment: Program.withoutNotes)
+            arguments: ["--default-signal"] + variables + ["setsid", "--ctty", "--wait"]
+                + [Program("sealedpush").executable.path] + arguments, input: slave, output: slave, errors: slave,
+            environment: Program.withoutNotes)
         var screen: [UInt8] = []
         var seen = 0
         var echoes: [Bool] = []

@@ -92,7 +92,9 @@ extension Failure {
     /// Returns an error's message, including the command or option that helps.
     static func words(of error: any Error) -> String { Failure(error)?.message ?? "\(error)" }
 
-    static func report(_ message: String) {
-        try? FileHandle.standardError.write(contentsOf: Data("sealedpush: \(TerminalText.printable(message))\n".utf8))
+    /// Prints a message to standard error; the program's name is red for an error on a color terminal.
+    static func report(_ message: String, isError: Bool = false) {
+        let name = isError && TerminalText.hasColor(STDERR_FILENO) ? "\u{1b}[1;31msealedpush:\u{1b}[0m" : "sealedpush:"
+        try? FileHandle.standardError.write(contentsOf: Data("\(name) \(TerminalText.printable(message))\n".utf8))
     }
 }

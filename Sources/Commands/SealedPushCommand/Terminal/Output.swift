@@ -121,6 +121,13 @@ extension Int {
 }
 
 extension TerminalText {
+    /// Whether a descriptor is a color terminal, and `NO_COLOR` is absent or empty (no-color.org).
+    static func hasColor(_ descriptor: Int32) -> Bool {
+        let environment = ProcessInfo.processInfo.environment
+        let knowsColors = !["", "dumb"].contains(environment["TERM"] ?? "")
+        return isatty(descriptor) == 1 && knowsColors && (environment["NO_COLOR"] ?? "").isEmpty
+    }
+
     static func printable(_ name: some CustomStringConvertible) -> String { printable(name.description) }
 }
 
