@@ -140,7 +140,8 @@ import Testing
             ("photo.png --output photo.png --entry e", 74, "exists"),
             ("photo.png --output o --entry photo.png", 74, "exists"),
             ("photo.png --output o --content photo.png", 65, "photo.png"),
-            ("photo.png --output o --entry e --type image/gif", 65, "kind"), ("photo.png --output o", 64, "--content"),
+            ("photo.png --output o --entry e --type image/gif", 65, "the type that its name declares"),
+            ("photo.png --output o", 64, "--content"),
             ("photo.png --output no/such/o --entry e", 74, "written"),
             ("photo.png --output /dev/full --entry e", 74, "exists"), ("no.png --output o --entry e", 74, "read"),
             ("text.txt --output o --entry e", 65, "--type"), ("large.png --output o --entry e", 65, "10 MB"),
@@ -183,7 +184,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.appending("p").path))
         // A push that is refused leaves no file to store.
         let refused = try seal("story.json", "--require-hybrid", "--overflow", url, "--overflow-output", "r")
-        #expect(refused.status == 65 && refused.errors.contains("not hybrid"), "\(refused.errors)")
+        #expect(refused.status == 65 && refused.errors.contains("isn't hybrid"), "\(refused.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder.appending("r").path))
     }
 }

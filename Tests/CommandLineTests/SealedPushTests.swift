@@ -200,7 +200,7 @@ import Testing
             let steps = try #require(json.objects.first?["steps"] as? [[String: Any]])
             #expect(steps[0]["name"] as? String == "start" && steps.count == 12)
             #expect(steps[0]["outcome"] as? String == (status == 0 ? "passed" : "failed"))
-            #expect(try run("inspect", "-", input: payload).output.contains("never started") == (status != 0))
+            #expect(try run("inspect", "-", input: payload).output.contains("never starts") == (status != 0))
         }
     }
 
@@ -213,7 +213,7 @@ import Testing
             ("{\"alert\":{\"body\":\"b\"},\n}", "line 2, column 1: there is an extra comma"),
             (#"{"alert":{"body":"b"},"data":18446744073709551615}"#, "column 30: this integer doesn't fit in 64 bits"),
             (#"{"alert":{"body":"b","title":null}}"#, "\"alert.title\" is null: leave it out"),
-            (attached("http://files.example.com/p"), "\"attachments[0].url\" must be an https address"),
+            (attached("http://files.example.com/p"), "\"attachments[0].url\" must be an https URL"),
         ] {
             let sealed = try seal(content)
             #expect(sealed.status == 65 && sealed.errors.contains(words), "\(sealed.errors)")
@@ -246,7 +246,7 @@ import Testing
         expect(try run("keys", "import", "x", "push1wrong", "--keyring", "K"), 65, "key")
         expect(try run("keys", "list", "--keyring", "/dev/null"), 74, "/dev/null")
         expect(try seal("no JSON"), 65, "JSON")
-        expect(try seal(#"{"alert":{"body":" "}}"#), 65, "see")
+        expect(try seal(#"{"alert":{"body":" "}}"#), 65, "visible")
         expect(try seal(#"{"alert":{"body":"b"},"badge":"x"}"#), 65, "badge")
         expect(try seal(#"{"alert":{"body":"b"},"topic":"com.example.other"}"#), 65, "topic")
         expect(try seal(#"{"alert":{"body":"b"}}"#, "--default", ""), 64, "--default")

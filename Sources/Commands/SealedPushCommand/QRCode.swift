@@ -1,5 +1,6 @@
 internal import Clibqrencode
 internal import Foundation
+internal import PushCore
 internal import PushKeyring
 
 /// A QR code for a terminal, drawn with half blocks: two rows of modules per line, and a quiet zone of four modules.

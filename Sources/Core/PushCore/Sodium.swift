@@ -68,7 +68,7 @@ package enum SecureRandom {
         randombytes_buf(start, bytes.count)
     }
 
-    /// Returns two sets of 16 random bytes that aren't secret, from a single system call, which costs more than the bytes.
+    /// Returns two sets of 16 random bytes that aren't secret, in one system call, which costs more than the bytes.
     package static func pair() -> (Bytes16, Bytes16) {
         withUnsafeTemporaryAllocation(byteCount: 2 * Bytes16.byteCount, alignment: 8) { bytes in
             fill(bytes)

@@ -14,7 +14,7 @@ public struct ChartStage: ServiceStage {
     public init(style: ChartStyle = ChartStyle()) {
         self.style = style
         #if canImport(Darwin)
-            // On Linux, this would load a megabyte of the world's locales.
+            // On Linux, this would load a megabyte of locale data.
             self.style.decimalSeparator = Locale.current.decimalSeparator ?? "."
         #endif
     }
@@ -48,11 +48,11 @@ public struct ChartStage: ServiceStage {
 
 struct ChartPicture {
     let png: [UInt8]
-    /// The part of the picture that is most telling at a small size.
+    /// The part of the picture that is most informative at a small size.
     let thumbnail: AttachmentThumbnail.Clip
 
     /// Draws on the calling thread: about ten milliseconds at 3x, and four bytes of memory per pixel. Throws
-    /// ``ChartError``, or `CancellationError` soon after the task was canceled.
+    /// ``ChartError``, or `CancellationError` soon after the task is canceled.
     init(_ chart: PushChart, style: ChartStyle) throws {
         guard let chart = ChartDrawing(chart, style: style) else { throw ChartError.nothingToDraw }
         thumbnail = chart.thumbnail

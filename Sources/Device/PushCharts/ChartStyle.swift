@@ -6,13 +6,13 @@ public struct ChartStyle: Hashable, Sendable {
     public var appearance: Appearance
     /// The number of pixels per point.
     public var scale: Scale
-    /// The color of a chart that asks for no other; nil for blue.
+    /// The color of a chart that doesn't specify one; nil for blue.
     public var accent: PushChart.RGB?
     /// The color of an upward trend; nil for green. In some countries, red means rising.
     public var rising: PushChart.RGB?
     /// The color of a downward trend; nil for red.
     public var falling: PushChart.RGB?
-    /// The separator in the user's region.
+    /// The decimal separator in the user's region.
     var decimalSeparator = "."
 
     /// Creates a style; see each property for its meaning.
@@ -27,10 +27,10 @@ public struct ChartStyle: Hashable, Sendable {
         self.falling = falling
     }
 
-    /// The appearance of charts. An extension can't ask for the lock screen's, nor would a finished picture change with it.
+    /// The appearance of charts. An extension can't query the lock screen's, and a picture wouldn't change with it.
     ///
-    /// Dark is the default: a dark card reads well on both and glares on neither. To follow the system, an app writes its
-    /// appearance into the shared container whenever it runs, and reads it in its configuration.
+    /// Dark is the default: a dark card is legible on both and glaring on neither. To follow the system, an app writes
+    /// its appearance into the shared container whenever it runs, and reads it in its configuration.
     public enum Appearance: Sendable { case light, dark }
 
     /// The number of pixels per point of the device's screen.
@@ -42,7 +42,7 @@ public struct ChartStyle: Hashable, Sendable {
     }
 }
 
-/// The colors of one chart: the system's own in light and dark, unless the app or the sender has others.
+/// The colors of one chart: the system's own in light and dark, unless the app or the sender chooses others.
 struct Palette {
     let background: Drawing.Color
     let grid: Drawing.Color

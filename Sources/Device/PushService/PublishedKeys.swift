@@ -1,6 +1,6 @@
 internal import SealedPush
 
-/// Keys whose secrets this repository publishes. An app that trusted one would show whatever anyone seals.
+/// Keys whose secrets this repository publishes. An app that trusted one would show messages from anyone.
 enum PublishedKeys {
     private static let texts: Set<String> = [
         "pushsender14tr562hekmdndg9w3nzv9222vhpqdve2xpl86fsduus5hr7vvyfs4f33c2",

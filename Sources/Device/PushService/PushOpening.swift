@@ -26,7 +26,7 @@ struct PushOpening: Sendable {
         now = environment.now
     }
 
-    /// Takes the payload's `custom-encrypted-message`, nil if that isn't a string, and the time that the ledger may take.
+    /// Opens the payload's `custom-encrypted-message`, nil if it isn't a string, within the ledger's time limit.
     func present(
         field: String?, requestIdentifier: String, writeTime: Duration = LedgerLimits.writeTime
     ) -> Presentation {
@@ -46,7 +46,7 @@ struct PushOpening: Sendable {
         }
     }
 
-    /// Performs steps 2 to 6, and writes the line in the log.
+    /// Performs steps 2 to 6, and writes the log line.
     private func open(
         _ envelope: Envelope?, requestIdentifier: String, writeTime: Duration, at now: Timestamp, isNotification: Bool
     ) throws(OpenError) -> (OpenedContent, LedgerAnswer) {
@@ -84,7 +84,7 @@ struct PushOpening: Sendable {
         return (opened, answer != .first)
     }
 
-    /// Whether this opens and belongs in a notification. If so, a background push must not use it up.
+    /// Whether the field opens and belongs in a notification. If so, a background push must not use it up.
     func isForNotification(field: String) -> Bool {
         guard let envelope = try? Envelope(parsing: field), let opened = try? opener.open(envelope, at: now()) else {
             return false
@@ -100,7 +100,7 @@ struct PushOpening: Sendable {
         write(ServiceLog.Entry(time: now(), stage: "\(type(of: stage))", failure: error))
     }
 
-    /// Cleans up after the push was shown: tells the app which key opened it, and occasionally purges the ledger.
+    /// Cleans up after the push has been shown: tells the app which key opened it, and occasionally purges the ledger.
     func tidy(after shown: Presentation) {
         switch shown {
         case .opened(let draft) where !draft.isRepeat: markKey(of: draft.opened)
@@ -117,7 +117,7 @@ struct PushOpening: Sendable {
         markers?.mark(opened.recipient, at: now())
     }
 
-    /// Performs step 6 within its time, because a file system that hangs must not cost the user the notification. If no
+    /// Performs step 6 within its time, because a hanging file system must not cost the user the notification. If no
     /// time is left, nothing is written: a message that isn't shown hasn't been opened.
     private func record(
         _ opened: OpenedContent, requestIdentifier: String, within time: Duration, at now: Timestamp

@@ -7,9 +7,9 @@ public import SealedPush
 /// ```swift
 /// let server = PushServerClient(url: URL(string: "https://push.example.com")!) { "Bearer \(try await login.token())" }
 /// let registration = await server.register(.messages, token: deviceToken)
-/// ```
-/// For the app, never for its extension. The server isn't trusted: records, sender sets, and challenges are signed or sealed. A
-/// stateless value, safe from many tasks; concurrent calls about one device run one after another. Source: Docs/EnrollmentHTTP.md.
+/// ``` For the app, never for its extension. The server isn't trusted: records, sender sets, and challenges are signed
+/// or sealed. A stateless value, safe to use from many tasks; concurrent calls about one device run one after another.
+/// Source: Docs/EnrollmentHTTP.md.
 public struct PushServerClient: Sendable {
     private let url: URL
     private let authorization: @Sendable () async throws -> String
@@ -25,11 +25,11 @@ public struct PushServerClient: Sendable {
         self.authorization = authorization
     }
 
-    /// Enrolls this device or does whatever is due. Takes the newest sender set, maintains the keys, hands over the record
-    /// and token, and proves the keys that the server asks about.
+    /// Enrolls this device or does the work that is due. Accepts the newest sender set, maintains the keys, hands over the
+    /// record and token, and proves the keys that the server asks about.
     ///
-    /// A failed step is reported in the result, and steps that don't depend on it still run. The next call does what is
-    /// left. Takes at most 10 seconds per request, of which there are three or four.
+    /// A failed step is reported in the result, and steps that don't depend on it still run. The next call does the
+    /// rest. Takes at most 10 seconds per request, of which there are three or four.
     ///
     /// - Parameters:
     ///   - app: The app's configuration, the same as its extension's.
@@ -87,7 +87,7 @@ public struct PushRegistration: Sendable {
 
     /// The steps, in order.
     public enum Step: String, Sendable, CaseIterable {
-        /// Taking the server's newest sender set.
+        /// Accepting the server's newest sender set.
         case senderSet = "sender set"
         /// Maintaining the device's keys.
         case keys
@@ -100,7 +100,7 @@ public struct PushRegistration: Sendable {
     mutating func note(_ step: Step, _ error: PushServerError) { problems.append(Problem(step: step, error: error)) }
 }
 
-/// Why a request to the server failed. Contains no secrets, and nothing of the server's but its code.
+/// Why a request to the server failed. Contains no secrets, and nothing from the server except its code.
 public enum PushServerError: Error, Equatable, Sendable {
     /// The address isn't `https`.
     case notSecure
@@ -193,7 +193,7 @@ extension PushServerClient {
         guard let enrollment else { return }
         let leaving: Leaving
         do throws(DeviceError) { leaving = try device.leaveAccount(at: .now()) } catch { throw .device(error) }
-        // Signed and counted, so that a replay can't undo a later registration, whoever is logged in by then.
+        // Signed and counted, so that a replay can't undo a later registration, no matter who is logged in by then.
         let body: JSONValue = ["leaving": .string(leaving.description)]
         let answer = try await exchange(device, authorization: nil).send("POST", "v1/leavings", body)
         guard answer.status == 404 || answer.status == 405 else { return try answer.requireSuccess() }
@@ -294,7 +294,7 @@ private struct Registration {
         guard let value = asked.members["challenges"] else { return [] }
         guard case .array(let challenges) = value else { throw .malformedAnswer }
         var problems: [PushServerError] = []
-        // A record has no more keys than that.
+        // A record can't contain more keys.
         for challenge in challenges.prefix(16) {
             guard let text = challenge["challenge"]?.string else { throw .malformedAnswer }
             do throws(PushServerError) {

@@ -17,7 +17,7 @@ public struct ServiceConfiguration: Sendable {
     public let safeDefault: SafeDefault
     /// The folder that the app and its extension share.
     public let container: SharedContainer
-    /// Whether sealed boxes open, too. Leave it false unless anyone may send to this app.
+    /// Whether to open sealed boxes, too. Leave it false unless anyone may send to this app.
     public let allowsAnonymous: Bool
     /// Whether a push without the envelope field passes unchanged. Leave it false unless the app also gets pushes that
     /// aren't sealed. Anyone who handles a push can make a plain one, so it proves nothing.
@@ -122,8 +122,8 @@ public struct SafeDefault: Hashable, Sendable {
     /// Whether the default sound plays.
     public let playsSound: Bool
 
-    /// Creates a safe default. Stops the program unless the title or body is visible, because iOS shows the wire's own text
-    /// in place of an empty one.
+    /// Creates a safe default. Stops the program unless the title or body is visible, because iOS shows the payload's own
+    /// text in place of an empty one.
     public init(title: String = "", body: String, playsSound: Bool = true) {
         precondition(
             VisibleText.isVisible(title) || VisibleText.isVisible(body),

@@ -86,7 +86,7 @@ final class ServiceRun: Sendable {
         if isOver { stop() }
     }
 
-    /// Does the last of the work, which reads and writes files. If time runs out meanwhile, the text is shown without it.
+    /// Does the remaining work, which reads and writes files. If time runs out meanwhile, the text is shown without it.
     private func complete() {
         delivery.improve { draft in
             var draft = draft.withPicture(NotificationDraft.readPicture)

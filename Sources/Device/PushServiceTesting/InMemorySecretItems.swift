@@ -5,10 +5,10 @@ package import PushService
 package final class InMemorySecretItems: SecretItems {
     private let stored: Locked<[SecretItem]>
 
-    /// - Parameter items: Items with any names; a name may occur twice, as a careless system might have it.
+    /// - Parameter items: Items with any names; a name may occur twice, as on a faulty system.
     package init(_ items: [SecretItem] = []) { stored = Locked(items) }
 
-    /// Returns all items with their secrets, as they were at one moment.
+    /// Returns all items with their secrets, as of a single moment.
     package func items() -> [SecretItem] { stored.withLock { $0 } }
 
     package func list() -> [ListedItem] { items().map(\.listed) }

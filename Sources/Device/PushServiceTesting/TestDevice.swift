@@ -6,16 +6,15 @@ public import PushService
 public import SealedPush
 public import UserNotifications
 
-/// A test's own device, on which an app's notification service extension opens messages that the test has sealed.
+/// A device for tests, on which an app's notification service extension opens messages that the test has sealed.
 ///
 /// ```swift
 /// let device = try TestDevice()
 /// let shown = try await device.show(Content(title: "Nina", body: "Lunch?"), by: NotificationService())
 /// #expect(shown.title == "Nina")
-/// ```
-/// Its keychain is in memory, and its app group is a temporary folder that is removed with it. It has no network, only the
-/// files of ``serve(_:at:)``. The extension keeps its own configuration; on this device, it also trusts ``sender``. Only
-/// for tests: never link this module into an app. Safe from several tasks.
+/// ``` Its keychain is in memory, and its app group is a temporary folder that is removed with it. It has no network, only
+/// the files of ``serve(_:at:)``. The extension keeps its own configuration; on this device, it also trusts ``sender``.
+/// Only for tests: never link this module into an app. Can be used from several tasks.
 public final class TestDevice: Sendable {
     /// The key that seals the test's messages.
     public let sender = SenderPrivateKey()

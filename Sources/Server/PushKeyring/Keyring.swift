@@ -22,7 +22,7 @@ public struct Keyring: Sendable {
     /// - Parameters:
     ///   - folder: The folder, which need not exist until the first key is added.
     ///   - unlocking: The source of the passphrase or key, if the keyring is sealed. A given secret also seals a new keyring.
-    ///   - expectation: What is known about the seal from elsewhere. Without it, and without a given secret, anyone who can
+    ///   - expectation: Facts about the seal known from elsewhere. Without it, and without a given secret, anyone who can
     ///     write to the folder can substitute an unsealed keyring.
     ///   - command: The cause of changes for the audit log. It must not contain a secret.
     public init(

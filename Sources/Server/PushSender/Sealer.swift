@@ -31,7 +31,7 @@ public final class Sealer: Sendable {
     ///   - topic: The app's bundle ID.
     ///   - safeDefault: The alert that travels in the clear, and that iOS shows if the extension couldn't run.
     ///   - padding: How much an observer learns about lengths.
-    ///   - fit: What to do with content that doesn't fit.
+    ///   - fit: The treatment of content that doesn't fit.
     ///   - contexts: How long contexts are used, and how many are held.
     ///   - receipts: The address for devices' receipts, or nil for none. Takes about 110 bytes of each push, plus the address.
     ///   - requiresHybrid: Whether to reject other keys, which an old backup can bring back; see Docs/KeyManagement.md, 6.

@@ -13,7 +13,7 @@ package enum NetworkHost: Hashable, Sendable {
     case address(IPAddress)
 
     /// Returns nil unless the host is an address or consists of letters, digits, hyphens, and dots: a loader might map
-    /// anything else to another host. Also nil with a user or password, since files are never fetched with credentials.
+    /// anything else to another host. Also nil if it has a user or password: files are never fetched with credentials.
     package init?(_ url: URL) {
         guard var text = url.host(percentEncoded: true)?.lowercased(), url.user() == nil, url.password() == nil
         else { return nil }

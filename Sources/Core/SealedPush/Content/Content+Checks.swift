@@ -1,5 +1,5 @@
 extension Content {
-    /// Checks that this can be sealed: all receivers' checks, and that JSON can represent it. Source: Specification 4.6.
+    /// Checks that receivers will accept this content, and that JSON can represent it. Source: Specification 4.6.
     package func checkForSealing() throws(ContentError) {
         if withdrawal == nil { guard alert.isVisible else { throw .noVisibleText } } else { try checkWithdrawal() }
         if let collapseID, !Self.isCollapseID(collapseID) { throw .invalid("collapse-id") }

@@ -28,7 +28,7 @@ public struct Content: Hashable, Sendable {
     public var category: String?
     /// How urgently the system presents the message; nil for the system's default.
     public var interruptionLevel: InterruptionLevel?
-    /// 0 to 1.
+    /// The message's rank in the notification summary, 0 to 1.
     public var relevanceScore: Double?
     /// Any data for the app itself.
     public var data: JSONValue?

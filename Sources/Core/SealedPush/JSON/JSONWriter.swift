@@ -79,7 +79,7 @@ package struct JSONWriter {
             writer.object(body)
         }
 
-        /// Writes the key with a single append: there are many names, and an append takes as long for all as for one byte.
+        /// Writes the key with a single append: there are many names, and appending all takes as long as one byte.
         private mutating func key(_ name: StaticString) {
             let count = name.utf8CodeUnitCount
             withUnsafeTemporaryAllocation(byteCount: count + 4, alignment: 1) { text in

@@ -1,6 +1,6 @@
 internal import PushCore
 
-/// The public half of a pair: a ``DevicePublicKey``, ``SenderPublicKey``, ``AuthorityPublicKey``, or ``EnrollmentPublicKey``.
+/// A public key: a ``DevicePublicKey``, ``SenderPublicKey``, ``AuthorityPublicKey``, or ``EnrollmentPublicKey``.
 ///
 /// Always safe to use. May be printed, stored, and sent. Keys are equal if all their bytes are. Source: Specification 8.
 public struct PublicKey<Role: KeyRole>: Sendable {
@@ -80,7 +80,7 @@ where Role: TrustedRole {
     }
 }
 
-/// The secret half: a ``DevicePrivateKey``, ``SenderPrivateKey``, ``AuthorityPrivateKey``, or ``EnrollmentPrivateKey``.
+/// A secret key: a ``DevicePrivateKey``, ``SenderPrivateKey``, ``AuthorityPrivateKey``, or ``EnrollmentPrivateKey``.
 ///
 /// Its bytes are in guarded memory that is wiped with the last reference; printing, interpolating, or reflecting a key shows
 /// only the public half. Thread-safe. A process can hold about 16,000 keys. Source: Specification 8.

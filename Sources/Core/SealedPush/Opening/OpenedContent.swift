@@ -15,7 +15,7 @@ public struct OpenedContent: Sendable {
     public let sender: SenderPublicKey?
     /// The device's key that opened it.
     public let recipient: DevicePublicKey
-    /// Its identity in the ledger: 32 bytes, the same for every copy of this envelope and different for any other message.
+    /// The ID in the ledger: 32 bytes, the same for every copy of this envelope and different for any other message.
     package let ledgerKey: [UInt8]
 }
 

@@ -71,7 +71,7 @@
         }
 
         private static func write(_ label: Drawing.Label, in context: OpaquePointer) {
-            // Named, so that a chart looks the same on all machines; if it's missing, another font stands in.
+            // Named, so that a chart looks the same on all machines; if it's missing, Cairo substitutes a font.
             cairo_select_font_face(context, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL)
             cairo_set_font_size(context, Drawing.Label.size)
             var extents = cairo_text_extents_t()

@@ -1,5 +1,5 @@
-/// A picture as a list of what to fill, stroke, and write, in order, in points from the top left. Platform-neutral. A
-/// backend handles only these few instructions, and needs no knowledge of charts.
+/// A picture as a list of fills, strokes, and labels, in drawing order, in points from the top left.
+/// Platform-neutral. A backend handles only these few operations, and needs no knowledge of charts.
 struct Drawing: Sendable {
     let width: Double
     let height: Double
@@ -118,7 +118,7 @@ struct Path: Sendable {
     /// Adds an approximate quarter circle, from the last point around `corner`.
     private mutating func corner(_ corner: Point, to end: Point) {
         guard let start = last, start != end else { return }
-        // The distance of a Bézier curve's control points from the ends of a quarter circle, as a part of its radius.
+        // The distance of a Bézier curve's control points from the ends of a quarter circle, as a fraction of its radius.
         let part = 0.5522847498
         curve(
             to: end, Point(x: start.x + (corner.x - start.x) * part, y: start.y + (corner.y - start.y) * part),

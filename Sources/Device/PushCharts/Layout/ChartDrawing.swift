@@ -2,7 +2,7 @@ import SealedPush
 
 struct ChartDrawing {
     let drawing: Drawing
-    /// The part of the picture that is most telling at a small size, which has the newest points.
+    /// The part of the picture that is most informative at a small size: the newest points.
     let thumbnail: AttachmentThumbnail.Clip
 
     /// Nil if the chart has no values. Takes time in proportion to its points; those that aren't finite numbers are gaps.
@@ -102,7 +102,7 @@ struct Lines {
         return .gradient(path, fill.stops)
     }
 
-    /// A line with more points is thinner, so that it remains a line.
+    /// A line with more points is thinner, so that it still looks like a line.
     private static let manyPoints = 120
 }
 

@@ -1,8 +1,8 @@
 internal import PushCore
 import SealedPush
 
-/// The vertical axis: the height of each value, and the positions of the numbers. Takes any finite numbers. Those beyond
-/// 10^100 count as 10^100, and those nearer to zero than 10^-100 as zero.
+/// The vertical axis: the height of each value, and the positions of the numbers. Accepts any finite numbers. Those
+/// beyond 10^100 count as 10^100, and those nearer to zero than 10^-100 as zero.
 struct ValueAxis: Sendable {
     let lower: Double
     let upper: Double
@@ -17,7 +17,7 @@ struct ValueAxis: Sendable {
         var high = values.max() ?? 0
         let greatest = max(abs(low), abs(high))
         if high - low <= greatest * 1e-9 {
-            // All look equal, so they are in the middle.
+            // All values look the same, so they are drawn in the middle.
             let reach = greatest == 0 ? 1 : greatest / 4
             (low, high) = (low - reach, high + reach)
         }
@@ -37,7 +37,7 @@ struct ValueAxis: Sendable {
     /// Returns the height of a value: 0 at the bottom of the axis, 1 at its top.
     func height(of value: Double) -> Double { min(1, max(0, (Self.bounded(value) - lower) / (upper - lower))) }
 
-    /// Returns a tick's number, as short as the others'.
+    /// Returns a tick's number, as short as those of the other ticks.
     func text(of tick: Double, decimalSeparator: String) -> String {
         let greatest = max(abs(lower), abs(upper))
         guard greatest < 1e15, greatest >= 1e-4 else { return exponential(tick, decimalSeparator) }
@@ -86,7 +86,7 @@ struct ValueAxis: Sendable {
     private static let letters: [(from: Double, unit: Double, letter: String)] = [
         (1e12, 1e12, "T"), (1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e4, 1e3, "k"),
     ]
-    /// The part of a step that may be lost to rounding.
+    /// The fraction of a step that may be lost to rounding.
     private static let slack = 1e-6
 }
 
@@ -124,7 +124,7 @@ struct AxisNumbers {
     }
 
     private static let distance = 8.0
-    /// Limited, so that a unit or number leaves enough room for the plot.
+    /// Limited, so that a long unit or number leaves enough room for the plot.
     private static let maximumWidth = 140.0
 }
 
@@ -179,7 +179,7 @@ struct Plot {
     let bottom: Double
     let axis: ValueAxis
     let count: Int
-    /// Whether each point has its own slot of the width, as a bar has, or the first and last are at the edges.
+    /// Whether each point has a slot in the width, as bars do; otherwise, the first and last are at the edges.
     let hasSlots: Bool
 
     var width: Double { right - left }

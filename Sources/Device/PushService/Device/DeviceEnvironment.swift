@@ -13,9 +13,9 @@ package struct DeviceEnvironment: Sendable {
     /// The limits shared by notifications that are processed at the same time.
     let budget: WorkBudget
     let now: @Sendable () -> Timestamp
-    /// Trusted in addition to the app's own senders, on a test's device.
+    /// The senders trusted in addition to the app's own, on a test device.
     package var senders: [SenderPublicKey] = []
-    /// Takes the place of every container, on a test's device.
+    /// The folder that replaces every container, on a test device.
     package var onlyContainer: URL?
     package var center: @Sendable () -> UNUserNotificationCenter = { .current() }
     /// Asks the system to let the process run until the block returns; if it no longer can, calls the block again with true.
@@ -48,7 +48,7 @@ package struct DeviceEnvironment: Sendable {
         }
     }
 
-    /// Returns the service module's own folder in it; nil if the system doesn't know the app group.
+    /// Returns the service module's folder in a container; nil if the system doesn't know the app group.
     func folder(_ container: SharedContainer) -> URL? {
         root(container)?.appending(path: SharedContainer.subfolderName, directoryHint: .isDirectory)
     }

@@ -2,20 +2,20 @@ public import Foundation
 package import PushCore
 package import SealedPush
 
-/// The Data Protection classes of our files, which determine when a phone lets them be read.
+/// The Data Protection classes of our files, which determine when a phone can read them.
 ///
-/// A new file takes its folder's class. A container's class is that of the app's Data Protection capability: in Xcode,
-/// `NSFileProtectionComplete`, under which no file can be opened while the phone is locked. So code that makes one of our
-/// files sets its folder's class first. A file that is moved or linked elsewhere keeps its own.
-/// Sources: developer.apple.com/forums/thread/24483 and 706258; Docs/Decisions/0030-files-on-a-phone.md.
+/// A new file inherits its folder's class. A container's class is that of the app's Data Protection capability: in Xcode,
+/// `NSFileProtectionComplete`, under which no file can be opened while the phone is locked. So code that creates one of
+/// our files sets the folder's class first. A file that is moved or linked elsewhere keeps its class. Sources:
+/// developer.apple.com/forums/thread/24483 and 706258; Docs/Decisions/0030-files-on-a-phone.md.
 package enum FileProtection: Sendable {
     /// Always readable. For files written before the first unlock after a restart, which reveal nothing about messages.
     case always
     /// Readable from the first unlock after a restart, like the key that opens messages.
     case fromFirstUnlock
 
-    /// Makes a folder and its parents unless it exists, and sets its class. Costs one lookup if the class is already set.
-    /// If it can't be set, the folder keeps its container's class, which is better than losing a message.
+    /// Creates a folder and its parents unless it exists, and sets its class. Costs one lookup if the class is already
+    /// set. If it can't be set, the folder keeps its container's class, which is better than losing a message.
     package func ensureFolder(_ folder: URL) throws(DurableFiles.Failure) {
         do throws(DurableFiles.Failure) {
             try DurableFiles.ensureFolder(folder)
@@ -29,7 +29,7 @@ package enum FileProtection: Sendable {
         system.set(self, path)
     }
 
-    /// Does the same for a folder in the service module's own, which is always readable, for the log.
+    /// Does the same for a subfolder of the service module's folder, which is always readable, for the log.
     package func ensureFolder(_ name: String, in root: URL) throws(DurableFiles.Failure) {
         try Self.always.ensureFolder(root)
         try ensureFolder(root.appending(path: name, directoryHint: .isDirectory))
@@ -81,14 +81,14 @@ public enum SharedContainer: Sendable {
 }
 
 /// Files, one per key, that tell the app under which keys an authenticated message has opened in the extension, which only
-/// reads keys, so it can't confirm one. Several processes may mark a key at once. Source: Specification 13.2.
+/// reads keys and can't confirm one. Several processes may mark the same key. Source: Specification 13.2.
 package struct ConfirmationMarkers: Sendable {
     private let root: URL
 
     /// - Parameter root: The folder `SealedPush` of the shared container.
     package init(in root: URL) { self.root = root }
 
-    /// Makes a key's marker, if there is none. If it can't be written, no harm is done, because the next message tries again.
+    /// Creates a key's marker if it's missing. A failure is harmless, because the next message tries again.
     package func mark(_ recipient: DevicePublicKey, at now: Timestamp) {
         let file = file(recipient)
         guard access(file.path(percentEncoded: false), F_OK) != 0 else { return }
@@ -101,7 +101,7 @@ package struct ConfirmationMarkers: Sendable {
     }
 
     /// Returns the time at which the first message opened under a key; nil if none has. If it can't be read, returns `now`,
-    /// because a message has opened all the same.
+    /// because a message has opened nonetheless.
     package func time(of recipient: DevicePublicKey, at now: Timestamp) -> Timestamp? {
         guard let bytes = try? DurableFiles.read(file(recipient), limit: 32) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -118,7 +118,7 @@ package struct ConfirmationMarkers: Sendable {
     private var folder: URL { root.appending(path: Self.folderName, directoryHint: .isDirectory) }
 
     private func file(_ recipient: DevicePublicKey) -> URL {
-        // A file name has at most 255 bytes.
+        // A file name can't be longer than 255 bytes.
         let bytes = recipient.bytes.count > 64 ? recipient.bytes.withUnsafeBytes(SHA256.hash) : recipient.bytes
         return folder.appending(path: Hex.encode(bytes))
     }

@@ -1,10 +1,10 @@
 internal import SealedPush
 
-/// One operation of the app on its device's keys. It holds what was read, kept up to date with its own writes. It begins
-/// with all items, none of them hidden by a locked device, so that no key is made beside an existing one.
+/// One operation of the app on its device's keys. It keeps the items that were read, updated by its own writes. It
+/// starts with all items, none hidden by a locked device, so that it never adds a key beside an existing one.
 ///
 /// The keychain can't change several items at once, so a process may be killed between any two steps. A key exists before a
-/// record names it, and its life changes before its secret is removed. The next operation does the rest.
+/// record names it, and its life changes before its secret is removed. The next operation finishes the work.
 struct KeyChange {
     private let items: any SecretItems
     private let configuration: ServiceConfiguration
@@ -22,7 +22,7 @@ struct KeyChange {
     /// The keys' lives, and the rules that they follow.
     var rotation: KeyRotation<DevicePublicKey> { KeyRotation(stored.keys.map { ($0.recipient, $0.life) }) }
 
-    /// Makes a key; returns nil while another one waits for its first message.
+    /// Creates a key; returns nil while another is waiting for its first message.
     mutating func addKey() throws(KeyChangeError) -> DevicePublicKey? {
         let identity = DevicePrivateKey(configuration.keyPolicy.algorithm)
         var rotation = rotation
@@ -61,9 +61,9 @@ struct KeyChange {
         try call { (items) throws(SecretItemError) in try items.add(item) }
     }
 
-    /// Returns the newest record. Signs one of the active keys, newest first, unless the current one will do for a while.
-    /// `known` is the newest record that the server has, signed by this device's own key; the new counter is higher. With
-    /// `isWanted`, it signs a record in any case.
+    /// Returns the newest record. Signs a new one with the active keys, newest first, if the current one won't do.
+    /// `known` is the newest record that the server has, signed by this device's own key; the new record's counter is
+    /// higher. With `isWanted`, it signs a record in any case.
     mutating func signRecord(
         above known: DeviceRecord? = nil, anyway isWanted: Bool = false
     ) throws(KeyChangeError) -> DeviceRecord {
@@ -91,17 +91,17 @@ struct KeyChange {
         return record
     }
 
-    /// The counter is trusted because this device itself signed it; no server can make one up.
+    /// The counter is trusted because this device itself signed it; no server can forge it.
     private func require(_ known: DeviceRecord, by key: EnrollmentPrivateKey) throws(KeyChangeError) {
         guard known.enrollment == key.enrollment else { throw .failed(.record(.foreignSigner)) }
         guard known.topic == topic else { throw .failed(.record(.otherTopic)) }
     }
 
-    /// Returns the enrollment key; makes it if there is none.
+    /// Returns the enrollment key; creates it if there is none.
     private mutating func enrollment() throws(KeyChangeError) -> StoredEnrollment {
         if let enrollment = stored.enrollment(for: topic) { return enrollment }
         try add(StoredEnrollment.item(EnrollmentPrivateKey(), for: topic))
-        // If it's gone again, another process was faster.
+        // If it's gone again, another process got there first.
         guard let enrollment = stored.enrollment(for: topic) else { throw .raced }
         return enrollment
     }
@@ -131,7 +131,7 @@ struct KeyChange {
 }
 
 enum KeyChangeError: Error {
-    /// Another process was faster; start over.
+    /// Another process got there first; start over.
     case raced
     case failed(DeviceError)
 

@@ -12,7 +12,7 @@ package struct OwnDevice: Sendable {
         self.environment = environment
     }
 
-    /// Serializes this process's calls to a server about this device, so that the last call decides.
+    /// Serializes this process's calls to a server about this device, so that the last call wins.
     var turn: Turns {
         let name = "\(configuration.topic) \(environment.root(configuration.container)?.path ?? "")"
         return Self.turns.withLock { turns in
@@ -32,7 +32,7 @@ package struct OwnDevice: Sendable {
     }
 
     package func rotate(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
-        // If this starts over, the new key that is waiting is its own.
+        // If this starts over, the waiting new key is the one that it added.
         var isAdded = false
         return try change(at: now) { (change) throws(KeyChangeError) in
             if !isAdded {
@@ -85,8 +85,8 @@ extension OwnDevice {
         try change(at: now) { (change) throws(KeyChangeError) in try change.enrollmentKey()?.enrollment }
     }
 
-    /// Makes sure that no message sent so far opens again, even if a key should come back. Returns the signed notice to the
-    /// server that this device leaves. Source: EnrollmentHTTP 6.
+    /// Makes sure that no message sent so far opens again, even if a key comes back. Returns the signed notice for the
+    /// server that this device is leaving. Source: EnrollmentHTTP 6.
     func leaveAccount(at now: Timestamp) throws(DeviceError) -> Leaving {
         let ledger = environment.folder(configuration.container).map(FileLedger.init(in:))
         // As with a first key, a message sent to the next account within this second opens.
@@ -110,7 +110,7 @@ extension OwnDevice {
         _ = try change.addKey()
     }
 
-    /// Runs an operation, and starts it over if another process got in between.
+    /// Runs an operation, and starts it over if another process interfered.
     func change<Answer>(
         at now: Timestamp, _ body: (inout KeyChange) throws(KeyChangeError) -> Answer
     ) throws(DeviceError) -> Answer {
@@ -158,7 +158,7 @@ public enum DeviceError: Error, Equatable, Sendable {
     case noContainer
     /// The ledger can't be written, and no first key is made without it.
     case noLedger
-    /// A new key is waiting for its first message; until then, no other is made.
+    /// A new key is waiting for its first message; until it arrives, no other is created.
     case unconfirmed
     /// A sender set was refused, or a record couldn't be signed.
     case record(RecordError)
@@ -172,7 +172,7 @@ extension DeviceError: CustomStringConvertible {
         case .unavailable(let text): text
         case .noContainer: "the system doesn't know the app group; check both targets' entitlements"
         case .noLedger: "the ledger can't be written"
-        case .unconfirmed: "a new key is waiting for its first message; until then, no other is made"
+        case .unconfirmed: "a new key is waiting for its first message; until it arrives, no other is created"
         case .record(let error): error.description
         }
     }
@@ -192,11 +192,11 @@ extension OwnDevice {
             let knownSet = try known.flatMap { (known) throws(KeyChangeError) in try change.set(known) }
             do throws(RecordError) {
                 try trusted.check(set, topic: topic, replacing: knownSet, at: now)
-                // If the item is damaged, its name still has the counter.
+                // If the item is damaged, its name still contains the counter.
                 if let known, knownSet == nil, set.counter <= known.counter { throw .rolledBack }
             } catch { throw .failed(.record(error)) }
-            // First remove the sets of authorities that the app no longer pins, so that their counters don't stand in the
-            // way. Such a set counts as none, so this loses nothing.
+            // First remove the sets of authorities that the app no longer pins, so that their counters don't block a new
+            // set. Such a set is ignored anyway, so this loses nothing.
             for old in stored where !trusted.authorities.contains(old.authority) { try change.remove(old.item) }
             if knownSet != set { try change.add(StoredSenderSet.item(set)) }
             // Keep the previous set until the next: an extension that is listing the items may miss the new one, and
@@ -211,7 +211,7 @@ extension OwnDevice {
     package func maintain(
         rotatingOlderThan age: Duration? = nil, serverKnows known: DeviceRecord? = nil, at now: Timestamp = .now()
     ) throws(DeviceError) -> DeviceMaintenance {
-        // Kept across attempts, because what was done before another process got in between stays done.
+        // Kept across attempts, because work done before another process interfered stays done.
         var done = DeviceMaintenance.Steps()
         let ledger = environment.folder(configuration.container).map(FileLedger.init(in:))
         let lostLedger = try noticesLostLedger(ledger, at: now)
@@ -223,7 +223,7 @@ extension OwnDevice {
                 change.rotation.isRotationDue(olderThan: age?.components.seconds, at: now)
                 || change.rotation.active.first?.key.algorithm != configuration.keyPolicy.algorithm
             if done.rotated == nil, lostLedger || isDue { done.rotated = try change.addKey() }
-            // After a loss, the server knows records that this device has forgotten, whether or not it makes a key now.
+            // After a loss, the server has records that this device lost, whether or not it creates a key now.
             return (try change.signRecord(above: known, anyway: lostLedger), change.rotation)
         }
         // Last, so that a process killed before this makes one key too many rather than none.
@@ -255,7 +255,7 @@ extension OwnDevice {
         }
     }
 
-    /// Erases revoked keys at once, and retired ones a day after the last push that they open may arrive. If the app takes
+    /// Erases revoked keys at once, and retired ones a day after the last push that they open may arrive. If the app uses
     /// only hybrid keys, its other retired keys are erased at once.
     func eraseWhatIsDue(_ change: inout KeyChange, _ erased: (DevicePublicKey) -> Void) throws(KeyChangeError) {
         let isHybridOnly = configuration.keyPolicy == .hybridOnly
@@ -283,13 +283,13 @@ public struct DeviceMaintenance: Hashable, Sendable {
     public var retired: [DevicePublicKey] { steps.retired }
     /// Keys that were erased.
     public var erased: [DevicePublicKey] { steps.erased }
-    /// The new key, if one was made.
+    /// The new key, if one was created.
     public var rotated: DevicePublicKey? { steps.rotated }
-    /// The newest record. Send it to the server unless that has the same one; compare `DeviceRecord.counter`.
+    /// The newest record. Send it to the server unless the server already has it; compare `DeviceRecord.counter`.
     public let record: DeviceRecord
-    /// The time since which a new key has been waiting for its first message; nil if none is.
+    /// The time since which a new key has been waiting for its first message; nil if there is no such key.
     public let waitingSince: Timestamp?
-    /// Whether it has waited for more than 45 days. In that case, the server probably never got the record.
+    /// Whether that key has waited for more than 45 days. If so, the server probably never got the record.
     public let isOverdue: Bool
 
     struct Steps: Hashable {

@@ -1,6 +1,6 @@
 package import SealedPush
 
-/// A device's secret items, parsed as they were read at one moment. Other apps' items are ignored.
+/// A device's secret items, parsed from a single reading. Other apps' items are ignored.
 package struct StoredItems {
     /// Newest first, one per recipient.
     package let keys: [StoredKey]
@@ -10,7 +10,7 @@ package struct StoredItems {
         self.items = items
         var keys: [DevicePublicKey: StoredKey] = [:]
         for key in items.compactMap(StoredKey.init) {
-            // If two items share a name, the one whose life is further along counts: a retired key never becomes active.
+            // If two items share a name, the one whose life is further along wins: a retired key never becomes active.
             keys[key.recipient] = keys[key.recipient].map { StoredKey.further($0, key) } ?? key
         }
         self.keys = keys.values.sorted(by: StoredKey.isNewer)
@@ -49,7 +49,7 @@ package struct StoredKey {
             secret: identity.withSecretText { ItemSecret(copying: $0) })
     }
 
-    /// Returns the key with its secret; nil if that is gone, or isn't the recipient's.
+    /// Returns the key with its secret; nil if the secret is gone or doesn't match.
     func deviceKey(in items: any SecretItems) throws(SecretItemError) -> DeviceKey? {
         guard let secret = try items.secret(of: item),
             let identity = secret.withBytes({ try? DevicePrivateKey(parsing: $0) }), identity.recipient == recipient
@@ -133,7 +133,7 @@ struct StoredSenderSet {
         return set
     }
 
-    /// Returns the set with the highest counter, whoever signed it (Specification 11.3.2).
+    /// Returns the set with the highest counter, no matter who signed it (Specification 11.3.2).
     static func newest(of sets: [StoredSenderSet]) -> StoredSenderSet? {
         sets.max { first, second in
             if first.counter != second.counter { return first.counter < second.counter }
@@ -147,7 +147,7 @@ struct StoredSenderSet {
 /// The device's enrollment key for one app as it's stored, `enrollment <topic>`, with the newest record it has signed.
 package struct StoredEnrollment {
     package let item: ListedItem
-    /// The counter of the newest record; 0 before the first. Nil if the item is damaged, so that it's unknown.
+    /// The counter of the newest record; 0 before the first. Nil if the item is damaged, so the counter is unknown.
     package let counter: UInt64?
     /// Nil before the first record, or if it's damaged.
     let record: DeviceRecord?
@@ -192,7 +192,7 @@ package struct StoredEnrollment {
 /// A device's own keys in its keychain, as needed for opening messages. Only reads; ``OwnDevice`` changes them. A key is
 /// found by its name, and only its secret is read. An extension that reads while its app is making a change sees a state
 /// between two calls, which still opens what should open. A key is reported missing only if no item can be hidden; before
-/// the first unlock, the answer is `locked`. Safe from several threads and processes.
+/// the first unlock, the answer is `locked`. Safe across threads and processes.
 package struct DeviceKeys: KeyStore {
     private let items: (any SecretItems)?
 
@@ -223,7 +223,7 @@ package struct DeviceKeys: KeyStore {
             guard let newest = StoredSenderSet.newest(of: StoredItems(listed).senderSets(for: topic)) else {
                 return nil
             }
-            // If it's gone, it has made room for a newer one.
+            // If it's gone, a newer one has replaced it.
             guard let secret = try read({ (items) throws(SecretItemError) in try items.secret(of: newest.item) }) else {
                 continue
             }

@@ -2,9 +2,9 @@ public import SealedPush
 
 /// The device that the app runs on, and the life of its keys. For the app, never for its extension, which only reads them.
 ///
-/// Get one from ``ServiceConfiguration/device``. Each call reads and writes the keychain and syncs files, usually for a few
-/// milliseconds, and never on the main actor. Several tasks and processes may call at once, and a process may be killed at
-/// any time. Its keys still open what they opened before, and the next call finishes the work. Source: Specification 13.
+/// Get one from ``ServiceConfiguration/device``. Each call reads and writes the keychain and syncs files, usually within a
+/// few milliseconds, and never on the main actor. Several tasks and processes may call at once, and a process may be killed
+/// at any time. The keys still open what they opened before, and the next call finishes the work. Source: Specification 13.
 public struct ThisDevice: Sendable {
     let device: OwnDevice
 
@@ -16,31 +16,31 @@ public struct ThisDevice: Sendable {
         try device.enroll(at: now)
     }
 
-    /// Does everything that is due in the life of the keys. Call it at each launch and once a day in the background.
+    /// Performs all key maintenance that is due. Call it at each launch and once a day in the background.
     ///
-    /// A new key under which the extension has opened a message is confirmed, and the older ones retire. Keys that retired
-    /// 31 days ago are destroyed. If the keychain has outlived the app's container, or the key in use is older than `age`,
-    /// a new key is made. A record that ends within 60 days is signed again. The work of a killed process is finished, and
-    /// a device without keys gets its first. A missing ledger shows that a phone was restored from its own backup; it gets
-    /// a new key, and a record with a higher counter than those before.
+    /// A new key under which the extension has opened a message is confirmed, and the older keys are retired. Keys that
+    /// were retired 31 days ago are destroyed. If the keychain has outlived the app's container, or the key in use is
+    /// older than `age`, a new key is created. A record that expires within 60 days is signed again. Interrupted work
+    /// is finished, and a device without keys gets its first. A missing ledger means that a phone was restored from its
+    /// own backup; it gets a new key, and a record with a higher counter than any before.
     ///
     /// - Parameters:
     ///   - age: The age at which a key is replaced; nil for no rotation by age.
     ///   - known: The newest record that the server has of this device, if it refused this device's newest as `rolled-back`
     ///     or `conflicting`. The new counter is higher. A server can't make one up: this device's own signature is checked.
     ///   - now: The current time.
-    /// - Throws: `record(.foreignSigner)` or `record(.otherTopic)` if `known` isn't this device's for this app. In that
-    ///   case, the server has pinned another key, and the account's owner must enroll the device as a new one.
+    /// - Throws: `record(.foreignSigner)` or `record(.otherTopic)` if `known` isn't this device's record for this app.
+    ///   If so, the server has pinned another key, and the account's owner must enroll the device as a new one.
     @concurrent public func maintain(
         rotatingOlderThan age: Duration? = nil, serverKnows known: DeviceRecord? = nil, at now: Timestamp = .now()
     ) async throws(DeviceError) -> DeviceMaintenance {
         try device.maintain(rotatingOlderThan: age, serverKnows: known, at: now)
     }
 
-    /// Makes a new key beside the one in use, and returns the record of both, for the server. The new key is in use once a
-    /// message has opened under it and ``maintain(rotatingOlderThan:serverKnows:at:)`` was called; until then, both open.
+    /// Creates a new key beside the one in use, and returns a record of both for the server. The new key takes over once a
+    /// message opens under it and ``maintain(rotatingOlderThan:serverKnows:at:)`` is called; until then, both open.
     ///
-    /// - Throws: `unconfirmed` while an earlier new key waits for its first message.
+    /// - Throws: `unconfirmed` while an earlier new key is waiting for its first message.
     @concurrent public func rotate(at now: Timestamp = .now()) async throws(DeviceError) -> DeviceRecord {
         try device.rotate(at: now)
     }
@@ -58,7 +58,7 @@ public struct ThisDevice: Sendable {
     /// - Parameters:
     ///   - text: The challenge, `pushchallenge.…`, as the server sent it.
     ///   - now: The current time.
-    /// - Returns: The answer, `pushanswer.…`, to be sent back within ten minutes.
+    /// - Returns: The answer, `pushanswer.…`, to send back within ten minutes.
     /// - Throws: The errors of `Challenge.answer`; also `unknownRecipient` if the device was never enrolled.
     @concurrent public func answer(
         challenge text: String, at now: Timestamp = .now()
@@ -69,13 +69,13 @@ public struct ThisDevice: Sendable {
     /// Accepts a sender set from the server. From then on, its senders are trusted, and no others.
     ///
     /// One of ``ServiceConfiguration/authorities`` must have signed the set for this app, and it must not be older than the
-    /// last one accepted; the server isn't trusted. It's kept beside the keys, so an older set can't return without them.
+    /// last one accepted; the server isn't trusted. It's stored with the keys, so neither can be rolled back alone.
     ///
     /// - Parameters:
     ///   - text: The set, `pushrecord.…`; at most 10,939 characters.
     ///   - now: The current time.
     /// - Returns: The set, even if the device already has it. The app may report its `counter`.
-    /// - Throws: `record` if the set is refused; nothing has changed then.
+    /// - Throws: `record` if the set is refused; in that case, nothing changes.
     @discardableResult
     @concurrent public func accept(
         senderSet text: String, at now: Timestamp = .now()

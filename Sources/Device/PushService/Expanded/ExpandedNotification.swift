@@ -2,7 +2,7 @@ public import Foundation
 public import SealedPush
 public import UserNotifications
 
-/// A notification that a content extension received, opened by the service module and by no one else.
+/// A notification that a content extension received and that the service module opened.
 ///
 /// For `didReceive(_:)` of an app's `UNNotificationContentExtension`. Without UIKit, so that views can be tested anywhere.
 public struct ExpandedNotification: Sendable {
@@ -25,8 +25,8 @@ public struct ExpandedNotification: Sendable {
     /// The service module's other information about the notification.
     public let sealed: SealedNotification
 
-    /// Reads a notification; nil if the service module didn't open it. A carrier can name any category in a push that wakes
-    /// no extension, and its text must not be shown as yours. Source: Specification 6.7.
+    /// Reads a notification; nil if the service module didn't open it. A carrier can use any category in a push that
+    /// doesn't wake an extension; don't show its text as yours. Source: Specification 6.7.
     public init?(_ notification: UNNotification) {
         let content = notification.request.content
         guard let sealed = SealedNotification(userInfo: content.userInfo), sealed.reason == nil else { return nil }
@@ -56,11 +56,11 @@ public struct ExpandedNotification: Sendable {
         public let file: URL
         /// The uniform type identifier, such as `public.png`.
         public let type: String
-        /// Where it was fetched from, for a larger version.
+        /// The URL it was fetched from, for a larger version.
         public let remoteURL: URL?
 
-        /// Lends the file as long as the closure runs. Source: Apple, `UNNotificationAttachment.url`: a security-scoped URL
-        /// in a content extension.
+        /// Lends the file while the closure runs. Source: Apple, `UNNotificationAttachment.url`: a security-scoped URL in a
+        /// content extension.
         public func withFile<Result, Failure: Error>(
             _ read: (URL) throws(Failure) -> Result
         ) throws(Failure) -> Result {

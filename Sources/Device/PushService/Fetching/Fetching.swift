@@ -1,17 +1,17 @@
 package import Foundation
 package import SealedPush
 
-/// Makes requests for the stages: ``SessionFetching`` on a device, libcurl in the simulator. It only moves bytes. The
-/// ``FetchRequest`` decides where it may go, when it must end, and how much of the answer it wants. Thread-safe.
+/// Makes requests for the stages: ``SessionFetching`` on a device, libcurl in the simulator. It only transfers bytes.
+/// The ``FetchRequest`` sets the allowed addresses, the deadline, and how much of the answer to read. Thread-safe.
 package protocol Fetching: Sendable {
     /// Whether a host may be reached regardless of the rules, and without TLS. A device exempts no host; the simulator's
     /// fetcher exempts the machine that it runs on.
     func exempts(_ host: NetworkHost) -> Bool
 
-    /// Makes a request; returns the answer's head once the wanted part of its body has been taken. Doesn't follow
+    /// Makes a request; returns the answer's head once the wanted part of its body has arrived. Doesn't follow
     /// redirects. Uses constant memory. Canceling the task ends the request within a moment; one last piece may follow.
     ///
-    /// - Throws: The errors of the request's closures; otherwise `network`, also if no data arrives for 10 seconds.
+    /// - Throws: The errors of the request's closures; otherwise `network`, including if no data arrives for 10 seconds.
     func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer
 }
 
@@ -26,12 +26,12 @@ package struct FetchRequest: Sendable {
     package var mayConnect: (@Sendable (IPAddress) throws(MediaError) -> Void)?
     /// Returns whether the body is wanted, once the head has arrived. If not, the transfer ends there.
     package var wantsBody: @Sendable (FetchAnswer) throws(MediaError) -> Bool = { _ in false }
-    /// Takes the body piece by piece, in order, one at a time.
+    /// Receives the body piece by piece, in order, one at a time.
     package var take: @Sendable (UnsafeRawBufferPointer) throws(MediaError) -> Void = { _ in }
     /// The HTTP method; nil for GET, or for POST if there is a body.
     var verb: String?
     var contentType = "application/octet-stream"
-    /// Set only by ``PushServerClient``; a fetch for a message never reveals who makes it.
+    /// Set only by ``PushServerClient``; a fetch for a message never reveals the user.
     var authorization: String?
 
     package var method: String { verb ?? (body == nil ? "GET" : "POST") }

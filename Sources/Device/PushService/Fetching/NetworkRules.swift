@@ -2,7 +2,7 @@ package import Foundation
 internal import PushCore
 package import SealedPush
 
-/// The addresses that a stage may fetch from, always by `https`.
+/// The addresses that a stage may fetch from, always over `https`.
 public enum NetworkReach: Sendable {
     /// The open internet.
     case internet
@@ -21,8 +21,8 @@ public enum NetworkReach: Sendable {
 }
 
 /// The rules for where an extension may fetch from: `https` on the open internet, unless the app allows more. An address in
-/// a message must not make a phone talk to the router, printer, or server of its own network. So the rules check the URL,
-/// the addresses that its name resolves to and, if the platform reports it, the connection's own address.
+/// a message must not make a phone talk to a router, printer, or server on its own network. So the rules check the URL, the
+/// addresses that its name resolves to and, if the platform reports it, the connection's own address.
 extension Fetching {
     /// Checks the scheme and host by their text alone.
     package func check(_ url: URL, reaching reach: NetworkReach) throws(MediaError) {
@@ -54,7 +54,7 @@ extension IPAddress {
         }
     }
 
-    /// Returns the addresses that a name resolves to; none if it can't be looked up.
+    /// Returns the addresses that a name resolves to; empty if it can't be looked up.
     static func addresses(of host: String) -> [IPAddress] {
         var hints = addrinfo()
         #if canImport(Darwin)
@@ -75,8 +75,8 @@ extension IPAddress {
     }
 }
 
-/// Looks up names. A lookup blocks a thread for as long as the network likes, so each has its own thread and is abandoned
-/// when its task is canceled. An abandoned thread ends when the system's resolver does; the number of threads is limited.
+/// Looks up names. A lookup can block a thread indefinitely, so each has its own thread and is abandoned when its task is
+/// canceled. An abandoned thread ends when the system's resolver does; the number of threads is limited.
 final class LookUps: Sendable {
     /// The number of threads in the resolver, including abandoned ones.
     private let count = Locked(0)
@@ -88,7 +88,7 @@ final class LookUps: Sendable {
 
     /// Checks whether a connection to each of the host's addresses is allowed, and returns the network's NAT64 prefixes. An
     /// address that the NAT64 made from an IPv4 address counts as that address. Throws `network` if there is no address or
-    /// the task is canceled; at once if too many lookups already hang.
+    /// the task is canceled; immediately if too many lookups are already stuck.
     func check(
         _ host: NetworkHost, _ mayConnect: @escaping @Sendable (IPAddress) throws(MediaError) -> Void
     ) async throws(MediaError) -> NAT64 {

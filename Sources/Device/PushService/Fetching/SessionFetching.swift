@@ -60,7 +60,7 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
         return urlRequest
     }
 
-    /// Stores nothing, and reveals nothing but the request.
+    /// A configuration that stores nothing, and reveals only the request.
     private var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil

@@ -26,7 +26,7 @@ package struct FileLedger: Sendable {
         return nil
     }
 
-    /// Makes a missing ledger, or raises the floor of an existing one.
+    /// Creates a missing ledger, or raises the floor of an existing one.
     package func begin(floor: Timestamp, asksForNewKey: Bool) throws(LedgerError) {
         do {
             // No message opens before the first unlock, so no entry is recorded then.
@@ -78,13 +78,13 @@ package struct FileLedger: Sendable {
 
     private func mark(_ name: String) throws(DurableFiles.Failure) {
         if try DurableFiles.create(folder.appending(path: name), holding: [], staging: folder) { return }
-        // Its creator may have been killed before the file would survive a power loss.
+        // Its creator may have been killed before making the file durable.
         try DurableFiles.sync(folder: folder)
     }
 
     /// Whether this is the ledger that was begun, not a copy of it. A ledger that can't be read at the moment (a locked
-    /// phone, no free descriptor, a failing disk) isn't missing; this throws instead. Treating it as lost would cost the
-    /// message and a key. Source: Specification 7.9.
+    /// phone, no free descriptor, a failing disk) isn't missing; this throws instead. Treating it as lost would lose the
+    /// message and force a new key. Source: Specification 7.9.
     private func isOriginal() throws(DurableFiles.Failure) -> Bool {
         do throws(DurableFiles.Failure) {
             let text = try DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128)
@@ -97,7 +97,7 @@ package struct FileLedger: Sendable {
     }
 
     /// Renews an invalid origin. Two processes may do this at once: each makes its own file, and the text that remains
-    /// names the file it was made from. `beforeNaming` runs where another process would do the most harm; for tests.
+    /// names the file it was made from. `beforeNaming` runs at the worst moment for interference; for tests.
     func renewOrigin(beforeNaming: () -> Void = {}) throws(DurableFiles.Failure) {
         guard try !isOriginal() else { return }
         let name = Self.originPrefix + Hex.encode(SecureRandom.bytes(count: 8))
@@ -153,7 +153,7 @@ extension FileLedger: ReplayLedger {
         try record(entry, at: now) {}
     }
 
-    /// - Parameter afterReserving: Runs where another process's purge would do the most harm; for tests.
+    /// - Parameter afterReserving: Runs at the worst moment for another process's purge; for tests.
     func record(
         _ entry: LedgerEntry, at now: Timestamp, afterReserving: () -> Void
     ) throws(LedgerError) -> LedgerAnswer {
@@ -184,7 +184,7 @@ extension FileLedger: ReplayLedger {
         // Look first: a repeat needs no disk space, and none of the calls that a full disk refuses.
         if try isThere(file, holding: bytes) { return .repeated }
         if try create(file, holding: bytes) { return .first }
-        // Another process was faster, or a purge, whose floor is then above the message.
+        // Another process got there first, or a purge, whose floor is then above the message.
         guard try isThere(file, holding: bytes) else { throw .replayed }
         return .repeated
     }
@@ -199,8 +199,8 @@ extension FileLedger: ReplayLedger {
             return false
         }
         guard seen == bytes else { throw .replayed }
-        // Its creator may have been killed before the entry would survive a power loss. If it can't be synced now, showing
-        // the text matters more than a repeat that would ring.
+        // Its creator may have been killed before making the entry durable. If it can't be synced now, showing the text
+        // matters more than preventing an audible repeat.
         try? DurableFiles.sync(folder: file.deletingLastPathComponent())
         return true
     }
@@ -211,7 +211,7 @@ extension FileLedger: ReplayLedger {
             do throws(DurableFiles.Failure) {
                 let dayFolder = file.deletingLastPathComponent()
                 try DurableFiles.ensureFolder(dayFolder)
-                // Its creator may have been killed before the folder would survive a power loss.
+                // Its creator may have been killed before making the folder durable.
                 if try DurableFiles.isEmpty(folder: dayFolder) { try DurableFiles.sync(folder: folder) }
                 return try DurableFiles.create(file, holding: bytes, staging: folder)
             } catch {
@@ -262,7 +262,7 @@ extension FileLedger {
         for entry in entries where entry.sent <= floor { unlink(path(entry.path)) }
     }
 
-    /// Returns the files that are named like entries, and leaves others alone.
+    /// Returns the files that are named like entries, ignoring others.
     private func entries(inDay day: String) -> [Entry] {
         let names = (try? DurableFiles.names(in: folder.appending(path: day))) ?? []
         return names.compactMap { name in
@@ -329,7 +329,7 @@ enum FileOrigin {
 protocol ReplayLedger: Sendable {
     /// Records a message before it's shown; durable on return.
     func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer
-    /// Forgets what the time rules refuse anyway. May take long, and may be interrupted at any moment.
+    /// Removes messages that the time rules reject anyway. May take long, and may be interrupted at any moment.
     func purge(at now: Timestamp)
 }
 
@@ -343,7 +343,7 @@ struct LedgerEntry: Sendable {
 
 enum LedgerAnswer: Sendable {
     case first
-    /// Seen before under the same request identifier; it replaces itself on the screen, silently.
+    /// Seen before under the same request identifier; it silently replaces itself on the screen.
     case repeated
 }
 

@@ -4,9 +4,9 @@ public import SealedPush
 
 /// A log of what happened to each push, for the app to read later. It contains codes and public IDs, but no content or keys.
 ///
-/// Two files of JSON lines, at most 64 KiB each; the oldest lines are dropped first. Works before the first unlock. Several
-/// processes may write at once, because a line is written whole or not at all. A log that can't be written affects nothing
-/// else. Source: Specification 10.
+/// It consists of two files of JSON lines, at most 64 KiB each; the oldest lines are dropped first. Works before the first
+/// unlock. Several processes may write at once, because a line is written whole or not at all. A log that can't be written
+/// affects nothing else. Source: Specification 10.
 public struct ServiceLog: Sendable {
     private let folder: URL
 
@@ -34,7 +34,7 @@ public struct ServiceLog: Sendable {
 
     package init(folder: URL) { self.folder = folder }
 
-    /// Returns every line that is still there, oldest first. Leaves out lines that can't be read.
+    /// Returns all remaining lines, oldest first, except those that can't be read.
     public func entries() -> [Entry] { entries(in: Self.olderName) + entries(in: Self.name) }
 
     /// The size of the newer file.

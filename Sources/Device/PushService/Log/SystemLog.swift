@@ -4,8 +4,8 @@ internal import SealedPush
     internal import os
 #endif
 
-/// Apple's unified log, for Console and Instruments: a line for each line of ``ServiceLog``, even if that can't be written,
-/// and an interval for each step. Contains only codes and public key IDs. Does nothing on other systems.
+/// Apple's unified log, for Console and Instruments: a line for each line of ``ServiceLog``, even if that log can't be
+/// written, and an interval for each step. Contains only codes and public key IDs. Does nothing on other systems.
 enum SystemLog {
     #if canImport(os)
         private static let logger = Logger(subsystem: "sealed-push", category: "service")

@@ -5,9 +5,9 @@ public import SealedPush
 /// Fetches a message's pictures, sounds, and movies, checks and decrypts them, and attaches them to the notification.
 ///
 /// Fetches at most six at once for all notifications of the process, and fewer if memory is short. Each notification's
-/// first file, which gives the thumbnail, comes first. Each takes about 0.4 MB of memory, whatever its length. A file is
-/// left out if it isn't ready in time, can't be reached, is too large, was altered, or isn't of the announced type. A
-/// message that comes again more than a day after it was sent is shown without files. Source: Specification 14.
+/// first file, which provides the thumbnail, comes first. Each takes about 0.4 MB of memory, regardless of its length. A
+/// file is left out if it isn't ready in time, can't be reached, is too large, was altered, or isn't of the announced
+/// type. A message that is repeated more than a day after it was sent is shown without files. Source: Specification 14.
 public struct MediaStage: ServiceStage {
     private let reach: NetworkReach
 
@@ -22,7 +22,7 @@ public struct MediaStage: ServiceStage {
     }
 }
 
-/// Fetches one file, beginning when it has a turn. Lower positions come first, across all notifications.
+/// Fetches one file when its turn comes. Lower positions come first, across all notifications.
 struct MediaPart: ServiceStage {
     let attachment: Content.Attachment
     let position: Int
@@ -71,7 +71,7 @@ public struct OverflowStage: ServiceStage {
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         guard let overflow = draft.opened.content.overflow else { return draft }
         let bytes = try await context.budget.overflows.take { try await fetch(overflow, in: context) }
-        // Reading hostile content takes some megabytes.
+        // Reading hostile content takes a few megabytes.
         let opened = try await context.budget.largeWork.take { draft.opened.completed(by: bytes) }
         guard let opened else { throw MediaError.otherContent }
         return NotificationDraft(opened, isRepeat: draft.isRepeat)
@@ -125,7 +125,7 @@ struct FileDownload: Sendable {
                 }, take: { (bytes) throws(MediaError) in try opening.take(bytes) }))
     }
 
-    /// Throws if an answer can't be that of the file.
+    /// Throws if an answer can't contain the file.
     static func check(_ answer: FetchAnswer, of file: RemoteFile) throws(MediaError) {
         guard answer.status == 200 else { throw .status(answer.status) }
         guard (answer.contentEncoding?.lowercased() ?? "identity") == "identity" else { throw .file(.altered) }
@@ -235,7 +235,7 @@ public enum MediaError: StageError, Equatable {
     case tooManyRedirects
     /// The status isn't 200.
     case status(Int)
-    /// The connection failed or was cut, or no data arrived for 10 seconds.
+    /// The connection failed or was lost, or no data arrived for 10 seconds.
     case network
     /// The file itself failed a check, or couldn't be written.
     case file(AttachmentError)

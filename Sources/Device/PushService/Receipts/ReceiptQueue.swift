@@ -10,8 +10,8 @@ package import SealedPush
 /// - `TIME.NUMBER/receipt`: a finished receipt, without any key. It was renamed into place as a whole, with its counts.
 /// - `gone.ID/`: a receipt being removed.
 ///
-/// The counts of a receipt that was never accepted may be lost, and one count that is written while another process takes
-/// the counts. No failure is counted twice. Source: Specification 16.7.
+/// Counts may be lost: those of a receipt that was never accepted, and one written while another process takes the
+/// counts. No failure is counted twice. Source: Specification 16.7.
 package struct ReceiptQueue: Sendable {
     private let root: URL
 
@@ -32,7 +32,7 @@ package struct ReceiptQueue: Sendable {
         try? DurableFiles.writeAll([reason.facts.number], to: descriptor)
     }
 
-    /// Makes room and adds a receipt, unless there is one about the same message.
+    /// Makes room and adds a receipt, unless there already is one for the same message.
     func add(_ receipt: ReceiptBody, answering request: ReceiptRequest, due: Timestamp, takingFailures: Bool) {
         guard ensureFolder() else { return }
         tidy()
@@ -71,7 +71,7 @@ package struct ReceiptQueue: Sendable {
         return nil
     }
 
-    /// Takes a receipt out as a whole, then removes its files.
+    /// Atomically takes a receipt out, then removes its files.
     func remove(_ name: String) {
         let gone = "gone.\(UUID().uuidString)"
         guard rename(path(name), path(gone)) == 0 else { return }

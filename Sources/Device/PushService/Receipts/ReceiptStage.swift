@@ -3,10 +3,10 @@ import SealedPush
 
 /// Tells the server that a message was shown, if the message asks for that, and how many messages before it didn't open.
 ///
-/// Receipts are sent after the content was handed over, so they delay nothing unless the app wants them first. A receipt is
-/// queued in the shared container before it's posted. One that can't be posted, or is cut off when the system suspends the
-/// process, goes with later notifications, for 7 days. A repeat is counted once. Failures to open are counted by reason in
-/// the container and sent with the next receipt. At most 32 receipts wait; the oldest are dropped first.
+/// Receipts are sent after the content has been handed over, so they cause no delay unless the app wants them first. A
+/// receipt is queued in the shared container before it's posted. One that can't be posted, or is cut off when the system
+/// suspends the process, goes with later notifications, for 7 days. A repeat is counted once. Failures to open are counted
+/// by reason in the container and sent with the next receipt. At most 32 receipts wait; the oldest are dropped first.
 ///
 /// The network sees the server's address, the time, and 128 bytes inside TLS, which contain no content. Cost: a file with
 /// one sync (a few milliseconds), and one request. Source: Specification 16.
@@ -21,7 +21,7 @@ public struct ReceiptStage: ServiceStage {
     ///   - hosts: The names of the app's own servers. No receipt is sent to any other host that a message names, so a
     ///     stolen sender key can't make devices reveal where they are.
     ///   - maximumDelay: The limit of each receipt's random delay, which keeps a network observer from telling which push
-    ///     it belongs to. At most a day. After more than 10 seconds, a receipt goes with a later notification.
+    ///     it belongs to. At most a day. If longer than 10 seconds, the receipt goes with a later notification.
     ///   - postsFirst: Whether to post the receipt before the notification is shown, which then waits up to two seconds.
     ///     Allows no delay. iOS promises no time after the handover, so without this, a receipt may wait for the next push.
     public init(hosts: Set<String>, maximumDelay: Duration = .zero, postsFirst: Bool = false) {
@@ -104,7 +104,7 @@ extension ReceiptStage {
         }
     }
 
-    /// Posts the least recently tried first, and stops for an address that doesn't answer.
+    /// Posts the least recently tried first, and gives up on an address that doesn't answer.
     private func post(from queue: ReceiptQueue, by fetcher: any Fetching, at now: Timestamp) async {
         var silent: Set<ReceiptAddress> = []
         var count = 0

@@ -27,7 +27,7 @@ extension Presentation {
         shown.threadIdentifier = draft.threadID
         shown.categoryIdentifier = draft.category
         shown.relevanceScore = draft.relevanceScore
-        // A repeat replaces itself on the screen, silently.
+        // A repeat silently replaces itself on the screen.
         shown.interruptionLevel = draft.isRepeat ? .passive : draft.interruptionLevel.system
         if !draft.isRepeat {
             shown.badge = draft.badge.map { NSNumber(value: $0) }
@@ -77,7 +77,7 @@ extension Presentation {
 
 extension UNMutableNotificationContent {
     /// Returns the content as a person's message, with their picture. Nil if the system can't do that; the content is then
-    /// shown as it is. Source: Apple, "Implementing communication notifications"; Specification 19.4.
+    /// shown as is. Source: Apple, "Implementing communication notifications"; Specification 19.4.
     fileprivate func from(_ person: Content.Person) -> UNNotificationContent? {
         #if canImport(Intents) || os(Linux)
             var image: INImage?
@@ -134,7 +134,7 @@ extension DraftAttachment {
             options[UNNotificationAttachmentOptionsThumbnailHiddenKey] = thumbnail.isHidden
             options[UNNotificationAttachmentOptionsThumbnailTimeKey] = thumbnail.time
             options[UNNotificationAttachmentOptionsThumbnailClippingRectKey] = thumbnail.clip.map { clip in
-                // The form that `CGRect.dictionaryRepresentation` gives a rectangle.
+                // The form that `CGRect.dictionaryRepresentation` returns.
                 ["X": clip.x, "Y": clip.y, "Width": clip.width, "Height": clip.height]
             }
         }

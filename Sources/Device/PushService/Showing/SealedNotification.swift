@@ -6,15 +6,15 @@ public import SealedPush
 /// For the app, in `userNotificationCenter(_:didReceive:)` and wherever else it gets a `UNNotification`. Never for the payload
 /// in `application(_:didReceiveRemoteNotification:)`: a carrier can write anything into it. Source: Specification 6.7.
 public struct SealedNotification: Hashable, Sendable {
-    /// Why it didn't open, for the app's own log; nil if it opened.
+    /// Why the message didn't open, for the app's own log; nil if it opened.
     public let reason: OpenError?
     /// The message's ID, if it opened.
     public let id: MessageID?
-    /// When the message was sent, if it opened.
+    /// The time at which the message was sent, if it opened.
     public let sent: Timestamp?
     /// The sender's public key, if it opened and the sender is known.
     public let sender: SenderPublicKey?
-    /// The app's own data, if it opened and has any; ``decode(_:)`` makes a value of it.
+    /// The app's own data, if it opened and has any; ``decode(_:)`` converts it to a value.
     public let data: JSONValue?
     /// The content's keys that this version doesn't know.
     public let other: [String: JSONValue]
@@ -23,8 +23,8 @@ public struct SealedNotification: Hashable, Sendable {
     /// The URLs from which the attachments were fetched, by identifier.
     public let attachmentURLs: [String: URL]
 
-    /// Reads user info; nil unless the service module made it, with one key and no other. A push that never woke the
-    /// extension still has its `aps`, and its carrier could have added anything; it isn't trusted.
+    /// Reads user info; nil unless the service module made it, with its one key and no other. A push that never woke
+    /// the extension still contains its `aps` and anything that a carrier added, so it isn't trusted.
     public init?(userInfo: [AnyHashable: Any]) {
         guard userInfo.count == 1, let members = userInfo[Self.key] as? [String: Any],
             let outcome = members["outcome"] as? String
@@ -42,7 +42,7 @@ public struct SealedNotification: Hashable, Sendable {
         attachmentURLs = (members["attachments"] as? [String: String] ?? [:]).compactMapValues(URL.init(string:))
     }
 
-    /// Decodes ``data`` as JSON; no data is null.
+    /// Decodes ``data`` as JSON; missing data counts as null.
     ///
     /// - Throws: `DecodingError`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
@@ -51,7 +51,7 @@ public struct SealedNotification: Hashable, Sendable {
 
     static let key = "sealed-push"
 
-    /// Returns JSON as text, because user info takes only property lists, which have no null.
+    /// Returns JSON as text, because user info accepts only property lists, which have no null.
     static func text(_ value: JSONValue) -> String { String(decoding: value.bytes, as: UTF8.self) }
 
     private static func value(_ text: String) -> JSONValue? {

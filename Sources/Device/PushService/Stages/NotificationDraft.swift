@@ -2,7 +2,7 @@ public import Foundation
 internal import PushCore
 public import SealedPush
 
-/// The notification so far: at first the opened content's own values, then what the stages make of them.
+/// The notification so far: at first the opened content's own values, then as the stages change them.
 public struct NotificationDraft: Sendable {
     /// The opened content, unchanged.
     public let opened: OpenedContent
@@ -31,11 +31,11 @@ public struct NotificationDraft: Sendable {
     public var interruptionLevel: Content.InterruptionLevel
     /// The notification's relevance, from 0 to 1.
     public var relevanceScore: Double
-    /// The files to show, in ascending ``DraftAttachment/position``; the first gives the thumbnail.
+    /// The files to show, in ascending ``DraftAttachment/position``; the first provides the thumbnail.
     public var attachments: [DraftAttachment]
     /// The app's own data, for the app and its content extension.
     public var data: JSONValue?
-    /// The person who wrote it; nil in anonymous messages.
+    /// The person who wrote the message; nil in anonymous messages.
     public var person: Content.Person?
 
     package init(_ opened: OpenedContent, isRepeat: Bool) {
@@ -57,11 +57,11 @@ public struct NotificationDraft: Sendable {
         person = content.person
     }
 
-    /// Whether the message came again more than a day after it was sent. A carrier could repeat it for as long as the
-    /// message is accepted, and make the phone fetch and post each time. Source: Specification 14.6, 16.7.
+    /// Whether the message was repeated more than a day after it was sent. A carrier could repeat it for as long as
+    /// the message is accepted, and make the phone fetch and post each time. Source: Specification 14.6, 16.7.
     func isLateRepeat(at now: Timestamp) -> Bool { isRepeat && now.seconds(since: opened.sent) > 86_400 }
 
-    /// Returns the draft with its attachment that is the person's picture moved to the person. `read` returns its bytes, or
+    /// Returns the draft with the attachment that is the person's picture moved into `person`. `read` returns its bytes, or
     /// nil if there are none. Specification 19.3.
     func withPicture(_ read: (DraftAttachment) -> [UInt8]?) -> NotificationDraft {
         guard case .attachment(let id)? = person?.image else { return self }
@@ -81,7 +81,7 @@ public struct NotificationDraft: Sendable {
 
     private static let maximumPictureByteCount = 512 << 10
 
-    /// Whether any text is visible. If none is, iOS shows the wire's own.
+    /// Whether any text is visible. If none is, iOS shows the payload's own.
     var isVisible: Bool { [title, subtitle, body].contains(where: VisibleText.isVisible) }
 }
 
@@ -115,7 +115,7 @@ public struct DraftAttachment: Hashable, Sendable {
 }
 
 extension NotificationDraft {
-    /// Takes over the fields that differ between `given` and `returned`, and keeps what others have changed since.
+    /// Takes over the fields that differ between `given` and `returned`, and keeps the changes that others have made since.
     mutating func merge(_ returned: NotificationDraft, givenTo given: NotificationDraft) {
         guard returned.opened.ledgerKey == given.opened.ledgerKey else { return }
         guard !returned.replacesContent(of: given) else {
@@ -149,7 +149,7 @@ extension NotificationDraft {
         if returned[keyPath: field] != given[keyPath: field] { self[keyPath: field] = returned[keyPath: field] }
     }
 
-    /// Identifiers are unique, so of two attachments with the same one, the later stays.
+    /// Identifiers are unique, so if two attachments have the same one, the later wins.
     private mutating func mergeAttachments(_ returned: NotificationDraft, givenTo given: NotificationDraft) {
         let gone = Set(given.attachments.map(\.identifier)).subtracting(returned.attachments.map(\.identifier))
         let new = returned.attachments.filter { !given.attachments.contains($0) }

@@ -5,8 +5,8 @@ public import SealedPush
 /// One step of the extension's work on opened content: it takes the content so far and returns better content.
 ///
 /// Stages never see a push that didn't open. A stage that fails or is late loses only its own part. The text is ready
-/// before the first stage runs, and the best content is shown when time is up. An app puts the project's stages and its own
-/// into ``ServiceConfiguration/stages``.
+/// before the first stage runs, and the best content is shown when time is up. An app lists this package's stages and its
+/// own in ``ServiceConfiguration/stages``.
 ///
 /// One value may work on several notifications at once in one process, so keep a notification's data in local variables.
 /// Memory is shared, too: an extension has 24 MB, or 12 MB on old devices.
@@ -14,13 +14,13 @@ public protocol ServiceStage: Sendable {
     /// When the stage runs, relative to the others.
     var pace: StagePace { get }
 
-    /// Returns independent pieces of the work, each of which runs, fails, and is late on its own.
+    /// Returns independent pieces of the work, each of which runs, fails, or misses its deadline on its own.
     func parts(of draft: NotificationDraft) -> [any ServiceStage]
 
     /// Returns better content.
     ///
-    /// Changes are merged into the best content so far, field by field, so that stages that run at once don't undo one
-    /// another. The task is canceled when time is up, and later results are dropped.
+    /// Changes are merged into the best content so far, field by field, so that stages that run at once don't undo
+    /// each other's work. The task is canceled when time is up, and later results are dropped.
     ///
     /// - Throws: Any error; the log gets the ``StageError``'s code.
     func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft
@@ -62,7 +62,7 @@ public enum StageResult: Sendable {
 
 /// A stage's error, with a code for the log.
 public protocol StageError: Error {
-    /// The code: 1 to 32 of `a` to `z`, digits, and `-`, without anything from the content.
+    /// The code: 1 to 32 characters from `a` to `z`, digits, and `-`, with nothing from the content.
     var code: String { get }
 }
 
@@ -72,7 +72,7 @@ public struct StageContext: Sendable {
     public private(set) var deadline: ContinuousClock.Instant
     /// The folder that the app and its extension share; nil if the system doesn't know the app group.
     public var container: URL? { environment.root(sharedContainer) }
-    /// The service module's own folder in it, which may not exist yet.
+    /// The service module's folder in the container, which may not exist yet.
     public var ownFolder: URL? { environment.folder(sharedContainer) }
     /// The device's clock.
     public var now: @Sendable () -> Timestamp { environment.now }
@@ -119,8 +119,8 @@ public struct StageContext: Sendable {
     public var timeLeft: Duration { max(.zero, deadline - ContinuousClock.now) }
 }
 
-/// The folder for one notification's unfinished files, created when it's first needed. After ``close(keeping:)``, it holds
-/// only the files that were handed over, and no file can be added. A later process removes what a killed one left behind.
+/// The folder for one notification's unfinished files, created when it's first needed. After ``close(keeping:)``, it
+/// contains only the files that were handed over, and no file can be added. A later process cleans up after a killed one.
 package final class ScratchFolder: Sendable {
     private let root: URL
     private let folder: URL

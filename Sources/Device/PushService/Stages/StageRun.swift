@@ -26,7 +26,7 @@ struct StageRun: Sendable {
                 group.addTask { await attempt(part, within: context.timeLeft) }
             }
             for case let part as MediaPart in parts {
-                // Wait before beginning any of it, so that what waits costs no more than one waiting task per notification.
+                // Wait before starting any of it, so that waiting work costs only one task per notification.
                 do { try await context.budget.files.begin(at: part.position) } catch {
                     opening.logFailure(of: part, StageLateness())
                     continue
@@ -55,7 +55,7 @@ struct StageRun: Sendable {
         } catch { opening.logFailure(of: part, error) }
     }
 
-    /// Runs one part, and abandons it when its time is over, whether or not it responds to its cancellation.
+    /// Runs one part, and abandons it when its time is up, whether or not it responds to its cancellation.
     private func improve(
         _ draft: NotificationDraft, by part: any ServiceStage, in context: StageContext
     ) async throws -> NotificationDraft {
@@ -83,8 +83,8 @@ struct StageRun: Sendable {
 
 struct StageLateness: StageError { let code = "late" }
 
-/// The first of several results that race: the work's own, its deadline, and its task's cancellation. Safe from several
-/// threads; only one task may wait.
+/// The first of several competing results: that of the work, its deadline, or its task's cancellation. Thread-safe;
+/// only one task may wait.
 final class FirstResult<Success: Sendable, Failure: Error>: Sendable {
     private let state = Locked(State())
 

@@ -6,7 +6,7 @@ internal import PushCore
 #endif
 
 /// A semaphore for one kind of work in the whole process. A waiting task holds no thread, and leaves the queue when it's
-/// canceled, as it is when its notification's time is up. Safe from several threads.
+/// canceled, as it is when its notification's time is up. Thread-safe.
 package final class Turns: Sendable {
     private let width: Int
     private let memory: SharedMemory?
@@ -28,15 +28,15 @@ package final class Turns: Sendable {
     }
 
     /// Allows `width` turns at once, each of which takes `byteCount` bytes of `memory`. If there isn't enough for a turn,
-    /// it waits until one ends, or a moment. `memory` is nil if memory doesn't matter.
+    /// it waits until another ends, or for a moment. `memory` is nil if memory doesn't matter.
     package init(width: Int, memory: SharedMemory? = nil, each byteCount: Int = 0) {
         self.width = width
         self.memory = memory
         self.byteCount = byteCount
     }
 
-    /// Does the work when it's its turn. Lower places come first; of the same place, the earlier caller. Throws the error
-    /// of `work`, or `CancellationError` if the task is canceled while it waits.
+    /// Does the work when its turn comes. Lower places come first; for the same place, the earlier caller. Throws the
+    /// error of `work`, or `CancellationError` if the task is canceled while it waits.
     package func take<Answer>(at place: Int = 0, _ work: () async throws -> Answer) async throws -> Answer {
         try await begin(at: place)
         defer { end() }
@@ -92,7 +92,7 @@ package final class Turns: Sendable {
                 state.runningCount += 1
                 next.append(state.waiting.removeFirst())
             }
-            // No `end()` will come, because something else takes the memory.
+            // No `end()` will follow, because something else uses the memory.
             let looksAgain = !state.waiting.isEmpty && state.runningCount == 0 && !state.looksAgain
             if looksAgain { state.looksAgain = true }
             return (next, looksAgain)
@@ -107,15 +107,15 @@ package final class Turns: Sendable {
 }
 
 /// The limits that all notifications of one process share, so that together they stay within the memory that the system
-/// allows. The system ends an extension that takes more, with every message that it has opened. A transfer takes 0.25 MB on
-/// Linux, and an estimated 0.4 MB in Apple's loader. Work that gets no turn in time is late, like any other part of a
-/// notification; the text doesn't wait for it. Source: Specification 14.3.
+/// allows. The system terminates an extension that uses more, losing every message that it has opened. A transfer takes
+/// 0.25 MB on Linux, and an estimated 0.4 MB in Apple's loader. Work that doesn't get a turn in time is late, like any
+/// other part of a notification; the text doesn't wait for it. Source: Specification 14.3.
 package final class WorkBudget: Sendable {
     let files: Turns
     /// For content that didn't fit into a push; separate, so that no slow picture delays a text.
     let overflows: Turns
     let receipts: Turns
-    /// For work that takes some megabytes for some milliseconds: drawing a chart, or reading long content.
+    /// For work that takes a few megabytes for a few milliseconds: drawing a chart, or reading long content.
     package let largeWork: Turns
 
     /// - Parameter availableMemory: Returns how many more bytes the process may take; nil if that is unknown.
@@ -141,7 +141,7 @@ package final class WorkBudget: Sendable {
     }
 }
 
-/// The part of the process's memory that work in progress may still take. Safe from several threads.
+/// The part of the process's memory that work in progress may still take. Thread-safe.
 package final class SharedMemory: Sendable {
     private let available: @Sendable () -> Int?
     private let promisedByteCount = Locked(0)
@@ -165,8 +165,8 @@ package final class SharedMemory: Sendable {
 
 /// Runs stages on threads made as needed, so that one that blocks its thread doesn't hold up the others or the deadline.
 enum StageExecutor {
-    /// Starts work on its own threads. Before iOS 18, it shares the few threads of the concurrency runtime: a stage that
-    /// blocks one may delay others, but not the deadline, which is a Dispatch timer.
+    /// Starts work on dedicated threads. Before iOS 18, it shares the few threads of the concurrency runtime: a stage
+    /// that blocks one may delay others, but not the deadline, which is a Dispatch timer.
     @discardableResult static func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         if #available(iOS 18, macCatalyst 18, macOS 15, visionOS 2, *) {
             Task(executorPreference: ThreadExecutor.shared, operation: work)
@@ -175,7 +175,7 @@ enum StageExecutor {
         }
     }
 
-    /// Runs `work` once the time is over, unless it's canceled before.
+    /// Runs `work` once the time is up, unless canceled first.
     static func timer(after time: Duration, _ work: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
         let timer = DispatchSource.makeTimerSource(queue: queue())
         timer.schedule(deadline: .now() + time / .seconds(1))

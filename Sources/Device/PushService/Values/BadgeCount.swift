@@ -38,7 +38,7 @@ public struct BadgeCount: Sendable {
     /// The count after one addition.
     struct Sum: Sendable {
         let value: Int
-        /// Tells this count from one that the app has put in its place.
+        /// Distinguishes this count from one with which the app replaced it.
         let file: UInt64
     }
 
@@ -51,7 +51,7 @@ public struct BadgeCount: Sendable {
             defer { close(descriptor) }
             guard (try? DurableFiles.writeAll([UInt8](repeating: 0, count: increment), to: descriptor)) != nil
             else { return nil }
-            // With O_APPEND, this is where this very write has ended.
+            // With O_APPEND, this is the end of this write.
             let sum = Int(lseek(descriptor, 0, SEEK_CUR))
             // Try again if the app has replaced the file meanwhile.
             if let file = Self.number(of: descriptor, if: path) {

@@ -144,19 +144,19 @@ struct Template: Hashable, Sendable {
         return .placeholder(name: name, fallback: fallback)
     }
 
-    /// Whether a name is 1 to 64 of `A` to `Z`, `a` to `z`, digits, `.`, `-`, and `_`.
+    /// Whether a name is 1 to 64 characters from `A` to `Z`, `a` to `z`, digits, `.`, `-`, and `_`.
     static func isName(_ name: some StringProtocol) -> Bool {
         (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(\.isOfFileName)
     }
 }
 
-/// Named texts that the app leaves in the shared container for its extension. With them, a message shows what its server
-/// doesn't know, such as the quote of the day or the user's name for a contact.
+/// Named texts that the app leaves in the shared container for its extension. With them, a message can show what its
+/// server doesn't know, such as the quote of the day or the user's name for a contact.
 ///
 /// They never leave the device. They are one JSON file, replaced as a whole, so that an extension sees the values before or
-/// after a change. It can be read from the first unlock after a restart, even while the screen is locked, so keep out what a
-/// locked screen must not show. At most 64 values, each with at most 4,096 bytes of UTF-8, and 65,536 bytes of JSON in all.
-/// Names have 1 to 64 letters (A to Z), digits, dots, hyphens, and underscores. Safe from many threads; the last writer wins.
+/// after a change. It can be read from the first unlock after a restart, even while the screen is locked, so keep out what
+/// a locked screen must not show. At most 64 values, each with at most 4,096 bytes of UTF-8, and 65,536 bytes of JSON in
+/// all. Names have 1 to 64 letters (A to Z), digits, dots, hyphens, and underscores. Thread-safe; the last writer wins.
 public struct SharedValues: Sendable {
     private let root: URL
 
@@ -169,7 +169,7 @@ public struct SharedValues: Sendable {
     /// - Parameter root: The folder `SealedPush` of the shared container.
     package init(in root: URL) { self.root = root }
 
-    /// Replaces all values with these. Durable on return; takes some milliseconds.
+    /// Replaces all values with these. Durable on return; takes a few milliseconds.
     public func replaceAll(with values: [String: String]) throws(SharedValuesError) {
         guard values.count <= Self.maximumCount else { throw .tooMany }
         for (name, value) in values {
@@ -211,9 +211,9 @@ public enum SharedValuesError: Error, Equatable, Sendable {
     case tooMany
     /// A name isn't one that a placeholder can have.
     case badName
-    /// A value has more than 4,096 bytes.
+    /// A value is larger than 4,096 bytes.
     case tooLong(name: String)
-    /// The values have more than 65,536 bytes of JSON in all.
+    /// The values take more than 65,536 bytes of JSON in all.
     case tooMuch
     /// The disk is full, or the container doesn't exist.
     case notWritten
