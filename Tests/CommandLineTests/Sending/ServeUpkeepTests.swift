@@ -176,8 +176,10 @@ import Testing
         ]
         let lock = fixture.folder.appending("own.sock.lock").path
         #expect(FileManager.default.fileExists(atPath: lock))
+        #expect(served.errors.contains("made outbox.sqlite, a new outbox"), "\(served.errors)")
         let second = try fixture.run(words)
         #expect(second.status == 74 && second.errors.contains("another service listens there"), "\(second.errors)")
+        #expect(!second.errors.contains("a new outbox"))
         // Even if the lock's file is missing.
         try FileManager.default.removeItem(atPath: lock)
         let third = try fixture.run(words)

@@ -35,6 +35,7 @@ struct OutboxOptions: ParsableArguments {
 
     /// Opens the outbox, or creates it if it doesn't exist. In that case, also creates the key's file if needed.
     func openedOrMade() async throws -> Outbox {
+        let isNew = !isInPostgres && !isThere
         if let outboxKey, outboxKey != "-", isInPostgres || !isThere,
             !FileManager.default.fileExists(atPath: outboxKey)
         {
@@ -48,7 +49,9 @@ struct OutboxOptions: ParsableArguments {
             Failure.report(
                 "made \(outboxKey); every program that registers, enqueues, or delivers needs it, so keep a copy")
         }
-        return try await outbox(key: try outboxKey.map(Self.key))
+        let opened = try await outbox(key: try outboxKey.map(Self.key))
+        if isNew { Failure.report("made \(outbox), a new outbox; if you expected an existing one, check --outbox") }
+        return opened
     }
 
     /// Whether the file exists and isn't empty. An empty file isn't an outbox yet; opening it would make it one.
