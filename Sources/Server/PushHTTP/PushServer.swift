@@ -23,6 +23,14 @@ package enum ServerPlace: Hashable, Sendable {
     }
 
     static let localHosts = ["127.0.0.1", "::1", "localhost"]
+
+    /// - Parameter port: the actual port, which replaces a requested port of 0.
+    package func description(_ port: Int?) -> String {
+        switch self {
+        case .socket(let path): path
+        case .address(let host, let number): "\(host.contains(":") ? "[\(host)]" : host):\(port ?? number)"
+        }
+    }
 }
 
 /// A certificate chain and its key, both in PEM.
@@ -66,8 +74,8 @@ package enum ServingError: Error, Equatable, CustomStringConvertible {
     /// Every user of a machine can reach its ports.
     case needsTokens
     case badCertificate
-    /// The system's error message.
-    case notBound(String)
+    /// The system's error message, and the listener's place.
+    case notBound(String, at: ServerPlace? = nil)
 
     package var description: String {
         switch self {
@@ -75,7 +83,8 @@ package enum ServingError: Error, Equatable, CustomStringConvertible {
         case .needsTokens:
             "every user of this machine can reach its ports, so the back end needs a token; a socket needs none"
         case .badCertificate: "the certificate or its key can't be read, or they don't match"
-        case .notBound(let words): "can't listen there: \(words)"
+        case .notBound(let words, nil): "can't listen: \(words)"
+        case .notBound(let words, let place?): "can't listen at \(place.description(nil)): \(words)"
         }
     }
 }

@@ -40,7 +40,7 @@ final class RunningService: Sendable {
             let address: BindAddress
             switch door.place {
             case .socket(let path):
-                sockets.append(try SocketPlace(path))
+                do throws(ServingError) { sockets.append(try SocketPlace(path)) } catch { throw error.at(door.place) }
                 address = .unixDomainSocket(path: path)
             case .address(let host, let port): address = .hostname(host, port: port)
             }
@@ -55,7 +55,7 @@ final class RunningService: Sendable {
                     }
                     if let running { running.onRunning(running.ports) }
                 }, logger: logger)
-            services.append(.init(service: application))
+            services.append(.init(service: Listener(place: door.place, application: application)))
         }
         group = ServiceGroup(configuration: .init(services: services, logger: logger))
         self.sockets = sockets
@@ -80,14 +80,30 @@ final class RunningService: Sendable {
     /// - Parameter onRunning: Called with the listeners' ports once all of them listen.
     func run(_ onRunning: @escaping @Sendable ([Int?]) -> Void) async throws(ServingError) {
         state.withLock { $0.onRunning = onRunning }
-        do { try await group.run() } catch let error as IOError {
-            throw .notBound(String(cString: strerror(error.errnoCode)))
-        } catch is ServiceGroupError {
+        do { try await group.run() } catch is ServiceGroupError {
             // It was stopped before it began.
-        } catch { throw .notBound("\(type(of: error))") }
+        } catch { throw error as? ServingError ?? .notBound("\(type(of: error))") }
     }
 
     func stop() async { await group.triggerGracefulShutdown() }
+}
+
+/// An application whose errors name its place.
+private struct Listener: Service {
+    let place: ServerPlace
+    let application: any Service
+
+    func run() async throws {
+        do { try await application.run() } catch let error as IOError {
+            throw ServingError.notBound(String(cString: strerror(error.errnoCode)), at: place)
+        } catch { throw ServingError.notBound("\(type(of: error))", at: place) }
+    }
+}
+
+extension ServingError {
+    fileprivate func at(_ place: ServerPlace) -> ServingError {
+        if case .notBound(let words, _) = self { .notBound(words, at: place) } else { self }
+    }
 }
 
 /// `/metrics` in Prometheus' format, `/healthz`, and `/readyz`, at their own address, for a program that serves nothing

@@ -242,6 +242,7 @@ import Testing
         let fixture = try await SendingFixture()
         let words = ["serve", "--topic", SendingFixture.topic, "--keyring", "Keys"]
         try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
+        try certificate(in: fixture)
         try ServedCommand.write("short\n", to: "short", fixture)
         try ServedCommand.write("\(Self.token)\n", to: "exposed", fixture, mode: 0o644)
         let listen = ["--from", "newsroom", "--listen"]
@@ -255,7 +256,12 @@ import Testing
                 listen + ["127.0.0.1:0", "--token-file", "token", "--tls", "token,token"], 65,
                 "the certificate or its key"
             ), (["--from", "nobody", "--listen", "./s"], 65, "nobody"),
-            (["--from", "newsroom", "--listen", "none/s"], 74, "can't listen there"),
+            (listen + ["none/s"], 74, "--listen: can't listen at none/s: No such file"),
+            (listen + ["./s", "--phones", "none/p"], 74, "--phones: can't listen at none/p: No such file"),
+            (
+                listen + ["./s", "--phones", "192.0.2.1:0", "--tls", "cert.pem,key.pem"], 74,
+                "--phones: can't listen at 192.0.2.1:0: Cannot assign"
+            ),
             (["--from", "newsroom", "--listen", "./s", "--sender-set", "token"], 65, "a valid sender set"),
             (["--from", "newsroom", "--listen", "./s", "--metrics", "192.0.2.1:0"], 64, "--metrics-open"),
             (

@@ -97,14 +97,6 @@ extension ServerPlace: ExpressibleByArgument {
 
     package var defaultValueDescription: String { description(nil) }
 
-    /// - Parameter port: the actual port, which replaces a requested port of 0.
-    func description(_ port: Int?) -> String {
-        switch self {
-        case .socket(let path): path
-        case .address(let host, let number): "\(host.contains(":") ? "[\(host)]" : host):\(port ?? number)"
-        }
-    }
-
     func json(_ port: Int?) -> [String: JSONValue] {
         switch self {
         case .socket(let path): ["socket": .string(path)]

@@ -60,7 +60,9 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve(_ server: PushServer, _ interrupt: Interrupt) async throws {
         defer { interrupt.fire() }
         // Serve even if standard output can't be written.
-        try await server.run { port, phonesPort in try? listening.announce(port, phonesPort) }
+        do throws(ServingError) {
+            try await server.run { port, phonesPort in try? listening.announce(port, phonesPort) }
+        } catch { throw listening.failure(error) }
     }
 
     private func deliver(
@@ -80,9 +82,12 @@ struct ServeCommand: AsyncParsableCommand {
         let state = ServerState(
             keys: try sender(keys), senderSet: try listening.senderSet(for: sealing.topic),
             tokens: try listening.tokens())
-        return try PushServer(
-            at: listening.listen, phones: listening.phones, certificate: try listening.certificate(), outbox: outbox,
-            state: state, metrics: observation.metrics, logger: observing.logger)
+        let certificate = try listening.certificate()
+        do throws(ServingError) {
+            return try PushServer(
+                at: listening.listen, phones: listening.phones, certificate: certificate, outbox: outbox, state: state,
+                metrics: observation.metrics, logger: observing.logger)
+        } catch { throw listening.failure(error) }
     }
 
     /// Reads the sender's keys. Retired keys count for receipts for 8 more days: receipts are valid for 7, plus one for clocks.
@@ -191,6 +196,12 @@ struct ListeningOptions: ParsableArguments {
         defer { wipeSecret(&key) }
         let chain = try Input.read(files[0], limit: 1_000_000)
         return try ServerCertificate(chain: chain, key: key)
+    }
+
+    /// Returns the failure for an error of the service, with the option of the place where it can't listen.
+    func failure(_ error: ServingError) -> Failure {
+        if case .notBound(_, let place?) = error, place == phones { return Failure(serving: error, at: "--phones") }
+        return Failure(serving: error)
     }
 
     func announce(_ port: Int?, _ phonesPort: Int?) throws {

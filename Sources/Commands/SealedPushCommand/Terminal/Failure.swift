@@ -71,12 +71,12 @@ extension Failure {
         }
     }
 
-    init(serving error: ServingError, at place: String = "--listen or --phones") {
+    init(serving error: ServingError, at option: String = "--listen") {
         switch error {
         case .needsTLS: self = .usage("\(error); use --tls CHAIN,KEY")
         case .needsTokens: self = .usage("\(error); give a file with --token-file")
         case .badCertificate: self = .input("--tls: \(error)")
-        case .notBound: self = .file("\(place): \(error)")
+        case .notBound: self = .file("\(option): \(error)")
         }
     }
 
