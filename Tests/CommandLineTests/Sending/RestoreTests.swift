@@ -16,7 +16,7 @@ import Testing
         arguments: RestoreDrill.Store.allCases)
     func drill(store: RestoreDrill.Store) async throws {
         let page = try Checkout.text(Checkout.folder.appending(path: "Docs/Operations.md"))
-        for command in [#"sqlite3 outbox.sqlite ".backup "#, "pg_dump --format=custom --schema=sealed_push "] {
+        for command in [#"sqlite3 -readonly outbox.sqlite ".backup "#, "pg_dump --format=custom --schema=sealed_push "] {
             #expect(page.contains("(umask 077; \(command)"), "\(command)")
         }
         let drill = try await RestoreDrill(over: store)
@@ -158,7 +158,7 @@ final class RestoreDrill {
                     "--format=custom", "--schema=sealed_push", "--file=\(fixture.folder.appending("copy").path)",
                     database.address)
             } else {
-                try Program(at: "/usr/bin/sqlite3", in: folder).run("outbox.sqlite", ".backup copy")
+                try Program(at: "/usr/bin/sqlite3", in: folder).run("-readonly", "outbox.sqlite", ".backup copy")
             }
         try #require(result.status == 0, "\(result.errors)")
     }
