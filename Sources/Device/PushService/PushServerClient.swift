@@ -46,10 +46,10 @@ public struct PushServerClient: Sendable {
 
     /// Removes this device from its account on the server. Call it at logout.
     ///
-    /// First, it destroys the keys and makes a new one, even offline, so that messages sent to this account, wherever they are
-    /// held, don't open for the next one. Then the server deletes the device and its waiting messages; the enrollment key's
-    /// signature is enough, without a login. After an error such as ``PushServerError/unreachable``, call it again at the next
-    /// launch, before the next registration. If the account stays logged in, that registration hands over the new key.
+    /// First, it destroys the keys and makes a new one, even offline, so that messages sent to this account, wherever held,
+    /// don't open for the next account. Then the server deletes the device and its waiting messages; the enrollment key's
+    /// signature is enough, without a login. After an error such as ``PushServerError/unreachable``, call it again at the
+    /// next launch, before the next registration. If the account stays logged in, that registration hands over the new key.
     @concurrent public func unregister(_ app: ServiceConfiguration) async throws(PushServerError) {
         try await unregister(app.device.device)
     }
@@ -171,7 +171,7 @@ extension PushServerClient {
             update.maintenance = try device.maintain(rotatingOlderThan: age, at: now)
         } catch { update.note(.keys, .device(error)) }
         do throws(PushServerError) {
-            // Whatever went wrong, hand over the record and the newest token.
+            // Despite any error, hand over the record and the newest token.
             let kept = update.maintenance?.record
             let record = if let kept { kept } else { try Self.record(of: device, at: now) }
             let registration = Registration(

@@ -61,7 +61,7 @@ struct KeyChange {
         try call { (items) throws(SecretItemError) in try items.add(item) }
     }
 
-    /// Returns the newest record. Signs a new one with the active keys, newest first, if the current one won't do.
+    /// Returns the newest record. Signs a new one listing the active keys, newest first, if the current one won't do.
     /// `known` is the newest record that the server has, signed by this device's own key; the new record's counter is
     /// higher. With `isWanted`, it signs a record in any case.
     mutating func signRecord(

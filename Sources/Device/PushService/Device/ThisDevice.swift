@@ -8,10 +8,10 @@ public import SealedPush
 public struct ThisDevice: Sendable {
     let device: OwnDevice
 
-    /// Returns the record for the server, to be sent inside the app's own login. Makes the enrollment key and the first key if
+    /// Returns the record for the server, to send within the app's own login. Makes the enrollment key and the first key if
     /// there are none, and the ledger before them (Specification 7.11). The record stays the same until something changes.
     ///
-    /// The server pins the record's `enrollment` to accept later records. Call this before it seals anything for this device.
+    /// The server pins the record's `enrollment` to verify later records. Call this before the server seals to this device.
     @concurrent public func enroll(at now: Timestamp = .now()) async throws(DeviceError) -> DeviceRecord {
         try device.enroll(at: now)
     }
@@ -27,7 +27,7 @@ public struct ThisDevice: Sendable {
     /// - Parameters:
     ///   - age: The age at which a key is replaced; nil for no rotation by age.
     ///   - known: The newest record that the server has of this device, if it refused this device's newest as `rolled-back`
-    ///     or `conflicting`. The new counter is higher. A server can't make one up: this device's own signature is checked.
+    ///     or `conflicting`. The new counter is higher. A server can't forge it: this device's signature is checked.
     ///   - now: The current time.
     /// - Throws: `record(.foreignSigner)` or `record(.otherTopic)` if `known` isn't this device's record for this app.
     ///   If so, the server has pinned another key, and the account's owner must enroll the device as a new one.
@@ -45,10 +45,10 @@ public struct ThisDevice: Sendable {
         try device.rotate(at: now)
     }
 
-    /// Declares every key of this device stolen and destroys them; returns the record of a new one. Messages that were sealed
-    /// to them never open again. This can't be undone. Hand the record to the server at once, or it keeps sealing to lost keys.
+    /// Revokes every key of this device as stolen and destroys it; returns the record of a new key. Messages sealed to the
+    /// old keys never open again. This can't be undone. Send the record to the server at once, or it seals to lost keys.
     ///
-    /// The enrollment key stays. If it may also be stolen, the account's owner must enroll the device as a new one.
+    /// The enrollment key doesn't change. If it may be stolen, too, the account's owner must enroll the device as new.
     @concurrent public func revoke(at now: Timestamp = .now()) async throws(DeviceError) -> DeviceRecord {
         try device.revoke(at: now)
     }

@@ -4,7 +4,7 @@ public import UserNotifications
 
 /// A notification that a content extension received and that the service module opened.
 ///
-/// For `didReceive(_:)` of an app's `UNNotificationContentExtension`. Without UIKit, so that views can be tested anywhere.
+/// For `didReceive(_:)` of an app's `UNNotificationContentExtension`. Needs no UIKit, so that views can be tested anywhere.
 public struct ExpandedNotification: Sendable {
     /// The request's identifier.
     public let identifier: String

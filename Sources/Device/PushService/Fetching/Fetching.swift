@@ -36,7 +36,7 @@ package struct FetchRequest: Sendable {
 
     package var method: String { verb ?? (body == nil ? "GET" : "POST") }
 
-    /// Reveals no app, system, or language. The hash covers the file as stored, so it must not be compressed in transit.
+    /// The headers reveal no app, system, or language. The hash covers the stored file, so don't compress it in transit.
     package var headers: [(name: String, value: String)] {
         var headers = [("User-Agent", "sealed-push"), ("Accept-Language", "*"), ("Accept-Encoding", "identity")]
         if body != nil { headers.append(("Content-Type", contentType)) }

@@ -168,8 +168,8 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {
 
 /// Answers the loader's questions and cancels its task, from any thread.
 ///
-/// Linux's loader stops the whole process if a delegate's answer, to a redirect or a response, reaches a task that was canceled
-/// before. So, on Linux, a cancellation waits until an answer has been processed, and no answer follows a cancellation.
+/// Linux's loader stops the whole process if a delegate's answer, to a redirect or a response, reaches a canceled task.
+/// So, on Linux, a cancellation waits until an answer has been processed, and no answer follows a cancellation.
 private final class LoaderDialog: Sendable {
     #if canImport(FoundationNetworking)
         private let state = Locked(State())

@@ -17,7 +17,7 @@ package struct FileLedger: Sendable {
     /// - Parameter names: Returns the names in the folder, read anew each time; replaced in tests.
     func floor(listing names: () throws(LedgerError) -> [String]?) throws(LedgerError) -> Timestamp? {
         // If the floor rises while a large folder is listed, the list may miss both files. The new one is made behind the
-        // current position, and the old one is removed ahead of it. Then there would seem to be no floor.
+        // current position, and the old one is removed ahead of it. Then it would seem that no floor exists.
         for _ in 1...3 {
             guard let names = try names() else { return nil }
             do throws(DurableFiles.Failure) { guard try isOriginal() else { return nil } } catch { throw .unavailable }
@@ -42,7 +42,7 @@ package struct FileLedger: Sendable {
     /// Whether the ledger was found missing, so that the app should make a new key.
     package var asksForNewKey: Bool { FileManager.default.fileExists(atPath: path(Self.rotationMarker)) }
 
-    /// Makes `floor.<seconds>` and removes lower ones. The floor only ever rises, even if several processes raise it at once.
+    /// Creates `floor.<seconds>` and removes lower ones. The floor never falls, even if several processes raise it at once.
     func raise(to floor: Timestamp) throws(DurableFiles.Failure) {
         try mark(Self.floorPrefix + String(floor.secondsSince1970))
         for name in try DurableFiles.names(in: folder) {
@@ -184,7 +184,7 @@ extension FileLedger: ReplayLedger {
         // Look first: a repeat needs no disk space, and none of the calls that a full disk refuses.
         if try isThere(file, holding: bytes) { return .repeated }
         if try create(file, holding: bytes) { return .first }
-        // Another process got there first, or a purge, whose floor is then above the message.
+        // Another process got there first, or a purge, which left a floor above the message.
         guard try isThere(file, holding: bytes) else { throw .replayed }
         return .repeated
     }
@@ -329,7 +329,7 @@ enum FileOrigin {
 protocol ReplayLedger: Sendable {
     /// Records a message before it's shown; durable on return.
     func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer
-    /// Removes messages that the time rules reject anyway. May take long, and may be interrupted at any moment.
+    /// Removes entries that the time rules make unnecessary. May take long, and may be interrupted at any moment.
     func purge(at now: Timestamp)
 }
 

@@ -5,8 +5,8 @@ import SealedPush
 ///
 /// Receipts are sent after the content has been handed over, so they cause no delay unless the app wants them first. A
 /// receipt is queued in the shared container before it's posted. One that can't be posted, or is cut off when the system
-/// suspends the process, goes with later notifications, for 7 days. A repeat is counted once. Failures to open are counted
-/// by reason in the container and sent with the next receipt. At most 32 receipts wait; the oldest are dropped first.
+/// suspends the process, is retried with later ones, for 7 days. A repeat is counted once. Failures to open are counted by
+/// reason in the container and sent with the next receipt. At most 32 receipts wait; the oldest are dropped first.
 ///
 /// The network sees the server's address, the time, and 128 bytes inside TLS, which contain no content. Cost: a file with
 /// one sync (a few milliseconds), and one request. Source: Specification 16.

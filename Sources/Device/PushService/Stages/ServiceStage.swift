@@ -25,7 +25,7 @@ public protocol ServiceStage: Sendable {
     /// - Throws: Any error; the log gets the ``StageError``'s code.
     func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft
 
-    /// Runs after the content was handed over, opened or not. The system is asked not to suspend the process, but still may.
+    /// Runs after the handover, even of the safe default. The system is asked not to suspend the process, but still may.
     func finished(_ result: StageResult, in context: StageContext) async
 }
 
@@ -112,7 +112,7 @@ public struct StageContext: Sendable {
     /// Returns a new path for an unfinished file, in this notification's own folder, which is removed afterward. The system
     /// moves away the files of the draft's attachments.
     ///
-    /// - Parameter name: The end of the filename, such as `picture.png`. Replaces all but letters, digits, `.`, `-`, and `_`.
+    /// - Parameter name: The end of the filename, such as `picture.png`. All but letters, digits, `.`, and `-` become `_`.
     public func scratchFile(named name: String) throws -> URL { try scratchFolder.file(named: name) }
 
     /// The time that is left; never less than zero.
@@ -180,7 +180,7 @@ package final class ScratchFolder: Sendable {
 
     private func removeIfEmpty() { rmdir(folder.path(percentEncoded: false)) }
 
-    /// Removes what killed processes left behind and folders whose files were moved away, but not what may still be in use.
+    /// Removes killed processes' leftovers, and folders whose files were moved away, but nothing that may be in use.
     func sweep() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false))) ?? []
         for name in names {

@@ -151,7 +151,7 @@ package final class SharedMemory: Sendable {
 
     init(available: @escaping @Sendable () -> Int?) { self.available = available }
 
-    /// Returns false if less than the reserve would be left. Promised memory counts, because new work hasn't taken it yet.
+    /// Returns false if less than the reserve would be left. Counts memory that is promised but not yet used.
     func take(_ byteCount: Int) -> Bool {
         promisedByteCount.withLock { promised in
             if let available = available(), available < Self.reserve + promised + byteCount { return false }

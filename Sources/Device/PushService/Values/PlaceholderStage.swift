@@ -5,8 +5,8 @@ import SealedPush
 /// Fills `{{name}}` and `{{name|fallback}}` in the title, subtitle, and body with the app's ``SharedValues``, if the sender
 /// marked the content as a template. The values never leave the device.
 ///
-/// A name without a value takes the fallback after `|`. Without one, the title or subtitle that holds it is left out, and a
-/// body becomes the stage's own text. Placeholders in a value are not filled. Control characters and those that change the
+/// A name without a value becomes the fallback after `|`. Without one, the title or subtitle is left out, and a body
+/// becomes the stage's own text. Placeholders in a value are not filled. Control characters and those that change the
 /// direction of text are dropped. A text is cut after 8,192 bytes. Takes less than a millisecond. Source: Specification 17.
 public struct PlaceholderStage: ServiceStage {
     private let fallback: String
@@ -153,10 +153,10 @@ struct Template: Hashable, Sendable {
 /// Named texts that the app leaves in the shared container for its extension. With them, a message can show what its
 /// server doesn't know, such as the quote of the day or the user's name for a contact.
 ///
-/// They never leave the device. They are one JSON file, replaced as a whole, so that an extension sees the values before or
-/// after a change. It can be read from the first unlock after a restart, even while the screen is locked, so keep out what
-/// a locked screen must not show. At most 64 values, each with at most 4,096 bytes of UTF-8, and 65,536 bytes of JSON in
-/// all. Names have 1 to 64 letters (A to Z), digits, dots, hyphens, and underscores. Thread-safe; the last writer wins.
+/// They never leave the device. They are one JSON file, replaced as a whole, so an extension sees either the old or the new
+/// values. It can be read from the first unlock after a restart, even while the screen is locked, so don't store what that
+/// screen must not show. At most 64 values, each with at most 4,096 bytes of UTF-8, and 65,536 bytes of JSON in all. Names
+/// have 1 to 64 letters (A to Z), digits, dots, hyphens, and underscores. Thread-safe; the last writer wins.
 public struct SharedValues: Sendable {
     private let root: URL
 
@@ -188,7 +188,7 @@ public struct SharedValues: Sendable {
         } catch { throw .notWritten }
     }
 
-    /// Returns the values; empty if there are none or they can't be read. Overlong ones are cut, whatever wrote the file.
+    /// Returns the values; empty if there are none or they can't be read. Cuts overlong values, regardless of their writer.
     public func all() -> [String: String] {
         guard let bytes = try? DurableFiles.read(file, limit: Self.maximumFileByteCount + 1),
             let members = JSONReader.object(bytes, maximumByteCount: Self.maximumFileByteCount)
