@@ -8,7 +8,7 @@ const words = {
     'white-space': ["the key's text has white space around it", 'copy only the text, without line breaks'],
     'not-a-key': ['not the text of a Sealed Push key', 'copy the whole text again, without spaces'],
     'wrong-kind': [
-      'not the kind of key that is expected here',
+      'not the type of key expected here',
       "a recipient begins with push1 or pushpq1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, and an enrollment with pushenrollment1",
     ],
     'wrong-case': [
@@ -47,7 +47,7 @@ const words = {
   RecordError: {
     malformed: ['not a well-formed record', 'its text begins with pushrecord. and has no spaces'],
     'wrong-checksum': ['the record was altered or cut off in transit', 'copy the whole text again'],
-    'wrong-type': ['not the kind of record that is expected here', "a device record and a sender set can't replace each other"],
+    'wrong-type': ['not the type of record expected here', "a device record and a sender set can't replace each other"],
     'bad-signature': ["the record isn't signed by the key that it names", "it was altered or forged; don't use it"],
     'foreign-signer': ["the record isn't signed by the pinned key", "enroll the device again, but only within its account's login"],
     'other-topic': ['the record is for another app', 'compare the bundle IDs of the app and the server'],

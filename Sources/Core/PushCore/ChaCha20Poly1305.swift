@@ -1,12 +1,12 @@
 internal import Clibsodium
 
-/// The IETF's ChaCha20-Poly1305 (RFC 8439): 32-byte key, 12-byte nonce, and 16-byte tag after the ciphertext.
+/// IETF ChaCha20-Poly1305 (RFC 8439): a 32-byte key, a 12-byte nonce, and a 16-byte tag after the ciphertext.
 package enum ChaCha20Poly1305 {
     package static let keyByteCount = 32
     package static let nonceByteCount = 12
     package static let tagByteCount = 16
 
-    /// Writes the ciphertext and tag into `output`, 16 bytes longer than `plaintext`. They may start at one address.
+    /// Writes ciphertext and tag into `output`, which is 16 bytes longer than `plaintext` and may share its address.
     static func seal(
         _ plaintext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer,
         key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
@@ -19,7 +19,7 @@ package enum ChaCha20Poly1305 {
         precondition(status == 0)
     }
 
-    /// Writes the plaintext into `output`, 16 bytes shorter than `ciphertext`. Returns false if the tag is wrong.
+    /// Writes the plaintext into `output`, which is 16 bytes shorter than `ciphertext`. Returns false if the tag is wrong.
     static func open(
         _ ciphertext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer,
         key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
@@ -39,7 +39,7 @@ package enum ChaCha20Poly1305 {
 package enum SecretStream {
     package static let keyByteCount = 32
     package static let headerByteCount = 24
-    /// The number of bytes by which a sealed chunk is longer.
+    /// The number of bytes that sealing adds to a chunk.
     package static let overheadByteCount = 17
 
     fileprivate typealias State = UnsafeMutablePointer<crypto_secretstream_xchacha20poly1305_state>
@@ -58,7 +58,7 @@ package enum SecretStream {
     package struct Sealing: ~Copyable, @unchecked Sendable {
         private let state: State
 
-        /// Takes a key of 32 bytes, used for this stream only. Writes the 24 bytes that begin the stream into `header`.
+        /// Starts a stream with a 32-byte key, used only for it. Writes the stream's first 24 bytes into `header`.
         package init(key: UnsafeRawBufferPointer, header: UnsafeMutableRawBufferPointer) {
             precondition(key.count == keyByteCount && header.count == headerByteCount)
             state = newState()
@@ -92,8 +92,8 @@ package enum SecretStream {
             case final
         }
 
-        /// The key has 32 bytes. `header` is the stream's first 24 bytes; a wrong one is detected with the first chunk. The
-        /// longest opened chunk has `maximumChunkByteCount` bytes, which are held in memory.
+        /// Opens a stream with its 32-byte key. `header` is the first 24 bytes; if it's wrong, the first chunk doesn't
+        /// open. Keeps up to `maximumChunkByteCount` bytes, the longest opened chunk, in memory.
         package init(key: UnsafeRawBufferPointer, header: UnsafeRawBufferPointer, maximumChunkByteCount: Int) {
             precondition(key.count == keyByteCount && header.count == headerByteCount && maximumChunkByteCount > 0)
             state = newState()
@@ -101,7 +101,7 @@ package enum SecretStream {
             crypto_secretstream_xchacha20poly1305_init_pull(state, header.bound, key.bound)
         }
 
-        /// Opens a chunk and lends it to `body`. Returns nil if it's too long, has a wrong tag, or isn't the next one.
+        /// Opens a chunk and lends it to `body`. Returns nil if it's too long, out of order, or has the wrong tag.
         package mutating func open<Failure: Error>(
             _ sealed: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
         ) throws(Failure) -> Tag? {

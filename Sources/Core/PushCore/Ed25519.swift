@@ -7,17 +7,17 @@ package enum Ed25519 {
     package static let secretByteCount = 32
     package static let signatureByteCount = 64
 
-    /// Whether 32 bytes are a public key that is safe to use: canonical, on the curve, and in the main subgroup, so not of
-    /// low order. Takes about 100 µs. Verification alone would accept a key mixed with a point of low order. Check every
-    /// key from elsewhere, so that each has one encoding and its signatures mean the same in every library.
+    /// Whether 32 bytes are a public key that is safe to use: canonical, on the curve, and in the main subgroup, thus not
+    /// of low order. Takes about 100 µs. Verification alone would accept a key mixed with a point of low order. Check
+    /// every key from outside, so that it has one encoding and all libraries agree on its signatures.
     package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count == publicByteCount else { return false }
         Sodium.ready()
         return crypto_core_ed25519_is_valid_point(bytes.bound) == 1 && isInMainSubgroup(bytes)
     }
 
-    /// Whether 64 bytes are a valid key's signature of a message; about 60 µs. Strict: without the key, nobody can turn one
-    /// signature into a second one (RFC 8032 section 5.1.7).
+    /// Whether 64 bytes are a valid key's signature of a message; about 60 µs. Strict: without the private key, one
+    /// signature can't be turned into another (RFC 8032 section 5.1.7).
     package static func verify(
         _ signature: some Collection<UInt8>, of message: [UInt8], by publicKey: [UInt8]
     ) -> Bool {
@@ -31,8 +31,8 @@ package enum Ed25519 {
         expanded(seed).withBytes { Array($0[secretByteCount...]) }
     }
 
-    /// Returns the 64-byte signature of a message. It is deterministic and takes about 60 µs. Derives the public key again
-    /// each time: two signatures of one message under different public keys reveal the secret.
+    /// Returns the 64-byte signature of a message. It is deterministic and takes about 60 µs. Derives the public key each
+    /// time, since two signatures of a message under different public keys reveal the secret.
     package static func sign(_ message: [UInt8], with seed: UnsafeRawBufferPointer) -> [UInt8] {
         var signature = [UInt8](repeating: 0, count: signatureByteCount)
         expanded(seed).withBytes { pair in

@@ -134,7 +134,7 @@ package struct HPKENumber: Hashable, Sendable {
 
     package init(_ value: UInt64) { (high, low) = (0, value) }
 
-    /// Takes exactly 12 bytes.
+    /// Creates a number from exactly 12 bytes.
     package init(_ bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == Self.byteCount)
         high = UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self))
@@ -241,7 +241,7 @@ package struct HPKEContext: ~Copyable, Sendable {
 
     /// Returns a new number for a plaintext; on the sender's side only. Takes less than 1 µs for a short plaintext. A
     /// number repeats only if the random bytes and the plaintext both do, so even a copy of the process or the machine
-    /// can't reuse a number for another plaintext. `random` is fresh, and used for nothing else. Source: Specification 3.5.
+    /// can't reuse a number for another plaintext. `random` must be fresh and used only here. Source: Specification 3.5.
     package func number(
         for plaintext: UnsafeRawBufferPointer, random: Bytes16 = SecureRandom.pair().0
     ) -> HPKENumber {
@@ -251,7 +251,7 @@ package struct HPKEContext: ~Copyable, Sendable {
             defer { wipe(message) }
             random.withBytes { message.copyMemory(from: $0) }
             UnsafeMutableRawBufferPointer(rebasing: message[randomEnd...]).copyMemory(from: plaintext)
-            // libsodium's shortest hash has 16 bytes; the number is the first 12.
+            // libsodium's shortest hash is 16 bytes long; the number is the first 12.
             return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { hash in
                 keys.withBytes { keys in
                     BLAKE2b.hash(
@@ -273,7 +273,7 @@ package struct HPKEContext: ~Copyable, Sendable {
         }
     }
 
-    /// Writes the plaintext into `output`, 16 bytes shorter than `ciphertext`. Returns false if the tag is wrong.
+    /// Writes the plaintext into `output`, which is 16 bytes shorter than `ciphertext`. Returns false if the tag is wrong.
     package func open(
         _ ciphertext: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer, number: HPKENumber,
         into output: UnsafeMutableRawBufferPointer

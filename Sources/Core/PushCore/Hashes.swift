@@ -15,20 +15,20 @@ package enum SHA256 {
 package enum BLAKE2b {
     /// Returns the hash of `parts`, `byteCount` (16 to 64) bytes long.
     package static func hash(_ parts: [UInt8], byteCount: Int) -> [UInt8] {
-        precondition((16...64).contains(byteCount), "a BLAKE2b hash has 16 to 64 bytes")
+        precondition((16...64).contains(byteCount), "a BLAKE2b hash is 16 to 64 bytes long")
         var digest = [UInt8](repeating: 0, count: byteCount)
         crypto_generichash(&digest, byteCount, parts, UInt64(parts.count), nil, 0)
         return digest
     }
 
-    /// Returns the keyed hash of `message`; the key has 16 to 64 bytes.
+    /// Returns the keyed hash of `message`; the key is 16 to 64 bytes long.
     package static func hash(_ message: [UInt8], key: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: byteCount)
         digest.withUnsafeMutableBytes { digest in message.withUnsafeBytes { hash($0, key: key, into: digest) } }
         return digest
     }
 
-    /// Writes the keyed hash of `message` into `digest`, which has 16 to 64 bytes.
+    /// Writes the keyed hash of `message` into `digest`, which is 16 to 64 bytes long.
     package static func hash(
         _ message: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, into digest: UnsafeMutableRawBufferPointer
     ) {
@@ -44,7 +44,7 @@ package struct BLAKE2bStream: ~Copyable, @unchecked Sendable {
     private let state: UnsafeMutableRawPointer
 
     package init() {
-        // libsodium needs its state aligned to 64 bytes, which Swift can't express in a type: hence opaque.
+        // libsodium needs its state aligned to 64 bytes, which a Swift type can't express, so it's opaque.
         state = .allocate(byteCount: crypto_generichash_statebytes(), alignment: 64)
         crypto_generichash_init(OpaquePointer(state), nil, 0, Self.byteCount)
     }

@@ -10,13 +10,13 @@ package enum MLKEM768 {
     package static let seedByteCount = 64
 
     package static var isAvailable: Bool { implementation != nil && !isHidden }
-    /// Hides ML-KEM, to test what happens without such a library. Set only by tests.
+    /// Hides ML-KEM, to test the behavior without such a library. Set only by tests.
     @TaskLocal static var isHidden = false
 
     /// Whether bytes are a public key: the right length, each coefficient below 3329. Source: FIPS 203, section 7.2.
     package static func isValid(_ key: UnsafeRawBufferPointer) -> Bool {
         guard key.count == publicKeyByteCount else { return false }
-        // 768 coefficients of 12 bits, two in three bytes, low bits first; then 32 bytes of any value.
+        // 768 coefficients of 12 bits, two per three bytes, low bits first; then 32 bytes of any value.
         return stride(from: 0, to: publicKeyByteCount - 32, by: 3).allSatisfy { place in
             let (low, middle, high) = (UInt16(key[place]), UInt16(key[place + 1]), UInt16(key[place + 2]))
             return low | (middle & 0xf) << 8 < 3_329 && middle >> 4 | high << 4 < 3_329
@@ -46,7 +46,7 @@ package enum MLKEM768 {
         package let ciphertext: [UInt8]
     }
 
-    /// Returns the secret in a 1,088-byte ciphertext; about 110 µs. Altered bytes yield another secret, as FIPS 203 requires.
+    /// Returns the secret in a 1,088-byte ciphertext; about 110 µs. If altered, it yields another secret (FIPS 203).
     package static func decapsulate(
         _ ciphertext: UnsafeRawBufferPointer, with seed: UnsafeRawBufferPointer
     ) -> WipedBytes {

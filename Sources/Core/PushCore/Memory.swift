@@ -98,7 +98,7 @@ package struct PieceBuffer: ~Copyable, @unchecked Sendable {
 
     package init(capacity: Int) { memory = .allocate(byteCount: capacity, alignment: 16) }
 
-    /// Takes up to the number of bytes that a piece still lacks, and returns how many it took.
+    /// Copies at most the bytes that a piece still lacks, and returns how many it copied.
     package mutating func fill(from bytes: UnsafeRawBufferPointer, upTo wanted: Int) -> Int {
         precondition(wanted <= memory.count)
         let taken = min(bytes.count, wanted - count)

@@ -4,7 +4,7 @@ internal import Clibsodium
 /// `sodium_malloc` before it aborts the process. Source: libsodium, "Usage".
 package enum Sodium {
     /// A description of why this machine's libsodium can't be used, for people to read; nil if it can. A program prints it
-    /// at launch and exits. Costs one atomic load after the first time. Thread-safe.
+    /// at launch and exits. Costs one atomic load after the first use. Thread-safe.
     package static let problem: String? =
         if !isRecent(sodium_library_version_major(), sodium_library_version_minor()) {
             "libsodium \(String(cString: sodium_version_string())) is too old; version 1.0.18 or later is required"
@@ -17,7 +17,7 @@ package enum Sodium {
     /// Initializes libsodium if necessary; traps if that fails.
     static func ready() { if let problem { preconditionFailure(problem) } }
 
-    /// Whether the version of the library's binary interface suffices. In configure.ac's numbering, 1.0.18 has 10.3.
+    /// Whether the version of the library's binary interface suffices. In configure.ac's numbering, 1.0.18 is 10.3.
     static func isRecent(_ major: Int32, _ minor: Int32) -> Bool { (major, minor) >= (10, 3) }
 }
 

@@ -8,7 +8,7 @@ package struct StorageKey: ~Copyable, Sendable {
     private let macKey: GuardedSecret
 
     package static let byteCount = 32
-    /// The number of bytes by which sealed bytes are longer: salt and tag.
+    /// The number of bytes that sealing adds: salt and tag.
     package static let overheadByteCount = saltByteCount + ChaCha20Poly1305.tagByteCount
     private static let saltByteCount = 32
 
@@ -23,7 +23,7 @@ package struct StorageKey: ~Copyable, Sendable {
         self.secret = secret
     }
 
-    /// Derives a key by HKDF-SHA256 from 32 secret bytes of another origin, such as a key file.
+    /// Derives a key by HKDF-SHA256 from 32 secret bytes from another source, such as a key file.
     package init(derivedFrom bytes: UnsafeRawBufferPointer, salt: [UInt8]) {
         self.init { Self.derive(from: bytes, salt: salt, label: "sealedpush/v1 storage key", into: $0) }
     }
@@ -107,8 +107,8 @@ package enum Argon2id {
         /// Three passes over 64 MiB, about 0.2 s: RFC 9106, section 4, the second recommended option.
         package static let standard = Cost(unchecked: 3, 64 << 20)
 
-        /// Returns nil below libsodium's interactive limits (2 passes over 64 MiB), which make guessing cheap. Also nil
-        /// above 16 passes or 1 GiB, with which a damaged file would keep the program busy.
+        /// Returns nil below libsodium's interactive limits (2 passes over 64 MiB), since guessing would be cheap, and
+        /// above 16 passes or 1 GiB, since a damaged file would keep the program busy.
         package init?(operations: UInt64, memoryByteCount: Int) {
             guard (2...16).contains(operations), (64 << 20...1 << 30).contains(memoryByteCount) else { return nil }
             self.init(unchecked: operations, memoryByteCount)

@@ -58,7 +58,7 @@ extension String {
 }
 
 extension Collection<UInt8> {
-    /// Whether a text begins with U+FEFF, as Windows editors write it. Source: RFC 8259, 8.1: it may be ignored.
+    /// Whether a text begins with U+FEFF, which Windows editors write. Source: RFC 8259, 8.1: it may be ignored.
     package var hasByteOrderMark: Bool { starts(with: [0xef, 0xbb, 0xbf]) }
 
     package var withoutByteOrderMark: SubSequence { dropFirst(hasByteOrderMark ? 3 : 0) }
@@ -84,7 +84,7 @@ extension UInt8 {
     package var isOfLabel: Bool { isSmallLetter || isDigit || self == UInt8(ascii: "-") }
     /// Letters, digits, hyphens, and dots: the characters of a host name or bundle ID.
     package var isOfHostName: Bool { isLetter || isOfLabel || self == UInt8(ascii: ".") }
-    /// The same and the underscore: the characters of a name that is safe as one component of a path.
+    /// Those characters and underscores: the characters of a name that is safe as a path component.
     package var isOfFileName: Bool { isOfHostName || self == UInt8(ascii: "_") }
 }
 
@@ -112,7 +112,7 @@ package enum TerminalText {
     }
 
     /// Control characters (C0, DEL, C1), separators of lines and paragraphs, direction characters (including ALM, LRM, and
-    /// RLM), annotations, and tag characters, which can hide a whole text. Excludes ideographs' selectors, which names use.
+    /// RLM), annotations, and tag characters, which can hide a whole text. Excludes ideographic selectors, which names use.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0...0x1f, 0x7f...0x9f, 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x206f, 0xfeff, 0xfff9...0xfffb,
@@ -125,8 +125,8 @@ package enum TerminalText {
 
 /// ISO/IEC 7816-4 padding: 0x80, then zeros.
 package enum Padding {
-    /// Returns the number of bytes before the padding; nil if there is no 0x80, or nothing before it. Works on opened
-    /// plaintext whose tag was valid, so its time may depend on the padding.
+    /// Returns the number of bytes before the padding; nil if there is no 0x80, or no content before it. Works on
+    /// opened plaintext whose tag was valid, so its time may depend on the padding.
     package static func contentByteCount(of padded: UnsafeRawBufferPointer) -> Int? {
         guard let mark = padded.lastIndex(where: { $0 != 0 }), padded[mark] == 0x80, mark > 0 else { return nil }
         return mark

@@ -9,14 +9,14 @@ package struct X25519PublicKey: Hashable, Sendable {
     package static let byteCount = 32
     private let words: SIMD4<UInt64>
 
-    /// Takes exactly 32 bytes.
+    /// Creates a key from exactly 32 bytes.
     package init(_ bytes: UnsafeRawBufferPointer) throws(X25519Error) {
         guard bytes.count == Self.byteCount, Self.isCanonical(bytes) else { throw .invalidPublicKey }
         words = bytes.loadUnaligned(as: SIMD4<UInt64>.self)
         guard !Self.lowOrder.contains(words) else { throw .invalidPublicKey }
     }
 
-    /// Takes 32 bytes that have already been validated.
+    /// Creates a key from 32 bytes that have already been validated.
     package init(checked bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == Self.byteCount)
         words = bytes.loadUnaligned(as: SIMD4<UInt64>.self)
@@ -52,10 +52,10 @@ package struct X25519PublicKey: Hashable, Sendable {
         ].map { bytes in bytes.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) } })
 }
 
-/// The bytes aren't 32, aren't canonical, or are of low order. Reveals nothing about the bytes.
+/// The bytes have the wrong length, aren't canonical, or are of low order. Reveals nothing about them.
 package enum X25519Error: Error, Equatable { case invalidPublicKey }
 
-/// A holder of a 32-byte X25519 secret, which it lends to a closure while that runs.
+/// A type that holds a 32-byte X25519 secret, and lends it to a closure while the closure runs.
 package protocol X25519Secret: ~Copyable {
     var publicKey: X25519PublicKey { get }
     func withScalar<Result: ~Copyable, Failure: Error>(

@@ -148,7 +148,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     private static let maximum: Int64 = 253_402_300_799
 }
 
-/// The one of Apple's two services that knows a token.
+/// The one of Apple's two push services that accepts a token.
 public enum PushEnvironment: String, Hashable, Sendable, CaseIterable, Codable {
     /// Apps from the App Store and TestFlight.
     case production

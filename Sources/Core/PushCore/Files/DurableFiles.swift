@@ -40,7 +40,7 @@ package enum DurableFiles {
         return true
     }
 
-    /// Removes what killed processes left behind: `tmp.` files that haven't been touched for some seconds.
+    /// Removes the `tmp.` files of killed processes: those that haven't been touched for this many seconds.
     package static func removeUnfinished(in folder: URL, untouchedFor seconds: Int64) {
         for name in (try? names(in: folder)) ?? [] where name.hasPrefix("tmp.") {
             let file = folder.appending(path: name)
@@ -48,12 +48,12 @@ package enum DurableFiles {
         }
     }
 
-    /// Returns the seconds since a file, or a folder's list of entries, last changed; nil if there is none.
+    /// Returns the seconds since a file, or a folder's list of entries, last changed; nil if it doesn't exist.
     package static func secondsUntouched(_ file: URL) -> Int64? {
         modified(file).map { Int64(time(nil)) - $0 / 1_000_000_000 }
     }
 
-    /// Returns the time of a file's last change, or a folder's, in nanoseconds since 1970; nil if there is none.
+    /// Returns the time at which a file or folder last changed, in nanoseconds since 1970; nil if it doesn't exist.
     package static func modified(_ file: URL) -> Int64? {
         var status = stat()
         guard lstat(file.path(percentEncoded: false), &status) == 0 else { return nil }
@@ -65,8 +65,8 @@ package enum DurableFiles {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Atomically and durably writes a file, replacing any existing one: readers see the whole old file or the whole new one.
-    /// It has its mode from the first byte on.
+    /// Atomically and durably writes a file, replacing any existing one: readers see the whole old file or the whole
+    /// new one. The mode applies from the first byte on.
     package static func replace(_ file: URL, with bytes: [UInt8], mode: UInt16) throws(Failure) {
         let folder = file.deletingLastPathComponent()
         let temporary = folder.appending(path: "tmp.\(UUID().uuidString.lowercased())")
@@ -78,7 +78,7 @@ package enum DurableFiles {
         try sync(folder: folder)
     }
 
-    /// Creates an empty file in place, for a file whose own inode matters; does nothing if it exists.
+    /// Creates an empty file in place, for a file whose inode matters; does nothing if it exists.
     package static func createEmpty(_ file: URL) throws(Failure) {
         let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(code: errno) }
@@ -87,7 +87,7 @@ package enum DurableFiles {
         try sync(folder: file.deletingLastPathComponent())
     }
 
-    /// Returns a path without links and dots, or nil if nothing exists there.
+    /// Returns a path with links and dots resolved, or nil if nothing exists there.
     package static func real(_ path: String) -> String? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
@@ -103,11 +103,11 @@ package enum DurableFiles {
         try sync(folder: folder.deletingLastPathComponent())
     }
 
-    /// Whether a folder is empty. Costs one read of the folder, however much it contains.
+    /// Whether a folder is empty. Reads the folder once, regardless of its size.
     package static func isEmpty(folder: URL) throws(Failure) -> Bool {
         guard let stream = opendir(folder.path(percentEncoded: false)) else { throw Failure(code: errno) }
         defer { closedir(stream) }
-        // `.` and `..` come in any order; a third name is an entry.
+        // `.` and `..` can appear in any order; a third name is an entry.
         for _ in 1...3 {
             errno = 0
             guard readdir(stream) != nil else {
@@ -158,7 +158,7 @@ package enum DurableFiles {
     }
 
     /// Returns once the written data is on the drive. On Apple's systems, fsync(2) leaves data in the drive's cache.
-    /// F_FULLFSYNC doesn't, if the file system supports it (fcntl(2) there). It costs milliseconds.
+    /// F_FULLFSYNC doesn't, if the file system supports it (fcntl(2) there). Takes milliseconds.
     package static func sync(_ descriptor: Int32) throws(Failure) {
         #if canImport(Darwin)
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
@@ -210,12 +210,12 @@ package enum DurableFiles {
     #if !canImport(Darwin)
         private typealias RenameAt2 =
             @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-        /// In glibc since 2.28; its headers hide it from Swift.
+        /// Available since glibc 2.28, but its headers hide it from Swift.
         private static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
     #endif
 }
 
-// The system's functions whose names are taken inside `DurableFiles`.
+// The system functions that methods of `DurableFiles` shadow.
 private func systemRead(_ descriptor: Int32, _ start: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, start, count)
 }
@@ -249,9 +249,9 @@ extension DurableFiles {
         return descriptor
     }
 
-    /// Whether a file with a secret is open to others. The user's own file is exposed if anyone else has access. Another
-    /// user's (root's, say) is exposed if more than its group's reading is allowed, which that user chose. Pipes and
-    /// devices never are. This is OpenSSH's rule for private keys, slightly stricter.
+    /// Whether other users can access a file that contains a secret. The user's own file is exposed if anyone else has
+    /// access. Another user's file (root's, for example) may let its group read it, by that user's choice, but no more.
+    /// Pipes and devices are never exposed. This is OpenSSH's rule for private keys, slightly stricter.
     package static func isExposed(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
@@ -332,7 +332,7 @@ package struct LineReader: ~Copyable {
     private var piece: ArraySlice<UInt8> = []
     private var byteCount = 0
 
-    /// Truncates a line longer than `limit` to one byte more than that. A file with more than `totalLimit` bytes fails with
+    /// Truncates a line longer than `limit` to one byte more than that. A file larger than `totalLimit` bytes fails with
     /// `EFBIG`. With `anyKind`, pipes and devices are read, too; they may block.
     package init(_ file: URL, limit: Int, totalLimit: Int = .max, anyKind: Bool = false) throws(DurableFiles.Failure) {
         descriptor = try DurableFiles.opened(file, anyKind: anyKind)
@@ -340,7 +340,7 @@ package struct LineReader: ~Copyable {
         self.totalLimit = totalLimit
     }
 
-    /// Returns the next line without its end, even if the last line has none; nil at the end.
+    /// Returns the next line without its line feed, which the last line may lack; nil at the end.
     package mutating func next() throws(DurableFiles.Failure) -> [UInt8]? {
         var line: [UInt8] = []
         var isBegun = false
@@ -365,7 +365,7 @@ package struct LineReader: ~Copyable {
 }
 
 extension Collection<UInt8> where Index == Int {
-    /// The index at which the first line ends, if it does. Requires contiguous storage, as in arrays and buffers.
+    /// The index of the first line end, if there is one. Requires contiguous storage, as in arrays and buffers.
     package var lineEnd: Int? {
         let offset = withContiguousStorageIfAvailable { bytes -> Int? in
             guard let start = bytes.baseAddress, let end = memchr(start, Int32(UInt8(ascii: "\n")), bytes.count) else {
@@ -387,9 +387,9 @@ extension DurableFiles {
         case writers
     }
 
-    /// Returns why others can put files into a folder, so that its contents need not be this user's; nil if nobody can, or
-    /// if there is no folder. Links are followed. A folder that root owns is as safe as one's own. Sticky folders aren't
-    /// safe: nobody can remove another user's file there, but anyone can be the first to create one.
+    /// Returns why other users can put files into a folder, which makes its contents suspect; nil if they can't, or if the
+    /// folder doesn't exist. Follows links. A folder owned by root is as safe as the user's own. Sticky folders aren't
+    /// safe: users can't remove each other's files there, but anyone can be the first to create one.
     package static func stranger(in folder: URL) -> Stranger? {
         var facts = stat()
         guard stat(folder.path(percentEncoded: false), &facts) == 0 else { return nil }

@@ -144,7 +144,7 @@ public enum MediaType: String, Sendable, CaseIterable {
     /// An AVI movie.
     case avi = "video/x-msvideo"
 
-    /// Creates the type that a file name extension indicates; nil for unknown ones.
+    /// Creates the type for a file name extension; nil for an unknown extension.
     ///
     /// - Parameter filenameExtension: the extension without the dot, in any case.
     public init?(filenameExtension: String) {
@@ -227,7 +227,7 @@ public struct Overflow: Hashable, Sendable {
     /// Creates a reference to an encrypted file.
     public init(file: RemoteFile) { self.file = file }
 
-    /// The largest size of the content in it, in bytes.
+    /// The maximum size of the content in the file, in bytes.
     public static let maximumContentByteCount = 65_536
 }
 

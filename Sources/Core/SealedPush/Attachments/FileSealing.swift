@@ -17,7 +17,7 @@ package struct FileSealing: ~Copyable {
         output = WipedBytes(count: SealedFileLayout.headerByteCount + SealedFileLayout.sealedChunkByteCount)
     }
 
-    /// Takes the next chunk, 65,536 bytes or the file's last, and lends the bytes to be stored to `body`.
+    /// Processes the next chunk, 65,536 bytes or the file's last, and lends `body` the bytes to store.
     package mutating func take(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ body: (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
@@ -57,7 +57,7 @@ package struct FileSealing: ~Copyable {
     package consuming func finish() -> [UInt8] { hash.take()?.finish() ?? [] }
 }
 
-/// The layout of an encrypted file: a 24-byte header, then chunks of 65,536 bytes and 17 more; the last chunk may be
+/// The layout of an encrypted file: a 24-byte header, then chunks of 65,536 + 17 bytes; the last chunk may be
 /// shorter. Source: Specification 14.2.
 package struct SealedFileLayout: Hashable, Sendable {
     package let plaintextByteCount: Int
@@ -103,8 +103,8 @@ package struct RemoteFileOpening: ~Copyable {
         chunks = SealedChunks(key: key, sealedByteCount: file.byteCount)
     }
 
-    /// Takes any number of the file's next bytes, and lends the bytes that they open to `body`, in order. Throws as soon as
-    /// an error is found or `body` throws. Don't pass more bytes after that.
+    /// Processes any number of the file's next bytes, and lends the opened bytes to `body`, in order. Throws as soon as an
+    /// error is found or `body` throws. Don't pass more bytes after that.
     package mutating func take(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
@@ -177,7 +177,7 @@ private struct SealedChunks: ~Copyable {
             return
         }
         let tag = try stream.open(piece, body)
-        // Specification 14.2: the last chunk, and no other, is final.
+        // Specification 14.2: only the last chunk is final.
         guard let tag, (tag == .final) == (rest == 0) else { throw .altered }
         isOver = tag == .final
         self.stream = consume stream

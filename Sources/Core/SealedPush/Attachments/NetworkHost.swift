@@ -47,7 +47,7 @@ package enum NetworkHost: Hashable, Sendable {
         }
     }
 
-    /// Whether it's in 198.18.0.0/15, reserved for network tests (RFC 2544). Some VPN apps return one as a name's address.
+    /// Whether it's in 198.18.0.0/15, reserved for network tests (RFC 2544). Some VPN apps resolve names to one.
     package var isFakeIP: Bool {
         guard case .address(let address) = self else { return false }
         return address.bytes.count == 4 && address.bytes[0] == 198 && address.bytes[1] & 0xfe == 18

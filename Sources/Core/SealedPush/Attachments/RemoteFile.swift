@@ -59,7 +59,7 @@ extension RemoteFile {
         return members
     }
 
-    /// Whether a device may fetch it: by `https` or, in a rehearsal, loopback `http`. Apps may allow private addresses.
+    /// Whether a device may fetch it: over `https` or, in a rehearsal, loopback `http`. Apps may allow private addresses.
     package var isFetchable: Bool {
         NetworkHost(url).map { url.scheme?.lowercased() == "https" || $0.isLoopback } ?? false
     }
@@ -82,7 +82,7 @@ extension RemoteFile {
 
 /// The key of one encrypted file: 32 random bytes, used for that file only.
 ///
-/// Its bytes travel in the sealed content and are wiped with the last reference. Printing or reflecting a key reveals none.
+/// Its bytes travel in the sealed content and are wiped with the last reference. Printing or reflecting a key hides them.
 public final class AttachmentKey: Sendable {
     private let bytes: WipedBytes
 
@@ -122,7 +122,7 @@ extension AttachmentKey: CustomStringConvertible, CustomReflectable {
 
 /// An error in sealing or opening a file. Contains no part of the file.
 public enum AttachmentError: String, Error, Sendable {
-    /// Larger than iOS shows a file of this type, or than announced.
+    /// Larger than iOS allows for this type, or larger than announced.
     case tooLarge = "too-large"
     /// Shorter than announced.
     case cut

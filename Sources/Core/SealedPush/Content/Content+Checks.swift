@@ -33,7 +33,7 @@ extension Content {
         }
     }
 
-    /// Whether its expiry has passed. The most common cause is a lifetime in place of a moment.
+    /// Whether the content has expired. The most common cause is a lifetime in place of a time.
     package func isExpired(at now: Timestamp) -> Bool { expires.map { $0 < now } ?? false }
 
     package static let momentRule = "whole seconds since 1970, not a lifetime"

@@ -7,12 +7,12 @@ extension Content {
         try self.init(parsing: bytes, maximumByteCount: Self.maximumByteCount)
     }
 
-    /// Reads the same JSON with a different limit, for content that is yet to be cut.
+    /// Reads the same JSON with a different limit, for content that will be cut later.
     package init(parsing bytes: [UInt8], maximumByteCount: Int) throws(ContentError) {
         try self.init(bytes, maximumByteCount: maximumByteCount, isLenient: false)
     }
 
-    /// Reads content JSON as a device does: a member that breaks a rule of Specification 14 to 17 is dropped on its own.
+    /// Reads content JSON as a device does: drops only the members that break a rule of Specification 14 to 17.
     package init(opening bytes: [UInt8], maximumByteCount: Int = maximumByteCount) throws(ContentError) {
         try self.init(bytes, maximumByteCount: maximumByteCount, isLenient: true)
     }
@@ -45,7 +45,7 @@ extension Content {
             guard object.take("alert") == nil || isLenient else { throw .besideWithdrawal("alert") }
             alert = Alert()
         }
-        // Most contents are only a text.
+        // Most content is only text.
         guard !object.rest.isEmpty else { return }
         id = try object.optional("id") { $0.string.flatMap(MessageID.init(parsing:)) }
         topic = try object.optional("topic") { $0.string.flatMap(Topic.init(parsing:)) }
@@ -122,7 +122,7 @@ extension Content {
             .filter { ids.insert($0.id).inserted }
     }
 
-    /// Compact JSON, equal for equal content: the known keys in a fixed order, then the others by name.
+    /// Compact JSON, the same for equal content: the known keys in a fixed order, then the others by name.
     public var json: [UInt8] {
         let (bytes, place) = jsonWithoutReceipt
         guard let receipt else { return bytes }
@@ -171,9 +171,9 @@ extension Content {
     static let badgeIncrements: ClosedRange<Int64> = 1...99
 }
 
-/// An error in reading or sealing content. Names keys, never values.
+/// An error in reading or sealing content. Contains keys, never values.
 public enum ContentError: Error, Equatable, Sendable {
-    /// More bytes than content may have.
+    /// The content is larger than the limit.
     case tooLong(maximumByteCount: Int)
     /// Not a single JSON object in UTF-8, has a duplicate name, or is more than 16 levels deep.
     case notJSON(JSONFault)
@@ -193,7 +193,7 @@ extension ContentError: CustomStringConvertible {
     /// One sentence for a person.
     public var description: String {
         switch self {
-        case .tooLong(let maximum): "the content has more than \(maximum) bytes"
+        case .tooLong(let maximum): "the content is larger than \(maximum) bytes"
         case .notJSON(let fault): "the content is not a single JSON object: \(fault)"
         case .missing(let key): "the content has no \"\(key)\""
         case .invalid("alert"):

@@ -1,5 +1,5 @@
-/// Members that look misspelled. Names that no version knows are allowed, so this is a warning, never an error.
-/// Source: Specification 4.9.
+/// Members that look misspelled. Unknown names are allowed, so this is a warning, never an error. Source:
+/// Specification 4.9.
 extension Content {
     /// Returns the paths of unknown members whose names resemble a known one's, such as `alert.titel`: first those of the
     /// content, then those of its alert, each in their original order.

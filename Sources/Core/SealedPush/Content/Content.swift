@@ -33,8 +33,8 @@ public struct Content: Hashable, Sendable {
     /// Any data for the app itself.
     public var data: JSONValue?
     /// Pictures, sounds, and movies in display order; at most 16, each with its own ID. In opened content, only those that
-    /// could be read; of several with one ID, the first. An unreadable attachment is dropped without affecting the text.
-    /// Source: Specification 14.
+    /// could be read; if several have the same ID, only the first. An unreadable attachment is dropped without affecting
+    /// the text. Source: Specification 14.
     public var attachments: [Attachment] = []
     /// The location of the whole content, if this is only its first part: see ``Overflow``.
     public var overflow: Overflow?
@@ -45,11 +45,11 @@ public struct Content: Hashable, Sendable {
     public var person: Person?
     /// The notifications that this content removes. Such content doesn't show anything.
     public var withdrawal: Withdrawal?
-    /// The sender's request for a receipt once this was shown; a sealer adds it. In opened content, also nil if it can't be
-    /// read, which loses the receipt but never the text. Source: Specification 16.1.
+    /// The sender's request for a receipt once the message has been shown; a sealer adds it. In opened content, also nil if
+    /// it can't be read: only the receipt is lost, never the text. Source: Specification 16.1.
     public var receipt: ReceiptRequest?
     /// Whether `{{name}}` in title, subtitle, and body stands for a value only the device knows. Source: Specification 17.
-    /// False unless the sender sets it: the text of any other message is shown as it is, including its braces.
+    /// False unless the sender sets it: the text of any other message is shown as is, including its braces.
     public var isTemplate = false
     /// Members that this version doesn't know; kept for the app.
     public var other: [String: JSONValue]
@@ -106,7 +106,7 @@ public struct Content: Hashable, Sendable {
 
     /// The size of the largest content that is read, in bytes; larger content doesn't fit into an envelope.
     package static let maximumByteCount = PayloadLimit.byteCount
-    /// The size of the largest content that a tool reads for sealing: more than fits, since it may be cut.
+    /// The size of the largest content that a tool reads for sealing: more than fits in a push, since it may be cut.
     package static let maximumUnsealedByteCount = 1 << 20
 }
 

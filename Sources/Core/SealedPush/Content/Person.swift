@@ -1,12 +1,12 @@
 extension Content {
     /// The person who wrote a message. Devices show their picture beside it, as messengers do: a communication notification.
     ///
-    /// Ignored in anonymous messages. In opened content, a value that breaks a rule loses the picture or the person, but
-    /// never the text; sealing throws ``ContentError/invalid(_:)`` for it. Source: Specification 19.
+    /// Ignored in anonymous messages. In opened content, a picture or person that breaks a rule is dropped, but never
+    /// the text; sealing throws ``ContentError/invalid(_:)``. Source: Specification 19.
     public struct Person: Hashable, Sendable {
-        /// The person's name: 1 to 128 bytes, with something visible.
+        /// The person's name: 1 to 128 bytes, including a visible character.
         public var name: String
-        /// An identifier that never changes for this person: 1 to 128 bytes. The device's system learns it, so don't use an
+        /// An identifier that never changes for this person: 1 to 128 bytes. The operating system sees it, so don't use an
         /// email address or a phone number.
         public var id: String
         /// The person's picture; nil for none.
@@ -21,7 +21,7 @@ extension Content {
 
         /// A square picture of the person, in PNG or JPEG.
         public enum Image: Hashable, Sendable {
-            /// The ID of one of the content's attachments. It isn't also shown as an attachment.
+            /// The ID of one of the content's attachments. It isn't shown as an attachment as well.
             case attachment(String)
             /// The file itself: 1 to 2,048 bytes.
             case bytes([UInt8])

@@ -1,7 +1,7 @@
 extension Content {
     /// Removes notifications that a person has read elsewhere. Such content has no text and isn't shown.
     ///
-    /// It removes only the same sender's notifications, and from a thread only those sent earlier. A notification that
+    /// It removes only the same sender's notifications, and, in a thread, only those sent earlier. A notification that
     /// arrives later is shown. Sealing refuses an anonymous withdrawal, and so do devices. Source: Specification 21.
     public struct Withdrawal: Hashable, Sendable {
         /// The notifications to remove.

@@ -4,7 +4,7 @@ internal import PushCore
 ///
 /// Parsing checks only the form; ``Opener`` determines who sealed it and whether it opens. Source: Specification 3.
 public struct Envelope: Sendable {
-    /// The payload's key for an envelope, beside `aps`.
+    /// The key of the envelope in the payload, next to `aps`.
     public static let fieldName = "custom-encrypted-message"
 
     package let suite: Suite
@@ -54,8 +54,8 @@ extension Envelope {
         return Envelope(suite: suite, bytes: bytes)
     }
 
-    /// Writes the plaintext into `plaintext`, which has ``plaintextByteCount`` bytes. Returns false if it doesn't open
-    /// under these keys. `sender` is the required sender; nil if the suite doesn't prove one.
+    /// Writes the plaintext into `plaintext`, of ``plaintextByteCount`` bytes. Returns false if the envelope
+    /// doesn't open under these keys. `sender` is the required sender; nil if the suite doesn't prove one.
     func open(
         with identity: DevicePrivateKey, from sender: SenderPublicKey?, info: EnvelopeInfo,
         into plaintext: UnsafeMutableRawBufferPointer
@@ -105,7 +105,7 @@ extension Envelope {
 
 /// A reason why bytes aren't an envelope.
 public enum EnvelopeError: Error, Equatable, Sendable {
-    /// Not base64url without padding in its one canonical form.
+    /// Not canonical base64url without padding.
     case notBase64URL
     /// There are no bytes.
     case empty

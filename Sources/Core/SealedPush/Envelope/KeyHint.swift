@@ -2,8 +2,8 @@ internal import PushCore
 
 /// Four bytes in an envelope that help a device find a key, and that reveal nothing to anyone without that key.
 ///
-/// A hint isn't proof: any key may match it. It is a hash that includes the encapsulated key, so it changes with it.
-/// Source: Specification 3.2.
+/// A hint isn't proof: any key may match it. A hint is a hash over the encapsulated key, too, so it changes with
+/// that key. Source: Specification 3.2.
 public struct KeyHint: Hashable, Sendable, CustomStringConvertible {
     package static let byteCount = 4
     package let bytes: [UInt8]
@@ -31,12 +31,12 @@ extension Envelope.Suite {
 }
 
 extension Envelope {
-    /// Returns whether the recipient hint is this key's.
+    /// Whether the recipient hint matches this key.
     package func matches(_ recipient: DevicePublicKey) -> Bool {
         suite.fits(recipient) && suite.hint(enc: enc, recipient: recipient) == recipientHint
     }
 
-    /// Returns whether the sender hint is this sender's, in an envelope for this recipient.
+    /// Whether the sender hint matches this sender, in an envelope for this recipient.
     package func matches(_ sender: SenderPublicKey, sealingTo recipient: DevicePublicKey) -> Bool {
         suite.fits(sender) && suite.hint(enc: enc, recipient: recipient, sender: sender) == senderHint
     }

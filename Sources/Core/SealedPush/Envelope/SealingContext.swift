@@ -1,7 +1,7 @@
 package import PushCore
 
-/// A sender's HPKE context with its envelopes' header. Seals any number of plaintexts for one device. Wiped on
-/// deallocation. Thread-safe. Source: Specification 3.4 and 3.5.
+/// A sender's HPKE context and the header of its envelopes. Seals any number of plaintexts for one device.
+/// Wiped on deallocation. Thread-safe. Source: Specification 3.4 and 3.5.
 package struct SealingContext: ~Copyable, Sendable {
     private let suite: Envelope.Suite
     private let hpke: HPKEContext

@@ -9,7 +9,7 @@ extension Envelope {
         package let identifier: UInt8
         package let name: StaticString
         package let recipientKeys: KeyAlgorithm
-        /// The algorithm of its senders' keys; nil if it doesn't prove who sealed.
+        /// The algorithm of the senders' keys; nil if the suite doesn't prove who sealed an envelope.
         let senderKeys: KeyAlgorithm?
         let encByteCount: Int
         /// The number of bytes by which the sealed part is longer than the plaintext.
@@ -37,8 +37,8 @@ extension Envelope {
         }
 
         enum Method: Sendable {
-            /// Proves who sealed, by HPKE. Both ends derive a context, under whose numbers many messages are sealed.
-            /// `isSafe` returns whether bytes of the right length are a safe encapsulated key.
+            /// Proves who sealed an envelope, with HPKE. Both ends derive a context, which seals many messages by
+            /// number. `isSafe` tells whether bytes of the right length are a safe encapsulated key.
             case authenticated(
                 isSafe: @Sendable (UnsafeRawBufferPointer) -> Bool,
                 sending: @Sendable (DevicePublicKey, SenderPrivateKey, EnvelopeInfo) -> HPKEContext,
@@ -47,13 +47,13 @@ extension Envelope {
                         _ enc: UnsafeRawBufferPointer, _ pskID: UnsafeRawBufferPointer, DevicePrivateKey,
                         SenderPublicKey, EnvelopeInfo
                     ) -> HPKEContext)
-            /// Doesn't prove who sealed. `open` returns false if the message doesn't open.
+            /// Doesn't prove who sealed an envelope. `open` returns false if the message doesn't open.
             case anonymous(
                 seal: @Sendable (UnsafeRawBufferPointer, DevicePublicKey, UnsafeMutableRawBufferPointer) -> Void,
                 open: @Sendable (UnsafeRawBufferPointer, DevicePrivateKey, UnsafeMutableRawBufferPointer) -> Bool)
         }
 
-        // Specification 3.1: suite · recipient hint, and if it proves who sealed: sender hint · enc · number · psk_id.
+        // Specification 3.1: suite · recipient hint, and if authenticated: sender hint · enc · number · psk_id.
         static let recipientHint = 1..<1 + KeyHint.byteCount
         static let senderHint = recipientHint.upperBound..<recipientHint.upperBound + KeyHint.byteCount
         // Without a sender, `enc` is the start of the sealed box.
@@ -65,7 +65,7 @@ extension Envelope {
         var pskID: Range<Int> { number.upperBound..<number.upperBound + pskIDByteCount }
         var headerByteCount: Int { isAuthenticated ? pskID.upperBound : Self.recipientHint.upperBound }
 
-        /// Whether it proves who sealed.
+        /// Whether the suite proves who sealed an envelope.
         package var isAuthenticated: Bool { senderKeys != nil }
 
         /// The number of bytes by which an envelope is longer than its plaintext.
@@ -74,7 +74,7 @@ extension Envelope {
 }
 
 extension Envelope.Suite {
-    /// HPKE mode_auth: proves who sealed. Source: Specification 3.4.
+    /// HPKE mode_auth: proves who sealed an envelope. Source: Specification 3.4.
     package static let authenticated = Envelope.Suite(
         identifier: 0x01, name: "authenticated", recipientKeys: .x25519, senderKeys: .x25519Seed,
         encByteCount: X25519PublicKey.byteCount, tagByteCount: ChaCha20Poly1305.tagByteCount,
@@ -114,7 +114,7 @@ extension Envelope.Suite {
                 }
             }))
 
-    /// libsodium's sealed box: doesn't prove who sealed. Source: Specification 3.6.
+    /// libsodium's sealed box: doesn't prove who sealed it. Source: Specification 3.6.
     package static let anonymous = Envelope.Suite(
         identifier: 0x02, name: "anonymous", recipientKeys: .x25519, senderKeys: nil,
         encByteCount: X25519PublicKey.byteCount, tagByteCount: SealedBox.overheadByteCount,
@@ -130,10 +130,10 @@ extension Envelope.Suite {
         known.first { $0.fits(recipient) && $0.fits(sender) }
     }
 
-    /// Returns all suites for a sender, or for none, the one for X25519 keys first.
+    /// Returns all suites with a sender, or all without one if it's nil; X25519 comes first.
     package static func all(from sender: SenderPublicKey?) -> [Envelope.Suite] { known.filter { $0.fits(sender) } }
 
-    /// All suites that prove who sealed.
+    /// All suites that prove who sealed an envelope.
     package static var provingSender: [Envelope.Suite] { known.filter(\.isAuthenticated) }
 }
 

@@ -46,8 +46,8 @@ package struct JSONMembers: Sendable {
         return nil
     }
 
-    /// Whether no member has this name or a canonically equivalent one. `names` is empty at first. It receives the names
-    /// once there are so many that hashing is faster than searching.
+    /// Whether no member has this name or a canonically equivalent one. `names` is empty at first. The names are added
+    /// once hashing is faster than searching.
     func isNew(_ name: String, _ names: inout Set<String>) -> Bool {
         if members.count < Self.listedNameCount { return members.allSatisfy { $0.name != name } }
         if members.count == Self.listedNameCount { names = Set(members.map(\.name)) }
@@ -172,7 +172,7 @@ extension JSONValue {
         return value
     }
 
-    /// Returns the bytes of a base64url string that has exactly this many bytes.
+    /// Returns the bytes of a base64url string that encodes exactly this many bytes.
     package func bytes(count: Int) -> [UInt8]? {
         string.flatMap { Base64URL.decode($0.utf8) }.flatMap { $0.count == count ? $0 : nil }
     }

@@ -1,7 +1,7 @@
 internal import PushCore
 
 /// Parses untrusted text as strict JSON (RFC 8259) in one pass, with stack and memory bounded by its length. The rules
-/// apply to contents, payloads, push files, and all our own files. Nesting is limited. A name may appear only once in an
+/// apply to content, payloads, push files, and all our own files. Nesting is limited. A name may appear only once in an
 /// object, even in canonically equivalent forms. Text must be UTF-8 without lone surrogates. A number is an Int64 or else a
 /// finite Double. Source: Specification 4.4, 4.5.
 package struct JSONReader {
@@ -24,7 +24,7 @@ package struct JSONReader {
         self.isForSealing = isForSealing
     }
 
-    /// Returns the members of the single object in `bytes`; nil if they are longer than allowed or contain anything else.
+    /// Returns the members of the single object in `bytes`; nil if `bytes` is too long or contains anything else.
     package static func object(
         _ bytes: [UInt8], maximumByteCount: Int, maximumDepth: Int = maximumDepth
     ) -> [String: JSONValue]? {

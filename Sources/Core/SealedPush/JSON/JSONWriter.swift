@@ -1,7 +1,7 @@
 internal import PushCore
 
 /// Writes compact JSON (RFC 8259) into bytes. Our own writer, since content and payload are written for every push, and
-/// Foundation's encoder alone would take longer than the whole sealing (Docs/Decisions/0004-json.md).
+/// Foundation's encoder alone would take longer than all of sealing (Docs/Decisions/0004-json.md).
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
 

@@ -2,8 +2,8 @@ package import PushCore
 
 /// Keys as text: Bech32 (BIP 173, constant 1), with a fixed number of bytes for each type of key.
 ///
-/// BIP 173 allows at most 90 characters, for which its checksum detects any four errors. Keys that need more may be longer;
-/// of their changes, the checksum misses one in 2³⁰, as any checksum of its length does.
+/// BIP 173 allows at most 90 characters, for which its checksum detects any four errors. Larger keys may exceed it; the
+/// checksum then misses one change in 2³⁰, as any checksum of its length does.
 ///
 /// Works on bytes in scratch memory throughout, so that the same code can handle secret keys. It never creates a `String`,
 /// which couldn't be wiped. Operations and memory accesses don't depend on the key: neither branches nor indexes do, as far
@@ -67,7 +67,7 @@ package enum Bech32 {
     }
 
     /// Returns the bytes that `text` encodes, if it has this form. `others` are other forms that are allowed here; text
-    /// longer than 90 characters and all of them is rejected.
+    /// longer than 90 characters and than every allowed form is rejected.
     package static func decode(
         _ text: UnsafeRawBufferPointer, as form: Form, among others: [Form] = []
     ) throws(KeyTextError) -> WipedBytes {
@@ -76,7 +76,7 @@ package enum Bech32 {
         let hasLowercase = text.reduce(0) { $0 | lowercaseMask($1) } != 0
         guard !(hasLowercase && text.reduce(0) { $0 | uppercaseMask($1) } != 0) else { throw .mixedCase }
         guard let separator = text.lastIndex(of: UInt8(ascii: "1")) else { throw .notAKey }
-        // Lazily, so that no copy is made of what may be part of a mistyped secret.
+        // Lazily, since this may be part of a mistyped secret, which must not be copied.
         guard text[..<separator].lazy.map(lowercased).elementsEqual(prefix) else {
             throw surrounded(text) ?? .wrongKind
         }

@@ -8,7 +8,7 @@ import PushCore
 ///
 /// | compared | tries |
 /// |---|---|
-/// | two fingerprints with `==`, by a program | no fewer than to break the key itself |
+/// | two fingerprints with `==`, by a program | at least as many as breaking the key itself |
 /// | ``digits``, all six groups | 2⁹⁹ |
 /// | ``words``, all twelve | 2⁹⁶ |
 /// | only two groups of digits, or four words | 2³²: hours or less |
@@ -17,8 +17,8 @@ import PushCore
 /// (digits) or 2⁴⁸ (words) are needed. That doesn't help in a comparison, since both keys are the attacker's. But it means
 /// that the displayed form doesn't identify a key, so programs must compare whole keys.
 ///
-/// The type of a key is included: the same bytes as another type of key look different. A fingerprint isn't secret, and it
-/// proves nothing by itself: it must come from the key's owner over a channel that an attacker can't write to.
+/// The type of a key is included, so the same bytes look different as another type of key. A fingerprint isn't secret, and
+/// it proves nothing by itself: it must come from the key's owner over a channel that an attacker can't write to.
 ///
 /// Creating one costs one hash of the key. Thread-safe. Source: Specification 12.
 public struct Fingerprint: Hashable, Sendable {

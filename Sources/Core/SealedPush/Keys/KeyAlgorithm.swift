@@ -1,6 +1,6 @@
 package import PushCore
 
-/// Creates and checks one algorithm's keys, and defines their lengths. A class: each key has one, and copies are free.
+/// Creates and checks one algorithm's keys, and defines their lengths. A class, so that copies are free.
 package final class KeyAlgorithm: Sendable {
     package let identifier: UInt8
     /// The algorithm's part of a key's text, after the words for its type; empty for the original algorithms.

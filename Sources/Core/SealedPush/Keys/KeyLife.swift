@@ -32,7 +32,7 @@ public struct KeyLife: Hashable, Sendable {
         self.confirmed = confirmed
     }
 
-    /// Restores a key's life from stored times by their names.
+    /// Restores a key's life from stored times, keyed by name.
     package init?(moments: [String: Timestamp]) {
         guard let created = moments["created"] else { return nil }
         self.created = created
@@ -79,13 +79,13 @@ public struct KeyLife: Hashable, Sendable {
 ///
 /// Called from several threads concurrently. A call may block; the service module gives up on a call that takes too long.
 public protocol KeyStore: Sendable {
-    /// Returns the keys with a wanted public half, in any order. An empty result isn't an error.
+    /// Returns the keys whose public half is wanted, in any order. An empty result isn't an error.
     ///
-    /// `isWanted` takes about 1 µs. A store calls it for all public halves, and reads only the wanted secrets.
+    /// `isWanted` takes about 1 µs. A store calls it for each public half, and reads only the wanted secrets.
     func keys(matching isWanted: (DevicePublicKey) -> Bool) throws(KeyStoreError) -> [DeviceKey]
 
     /// Returns the newest sender set that was accepted for an app; it is verified again on each use. Stored with the keys,
-    /// so that only both together can be rolled back. Stores without sender sets need not implement this.
+    /// so that neither can be rolled back alone. Stores without sender sets need not implement this.
     func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet?
 }
 
@@ -119,7 +119,7 @@ public struct DeviceKey: Sendable {
         self.init(identity, life: KeyLife(created: created, confirmed: created))
     }
 
-    /// The order of trying keys: active before retired, newest first. Source: Specification 3.2.
+    /// Whether a key is tried before another: active before retired, newest first. Source: Specification 3.2.
     static func isTriedBefore(_ first: DeviceKey, _ second: DeviceKey) -> Bool {
         if first.life.state != second.life.state { return first.life.state == .active }
         return first.life.created > second.life.created

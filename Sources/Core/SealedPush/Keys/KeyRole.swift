@@ -18,7 +18,7 @@ public enum KeyKind: Sendable, CaseIterable {
 
 /// A role whose keys sign: Ed25519.
 public protocol SigningRole: KeyRole {}
-/// A role whose keys an app may have built in as text in its source.
+/// A role whose keys an app may include as text in its source.
 public protocol TrustedRole: KeyRole {}
 /// A role whose keys are published in a ``SignedList``.
 public protocol ListedRole: KeyRole {
@@ -74,7 +74,7 @@ public typealias SenderPrivateKey = PrivateKey<SenderRole>
 
 /// An app's authority, which signs its ``SenderSet``. Its text begins with `PUSH-AUTHORITY-SECRET-KEY-1`.
 ///
-/// Keep it on an offline machine: whoever has it determines the senders that every device of the app trusts.
+/// Keep it on an offline machine: its holder determines the senders that every device of the app trusts.
 public typealias AuthorityPrivateKey = PrivateKey<AuthorityRole>
 
 /// A device's enrollment key, which signs its ``DeviceRecord``. Its text begins with `PUSH-ENROLLMENT-SECRET-KEY-1`.
@@ -82,7 +82,7 @@ public typealias AuthorityPrivateKey = PrivateKey<AuthorityRole>
 /// A device has one for each app and keeps it as long as the app is installed, while its other keys change.
 public typealias EnrollmentPrivateKey = PrivateKey<EnrollmentRole>
 
-// The public half under the name for its type.
+// Each type's name for the public half.
 extension DevicePrivateKey {
     /// The public key that messages are sealed to.
     public var recipient: DevicePublicKey { publicKey }

@@ -35,7 +35,7 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         return life
     }
 
-    /// Records that an active key is in use, but not before its creation. The older ones must then be retired.
+    /// Records that an active key is in use, no earlier than its creation. The caller must then retire older keys.
     package mutating func confirm(_ key: Key, at moment: Timestamp) {
         change(key) { if $0.state == .active { $0.confirm(at: max(moment, $0.created)) } }
     }
@@ -78,7 +78,7 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
         }.map(\.key)
     }
 
-    /// Whether a key has waited so long that a person should look: the other end has probably never received it.
+    /// Whether a key has waited so long that a person should check: the other end probably never received it.
     package func isOverdue(at now: Timestamp) -> Bool {
         guard let unconfirmed else { return false }
         return now.seconds(since: unconfirmed.life.created) > RotationRules.confirmationWarning
@@ -87,7 +87,7 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
 
 /// The times in the life of a key, and of the record that names it, in seconds. Source: Specification 13.4.
 package enum RotationRules {
-    /// How long after a key's retirement messages may be `sent` that it still opens: two hours.
+    /// How long after its retirement a key opens messages, by their `sent` time: two hours.
     package static let grace: Int64 = 2 * 3_600
     /// The number of days for which a retired secret is kept by default; it is erased a day later.
     package static let keeps = 30
@@ -111,10 +111,10 @@ extension DeviceRecord {
             created: now, expires: now.advanced(bySeconds: RotationRules.recordLifetime), keeps: keeps, signedBy: key)
     }
 
-    /// Whether it names exactly the keys that it should.
+    /// Whether the record contains exactly the keys that it should.
     package func names(_ rotation: KeyRotation<DevicePublicKey>) -> Bool { recipients == Self.recipients(of: rotation) }
 
-    /// Whether it expires so soon that it must be signed again.
+    /// Whether the record expires so soon that it must be signed again.
     package func isRenewalDue(at now: Timestamp) -> Bool { expires.seconds(since: now) < RotationRules.renewal }
 
     private static func recipients(of rotation: KeyRotation<DevicePublicKey>) -> [DevicePublicKey] {

@@ -6,7 +6,7 @@ internal import PushCore
 public struct PublicKey<Role: KeyRole>: Sendable {
     package let algorithm: KeyAlgorithm
     package let bytes: [UInt8]
-    /// The first four bytes of its SHA-256, which tell keys apart at a glance and help find one.
+    /// The first four bytes of the key's SHA-256, which tell keys apart at a glance and help find one.
     public let keyID: KeyID
 
     /// Parses a key's text, all lowercase or all uppercase; about 10 µs, or 110 µs for a key that signs.
@@ -32,7 +32,7 @@ public struct PublicKey<Role: KeyRole>: Sendable {
         self.init(checked: bytes, algorithm)
     }
 
-    /// Creates a key from bytes without an algorithm: a role's algorithms differ in length.
+    /// Creates a key from bytes, whose length determines the algorithm.
     package init?(bytes: [UInt8]) {
         guard let algorithm = Role.kind.algorithms.first(where: { $0.publicByteCount == bytes.count }) else {
             return nil
@@ -46,7 +46,7 @@ public struct PublicKey<Role: KeyRole>: Sendable {
         keyID = KeyID(of: bytes)
     }
 
-    /// The start of its text, before the `1`.
+    /// The start of the key's text, before the `1`.
     var prefix: String { Role.kind.prefix(algorithm) }
 }
 
@@ -123,8 +123,8 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
         self.secret = secret
     }
 
-    /// Lends the secret text, as ASCII, while `body` runs. It is wiped afterward and must not escape. Use this only to
-    /// store a key: whoever has this text has the key.
+    /// Lends the secret text, as ASCII, while `body` runs. The text is wiped afterward and must not escape. Use this
+    /// only to store a key: anyone with this text has the key.
     public func withSecretText<Answer: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
@@ -164,7 +164,7 @@ extension PrivateKey: CustomStringConvertible, CustomReflectable {
 
 /// A reason why a text isn't a key. Contains no part of the text, which may have been a secret.
 public enum KeyTextError: String, Error, CaseIterable, Sendable {
-    /// More characters than any key of its type has; the limit is at least 90.
+    /// Longer than any key of its type; the limit is at least 90 characters.
     case tooLong = "too-long"
     /// White space before or after the key.
     case whiteSpace = "white-space"
@@ -200,13 +200,13 @@ extension KeyTextError: CustomStringConvertible {
             this is not a key; public keys begin with push1, pushsender1, pushauthority1, or pushenrollment1, secret keys with \
             PUSH-SECRET-KEY-1, PUSH-SENDER-SECRET-KEY-1, PUSH-AUTHORITY-SECRET-KEY-1, or PUSH-ENROLLMENT-SECRET-KEY-1
             """
-        case .wrongKind: "this is not the kind of key that is expected here"
+        case .wrongKind: "this is not the type of key expected here"
         case .notInCapitals: "a secret key must be uppercase"
         case .wrongLength: "the key is incomplete, or too long"
         case .wrongCharacter: "the key contains an invalid character"
         case .wrongChecksum: "the key contains a typo: its checksum is wrong"
         case .unsafeKey: "the key is not safe to use: it is of low order, or not in its canonical form"
-        case .unsupported: "this is a hybrid key, which needs ML-KEM; use libsodium 1.0.22 or the trait Server"
+        case .unsupported: "this is a hybrid key, which needs ML-KEM; use libsodium 1.0.22 or the Server trait"
         }
     }
 }

@@ -2,7 +2,7 @@ package import PushCore
 
 /// Expands a 32-byte seed into keys by HKDF-SHA256 without a salt, each under its own label. A label ends with a zero byte,
 /// and each text after it begins with its length, so no two uses share an `info`. A key reveals nothing about the seed or
-/// another key. Source: RFC 5869; Specification 3.7.
+/// any other key. Source: RFC 5869; Specification 3.7.
 enum Seed {
     static let byteCount = 32
 

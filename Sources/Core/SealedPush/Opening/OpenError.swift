@@ -2,7 +2,7 @@
 ///
 /// They are for the app, its log, and its operator. A person always sees the safe default. Source: Specification 6.
 public enum OpenError: String, Error, CaseIterable, Sendable {
-    /// There is no field, or it isn't base64url, or it isn't an envelope.
+    /// The field is missing, isn't base64url, or isn't an envelope.
     case malformed
     /// None of the device's keys matches the envelope's recipient hint.
     case unknownRecipient = "unknown-recipient"
@@ -16,20 +16,20 @@ public enum OpenError: String, Error, CaseIterable, Sendable {
     case anonymousNotAllowed = "anonymous-not-allowed"
     /// The tag is wrong under every key that was tried: altered, for another key, from a stranger, or for another app.
     case rejected
-    /// It opened, but the content isn't well-formed.
+    /// The message opened, but its content isn't well-formed.
     case malformedContent = "malformed-content"
-    /// It opened, but is for another app.
+    /// The message opened, but is for another app.
     case topic
-    /// It opened under a retired key, but was sent more than two hours after that key was retired: by a sender that missed
-    /// the new key, or by someone who stole the old one.
+    /// The message opened under a retired key, but was sent more than two hours after that key was retired: by a sender
+    /// that missed the new key, or by someone who stole the old one.
     case keyRetired = "key-retired"
     /// Sent in the future.
     case clock
     /// Sent more than 30 days ago.
     case tooOld = "too-old"
-    /// Past its own expiry.
+    /// Past its expiry.
     case expired
-    /// Seen before, or too old for the ledger to know.
+    /// Seen before, or too old for the ledger to tell.
     case replayed
     /// The ledger couldn't be written in time.
     case ledgerUnavailable = "ledger-unavailable"
@@ -81,7 +81,7 @@ extension OpenError {
     package struct Facts: Hashable, Sendable {
         /// The index of its count in receipts. Never reused for another reason. Source: Specification 16.3.
         package let number: UInt8
-        /// The step of opening that fails for this reason; nil if any can.
+        /// The step of opening that fails for this reason; nil if any step can.
         package let step: Step?
         /// The party that can usually fix it.
         package let fault: Fault

@@ -1,9 +1,9 @@
-/// Content that was opened. Only ``Opener`` creates one, so having one is proof.
+/// Content that was opened. Only ``Opener`` creates it, so it proves that a message opened.
 ///
 /// Detecting repeats is the job of the service module's ledger (Specification 7); a tool that opens without a ledger shows a
 /// replay like any other message.
 public struct OpenedContent: Sendable {
-    /// The sealed content. From an anonymous sender: without attachments and receipt, and at most active.
+    /// The sealed content. Without a sender, it has no attachments or receipt, and is at most `active`.
     public let content: Content
     /// The message's ID.
     public let id: MessageID
@@ -11,7 +11,7 @@ public struct OpenedContent: Sendable {
     public let topic: Topic
     /// The time of sealing, by the sender's clock.
     public let sent: Timestamp
-    /// The trusted sender that sealed it; nil if it could have been anyone.
+    /// The trusted sender that sealed it; nil if anyone could have sealed it.
     public let sender: SenderPublicKey?
     /// The device's key that opened it.
     public let recipient: DevicePublicKey

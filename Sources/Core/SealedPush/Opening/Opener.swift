@@ -14,8 +14,8 @@ public struct Opener: Sendable {
     /// - Parameters:
     ///   - topic: the app's own bundle ID.
     ///   - keys: the device's keys.
-    ///   - trusted: the trusted senders. If there are authorities among them, the key store's newest sender set counts.
-    ///   - allowsAnonymous: whether sealed boxes open, too; then anyone can send.
+    ///   - trusted: the trusted senders. If they include authorities, the key store's newest sender set applies.
+    ///   - allowsAnonymous: whether to open sealed boxes, too, which anyone can send.
     public init(topic: Topic, keys: any KeyStore, trusting trusted: TrustedSenders, allowsAnonymous: Bool = false) {
         self.topic = topic
         self.keys = keys
@@ -32,9 +32,9 @@ public struct Opener: Sendable {
     /// The keys that an envelope's hints match.
     package struct Candidates {
         let envelope: Envelope
-        /// The keys in the order of trying; never empty.
+        /// The keys in the order in which they are tried; never empty.
         package let keys: [DeviceKey]
-        /// Empty if no trusted sender matches. The sender is nil if anyone may have sealed it.
+        /// Empty if no trusted sender matches. The sender is nil if anyone may have sealed the envelope.
         package let pairs: ArraySlice<(key: DeviceKey, sender: SenderPublicKey?)>
     }
 

@@ -7,7 +7,7 @@ package struct ReceiptBody: Hashable, Sendable {
     package let number: [UInt8]
     package let created: Timestamp
     package let elapsedMilliseconds: UInt32
-    /// The counts by the reasons' numbers (``OpenError/Facts``), starting at 1.
+    /// The counts, indexed by the reasons' numbers (``OpenError/Facts``), starting at 1.
     package var counts: [UInt16]
 
     package init(id: ReceiptID, number: [UInt8], created: Timestamp, elapsedMilliseconds: UInt32, counts: [UInt16]) {
@@ -95,7 +95,7 @@ public enum ReceiptError: String, Error, CaseIterable, Sendable {
     case wrongSize = "wrong-size"
     /// A later version.
     case unknownVersion = "unknown-version"
-    /// Not MACed under any of the keys: forged, altered, or for a sender that the receiver doesn't have.
+    /// Not MACed under any of the keys: forged, altered, or for a sender that the receiver doesn't know.
     case rejected
     /// Created by a device, but not well-formed.
     case malformed

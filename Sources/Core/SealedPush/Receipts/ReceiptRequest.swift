@@ -2,7 +2,7 @@ internal import PushCore
 
 /// A sealed message's request for a receipt: its address, the device's ID, and the key.
 ///
-/// The key is a secret of the server and this one device: with it, one can only create this device's receipts. Printing
+/// The key is a secret shared by the server and this device: it can create only this device's receipts. Printing
 /// doesn't show the key. Source: Specification 16.1.
 public struct ReceiptRequest: Hashable, Sendable {
     /// Where the device sends the receipt.
@@ -48,7 +48,7 @@ extension ReceiptRequest {
     }
 }
 
-/// A device's name in its receipts: 16 bytes that mean nothing to anyone but the server that created them.
+/// A device's name in its receipts: 16 bytes that have meaning only for the server that created them.
 public struct ReceiptID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 
@@ -63,8 +63,8 @@ public struct ReceiptID: Hashable, Sendable, CustomStringConvertible {
     package static let byteCount = 16
 }
 
-/// The address for receipts: a URL of at most 256 bytes. It has `https`, or `http` only to this machine, which works only
-/// in the simulator. Source: Specification 16.1.
+/// The address for receipts: a URL of at most 256 bytes. It uses `https`, or `http` to this machine, which works only in
+/// the simulator. Source: Specification 16.1.
 public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
     /// The URL as given.
     public let description: String
@@ -72,7 +72,7 @@ public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
     package let host: String
 
     /// Returns nil unless the text is `https://HOST…`, or `http://` with a loopback host: visible ASCII that needs no
-    /// escape, without user, password, and fragment.
+    /// escaping, without a user, password, or fragment.
     public init?(parsing text: String) {
         guard text.utf8.count <= Self.maximumByteCount, text.utf8.allSatisfy(Self.isAllowed) else { return nil }
         let isSecure = text.hasPrefix("https://")

@@ -10,7 +10,7 @@ public enum Challenge {
     ///
     /// - Parameters:
     ///   - text: `pushchallenge.…`, as sent by the server.
-    ///   - enrollment: the device's own enrollment key. Challenges about another one aren't answered.
+    ///   - enrollment: the device's own enrollment key. Challenges about any other key aren't answered.
     ///   - topic: the app's own topic.
     ///   - keys: the device's keys. Only active keys are used.
     ///   - senders: the trusted senders.
@@ -48,7 +48,7 @@ public enum Challenge {
         throw .rejected
     }
 
-    /// Returns the device's matching keys in the order of trying. Only active ones: others must not get new messages.
+    /// Returns the device's matching keys to try, in order. Only active keys count, since others must not get new messages.
     private static func identities(
         for envelope: Envelope, in keys: any KeyStore
     ) throws(ChallengeError) -> [DevicePrivateKey] {

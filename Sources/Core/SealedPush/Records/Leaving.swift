@@ -1,9 +1,9 @@
 import PushCore
 
-/// A device's statement, signed by its enrollment key, that it leaves its accounts at a server; no login is needed.
+/// A device's statement, signed by its enrollment key, that it is leaving its accounts on a server; no login needed.
 ///
 /// Its counter invalidates all records signed before it, so a repeated statement has no effect later. A value always has a
-/// valid signature of the key it contains. Source: EnrollmentHTTP 6.
+/// valid signature by the key it contains. Source: EnrollmentHTTP 6.
 public struct Leaving: Hashable, Sendable, CustomStringConvertible {
     /// The key that signed it.
     public let enrollment: EnrollmentPublicKey

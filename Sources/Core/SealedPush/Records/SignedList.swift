@@ -2,12 +2,12 @@ import PushCore
 
 /// Keys that another key vouches for by its signature: a ``DeviceRecord`` or a ``SenderSet``.
 ///
-/// A value always has a valid signature of the signer it names; ``check(pinned:topic:replacing:at:)`` decides whether that
+/// A value always has a valid signature by the signer it names; ``check(pinned:topic:replacing:at:)`` decides whether that
 /// is the right signer. It contains no secrets. Its text has at most 10,939 characters. Source: Specification 11.
 public struct SignedList<Role: ListedRole>: Hashable, Sendable {
     /// The key that signed it.
     public let signer: PublicKey<Role.Signer>
-    /// A counter that increases from one list of a signer to the next.
+    /// A counter that increases with each list that the signer signs.
     public let counter: UInt64
     /// The time of signing.
     public let created: Timestamp
@@ -15,7 +15,7 @@ public struct SignedList<Role: ListedRole>: Hashable, Sendable {
     public let expires: Timestamp
     /// The number of days for which the device keeps a retired key's secret, 1 to 31; 0 in a sender set.
     public let keeps: Int
-    /// The app that it is for.
+    /// The app that the list is for.
     public let topic: Topic
     /// 1 to 16 distinct keys, newest first.
     public let keys: [PublicKey<Role>]
@@ -23,8 +23,8 @@ public struct SignedList<Role: ListedRole>: Hashable, Sendable {
     let bytes: [UInt8]
 }
 
-/// A device's recipients, signed by its enrollment key, from which a server learns its keys. `EnrolledDevice` of PushSender
-/// checks it at the right times. Source: Specification 11, type 1.
+/// A device's recipients, signed by its enrollment key, from which a server learns the device's keys. `EnrolledDevice` of
+/// PushSender checks it at the right times. Source: Specification 11, type 1.
 public typealias DeviceRecord = SignedList<DeviceRole>
 
 /// An app's senders, signed by its authority, from which a device learns whom to trust. Source: Specification 11, type 2.
@@ -55,7 +55,7 @@ extension SignedList {
     ///   - expires: later than `created`; the list is invalid after this second.
     ///   - keeps: how many days the device keeps a retired key's secret, 1 to 31; nil for 30, or for a sender set.
     ///   - key: the signing key, which receivers pin.
-    /// - Throws: `malformed` if a parameter breaks these rules, or if the list has more than 8,192 bytes.
+    /// - Throws: `malformed` if a parameter breaks these rules, or if the list is larger than 8,192 bytes.
     public init(
         of keys: [PublicKey<Role>], topic: Topic, counter: UInt64, created: Timestamp, expires: Timestamp,
         keeps: Int? = nil, signedBy key: PrivateKey<Role.Signer>
@@ -154,7 +154,7 @@ extension SignedList {
         Array("sealedpush/v1 record".utf8) + [0] + bytes
     }
 
-    /// The type of the keys, which also determines who signs.
+    /// The type of the keys, which also determines who signs them.
     private static var type: UInt8 { Role.kind == .device ? 1 : 2 }
 
     private static var armour: ArmouredText {
@@ -166,7 +166,7 @@ extension SignedList {
     /// The maximum number of characters in its text.
     package static var maximumCharacterCount: Int { armour.characterCounts.upperBound }
 
-    /// The lengths, starting with one key and a topic of one byte.
+    /// The allowed lengths, from a list of one key and a topic of one byte.
     private static var byteCounts: ClosedRange<Int> {
         let others = 5 + KeyAlgorithm.ed25519.publicByteCount + 3 * 8 + Ed25519.signatureByteCount
         let shortest = Role.kind.algorithms.map(\.publicByteCount).min() ?? 0
@@ -192,8 +192,8 @@ enum ListForm {
 /// The increasing counters of signed records: a device's in its records, an authority's in its sender sets.
 package enum RecordCounter {
     /// Returns one more than the last counter, but at least the time in seconds since 1970. Source: Specification 11.1.5.
-    /// The time is needed after a restored backup or copied folder. Its last counter is older than the one that servers and
-    /// apps have seen, and they reject lower counters. The clock provides a higher one without asking them, since no one
+    /// The time is needed after a backup is restored or a folder is copied: its last counter is lower than the one that
+    /// servers and apps have seen, and they reject it. The clock provides a higher one without asking them, since no one
     /// signs more than once per second for long.
     package static func next(after last: UInt64?, at now: Timestamp) -> UInt64 {
         let (next, isOverflow) = (last ?? 0).addingReportingOverflow(1)
@@ -256,11 +256,11 @@ public enum RecordError: String, Error, CaseIterable, Sendable {
     case otherTopic = "other-topic"
     /// Created more than 26 hours in the future.
     case notYetValid = "not-yet-valid"
-    /// Past its end.
+    /// Past its expiry.
     case expired
     /// Older than the known record.
     case rolledBack = "rolled-back"
-    /// Has the known record's counter, but isn't the same record.
+    /// A different record with the known record's counter.
     case conflicting
     /// None of its recipients has answered a challenge yet.
     case unproven
@@ -289,7 +289,7 @@ extension RecordError: CustomStringConvertible {
             "two different records have this counter; have a new one signed with a higher counter"
         case .unproven: "none of the record's recipients has answered a challenge yet; send one"
         case .unsupported:
-            "the record names a hybrid key, which needs ML-KEM; use libsodium 1.0.22 or this package's trait Server"
+            "the record names a hybrid key, which needs ML-KEM; use libsodium 1.0.22 or this package's Server trait"
         }
     }
 }
@@ -306,7 +306,7 @@ package struct ArmouredText {
 
     package func text(of bytes: [UInt8]) -> String { prefix + Base64URL.encode(bytes) }
 
-    /// Returns nil for another prefix or length, checked first, or if the text isn't canonical.
+    /// Returns nil if the prefix or length is wrong, which is checked first, or if the text isn't canonical.
     package func bytes(of text: String) -> [UInt8]? {
         guard characterCounts.contains(text.utf8.count), text.utf8.starts(with: prefix.utf8) else { return nil }
         return Base64URL.decode(text.utf8.dropFirst(prefix.utf8.count))
@@ -331,9 +331,9 @@ package struct ArmouredText {
 
 /// The senders that a device trusts: those built into its app, and authorities that may replace them.
 ///
-/// The built-in senders count until the first sender set of a pinned authority arrives. After that, only those of the newest
-/// set do, so that a stolen key goes out of use without updating the app. The built-in senders don't return when a set
-/// expires: an attacker who holds back the next set must not bring an old key back. Source: Specification 11.
+/// The built-in senders apply until the first sender set of a pinned authority arrives. After that, only those in the
+/// newest set do, so that a stolen key can be removed without updating the app. The built-in senders don't return when
+/// a set expires: an attacker who holds back the next set must not bring an old key back. Source: Specification 11.
 public struct TrustedSenders: Hashable, Sendable {
     /// The built-in senders, most likely first.
     public let senders: [SenderPublicKey]
@@ -346,7 +346,7 @@ public struct TrustedSenders: Hashable, Sendable {
         self.authorities = authorities
     }
 
-    /// Returns the senders that are trusted now, in the order of trying. `set` is the newest set that the device has
+    /// Returns the senders that are trusted now, in the order to try. `set` is the newest set that the device has
     /// accepted, from its key store.
     package func senders(following set: SenderSet?, topic: Topic, at now: Timestamp) -> [SenderPublicKey] {
         // A set by an authority that the app no longer pins is ignored.
