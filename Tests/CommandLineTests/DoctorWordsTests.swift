@@ -50,7 +50,7 @@ import Testing
         for finding in Self.findings { #expect(finding.sentence.count > 10 && finding.advice.count > 5) }
         let old = Finding.old("newsroom", Self.id, age: 100 * 86_400 + 3_600)
         #expect(old.sentence == "its key \(Self.id) is 100 days 1 hour old")
-        #expect(old.advice == "`sealedpush keys rotate newsroom`")
+        #expect(old.advice == "run `sealedpush keys rotate newsroom`")
     }
 
     private func diagnosis(
@@ -125,7 +125,7 @@ import Testing
         )
         #expect(
             untrusted.advice
-                == "`sealedpush trust add shop --topic com.example.app --keyring Keys`, if it is the app's own server")
+                == "for the app's own server, run `sealedpush trust add shop --topic com.example.app --keyring Keys`")
         #expect(
             failing(nil, .expired).words
                 == "it expired on 2025-10-09 10:53:20 UTC, 2 hours ahead, and it is 2025-10-09 08:53:20 UTC here")
@@ -150,7 +150,7 @@ import Testing
         let retired = diagnosis(nil, nil, opensUntil: Self.life(retired: Self.day))
         #expect(
             words(retired).words(.init(name: .key, outcome: .passed))
-                == "the key is retired, but opens messages sent until 2025-10-09 10:53:20 UTC")
+                == "the key is retired, but opens messages sent up to 2025-10-09 10:53:20 UTC")
     }
 
     @Test("give advice for each reason code; each step and each fault has a code") func ofReasons() {

@@ -39,7 +39,7 @@ import Testing
             let path = try file(name, mode: mode)
             let result = try run(words, [option, path] + (option == "--unlock" ? [] : key))
             #expect(result.status == 77, "\(words) \(option): \(result.status) \(result.errors)")
-            #expect(result.errors.contains("\(path) holds a secret") && result.errors.contains("chmod 600"))
+            #expect(result.errors.contains("\(path) contains a secret") && result.errors.contains("chmod 600"))
             _ = try file(name, mode: 0o600)
         }
     }
@@ -62,7 +62,7 @@ import Testing
         ] {
             let result = try program.run(words.split(separator: " ").map(String.init))
             #expect(result.status == 77, "\(words): \(result.status) \(result.errors)")
-            #expect(result.errors.contains("secret holds a secret") && result.errors.contains("chmod 600"))
+            #expect(result.errors.contains("secret contains a secret") && result.errors.contains("chmod 600"))
         }
     }
 

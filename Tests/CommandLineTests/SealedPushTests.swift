@@ -87,7 +87,7 @@ import Testing
         let words = command.split(separator: " ").map(String.init)
         let program = words[0] == "deliver" ? "device-simulator" : "sealedpush"
         let result = try Program(program, in: folder.url).run(words, input: #"{"alert":{"body":"b"}}"#)
-        #expect(result.errors.contains("there is no keyring at Keys; give its folder with --keyring"))
+        #expect(result.errors.contains("there is no keyring at Keys; specify its folder with --keyring"))
         #expect(result.status == 74 && result.output.isEmpty)
     }
 
@@ -128,7 +128,7 @@ import Testing
         let keys = try #require(shown?["keys"] as? [[String: Any]])
         #expect(keys.map { $0["state"] as? String } == ["active", "revoked"])
         #expect([step["newKeyID"], step["keyID"]].map { $0 as? String } == keys.map { $0["keyID"] as? String })
-        #expect(try Program("sealedpush", in: folder.url).run(rotate).output.contains(", beside "))
+        #expect(try Program("sealedpush", in: folder.url).run(rotate).output.contains(", alongside "))
         #expect(try Program("sealedpush", in: folder.url).run(rotate).status == 65)
         #expect(try run("keys", "rotate", "newsroom", "--dry-run", "--keyring", "K").status == 64)
     }

@@ -69,7 +69,7 @@ import Testing
         "Docs/PostgreSQL.md": ["Enrolled alice-phone"],
         // Commands that must fail, and say so; a successful one would print nothing.
         "Docs/KeyManagement.md": [
-            "not sealed: status 65", "refused: status 77", "All is well.", "unknown-recipient: ",
+            "not sealed: status 65", "refused: status 77", "No problems found.", "unknown-recipient: ",
         ],
     ]
 

@@ -2,8 +2,8 @@ public import ArgumentParser
 public import PushKeyring
 public import SealedPush
 
-// Each argument is parsed into a type that holds only valid values. For an invalid argument, the parser names it, shows its
-// help, which states the rule, and exits with status 64.
+// Each argument is parsed into a type that holds only valid values. For an invalid argument, the parser prints
+// the argument and its help, which states the rule, and exits with status 64.
 
 /// A command-line argument whose type parses itself.
 public protocol ParsedArgument: ExpressibleByArgument {
@@ -78,7 +78,7 @@ package enum SecretArgument {
         zip([""] + arguments, arguments).contains { option, argument in
             let capitals = argument.uppercased()
             return capitals.contains("SECRET-KEY-1") || capitals.contains("PUSH-KEYRING-KEY-1")
-                // The outbox reports problems with its address itself.
+                // Opening the outbox reports problems with its address.
                 || option != "--outbox" && !argument.hasPrefix("--outbox=")
                     && (argument.contains(/:\/\/[^\/]*:[^\/]*@/) || capitals.contains("PASSWORD="))
         }

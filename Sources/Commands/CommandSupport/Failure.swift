@@ -43,19 +43,19 @@ extension KeyringError {
         switch self {
         case .notFound: "; `sealedpush keys list` shows the existing names"
         case .notUsable(let name, .revoked):
-            "; `sealedpush keys rotate \(name)` makes a new one, if it is yours; `keys erase \(name)` lets another's device enroll again"
-        case .notUsable(let name, .erased): "; `sealedpush keys rotate \(name)` makes a new one"
-        case .notUsable(let name, .retired): "; `sealedpush keys rotate \(name)` makes a new one, if it is yours"
+            "; `sealedpush keys rotate \(name)` replaces your own key; `keys erase \(name)` lets someone else's device enroll again"
+        case .notUsable(let name, .erased): "; `sealedpush keys rotate \(name)` creates a new one"
+        case .notUsable(let name, .retired): "; `sealedpush keys rotate \(name)` replaces your own key"
         case .notUsable(let name, .active): "; run `sealedpush keys rotate \(name) --confirm`"
-        case .unconfirmed(let name): "; run `sealedpush keys rotate \(name) --confirm` once it is"
+        case .unconfirmed(let name): "; run `sealedpush keys rotate \(name) --confirm` once the other side has it"
         case .unverified: ", or use --unverified"
         case .enrolled(let name): "; `sealedpush keys erase \(name)` lets it enroll under another name"
         case .challenge(.unknownSender):
             "; if it is the app's own server, use --trust NAME, or run `sealedpush trust add NAME --topic TOPIC`"
         case .damaged, .altered: "; move the folder away and run `sealedpush keys restore BACKUP`"
-        case .needsSecret(.passphrase): "; give a file that holds it with --unlock"
-        case .needsSecret(.key): "; give the file that holds it with --unlock, or set SEALED_PUSH_KEY"
-        case .notSealed: "; `sealedpush keys passphrase` seals a keyring"
+        case .needsSecret(.passphrase): "; specify a file that contains it with --unlock"
+        case .needsSecret(.key): "; specify the file that contains it with --unlock, or set SEALED_PUSH_KEY"
+        case .notSealed: "; use `sealedpush keys passphrase` to seal a keyring"
         case .exists, .wrongKind, .noSecret, .nothingToConfirm, .record, .challenge, .wrongSecret, .sealChanged,
             .outOfMemory, .busy, .backup, .file:
             ""

@@ -7,7 +7,7 @@ internal import SealedPush
 /// could read.
 package enum SecretFile {
     /// Returns the file's contents without a byte order mark: at most `limit` bytes, which the caller must wipe. Refuses a file
-    /// that other users may read.
+    /// that other users can read.
     ///
     /// - Parameter isExposedAllowed: whether to read such a file anyway; the caller then checks its permissions if needed.
     package static func read(_ file: String, limit: Int, isExposedAllowed: Bool = false) throws(Failure) -> [UInt8] {
@@ -21,10 +21,10 @@ package enum SecretFile {
             throw Failure(
                 status: 77,
                 message:
-                    "\(file) holds a secret, but other users may read it; run `chmod 600`, and treat the secret as exposed"
+                    "\(file) contains a secret, but other users can read it; run `chmod 600`, and treat the secret as exposed"
             )
         }
-        guard bytes.count <= limit else { throw .input("\(file) has more than \(limit) bytes") }
+        guard bytes.count <= limit else { throw .input("\(file) is larger than \(limit) bytes") }
         guard bytes.hasByteOrderMark else { return bytes }
         defer { wipe(&bytes) }
         return Array(bytes.withoutByteOrderMark)
@@ -39,7 +39,7 @@ package enum SecretFile {
 
     package static func keyringKey(_ bytes: [UInt8], from file: String) throws(Failure) -> KeyringKey {
         do throws(KeyTextError) { return try KeyringKey(parsing: bytes) } catch {
-            throw .input("\(file) doesn't hold a keyring key: \(Self.words(error))")
+            throw .input("\(file) doesn't contain a keyring key: \(Self.words(error))")
         }
     }
 
@@ -58,7 +58,7 @@ package enum SecretFile {
         }
         do throws(KeyTextError) { return try KeyringKey(parsing: bytes) } catch {
             throw .input(
-                "\(keyVariable) doesn't hold a keyring key (to use a key file, name it with --unlock): \(words(error))")
+                "\(keyVariable) isn't a keyring key (to use a key file, specify it with --unlock): \(words(error))")
         }
     }
 

@@ -14,7 +14,7 @@ struct AttachCommand: ParsableCommand {
             """,
         discussion: """
             Writes the encrypted file, which any web server can serve at --url, and the attachment's entry, either into \
-            the content or into a separate file. The entry holds the file's key, so keep it as secret as the content. \
+            the content or into a separate file. The entry contains the file's key, so keep it as secret as the content. \
             iOS shows pictures of up to 10 MB, sounds of up to 5 MB, and movies of up to 50 MB.
 
             Example:
@@ -41,7 +41,7 @@ struct AttachCommand: ParsableCommand {
     @Flag(help: "Print one JSON object: name, length, and hash; no key.") var json = false
 
     func validate() throws {
-        guard (content == nil) != (entry == nil) else { throw ValidationError("Give either --content or --entry.") }
+        guard (content == nil) != (entry == nil) else { throw ValidationError("Use either --content or --entry.") }
     }
 
     func run() throws {
@@ -76,7 +76,7 @@ struct AttachCommand: ParsableCommand {
         case .exists, .notWritable: .file("\(output): \(error)")
         case .unreadable: .file("\(file): \(error)")
         case .wrongType where type == nil && MediaType(filenameExtension: URL(filePath: file).pathExtension) == nil:
-            .input("\(file): iOS doesn't show files of this type; if the type is wrong, give the right one with --type")
+            .input("\(file): iOS doesn't show files of this type; if the type is wrong, set it with --type")
         case .tooLarge, .cut, .altered, .wrongType, .empty: .input("\(file): \(error)")
         }
     }
@@ -100,7 +100,7 @@ struct AttachCommand: ParsableCommand {
     private func replace(_ name: String, with content: Content) throws {
         do throws(ContentError) { try content.checkForSealing() } catch { throw Failure.input("\(name): \(error)") }
         do throws(DurableFiles.Failure) {
-            // It holds a key now, so it becomes private to its owner. If the name is a link, the link's target is replaced.
+            // The file now contains a key, so only its owner may read it. If it is a symbolic link, its target is replaced.
             try DurableFiles.replace(
                 URL(filePath: name).resolvingSymlinksInPath(), with: content.json + [UInt8(ascii: "\n")], mode: 0o600)
         } catch { throw Failure.file("\(name) can't be written: \(error.message)") }

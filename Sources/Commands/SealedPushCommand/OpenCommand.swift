@@ -11,8 +11,8 @@ struct OpenCommand: ParsableCommand {
         commandName: "open", abstract: "Open a payload with a device's key and print the content.",
         usage: "sealedpush open [<options>] <file> --device <device> --topic <topic>",
         discussion: """
-            Makes the same checks as a device, but keeps no ledger, so a replay opens again. If a payload doesn't open, \
-            the exit status is 65 and standard error has the reason code.
+            Performs the same checks as a device, but keeps no ledger, so a replay opens again. If a payload doesn't open, \
+            the exit status is 65 and standard error shows the reason code.
 
             Example:
               sealedpush open push.apns --device alice-phone --topic com.example.app
@@ -20,7 +20,7 @@ struct OpenCommand: ParsableCommand {
 
     @Argument(help: "A payload file; - for standard input.") var file: String
 
-    @Option(help: "The device: a name in the keyring, with its secret key.") var device: KeyName
+    @Option(help: "The device: a name in the keyring that has a secret key.") var device: KeyName
 
     @Option(help: "A sender to trust instead of the trust list: a name or pushsender1…; can be repeated.")
     var trust: [KeyReference] = []
@@ -59,7 +59,7 @@ struct InspectCommand: ParsableCommand {
 
     @Argument(help: "A payload file, or a file with just an envelope's text; - for standard input.") var file: String
 
-    @Option(help: .value("folder", "A keyring, to name the keys that match its hints.")) var keyring: String?
+    @Option(help: .value("folder", "A keyring to look up the payload's hints in.")) var keyring: String?
 
     @Flag(help: "Print one JSON object.") var json = false
 

@@ -19,7 +19,7 @@ struct QRCode {
         }
         defer { QRcode_free(code) }
         size = Int(code.pointee.width)
-        // The lowest bit of a module's byte is its color; the others are the library's own.
+        // The lowest bit of a module's byte is its color; the other bits are internal to the library.
         isDark = UnsafeBufferPointer(start: code.pointee.data, count: size * size).map { $0 & 1 == 1 }
     }
 

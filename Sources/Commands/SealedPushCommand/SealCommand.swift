@@ -53,7 +53,7 @@ struct SealCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
-        guard anonymous != (from != nil) else { throw ValidationError("Give either --from NAME or --anonymous.") }
+        guard anonymous != (from != nil) else { throw ValidationError("Use either --from NAME or --anonymous.") }
         guard sealing.receipts == nil || !anonymous else {
             throw ValidationError("--receipts needs a sender; devices send receipts only for authenticated messages.")
         }
@@ -66,10 +66,10 @@ struct SealCommand: ParsableCommand {
         guard (0...Sealer.maximumReserve).contains(reserve) else {
             throw ValidationError("--reserve must be 0 to 1024.")
         }
-        guard reserve == 0 || overflow == nil else { throw ValidationError("Give either --reserve or --overflow.") }
+        guard reserve == 0 || overflow == nil else { throw ValidationError("Use either --reserve or --overflow.") }
         guard batch == (to == nil) else {
             throw ValidationError(
-                batch ? "With --batch, each line names its recipient; leave out --to." : "Give --to or --batch.")
+                batch ? "With --batch, each line names its recipient; leave out --to." : "Use --to or --batch.")
         }
         guard device == nil || json else { throw ValidationError("--device needs --json.") }
         guard device != nil || (priority == .immediate && outboxKey == nil)
@@ -124,11 +124,11 @@ struct SealCommand: ParsableCommand {
         } catch let error as DurableFiles.Failure { throw Failure.file("\(file): \(error.message)") }
         try Output.write(answers.bytes, to: nil)
         guard failedCount == 0 else {
-            throw Failure.input("lines not sealed: \(failedCount.grouped); the output says why")
+            throw Failure.input("lines not sealed: \(failedCount.grouped); see the output for the reasons")
         }
     }
 
-    /// Writes the content that was too large, once the push that names it is sealed.
+    /// Writes the overflow content after the push that refers to it has been sealed.
     private func store(_ file: [UInt8]) throws {
         guard let overflowOutput, let url = overflow?.url else { return }
         try Output.write(file, to: overflowOutput)

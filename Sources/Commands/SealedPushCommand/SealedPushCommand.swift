@@ -14,7 +14,7 @@ internal import PushCore
                 sealedpush seal - --from newsroom --to alice-phone \\
                   --topic com.example.app --keyring Keys
 
-            Secrets are never arguments. They come from files, from SEALED_PUSH_KEY, or from a prompt.
+            Secrets are never passed as arguments. They come from files, from SEALED_PUSH_KEY, or from a prompt.
 
             Exit status: 0 done, 64 usage, 65 input, 69 APNs, 74 files, 75 busy or waiting, 77 passphrase or key.
             """,
@@ -45,8 +45,8 @@ internal import PushCore
         }
     }
 
-    /// Runs asynchronous work to its end. Only commands that wait for a network use tasks; all others stay on the main thread,
-    /// so that their system calls follow one another.
+    /// Runs asynchronous work to completion. Only commands that wait for a network use tasks; all others stay on the main
+    /// thread, so that their system calls run in order.
     static func wait(_ work: @escaping @Sendable () async throws -> Void) throws {
         let isDone = DispatchSemaphore(value: 0)
         let outcome = Locked<(any Error)?>(nil)

@@ -11,7 +11,7 @@ struct APNsCommand: ParsableCommand {
         abstract: "Run a local APNs: HTTP/2 over TLS, with Apple's checks, responses, and throttling.",
         usage: "device-simulator apns --folder <folder> [<options>]",
         discussion: """
-            The folder keeps a certificate, a provider's key (.p8), the devices, and a log. Its address.json has the \
+            The folder contains a certificate, a provider key (.p8), the devices, a log, and address.json with the \
             server's address. Phones (`device-simulator run`) connect through a socket in the folder.
 
             Faults are probabilities from 0 to 1: resets, lostResponses, tooManyRequests, serverErrors, unavailable, \
@@ -52,7 +52,7 @@ struct APNsCommand: ParsableCommand {
     @Flag(help: "Print one JSON object per line.") var json = false
 
     func validate() throws {
-        guard !folder.isEmpty else { throw ValidationError("--folder is empty; give the server's folder.") }
+        guard !folder.isEmpty else { throw ValidationError("--folder is empty; specify the server's folder.") }
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be 0 to 65535.") }
     }
 
@@ -83,12 +83,12 @@ struct APNsCommand: ParsableCommand {
 
     private static func providerKey(_ text: String) throws(Failure) -> ProviderKey {
         let parts = text.split(separator: ",", maxSplits: 2).map(String.init)
-        guard parts.count == 3 else { throw Failure(status: 64, message: "--key takes ID,TEAM,FILE") }
+        guard parts.count == 3 else { throw Failure(status: 64, message: "--key must be ID,TEAM,FILE") }
         let pem = String(decoding: try SecretFile.read(parts[2], limit: 16_384, isExposedAllowed: true), as: UTF8.self)
         // A public key may be read by anyone.
         if pem.contains("PRIVATE KEY") { _ = try SecretFile.read(parts[2], limit: 16_384) }
         guard let publicKey = ProviderKey.publicKey(pem: pem) else {
-            throw Failure.input("\(parts[2]) doesn't hold a P-256 key in PEM")
+            throw Failure.input("\(parts[2]) doesn't contain a P-256 key in PEM")
         }
         return ProviderKey(keyID: parts[0], teamID: parts[1], publicKey: publicKey)
     }

@@ -13,7 +13,7 @@ struct DeliverCommand: ParsableCommand {
         commandName: "deliver", abstract: "Deliver pushes to a simulated phone, and show what the user sees.",
         usage: "device-simulator deliver <file> ... --device <name> --topic <id>",
         discussion: """
-            The files have the format of `xcrun simctl push`, and share one process.
+            The files have the format of `xcrun simctl push`. One process handles them all.
 
               device-simulator deliver push.apns --device alice-phone \\
                 --topic com.example.app --trust newsroom --state Phone
@@ -24,9 +24,9 @@ struct DeliverCommand: ParsableCommand {
 
     @Argument(help: ArgumentHelp("Payload files; - for standard input.", valueName: "file")) var files: [String]
 
-    @OptionGroup(title: "The phone") var deviceOptions: DeviceOptions
-    @OptionGroup(title: "Its extension") var extensionOptions: ExtensionOptions
-    @OptionGroup(title: "Its system") var system: SystemOptions
+    @OptionGroup(title: "Phone") var deviceOptions: DeviceOptions
+    @OptionGroup(title: "Extension") var extensionOptions: ExtensionOptions
+    @OptionGroup(title: "System") var system: SystemOptions
 
     @Option(
         parsing: .unconditional,
@@ -35,9 +35,9 @@ struct DeliverCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Deliver this many files at once.", valueName: "count")) var parallel = 1
 
-    @Flag(help: "Also show each one expanded by the content extension.") var expanded = false
+    @Flag(help: "Also show each push expanded by the content extension.") var expanded = false
 
-    @OptionGroup(title: "A picture") var picture: PictureOptions
+    @OptionGroup(title: "Picture") var picture: PictureOptions
 
     @Flag(help: "Print one JSON object per line.") var json = false
 
@@ -131,7 +131,7 @@ struct DeliverCommand: ParsableCommand {
     /// Acts as the app: puts a new key into use once the extension has opened a message with it, and returns the key's ID.
     private func confirm(_ device: OwnedDevice) -> String? {
         guard let key = device.confirm()?.keyID else { return nil }
-        report("a message was opened with the new key \(key); the key is now confirmed, and older keys retire")
+        report("a message was opened with the new key \(key); the key is now confirmed, and older keys are retired")
         return key.description
     }
 
@@ -168,11 +168,11 @@ struct PictureOptions: ParsableArguments {
         name: .customLong("picture"),
         help: ArgumentHelp("Draw the lock screen into this new PNG file.", valueName: "file")) var file: String?
 
-    @Option(help: ArgumentHelp("The app's name in it. Default: the end of --topic.", valueName: "name"))
+    @Option(help: ArgumentHelp("The app's name in it. Default: the last part of --topic.", valueName: "name"))
     var appName: String?
 
     func validate() throws {
-        guard file != "" else { throw ValidationError("--picture is empty; give a file.") }
+        guard file != "" else { throw ValidationError("--picture is empty; specify a file.") }
         guard appName.map(VisibleText.isVisible) ?? true else {
             throw ValidationError("--app-name has no visible text.")
         }

@@ -13,12 +13,12 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The app's bundle ID, such as com.example.app.", valueName: "id")) var topic: Topic
 
-    @Option(help: ArgumentHelp("A sender or authority to trust instead of the list.", valueName: "name or key"))
+    @Option(help: ArgumentHelp("A sender or authority to trust instead of the trust list.", valueName: "name or key"))
     var trust: [TrustedArgument] = []
 
     @Option(help: ArgumentHelp("The keyring's folder.", valueName: "folder")) var keyring = "Keys"
 
-    @Option(help: ArgumentHelp("A file with its key, or SEALED_PUSH_KEY.", valueName: "file")) var unlock: String?
+    @Option(help: ArgumentHelp("The keyring's key file, or SEALED_PUSH_KEY.", valueName: "file")) var unlock: String?
 
     @Option(help: ArgumentHelp("The phone's folder; without it, the phone is discarded.", valueName: "folder"))
     var state: String?
@@ -29,7 +29,7 @@ struct DeviceOptions: ParsableArguments {
         }
     }
 
-    /// The phone's folder. Without --state, a new temporary folder at each call.
+    /// The phone's folder. Without --state, a new temporary folder on each access.
     var container: URL { state.map { URL(filePath: $0) } ?? .temporaryDirectory.appending(path: UUID().uuidString) }
 
     /// Returns the keyring, ready to be unlocked. It doesn't need to exist.

@@ -36,7 +36,7 @@ internal import PushSimulator
         main(nil)
     }
 
-    func run() throws { throw ValidationError("Give a subcommand: deliver, run, or apns.") }
+    func run() throws { throw ValidationError("Specify a subcommand: deliver, run, or apns.") }
 }
 
 /// The process of the simulator's own extension, started by `deliver`.

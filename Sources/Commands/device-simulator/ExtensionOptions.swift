@@ -40,7 +40,7 @@ struct ExtensionOptions: ParsableArguments {
     /// Returns the configuration of the simulator's own extension.
     func standard(_ device: OwnedDevice, topic: Topic) -> StandardConfiguration {
         if device.trusted == TrustedSenders([]), program == nil {
-            report("no sender is trusted; give one with --trust, or add one for \(topic) with `sealedpush trust add`")
+            report("no sender is trusted; name one with --trust, or add one for \(topic) with `sealedpush trust add`")
         }
         return StandardConfiguration(
             topic: topic.description, senders: device.trusted.senders.map(\.description),

@@ -6,7 +6,7 @@ internal import PushService
 internal import PushSimulator
 internal import SealedPush
 
-/// The phone that a command runs. It has its own keys, either created by its app or copied from a keyring that has the phone's
+/// The phone that a command runs. Its keys are either created by its app or copied from the keyring entry with the phone's
 /// name.
 struct OwnedDevice: Sendable {
     let phone: SimulatedDevice
@@ -21,7 +21,7 @@ struct OwnedDevice: Sendable {
         phone = SimulatedDevice(container: container)
         let hasOwnKeys = makesKeys || !((try? phone.rotation.active) ?? []).isEmpty
         guard hasOwnKeys || FileManager.default.fileExists(atPath: options.keyring) else {
-            throw .file("there is no keyring at \(options.keyring); give its folder with --keyring")
+            throw .file("there is no keyring at \(options.keyring); specify its folder with --keyring")
         }
         let keyring = try options.openKeyring()
         topic = options.topic
@@ -56,7 +56,7 @@ struct OwnedDevice: Sendable {
 }
 
 extension Keyring {
-    /// Returns whether the keyring, which this unlocks, has a device's secret keys.
+    /// Returns whether the keyring has a device's secret keys. Unlocks the keyring.
     fileprivate func has(_ name: KeyName) throws(KeyringError) -> Bool {
         do throws(KeyringError) {
             _ = try deviceKeys(named: name)

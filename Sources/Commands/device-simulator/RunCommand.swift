@@ -27,29 +27,29 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: "The local APNs' folder.") var apns: String
 
-    @OptionGroup(title: "The phone") var device: DeviceOptions
-    @OptionGroup(title: "Its extension") var extensionOptions: ExtensionOptions
+    @OptionGroup(title: "Phone") var device: DeviceOptions
+    @OptionGroup(title: "Extension") var extensionOptions: ExtensionOptions
 
     @Option(help: "Run phones NAME-1 to NAME-COUNT in this process, each in a folder named after it.") var count: Int?
 
-    @Option(help: ArgumentHelp("Enroll its app with the server at this --phones URL.", valueName: "url"))
+    @Option(help: ArgumentHelp("Enroll the app with the server at this --phones URL.", valueName: "url"))
     var server: String?
 
     @Option(help: ArgumentHelp("The app's login token, from POST /v1/logins.", valueName: "token")) var login: String?
 
-    @Flag(help: "With --server: its app creates hybrid keys.") var hybrid = false
+    @Flag(help: "With --server: the app creates hybrid keys.") var hybrid = false
 
     @Flag(help: "Print one JSON object per line.") var json = false
 
     func validate() throws {
         guard (server == nil) == (login == nil), server == nil || server.flatMap(URL.init(string:)) != nil else {
-            throw ValidationError("Give --server, a URL, and --login, a token, together.")
+            throw ValidationError("Use --server with a URL and --login with a token together.")
         }
         guard !hybrid || server != nil else { throw ValidationError("--hybrid needs --server.") }
         guard server == nil || count == nil else {
-            throw ValidationError("--server is for one phone; leave out --count.")
+            throw ValidationError("--server works with one phone; leave out --count.")
         }
-        guard !apns.isEmpty else { throw ValidationError("--apns is empty; give the local APNs' folder.") }
+        guard !apns.isEmpty else { throw ValidationError("--apns is empty; specify the local APNs' folder.") }
         guard device.state != nil else {
             throw ValidationError("--state is missing; a phone that stays on needs a folder.")
         }
@@ -106,7 +106,7 @@ private final class RunningDevice: Sendable {
     let name: String
     private let owned: OwnedDevice
     private let delivery: PushDelivery
-    /// Whether its app puts a new key into use as soon as a message was opened with it.
+    /// Whether its app puts a new key into use as soon as a message has been opened with it.
     private let confirms: Bool
     /// The server with which its app enrolls, and the app; nil if it doesn't enroll.
     private let enrollment: (server: PushServerClient, app: OwnDevice)?
@@ -163,7 +163,7 @@ private final class RunningDevice: Sendable {
     }
 
     /// Runs a notification through the extension, acts as the app if a new key was used, and then acknowledges it. A phone
-    /// that is killed before that gets the notification again, and recognizes it by its ledger.
+    /// that is killed before that gets the notification again, and recognizes it from its ledger.
     func show(_ arrival: DeviceReceiver.Arrival, on screen: RunScreen) {
         owned.bringNewKeys()
         let notification = arrival.notification
@@ -181,6 +181,6 @@ private final class RunningDevice: Sendable {
         } catch { return DeliveredPush(notShownBecause: "\(error)") }
     }
 
-    /// Ends the extension's process. Returns remarks on what it did wrong after its responses.
+    /// Ends the extension's process. Returns remarks about its errors after its responses.
     func end() -> [String] { delivery.end() }
 }

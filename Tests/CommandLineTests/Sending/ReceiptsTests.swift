@@ -48,7 +48,7 @@ import Testing
             "  failed  12 unknown-recipient\n",
             "  devices 1 unknown-recipient\n", "  receipts refused: 1 rejected\n",
             "hint: unknown-recipient, on one device: ", "`sealedpush doctor`",
-            "hint: receipts are refused, rejected: they are forged, or a sender other",
+            "hint: receipts are refused, rejected: they are forged, or requested by a sender other",
             "alice-phone  shown 1, failed to open 12, last ", "bob-phone  no receipt\n", "carol-phone  no receipt\n",
         ] { #expect(text.output.contains(line), "\(line) \(text.output)\(text.errors)") }
 

@@ -61,10 +61,10 @@ import Testing
     @Test(
         "sealing stops if just the current key is revoked, or if the keyring is resealed, as the key may then be revoked",
         arguments: [
-            (["rotate newsroom", "revoke newsroom --key OLD --yes"], "until a SIGHUP loads a usable key"),
+            (["rotate newsroom", "revoke newsroom --key OLD --yes"], "fix the key, then send SIGHUP to reload it"),
             (
                 ["passphrase --new-unlock clean.key", "revoke newsroom --yes --unlock clean.key"],
-                "until a restart with the keyring's new secret"
+                "restart with the keyring's new secret"
             ),
         ])
     func changed(_ changes: [String], until way: String) async throws {
@@ -213,7 +213,7 @@ import Testing
                 "device", "enroll", "alice-phone", "--user", "alice", "--token", token, "--keyring", "Keys",
                 "--outbox-key", key, "--outbox", outbox,
             ])
-            #expect(made.status == 0 && made.errors.contains("made \(key)"), "\(made.errors)")
+            #expect(made.status == 0 && made.errors.contains("created \(key)"), "\(made.errors)")
         }
         let long = String(repeating: "x", count: 102)
         let other = ["--outbox", "other.sqlite", "--listen"]

@@ -52,7 +52,7 @@ struct StolenSenderTests {
         #expect(try fixture.run(["outbox", "purge", "--sender", "newsroom", "--yes"]).status == 64)
         #expect(try fixture.run(["outbox", "purge", "--sender", stolen, "--everything"]).status == 64)
         let shown = try fixture.run(["keys", "list", "--keyring", "Keys"])
-        #expect(!shown.output.contains("no longer opens or is sealed to"), "it is not a device's key: \(shown.output)")
+        #expect(!shown.output.contains("no longer used to open or seal"), "it is not a device's key: \(shown.output)")
     }
 
     @Test("a key replaced by a sender set is listed, but reported as not trusted")
@@ -72,7 +72,7 @@ struct StolenSenderTests {
         }
         let late = try program.run(words + [SenderPrivateKey().sender.description])
         #expect(
-            late.status == 0 && late.output.contains("but not trusted, because a sender set takes its place"), "\(late)"
+            late.status == 0 && late.output.contains("but not trusted, because a sender set replaces it"), "\(late)"
         )
     }
 

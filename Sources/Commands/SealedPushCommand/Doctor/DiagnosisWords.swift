@@ -34,7 +34,7 @@ struct DiagnosisWords {
                 : "if a device still shows the safe default, look for replayed or out-of-time in its log")
     }
 
-    /// One sentence about what iOS does before the envelope is opened, or nil if there is no payload to tell from.
+    /// One sentence about what iOS does before the envelope is opened, or nil if there is no payload.
     var start: (words: String, outcome: PayloadDiagnosis.Step.Outcome)? {
         guard diagnosis.hasPayload else { return nil }
         return diagnosis.startFault.map { ($0.description, .failed) }
@@ -63,7 +63,7 @@ struct DiagnosisWords {
         case .topic: "it is for \(diagnosis.topic)"
         case .key:
             if let until = message?.life.opensUntil {
-                "the key is retired, but opens messages sent until \(TimeText.second(until))"
+                "the key is retired, but opens messages sent up to \(TimeText.second(until))"
             } else {
                 "the key is in use"
             }
@@ -133,19 +133,19 @@ struct DiagnosisWords {
             "open it as \(name), or find out why the push went to \(device)"
         case .otherDevice(let name, hasSecret: false):
             "find out why the push went to \(device); the secret of \(name) is not in this keyring"
-        case .unknownKey: "compare it with the recipient that the sender's server has for this device"
+        case .unknownKey: "compare its recipient with the key that the sender's server uses for this device"
         case .stranger: "find out whose key it is; trust it only if it belongs to the app's own server"
         case .untrusted(_, _, hasAuthority: true, _):
             "have the authority sign a set that includes it, and add the set with `sealedpush trust add`"
         case .untrusted(let sender, let name, hasAuthority: false, _):
-            "`sealedpush trust add \(name?.description ?? sender.description) --topic \(topic) --keyring \(folder)`, if it is the app's own server"
+            "for the app's own server, run `sealedpush trust add \(name?.description ?? sender.description) --topic \(topic) --keyring \(folder)`"
         case .senderSetOutOfTime:
             "check this machine's clock; if it is right, have the authority sign a new set, and add it with `sealedpush trust add`"
         case .otherApp(let other):
-            "if you meant \(other), give it as the topic; otherwise, seal it for \(topic), or send it to the other app"
+            "if you meant \(other), use it as the topic; otherwise, seal it for \(topic), or send it to the other app"
         case .altered:
             "compare it byte for byte with the payload that was sent; if they match, compare the topic and keys on both ends"
-        case .content: "fix the sender, which breaks the format of the content"
+        case .content: "fix the sender, which produces malformed content"
         }
     }
 
@@ -159,7 +159,7 @@ struct DiagnosisWords {
         case .keyRetired:
             let retired = message?.life.retired.map(TimeText.second) ?? "an unknown date"
             let end = message?.life.opensUntil.map(TimeText.second) ?? "then"
-            return "\(sent), but its key was retired on \(retired) and opens only messages sent until \(end)"
+            return "\(sent), but its key was retired on \(retired) and opens only messages sent up to \(end)"
         case .clock:
             let limit = TimeRules.maximumLead(isAnonymous: message?.sender == nil)
             return "\(sent), but \(here); it may be ahead by up to \(TimeText.longSpan(limit))"
@@ -178,7 +178,7 @@ struct DiagnosisWords {
         case .anonymousNotAllowed: "seal it with a sender's key, or allow anonymous messages in the app"
         case .topic: "fix the sender, which puts two topics into one message"
         case .keyRetired:
-            "give the sender the device's newest record; if none of your senders seals to the old key, it may be stolen; revoke it"
+            "give the sender the device's newest record; if none of your senders seals to the old key, it may have been stolen, so revoke it"
         case .clock: "compare the clocks of the sender and the device"
         case .tooOld: "seal it again; if it is new, compare the clocks of the sender and the device"
         case .expired: "seal it again, or with a later `expires`; if it is new, compare the clocks"
@@ -194,7 +194,7 @@ struct DiagnosisWords {
 
     private static func words(_ error: PayloadDiagnosis.FieldError) -> String {
         switch error {
-        case .tooLong(let limit): "it has more than \(limit) bytes, too many for a push"
+        case .tooLong(let limit): "it is larger than \(limit) bytes, too large for a push"
         case .notJSON(let fault): "it is not one JSON object: \(fault)"
         case .noField(let name): "it has no text in \"\(name)\"; either it was never sealed, or the field was removed"
         }

@@ -12,14 +12,14 @@ struct DoctorCommand: ParsableCommand {
             Without a file: check for damage, edits, modes, ages, records, and the audit log. Status 1 if there is a problem.
               sealedpush doctor --keyring Keys --unlock server.key
 
-            With a payload: show a device's steps and the one that fails, but no content. Status 65 if it doesn't open.
+            With a payload: show the device's steps up to the one that fails, but no content. Status 65 if it doesn't open.
               sealedpush doctor push.apns --device alice-phone --topic com.example.app \\
                 --keyring Phone
             """)
 
     @Argument(help: "A payload file, or a file with just an envelope's text; - for standard input.") var file: String?
 
-    @Option(help: "The device: a name in the keyring, with its secret key.") var device: KeyName?
+    @Option(help: "The device: a name in the keyring that has a secret key.") var device: KeyName?
 
     @Option(help: "A sender to trust instead of the trust list: a name or pushsender1…; can be repeated.")
     var trust: [KeyReference] = []
@@ -35,7 +35,7 @@ struct DoctorCommand: ParsableCommand {
     func validate() throws {
         guard (file != nil) == (device != nil), (file != nil) == (topic != nil), file != nil || trust.isEmpty else {
             throw ValidationError(
-                "Give a payload file with --device and --topic, or none of them to check the keyring.")
+                "Use a payload file with --device and --topic, or omit all three to check the keyring.")
         }
     }
 
@@ -55,7 +55,7 @@ struct DoctorCommand: ParsableCommand {
         if json {
             try Output.json(.array(findings.map(\.json)))
         } else if findings.isEmpty {
-            try Output.line("All is well.")
+            try Output.line("No problems found.")
         } else {
             for finding in findings {
                 try Output.line("\(finding.severity): \(finding.sentence) (\(finding.code))")

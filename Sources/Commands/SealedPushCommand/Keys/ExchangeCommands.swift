@@ -31,8 +31,8 @@ struct GenerateCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
-        guard topic == nil || kind == .device else { throw ValidationError("--topic is for devices.") }
-        guard !hybrid || kind == .device else { throw ValidationError("--hybrid is for devices.") }
+        guard topic == nil || kind == .device else { throw ValidationError("--topic applies only to devices.") }
+        guard !hybrid || kind == .device else { throw ValidationError("--hybrid applies only to devices.") }
     }
 
     func run() throws {
@@ -54,7 +54,7 @@ extension AnyPublicKey.Kind: ExpressibleByArgument {}
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Add another's public key or device record, or your own secret from a file.",
+        abstract: "Add someone else's public key or device record, or your own secret from a file.",
         usage: "sealedpush keys import [<options>] <name> [<key>]",
         discussion: """
             Examples:
@@ -66,7 +66,7 @@ struct ImportCommand: ParsableCommand {
             or compare fingerprints on both ends (`keys show`). Later records must be newer and signed by that key.
             """)
 
-    @Argument(help: "Its name in this keyring: \(KeyName.rule)") var name: KeyName
+    @Argument(help: "The name in this keyring: \(KeyName.rule)") var name: KeyName
 
     @Argument(help: ArgumentHelp("push1…, pushsender1…, pushauthority1…, or pushrecord.…", valueName: "key"))
     var text: String?
@@ -76,7 +76,7 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
-        guard (text == nil) != (secretFile == nil) else { throw ValidationError("Give either a key or --secret-file.") }
+        guard (text == nil) != (secretFile == nil) else { throw ValidationError("Use either a key or --secret-file.") }
     }
 
     func run() throws {
@@ -102,7 +102,7 @@ struct ImportCommand: ParsableCommand {
         var text = [UInt8](bytes.trimmingSpace)
         defer { wipeSecret(&text) }
         guard try keys.add(secretText: text, named: name) != nil
-        else { throw Failure.input("\(file) doesn't hold the secret key of a device, sender, or authority") }
+        else { throw Failure.input("\(file) doesn't contain the secret key of a device, sender, or authority") }
         try keyring.warnIfInTheClear(keys)
     }
 }
@@ -119,7 +119,7 @@ struct ExportCommand: ParsableCommand {
               sealedpush keys export newsroom --secret --yes --keyring Keys |
                 ssh server install-secret
 
-            A sealed keyring needs its secret, so that nothing edited by another program is printed.
+            Exporting from a sealed keyring requires its secret, to detect edits by other programs.
             """)
 
     @Argument(help: "The key's name.") var name: KeyName
@@ -133,7 +133,7 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
-        guard !(record && secret) else { throw ValidationError("Give either --record or --secret.") }
+        guard !(record && secret) else { throw ValidationError("Use either --record or --secret.") }
     }
 
     func run() throws {

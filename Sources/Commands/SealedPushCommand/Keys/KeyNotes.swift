@@ -15,7 +15,7 @@ extension KeyringEntry {
 
     private var revocationWords: String {
         switch kind {
-        case .device: "no longer opens or is sealed to"
+        case .device: "no longer used to open or seal"
         case .sender: "no longer seals"
         case .authority: "no longer signs"
         }
@@ -26,7 +26,7 @@ extension KeyringEntry {
         guard kind == .device else { return "retired: no longer seals" }
         guard isOwn else { return "retired: no longer sealed to" }
         if now >= erasure { return "retired: erasure due since \(TimeText.day(erasure)) (keys rotate)" }
-        return "retired: opens messages sent until \(TimeText.minute(until)); erasure due on \(TimeText.day(erasure))"
+        return "retired: opens messages sent up to \(TimeText.minute(until)); erasure due on \(TimeText.day(erasure))"
     }
 
     private func waitingNote(on life: KeyLife, at now: Timestamp) -> String {
@@ -48,7 +48,7 @@ extension KeyringEntry {
         return "\(TimeText.span(age)) old: keys rotate"
     }
 
-    /// Returns the entry as JSON; contains only public facts.
+    /// Returns the entry as JSON, with public information only.
     func json(at now: Timestamp = .now()) -> JSONValue {
         [
             "name": .text(name), "kind": .string(kind.rawValue), "keyID": .text(key.keyID), "publicKey": .text(key),

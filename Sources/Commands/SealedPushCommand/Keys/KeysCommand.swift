@@ -23,7 +23,7 @@ struct KeysCommand: ParsableCommand {
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the keys and the ones that need attention; never shows or asks for a secret.",
+        abstract: "List keys, and note which need attention; never shows or asks for a secret.",
         discussion: "Example:\n  sealedpush keys list --keyring Keys\n\n"
             + "Without a sealed keyring's secret, the list is unverified.")
 
@@ -66,7 +66,7 @@ struct ShowCommand: ParsableCommand {
               sealedpush keys show pushsender1...
 
             Compare fingerprints, all digits or all words, over a channel that an attacker can't write to. For a device \
-            that signs records, compare its enrollment key's. Showing a name needs a sealed keyring's secret.
+            that signs records, compare its enrollment key's. Showing a name in a sealed keyring requires its secret.
 
             On a color terminal, --qr is black on white. If standard output isn't a color terminal, or NO_COLOR is set, \
             it has no colors, and its blocks are the light modules, for light text on a dark background.
@@ -82,7 +82,7 @@ struct ShowCommand: ParsableCommand {
 
     func validate() throws {
         guard !qr || !json else {
-            throw ValidationError("Give either --qr or --json; a QR code can't be part of JSON.")
+            throw ValidationError("Use either --qr or --json; a QR code can't be part of JSON.")
         }
     }
 

@@ -17,7 +17,7 @@ struct RotateCommand: ParsableCommand {
 
             A new key replaces the old one once it is confirmed. Until then, the old one stays in use and can't be \
             rotated again. Confirm a sender's key once devices trust it, and your own device's key once a message has \
-            opened under it. The old key then retires, and is erased 31 days later.
+            been opened with it. The old key then retires, and is erased 31 days later.
               sealedpush keys rotate newsroom --confirm --keyring Keys
             """)
 
@@ -27,7 +27,7 @@ struct RotateCommand: ParsableCommand {
 
     @Flag(help: "With --older-than: show what would be done, but do nothing.") var dryRun = false
 
-    @Flag(help: "Start using the new key, which is waiting.") var confirm = false
+    @Flag(help: "Start using the new, unconfirmed key.") var confirm = false
 
     @Flag(help: "Print one JSON object.") var json = false
 
@@ -37,10 +37,10 @@ struct RotateCommand: ParsableCommand {
 
     func validate() throws {
         guard name != nil || olderThan != nil
-        else { throw ValidationError("Name a key, or use --older-than, such as --older-than 30d.") }
+        else { throw ValidationError("Specify a name, or use --older-than, such as --older-than 30d.") }
         guard !dryRun || olderThan != nil else { throw ValidationError("--dry-run needs --older-than.") }
         guard !confirm || (name != nil && olderThan == nil && !json)
-        else { throw ValidationError("--confirm needs a name, and no --older-than or --json.") }
+        else { throw ValidationError("--confirm needs a name, and can't be combined with --older-than or --json.") }
     }
 
     func run() throws {
@@ -66,7 +66,7 @@ struct RotateCommand: ParsableCommand {
             return steps.map { ($0.name, $0.act, $0.key) }
         }
         guard let name else { return [] }
-        // A name without an age means this key, now, however new it is.
+        // A name without an age rotates this key immediately, however new it is.
         let before = try keys.entry(named: name)
         guard before.kind != .authority
         else {
@@ -79,12 +79,12 @@ struct RotateCommand: ParsableCommand {
     private func words(_ step: Step, _ keys: Keyring) throws -> String {
         let id = step.key.keyID
         switch (step.act, dryRun) {
-        case (.rotate, true): return "would create a new key beside \(id)"
+        case (.rotate, true): return "would create a new key alongside \(id)"
         case (.rotate, false):
             let new = try keys.entry(named: step.name).keys[0]
-            // If all keys were revoked or erased, there is none to stay in use.
+            // If all keys were revoked or erased, no old key stays in use.
             return
-                "created a new key, \(new.key.keyID), \(new.life.confirmed == nil ? "beside \(id)" : "in use immediately")"
+                "created a new key, \(new.key.keyID), \(new.life.confirmed == nil ? "alongside \(id)" : "in use immediately")"
         case (.erase, true): return "would erase the retired key \(id)"
         case (.erase, false): return "erased the retired key \(id)"
         case (.renew, true): return "would sign a new record for \(id)"
@@ -132,7 +132,7 @@ struct ChallengeCommand: ParsableCommand {
 
     func validate() throws {
         guard [from != nil, reply != nil, answer != nil].count(where: { $0 }) == 1
-        else { throw ValidationError("Give one of --from, --reply, and --answer.") }
+        else { throw ValidationError("Use one of --from, --reply, and --answer.") }
         guard trust.isEmpty || reply != nil else { throw ValidationError("--trust needs --reply.") }
     }
 
@@ -200,7 +200,7 @@ struct RevokeCommand: ParsableCommand {
                 "`serve` applies this on SIGHUP (kill -HUP PID); to discard waiting pushes sealed with it, run \(purges)"
         case .device where !entry.isOwn:
             return
-                "an outbox has its own list of devices; `sealedpush device remove` removes a device and its pushes there"
+                "an outbox has a separate list of devices; use `sealedpush device remove` to remove a device and its pushes there"
         case .device, .authority: return nil
         }
     }
@@ -208,7 +208,7 @@ struct RevokeCommand: ParsableCommand {
 
 struct EraseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "erase", abstract: "Permanently erase a key's secret, or remove another's key.",
+        commandName: "erase", abstract: "Permanently erase a key's secret, or remove someone else's key.",
         usage: "sealedpush keys erase [<options>] <name>",
         discussion: """
             Without --key, erases the key in use. The secret is gone from the keyring's files, but not necessarily from \
@@ -247,7 +247,7 @@ struct LifeOptions: ParsableArguments {
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    /// Looks up the keyring, the entry, and the key ID, and fails if they don't exist. Call it before asking for confirmation.
+    /// Looks up the keyring, the entry, and the key ID, and fails if one doesn't exist. Call it before asking for confirmation.
     func chosen(_ command: String) throws -> (Keyring, KeyringEntry, KeyID?) {
         let keys = try keyring.keys(command)
         let entry = try keys.entry(named: name)

@@ -9,7 +9,7 @@ struct PassphraseCommand: ParsableCommand {
         abstract: "Seal the keyring's secrets with a passphrase or with a key in a file.",
         usage: "sealedpush keys passphrase [<options>]",
         discussion: """
-            Seals everything again in one change. The previous passphrase or key is asked for, or given with --unlock.
+            Reseals everything in one change. Prompts for the previous passphrase unless --unlock provides it, or a key.
 
             Examples:
               sealedpush keys passphrase --keyring Keys
@@ -22,14 +22,14 @@ struct PassphraseCommand: ParsableCommand {
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    @Option(help: .value("file", "The new key or passphrase; --unlock takes it later.")) var newUnlock: String?
+    @Option(help: .value("file", "The new key or passphrase; later used with --unlock.")) var newUnlock: String?
 
     @Flag(help: "Leave the secrets in the clear, readable only by you.") var clear = false
 
     @Flag(help: "Don't ask for confirmation.") var yes = false
 
     func validate() throws {
-        guard newUnlock == nil || !clear else { throw ValidationError("Give either --new-unlock or --clear.") }
+        guard newUnlock == nil || !clear else { throw ValidationError("Use either --new-unlock or --clear.") }
     }
 
     func run() throws {
@@ -98,7 +98,7 @@ struct RestoreCommand: ParsableCommand {
         commandName: "restore", abstract: "Create a keyring from a backup; never overwrites one.",
         usage: "sealedpush keys restore [<options>] <file>",
         discussion: """
-            The keyring is sealed with the backup's passphrase or key, unless you give it another one with --unlock.
+            The keyring is sealed with the backup's passphrase or key, unless you specify a different one with --unlock.
 
             Example:
               sealedpush keys restore keys-2026-11.backup --keyring Keys
@@ -115,14 +115,14 @@ struct RestoreCommand: ParsableCommand {
         let secret = try secret(for: Keyring.backupKind(bytes))
         let names = try keyring.newKeys("keys restore").restore(bytes, with: secret)
         for name in names { try Output.line("\(name) is restored") }
-        if names.isEmpty { try Output.line("The backup has no keys.") }
+        if names.isEmpty { try Output.line("The backup contains no keys.") }
     }
 
     private func secret(for kind: KeyringSecret.Kind) throws -> KeyringSecret {
         if let backupSecret { return try Secrets.secret(file: backupSecret) }
         guard kind == .passphrase, let passphrase = try Prompt.passphrase("Backup passphrase: ") else {
             throw Failure(
-                status: 77, message: "the backup is sealed with a \(kind.rawValue); give its file with --backup-secret")
+                status: 77, message: "the backup is sealed with a \(kind.rawValue); use its file with --backup-secret")
         }
         return .passphrase(passphrase)
     }

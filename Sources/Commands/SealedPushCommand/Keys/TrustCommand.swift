@@ -35,7 +35,7 @@ struct TrustCommand: ParsableCommand {
             if case .sender(let sender) = trusted,
                 try !keys.trustList().senders(for: topic, at: .now()).contains(sender)
             {
-                outcome = "in the list for \(topic), but not trusted, because a sender set takes its place"
+                outcome = "in the list for \(topic), but not trusted, because a sender set replaces it"
             }
             try Output.line("\(trusted.words): \(outcome)")
         }

@@ -24,7 +24,7 @@ struct DeviceListCommand: AsyncParsableCommand {
         usage: "sealedpush device list [<options>]",
         discussion: """
             Tokens are shortened, because they identify people's devices. --full shows everything that `device enroll --list` \
-            needs, such as to move to another outbox. If the output is a file, it becomes readable only by its owner.
+            needs, for example to move to another outbox. If the output is a file, it becomes readable only by its owner.
 
             Examples:
               sealedpush device list --user bob
@@ -62,7 +62,7 @@ struct DeviceListCommand: AsyncParsableCommand {
         }
     }
 
-    /// If standard output is a file, makes it readable only by its owner, because it holds full tokens.
+    /// If standard output is a file, makes it readable only by its owner, because it contains full tokens.
     private static func closeOutput() throws {
         var facts = stat()
         guard fstat(1, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return }
@@ -130,7 +130,7 @@ extension Outbox {
 extension RegisteredDevice {
     var shownToken: String? { address.address?.logged }
 
-    /// The reason the device can't be sent to, or another fact to know about it; nil if there is none.
+    /// The reason the device can't be sent to, or another note about the device; nil if there is none.
     var note: String? {
         switch address {
         case .disabled(_, _, let reason): return "APNs refuses the token: \(reason)"

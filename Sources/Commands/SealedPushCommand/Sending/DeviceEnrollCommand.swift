@@ -38,7 +38,7 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: .value("name", "The previous user, if different."))
     var movingFrom: UserName?
 
-    @Option(help: .value("name", "Its name in the keyring, or push1… with --unverified.")) var key: KeyReference?
+    @Option(help: .value("name", "Name in the keyring, or push1… with --unverified.")) var key: KeyReference?
 
     @Flag(help: "Allow a key without a record; `send` needs it too.") var unverified = false
 
@@ -55,21 +55,21 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard list == nil ? name != nil && token != nil : name == nil && token == nil
-        else { throw ValidationError("Give either NAME and --token, or --list.") }
+        else { throw ValidationError("Specify either NAME and --token, or --list.") }
         guard list == nil || key == nil else {
             throw ValidationError("--key is for one device; leave it out with --list.")
         }
         guard !unverified || topic != nil
-        else { throw ValidationError("--unverified needs --topic, because no record names the key's app.") }
+        else { throw ValidationError("--unverified needs --topic, because no record specifies the key's app.") }
     }
 
     func run() async throws {
         var entries = try list.map(EnrollmentList.read) ?? []
         if let name, let token { entries = [EnrollmentList.Entry(device: name, token: token)] }
-        guard !entries.isEmpty else { throw Failure.input("\(list ?? "") has no device with a token") }
+        guard !entries.isEmpty else { throw Failure.input("\(list ?? "") contains no device with a token") }
         let now = Timestamp.now()
         let keys = entries.allSatisfy { $0.enrolled != nil } ? nil : try keyring.newKeys("device enroll")
-        // Create the outbox only after all input was checked.
+        // Create the outbox only after all input has been checked.
         let checked = try entries.map { entry in
             do { return try device(entry, in: keys, at: now) } catch {
                 guard let list, let failure = Failure(error) else { throw error }
@@ -163,7 +163,7 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
     }
 }
 
-/// A device as given, before it's compared with its registration in the outbox.
+/// A device as specified, before it's compared with its registration in the outbox.
 private struct CheckedDevice {
     let name: DeviceName
     let user: UserName?
@@ -207,7 +207,7 @@ enum EnrollmentList {
         do {
             return try entries(of: file)
         } catch let error as DurableFiles.Failure {
-            guard error.code != EFBIG else { throw Failure.input("\(file) has more than \(maximumByteCount) bytes") }
+            guard error.code != EFBIG else { throw Failure.input("\(file) is larger than \(maximumByteCount) bytes") }
             throw Failure.file("\(file): \(error.message)")
         }
     }

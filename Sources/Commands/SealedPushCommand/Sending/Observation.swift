@@ -29,7 +29,7 @@ struct ObservationOptions: ParsableArguments {
     @Flag(help: "Log refusals and connections, public IDs only.") var verbose = false
 
     func validate() throws {
-        if case .socket? = metrics { throw ValidationError("--metrics takes HOST:PORT.") }
+        if case .socket? = metrics { throw ValidationError("--metrics must be HOST:PORT.") }
         guard metricsOpen || metrics?.isLocal ?? true else {
             throw ValidationError(
                 "--metrics has no TLS or token, so anyone who can reach it can read it; use 127.0.0.1 or --metrics-open."
@@ -40,7 +40,7 @@ struct ObservationOptions: ParsableArguments {
     /// A logger that writes to standard error and logs only public IDs.
     var logger: Logger { .toStandardError(isVerbose: verbose) }
 
-    /// Performs `work`, and serves metrics in the meantime if --metrics is given.
+    /// Performs `work`, and serves metrics in the meantime if --metrics is set.
     func serving<Answer: Sendable>(
         _ observation: Observation, of outbox: Outbox, _ interrupt: Interrupt, while work: () async throws -> Answer
     ) async throws -> Answer {

@@ -22,10 +22,10 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         usage: "sealedpush outbox status [<options>]",
         discussion: """
             Pushes are counted by the sender key that sealed them; `outbox purge --sender` discards those of a stolen key. \
-            The keyring, if it exists, provides the senders' names, and whether a key is revoked.
+            The senders' names and revocations come from the keyring, if it exists.
 
             Receipts count the messages that devices showed or couldn't open. Devices post them to `serve` for messages \
-            that ask for them (`send --receipts URL`). A device on which no message opens sends none.
+            that ask for them (`send --receipts URL`). A device that can't open any message sends no receipts.
 
             Examples:
               sealedpush outbox status --json
@@ -34,7 +34,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
 
     @Flag(help: "Also list the refused pushes, with public IDs only.") var refused = false
 
-    @Option(help: .value("sender", "List its devices without receipts or with failures."))
+    @Option(help: .value("sender", "List devices without receipts, or with failures."))
     var from: KeyName?
 
     @Flag(help: "Print one JSON object, and one for each item listed.") var json = false
@@ -119,7 +119,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
     }
 }
 
-/// A keyring's name and state for a sender's key.
+/// The name and state of a sender's key in a keyring.
 private struct KnownSender {
     let name: KeyName
     let state: KeyLife.State
@@ -148,7 +148,7 @@ struct OutboxRetryCommand: AsyncParsableCommand {
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func validate() throws {
-        guard !putOff || reason == nil else { throw ValidationError("Give either --reason or --put-off.") }
+        guard !putOff || reason == nil else { throw ValidationError("Use either --reason or --put-off.") }
     }
 
     func run() async throws {
@@ -180,7 +180,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
 
     @Option(help: "With --refused: only for this reason.") var reason: String?
 
-    @Flag(help: "Also waiting pushes. Pushes in transit can't be recalled.") var everything = false
+    @Flag(help: "Also discard waiting pushes, except those in transit.") var everything = false
 
     @Option(help: "Only pushes sealed by this key: pushsender1…, as `outbox status` shows it, or anonymous.")
     var sender: SealedBy?
@@ -191,7 +191,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard [refused, everything, sender != nil].filter({ $0 }).count <= 1
-        else { throw ValidationError("Give one of --refused, --everything, and --sender.") }
+        else { throw ValidationError("Use one of --refused, --everything, and --sender.") }
         guard reason == nil || refused else { throw ValidationError("--reason needs --refused.") }
     }
 
@@ -247,7 +247,7 @@ extension OutboxStatus {
         return lines
     }
 
-    /// Returns a line per sender key, with the key in full, as `outbox purge --sender` takes it.
+    /// Returns a line per sender key, with the key in full, as `outbox purge --sender` accepts it.
     private static func lines(_ counts: [SealedBy: Int], _ names: [String: KnownSender]) -> [String] {
         counts.sorted { ($1.value, $0.key.description) < ($0.value, $1.key.description) }.map { sealedBy, count in
             let known = [sealedBy.keyID.map { "\($0)" }, names[sealedBy.description]?.words].compactMap { $0 }
@@ -336,9 +336,9 @@ extension ReceiptReport {
     /// Returns the likely cause of refused receipts.
     private static func hint(ofRefusal code: String) -> String {
         switch ReceiptError(rawValue: code) {
-        case .rejected: "they are forged, or a sender other than `serve`'s asks for them"
+        case .rejected: "they are forged, or requested by a sender other than the one that `serve` uses"
         case .tooOld, .clock: "the devices' clocks are wrong, or this machine's is"
-        case .unknownVersion: "a later version of the app's module makes them; update the server"
+        case .unknownVersion: "a later version of the app's module creates them; update the server"
         case .wrongSize, .malformed: "something other than the app's module posts to this address"
         case nil:
             "a device sends more than 1,000 in a day; its key is misused, or the app counts one push many times"
@@ -361,12 +361,12 @@ extension OpenError {
     var hint: String {
         switch self {
         case .malformed:
-            "pushes without an envelope reach the app; another of your servers, or a delivery service, sends them"
+            "pushes without an envelope reach the app; another server of yours, or a delivery service, sends them"
         case .unknownRecipient:
             "messages are sealed to keys that devices no longer have; run `sealedpush doctor`, and have the app report its record"
-        case .locked: "devices were restarted and not unlocked yet; no action needed"
-        case .keysUnavailable: "the app's key store fails; check the keychain access group in its latest version"
-        case .unknownSender: "the app doesn't know the sender; publish a sender set, or wait for the app's update"
+        case .locked: "devices were restarted and haven't been unlocked yet; no action needed"
+        case .keysUnavailable: "the app's key store fails; check the latest version's keychain access group"
+        case .unknownSender: "the app doesn't know the sender; publish a sender set, or wait for an app update"
         case .anonymousNotAllowed: "messages are sealed without a sender; none of your servers should do that"
         case .rejected:
             "the sender, topic, or key isn't the one the device expects, or the message was altered in transit; run `sealedpush doctor`"

@@ -9,7 +9,7 @@ public import PushSender
     internal import PushPostgres
 #endif
 
-/// The options that name an outbox and its key.
+/// The options that select an outbox and its key.
 struct OutboxOptions: ParsableArguments {
     @Option(help: .value("place", "A file or postgres://…")) var outbox = "outbox.sqlite"
 
@@ -17,18 +17,18 @@ struct OutboxOptions: ParsableArguments {
 
     func validate() throws {
         guard isInPostgres || OutboxPlace.isPath(outbox)
-        else { throw ValidationError("--outbox takes \(OutboxPlace.rule), without quotes or spaces around it.") }
+        else { throw ValidationError("--outbox must be \(OutboxPlace.rule), without quotes or spaces around it.") }
     }
 
     /// Opens the outbox, which must exist.
     ///
-    /// - Parameter isShown: whether it's only read, which also works if it can't be written.
+    /// - Parameter isShown: whether the outbox is only read, which works even if it isn't writable.
     func opened(toShow isShown: Bool = false) async throws -> Outbox {
         guard isInPostgres || isThere else {
             let what =
                 FileManager.default.fileExists(atPath: outbox)
                 ? "\(outbox) is empty, so it is not an outbox" : "there is no outbox at \(outbox)"
-            throw Failure.file("\(what); give its file with --outbox, or create one with `sealedpush device enroll`")
+            throw Failure.file("\(what); specify its file with --outbox, or create one with `sealedpush device enroll`")
         }
         return try await outbox(key: try outboxKey.map(Self.key), toShow: isShown)
     }
@@ -47,7 +47,7 @@ struct OutboxOptions: ParsableArguments {
                 try Secrets.makeFile(outboxKey, text)
             }
             Failure.report(
-                "made \(outboxKey); every program that registers, enqueues, or delivers needs it, so keep a copy")
+                "created \(outboxKey); every program that registers, enqueues, or delivers needs it, so keep a copy")
         }
         let opened = try await outbox(key: try outboxKey.map(Self.key))
         if isNew { Failure.report("made \(outbox), a new outbox; if you expected an existing one, check --outbox") }
@@ -69,7 +69,7 @@ struct OutboxOptions: ParsableArguments {
                     Failure.report("waiting up to \(patience.components.seconds) s: \(reason)")
                 }
             #else
-                throw OutboxError.connection("this program was built without PostgreSQL (the trait Postgres)")
+                throw OutboxError.connection("this program was built without PostgreSQL (the `Postgres` trait)")
             #endif
         } catch { throw Failure(error).saying(before: "\(shown): ") }
     }

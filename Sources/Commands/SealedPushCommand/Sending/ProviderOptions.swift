@@ -58,7 +58,7 @@ struct ProviderOptions: ParsableArguments {
         }
         guard let address = try? JSONDecoder().decode(Address.self, from: Data(bytes)),
             (1...65_535).contains(address.port)
-        else { throw Failure.input("\(file.path(percentEncoded: false)) is damaged, or has no provider key") }
+        else { throw Failure.input("\(file.path(percentEncoded: false)) is damaged, or contains no provider key") }
         guard environment.map({ $0 == address.environment }) ?? true
         else { throw Failure.usage("the local APNs in \(folder) is for \(address.environment.rawValue)") }
         let own = ProviderKeyName(keyID: address.keyID, teamID: address.teamID, file: address.key)
@@ -67,7 +67,7 @@ struct ProviderOptions: ParsableArguments {
         let root = try Input.read(address.root, limit: 1_000_000)
         do throws(APNSConfigurationError) {
             configuration.trustRoots = try TrustRoots(pem: root)
-        } catch { throw Failure.input("\(address.root) has no PEM certificates") }
+        } catch { throw Failure.input("\(address.root) contains no PEM certificates") }
         // Shorten delays, so that a rehearsal doesn't wait for an hour.
         var limits = CourierLimits(lease: .seconds(5))
         limits.delayFactor = Self.localDelayScale
@@ -84,7 +84,7 @@ struct ProviderAccount: Sendable {
     let configuration: APNSConfiguration
     let environment: PushEnvironment
     let limits: CourierLimits
-    /// The factor for pauses: 1 for Apple's service, less for a local one.
+    /// The factor for pauses: 1 for Apple's service, smaller for a local one.
     let delayScale: Double
 
     func transport(metrics: PrometheusMetrics?, logger: Logger) throws -> APNSTransport {
@@ -112,7 +112,7 @@ struct ProviderKeyName {
             case .malformedKey, .malformedTrustRoots, .tls: found = ""
             }
             throw Failure.input(
-                "\(file) is not a .p8 key (a P-256 private key in PEM) from Apple's developer account\(found)")
+                "\(file) is not a .p8 key (a P-256 private key in PEM) from an Apple developer account\(found)")
         }
     }
 }

@@ -13,7 +13,7 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send", abstract: "Seal content for devices, enqueue it, and deliver what is due.",
         discussion: """
             Each device shows the message once. If this command is killed, `sealedpush work` delivers the rest. With --id, \
-            it isn't enqueued twice within 30 days.
+            the message isn't enqueued twice within 30 days.
 
             Example: sealedpush send a.json --all --from news --topic app.id --apns APNs
             Exit status: 0 done, 64 usage, 65 input, 69 clock, 74 file, 75 waiting, 77 key.
@@ -117,10 +117,10 @@ struct SendCommand: AsyncParsableCommand {
             guard count > 0 else { throw Failure(error) }
             let way =
                 id == nil
-                ? "it has no --id, so these devices get it twice if you send it again"
+                ? "it has no --id, so these devices would get it twice if you send it again"
                 : "send it again with the same --id"
             throw Failure(error).saying(
-                after: ". It is enqueued for \(count.grouped) devices, but not for the others; \(way)")
+                after: ". The message is enqueued for \(count.grouped) devices, but not for the others; \(way)")
         }
     }
 }
@@ -137,7 +137,7 @@ struct RecipientOptions: ParsableArguments {
 
     func validate() throws {
         guard [device != nil, user != nil, all].count(where: { $0 }) == 1
-        else { throw ValidationError("Give one of --device, --user, and --all.") }
+        else { throw ValidationError("Use one of --device, --user, and --all.") }
     }
 
     var audience: Audience { device.map { .device($0) } ?? user.map { .user($0) } ?? .everyone }

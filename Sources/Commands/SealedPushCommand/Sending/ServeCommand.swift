@@ -90,7 +90,7 @@ struct ServeCommand: AsyncParsableCommand {
         } catch { throw listening.failure(error) }
     }
 
-    /// Reads the sender's keys. Retired keys count for receipts for 8 more days: receipts are valid for 7, plus one for clocks.
+    /// Reads the sender's keys. Retired keys count for receipts for 8 more days: receipts are valid for 7, plus one for clock skew.
     private func sender(_ keys: Keyring) throws -> SenderKeys {
         let sealer = try sealing.sealer(from: from, keys, keyring)
         let recent = try keys.senderKeys(named: from, retiredWithin: 8 * 86_400)
@@ -133,9 +133,9 @@ struct ServeCommand: AsyncParsableCommand {
             let way: String
             switch error as? KeyringError {
             // The keyring was read, but has no usable key: revoked, erased, or removed, or a new one beside a revoked one.
-            case .notUsable, .notFound, .noSecret, .wrongKind: way = "a SIGHUP loads a usable key"
+            case .notUsable, .notFound, .noSecret, .wrongKind: way = "fix the key, then send SIGHUP to reload it"
             // The keyring was sealed again, as after a theft. Don't seal with a key whose state can't be checked.
-            case .wrongSecret, .needsSecret: way = "a restart with the keyring's new secret"
+            case .wrongSecret, .needsSecret: way = "restart with the keyring's new secret"
             default:
                 // The keys may have been revoked. A damaged or busy file doesn't end the service, but /readyz reports that it
                 // isn't ready.
@@ -144,7 +144,7 @@ struct ServeCommand: AsyncParsableCommand {
             }
             server.withdrawSender()
             Failure.report(
-                "sealing is disabled and all logins are refused until \(way): \(Failure.words(of: error))")
+                "sealing is disabled and all logins are refused; \(way): \(Failure.words(of: error))")
         }
     }
 }
@@ -162,13 +162,13 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`).")) var senderSet: String?
 
-    @Option(help: .value("name", "The service its logins are for. (default: the topic)")) var service: String?
+    @Option(help: .value("name", "The service name in logins. (default: the topic)")) var service: String?
 
-    @Flag(help: "Print one JSON object once it is listening.") var json = false
+    @Flag(help: "Print one JSON object once the server is listening.") var json = false
 
     func validate() throws {
         guard tls.map({ $0.split(separator: ",").count == 2 }) ?? true
-        else { throw ValidationError("--tls takes two files: CHAIN,KEY.") }
+        else { throw ValidationError("--tls must be two files: CHAIN,KEY.") }
     }
 
     func tokens() throws -> BearerTokens? {
@@ -176,7 +176,7 @@ struct ListeningOptions: ParsableArguments {
         var bytes = try SecretFile.read(tokenFile, limit: 4_096)
         defer { wipeSecret(&bytes) }
         do throws(TokenError) { return try BearerTokens(parsing: bytes) } catch {
-            throw Failure.input("\(tokenFile) doesn't hold a valid token: \(error)")
+            throw Failure.input("\(tokenFile) doesn't contain a valid token: \(error)")
         }
     }
 
@@ -187,7 +187,7 @@ struct ListeningOptions: ParsableArguments {
             let set = try SenderSet(parsing: text.trimmingCharacters(in: .whitespacesAndNewlines))
             guard set.topic == topic else { throw .otherTopic }
             return set
-        } catch { throw Failure.input("\(senderSet) doesn't hold a valid sender set for \(topic): \(error)") }
+        } catch { throw Failure.input("\(senderSet) doesn't contain a valid sender set for \(topic): \(error)") }
     }
 
     func certificate() throws -> ServerCertificate? {

@@ -14,7 +14,7 @@ struct WorkCommand: AsyncParsableCommand {
         commandName: "work", abstract: "Deliver the outbox's waiting pushes until stopped.",
         usage: "sealedpush work [<options>]",
         discussion: """
-            Several instances can share an outbox. If one is killed, no message is lost, and no device shows one twice. \
+            Several instances can share an outbox. If one is killed, no message is lost, and no device shows a message twice. \
             Ctrl-C and SIGTERM wait for requests in transit.
 
             Examples:
@@ -61,7 +61,7 @@ struct DeliveryRun {
     let logger: Logger
     let goal: Courier.Goal
     let interrupt: Interrupt
-    /// The time without an accepted push after which the run gives up.
+    /// How long the run continues without an accepted push before it gives up.
     var patience: Duration?
     var observation: Observation?
 
@@ -125,7 +125,7 @@ struct DeliveryRun {
     /// Returns the progress line for when pushes are waiting, but none are being sent.
     private static func line(_ status: OutboxStatus, _ report: CourierReport) -> String {
         var text = "\(status.waitingCount.grouped) waiting"
-        if let due = status.nextDue, due > .now() { text += ", the next until \(TimeText.minute(due))" }
+        if let due = status.nextDue, due > .now() { text += ", the next due at \(TimeText.minute(due))" }
         if let failure = report.latestFailure { text += "; latest failure: \(failure)" }
         return text
     }
@@ -145,7 +145,7 @@ struct DeliveryRun {
 /// The results of a delivery, as text and as JSON.
 struct DeliverySummary {
     let result: DeliveryRun.Result
-    /// The outbox afterwards.
+    /// The outbox's status after the delivery.
     let status: OutboxStatus
 
     private var report: CourierReport { result.report }

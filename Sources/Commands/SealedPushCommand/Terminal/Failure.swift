@@ -38,19 +38,19 @@ extension Failure {
             switch error {
             case .unknownDevice, .unknownUser: "; `sealedpush device list` shows the registered devices and users"
             case .otherUser:
-                "; if another person is logged in on that device now, give the previous user with --moving-from (see `sealedpush device list`)"
+                "; if another person is logged in on that device now, specify the previous user with --moving-from (see `sealedpush device list`)"
             case .otherEnrollment(let name):
-                "; if its app made a new one, confirm that with the person, then run `sealedpush device remove \(name)` and enroll it again"
+                "; if its app made a new one, confirm that with the user, then run `sealedpush device remove \(name)` and enroll it again"
             case .enrolledElsewhere:
-                "; if the device changed hands, find it in `sealedpush device list` and remove it, or give the previous user with --moving-from"
+                "; if the device changed hands, find it in `sealedpush device list` and remove it, or specify the previous user with --moving-from"
             case .seal(let error): Self.hint(error)
-            case .keyUsedForOthers: "; give this message a different --id"
+            case .keyUsedForOthers: "; use a different --id for this message"
             case .otherSchema:
-                "; list its devices with `device list --full --json` of that version, and register them in a new one with `device enroll --list -`"
-            case .keyText: "; `sealedpush device enroll --outbox-key FILE` makes one for a new outbox"
-            case .keyNeeded: "; give its file with --outbox-key"
+                "; list its devices with that version's `device list --full --json`, and register them in a new outbox with `device enroll --list -`"
+            case .keyText: "; `sealedpush device enroll --outbox-key FILE` creates one for a new outbox"
+            case .keyNeeded: "; specify its file with --outbox-key"
             case .otherKey:
-                "; find out who changed it before you trust its rows; an outbox can have a key only from its first row on"
+                "; find out who changed it before you trust its rows; an outbox can get a key only while it is empty"
             case .forged: "; run `sealedpush device remove` and let the device enroll again"
             case .diskFull: "; free some space first"
             default: ""
@@ -74,7 +74,7 @@ extension Failure {
     init(serving error: ServingError, at option: String = "--listen") {
         switch error {
         case .needsTLS: self = .usage("\(error); use --tls CHAIN,KEY")
-        case .needsTokens: self = .usage("\(error); give a file with --token-file")
+        case .needsTokens: self = .usage("\(error); specify a file with --token-file")
         case .badCertificate: self = .input("--tls: \(error)")
         case .notBound: self = .file("\(option): \(error)")
         }
@@ -83,7 +83,7 @@ extension Failure {
     private static func hint(_ error: SealError) -> String {
         switch error {
         case .tooLarge: "; use --fit truncate to cut the body, or `sealedpush seal --overflow` to move it into a file"
-        case .notHybrid: "; hybrid keys start with pushpq1, and an app makes them if its keyPolicy is .hybrid"
+        case .notHybrid: "; hybrid keys start with pushpq1, and an app creates them if its keyPolicy is .hybrid"
         case .expiresTooLate: "; use an earlier \"expires\", or leave it out"
         case .content, .otherTopic, .anonymousWithdrawal, .anonymousToHybrid: ""
         }

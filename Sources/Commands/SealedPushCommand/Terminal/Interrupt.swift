@@ -75,7 +75,7 @@ final class Interrupt: @unchecked Sendable {
         await calling(sleep.cancel) { await sleep.value }
     }
 
-    /// Ends the program's other parts in the same way as a signal does, after one part has ended by itself.
+    /// Ends the program's other parts as a signal would, after one part has ended on its own.
     func fire() { for handler in Self.handlers(of: state) ?? [] { handler() } }
 
     /// Returns the handlers to call, or nil if a signal has already been handled.

@@ -17,10 +17,10 @@ struct KeyringOptions: ParsableArguments {
     @Option(help: .value("file", "Key or passphrase; - for stdin. Or SEALED_PUSH_KEY.")) var unlock: String?
 
     func validate() throws {
-        guard !keyring.isEmpty else { throw ValidationError("--keyring is empty; give the keyring's folder.") }
+        guard !keyring.isEmpty else { throw ValidationError("--keyring is empty; specify the keyring's folder.") }
     }
 
-    /// Returns the keyring, which must exist, for a command that the audit log records by this name.
+    /// Returns the keyring, which must exist, for a command that the audit log records under this name.
     func keys(_ command: String) throws -> Keyring {
         try Self.mustBeThere(keyring)
         return try newKeys(command)
@@ -28,7 +28,7 @@ struct KeyringOptions: ParsableArguments {
 
     static func mustBeThere(_ folder: String) throws {
         guard FileManager.default.fileExists(atPath: folder)
-        else { throw Failure.file("there is no keyring at \(folder); give its folder with --keyring") }
+        else { throw Failure.file("there is no keyring at \(folder); specify its folder with --keyring") }
     }
 
     /// Prepares to choose a key by its name: fails if the keyring is missing, and warns if it isn't sealed.
@@ -42,7 +42,7 @@ struct KeyringOptions: ParsableArguments {
         Keyring(folder: URL(filePath: keyring), unlocking: try unlocking(), expecting: .ofUser(), command: command)
     }
 
-    /// Returns the keyring for sealing it again. If it isn't sealed, the environment's key is ignored: it may be the next one.
+    /// Returns the keyring for sealing it again. If it isn't sealed, the environment's key is ignored: it may be the new one.
     func keysToSeal(_ command: String) throws -> Keyring {
         let plain = Keyring(folder: URL(filePath: keyring), expecting: .ofUser(isRequired: false), command: command)
         return try unlock != nil || plain.sealKind() != nil ? newKeys(command) : plain
@@ -63,7 +63,7 @@ struct KeyringOptions: ParsableArguments {
         guard try keys.sealKind() == nil, Self.hasWarned.withLock({ !$0 }) else { return }
         Self.hasWarned.withLock { $0 = true }
         Failure.report(
-            "warning: \(keyring) is not sealed: its secrets are in the clear, and anyone who can write to it chooses the keys; `sealedpush keys passphrase` seals it"
+            "warning: \(keyring) is not sealed: its secrets are in the clear, and anyone who can write to it can replace keys; use `sealedpush keys passphrase` to seal it"
         )
     }
 

@@ -54,11 +54,11 @@ enum Input {
             bytes = try DurableFiles.read(
                 URL(filePath: file == "-" ? "/dev/stdin" : file), limit: limit + 1, anyKind: true)
         } catch { throw Failure.file("\(file): \(error.message)") }
-        guard bytes.count <= limit else { throw Failure.input("\(file) has more than \(limit) bytes") }
+        guard bytes.count <= limit else { throw Failure.input("\(file) is larger than \(limit) bytes") }
         return bytes
     }
 
-    /// Returns the envelope from a payload, or from a file that holds only an envelope's text.
+    /// Returns the envelope from a payload, or from a file that contains only an envelope's text.
     static func envelope(
         _ bytes: [UInt8], from file: String
     ) throws -> (envelope: Envelope, payload: (members: [String: JSONValue], byteCount: Int)?) {
@@ -82,7 +82,7 @@ enum Input {
     static let maximumPayloadFileByteCount = 65_536
 }
 
-/// Progress messages on standard error, from two seconds on: one changing line at a terminal, or otherwise an occasional line.
+/// Progress messages on standard error after two seconds: on a terminal, one updating line; otherwise, an occasional line.
 final class Progress: Sendable {
     private let start = ContinuousClock.now
     private let isTerminal = isatty(2) == 1
@@ -121,7 +121,7 @@ extension Int {
 }
 
 extension TerminalText {
-    /// Whether a descriptor is a color terminal, and `NO_COLOR` is absent or empty (no-color.org).
+    /// Whether a descriptor is a color terminal, and `NO_COLOR` is unset or empty (no-color.org).
     static func hasColor(_ descriptor: Int32) -> Bool {
         let environment = ProcessInfo.processInfo.environment
         let knowsColors = !["", "dumb"].contains(environment["TERM"] ?? "")

@@ -3,7 +3,7 @@ internal import Foundation
 internal import PushCore
 internal import PushKeyring
 
-/// Prompts for the person at the terminal, through /dev/tty, so that scripts keep standard input and output for themselves.
+/// Prompts for the person at the terminal, through /dev/tty, so that standard input and output stay free for scripts.
 enum Prompt {
     /// Asks for a passphrase without echoing it, and for a new one twice. Returns nil if there is no terminal.
     static func passphrase(_ question: String, isNew: Bool = false) throws -> Passphrase? {
@@ -21,7 +21,7 @@ enum Prompt {
     static func confirm(_ warning: String, isConfirmed: Bool) throws {
         guard !isConfirmed else { return }
         guard let terminal = Terminal()
-        else { throw Failure.usage("\(warning) There is no terminal to ask on; use --yes to continue.") }
+        else { throw Failure.usage("\(warning) There is no terminal for a prompt; use --yes to continue.") }
         guard terminal.ask("\(warning)\nType yes to continue: ", until: nil) == Array("yes".utf8)
         else { throw Failure.usage("nothing was changed") }
     }
@@ -160,7 +160,7 @@ final class CaughtSignals {
         var own = sigset_t()
         sigemptyset(&own)
         sigaddset(&own, number)
-        // It may be blocked on a thread of a pool.
+        // It may be blocked on a pool thread.
         pthread_sigmask(SIG_UNBLOCK, &own, nil)
         raise(number)
     }

@@ -14,9 +14,9 @@ enum Secrets {
             return .key(try SecretFile.keyringKey(bytes, from: file))
         }
         let line = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
-        guard bytes[line...].count <= 1 else { throw Failure.input("\(file) has more than one line") }
+        guard bytes[line...].count <= 1 else { throw Failure.input("\(file) contains more than one line") }
         guard let passphrase = Passphrase(bytes)
-        else { throw Failure.input("\(file) doesn't hold a passphrase of 1 to 1,024 bytes") }
+        else { throw Failure.input("\(file) doesn't contain a passphrase of 1 to 1,024 bytes") }
         return .passphrase(passphrase)
     }
 
@@ -28,7 +28,7 @@ enum Secrets {
     static func newSecret(file: String?, option: String, question: String, for sealed: String) throws -> KeyringSecret {
         guard let file else {
             guard let passphrase = try Prompt.passphrase(question, isNew: true)
-            else { throw Failure.usage("there is no terminal to ask on; give a file with \(option)") }
+            else { throw Failure.usage("there is no terminal for a prompt; specify a file with \(option)") }
             return checked(.passphrase(passphrase))
         }
         guard file == "-" || FileManager.default.fileExists(atPath: file) else {
@@ -38,7 +38,7 @@ enum Secrets {
                 defer { wipeSecret(&bytes) }
                 try makeFile(file, bytes)
             }
-            Failure.report("made \(file); without it, \(sealed) can't be opened")
+            Failure.report("created \(file); without it, \(sealed) can't be opened")
             return .key(key)
         }
         return checked(try secret(file: file))
@@ -78,9 +78,9 @@ enum Secrecy {
     /// Takes these measures. Call it first. For debugging, `SWIFT_BACKTRACE=enable=yes` turns all of them off.
     ///
     /// - Swift's crash report prints registers and the memory they point to, which would end up in a service's journal.
-    ///   So the signals get their default actions back.
-    /// - There is no core file (setrlimit(2)). On Linux, the process is also not "dumpable": that holds even if cores go to a
-    ///   program (core(5)), and keeps other processes of the user out of its memory (ptrace(2), PR_SET_DUMPABLE in prctl(2)).
+    ///   So the signals' default actions are restored.
+    /// - There is no core file (setrlimit(2)). On Linux, the process is also not "dumpable", even if cores are piped to a
+    ///   program (core(5)), so the user's other processes can't read its memory (ptrace(2), PR_SET_DUMPABLE in prctl(2)).
     static func begin() {
         if let wanted = getenv("SWIFT_BACKTRACE"), strstr(wanted, "enable=yes") != nil { return }
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV] { _ = signal(number, SIG_DFL) }
@@ -96,7 +96,7 @@ enum Secrecy {
 
     #if !canImport(Darwin)
         private typealias ProcessControl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
-        /// Swift can't call C functions with variable arguments.
+        /// Swift can't call variadic C functions.
         private static let prctl = dlsym(nil, "prctl").map { unsafeBitCast($0, to: ProcessControl.self) }
     #endif
 }

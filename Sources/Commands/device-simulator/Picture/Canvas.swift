@@ -151,6 +151,6 @@ final class TextBlock {
         pango_cairo_show_layout(canvas.context, layout)
     }
 
-    /// The fonts, of which the first that is installed is used.
+    /// The fonts in order of preference; the first one installed is used.
     private static let families = "SF Pro Text,Inter,Helvetica Neue,Noto Sans,DejaVu Sans,sans-serif"
 }

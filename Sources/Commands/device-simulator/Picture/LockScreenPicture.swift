@@ -178,7 +178,7 @@ enum PictureText {
         return String(scalars)
     }
 
-    /// Four lines on a phone have about 200.
+    /// Four lines on a phone hold about 200.
     private static let maximumScalarCount = 1_500
 }
 
