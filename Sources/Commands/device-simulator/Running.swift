@@ -8,8 +8,8 @@ internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs
 
-/// Runs a command until SIGINT or SIGTERM. `work` receives a function that waits for one of them. An error that `work` throws
-/// becomes a message and an exit status.
+/// Runs a command until SIGINT or SIGTERM. `work` receives a function that waits for one of them. An error that `work`
+/// throws becomes a message and an exit status.
 func runUntilDone(_ work: @escaping @Sendable (_ ended: @escaping @Sendable () async -> Void) async throws -> Void)
     throws
 {

@@ -45,7 +45,7 @@ struct AttachmentStore {
 
     /// Removes the files of a notification that is no longer on the screen.
     func remove(_ identifier: String) {
-        // Most devices have no such folder, but many notifications.
+        // Most devices have many notifications, but no such folder.
         guard access(folder.path(percentEncoded: false), F_OK) == 0 else { return }
         removeAll(beginning: Self.prefix(identifier), except: nil)
     }

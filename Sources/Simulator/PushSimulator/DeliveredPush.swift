@@ -12,7 +12,7 @@ package struct DeliveredPush: Sendable {
     package let reason: String?
     /// An explanation if the outcome wasn't the extension's decision.
     package let note: String?
-    /// Further mistakes of the extension, such as an invalid attachment or calling its handler twice.
+    /// Other mistakes by the extension, such as an invalid attachment or calling its handler twice.
     package var remarks: [String] = []
     /// Whether it replaced a notification with the same identifier.
     package var isReplacement = false
@@ -66,7 +66,7 @@ package struct DeliveredPush: Sendable {
         removed = silent?.removed ?? []
     }
 
-    /// Creates a result from the extension's content after its attachments were checked and taken.
+    /// Creates a result from the extension's content after its attachments have been checked and taken.
     init(showing content: ShownNotification, remarks: [String]) {
         let members = content.sealedPush
         switch members?["outcome"] as? String {
@@ -110,7 +110,7 @@ extension ShownNotification {
     var userInfoObject: [String: Any] { (try? JSONSerialization.jsonObject(with: userInfo)) as? [String: Any] ?? [:] }
 
     fileprivate var sealedPush: [String: Any]? {
-        // Specification 6.7: if the user info has any other member, the claim came with the push itself.
+        // Specification 6.7: if the user info contains any other member, the claim came with the push itself.
         let userInfo = userInfoObject
         return userInfo.count == 1 ? userInfo["sealed-push"] as? [String: Any] : nil
     }

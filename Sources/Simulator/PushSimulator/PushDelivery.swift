@@ -63,7 +63,7 @@ package struct PushDelivery: Sendable {
         try FileManager.default.createDirectory(at: unfinished, withIntermediateDirectories: true)
         let ledger = FileLedger(inContainer: unfinished)
         try ledger.begin(floor: Timestamp(clamping: keyCreated - 1), asksForNewKey: false)
-        // Fails if another process was faster; its container will do just as well.
+        // Fails if another process was faster; that process's container works just as well.
         _ = rename(unfinished.path(percentEncoded: false), container.path(percentEncoded: false))
     }
 
@@ -116,7 +116,7 @@ package struct PushDelivery: Sendable {
         return delivered
     }
 
-    /// Returns the result of the app's opening a background push.
+    /// Has the app open a background push, and returns the result.
     private func opened(byAppFrom field: String) -> DeliveredPush {
         let done = DispatchSemaphore(value: 0)
         let problem = Locked<String?>("the app's own configuration isn't known")
@@ -166,7 +166,7 @@ package struct PushDelivery: Sendable {
         return delivered
     }
 
-    /// Ends the extension's process after it has cleaned up. Returns the mistakes it made after its answers.
+    /// Ends the extension's process after it has cleaned up. Returns the mistakes that it made after its answers.
     package func end() -> [String] { if case .process(_, let session) = host { session.end() } else { [] } }
 
     /// Expands a notification that is shown. Returns nil if the extension doesn't run in its own process.

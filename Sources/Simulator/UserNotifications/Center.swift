@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The notifications of this process, kept in memory (Apple, UNUserNotificationCenter). It has what an app's own calls
+/// The notifications of this process, kept in memory (Apple, UNUserNotificationCenter). It provides what an app's calls
 /// need to compile and run here.
 ///
 /// A lock guards the state. A request is delivered immediately, and authorization is always granted.

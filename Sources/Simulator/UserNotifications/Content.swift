@@ -2,7 +2,7 @@ public import Foundation
 
 /// The immutable content of a notification (Apple, UNNotificationContent).
 ///
-/// Its properties are those of ``ContentValues``, with the names that Apple gives them. Two contents with the same
+/// Its properties are those of ``ContentValues``, with the names that Apple gives them. Two content objects with the same
 /// values are equal, even if one of them is mutable.
 @dynamicMemberLookup
 public class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {

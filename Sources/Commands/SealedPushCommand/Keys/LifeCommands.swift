@@ -247,7 +247,7 @@ struct LifeOptions: ParsableArguments {
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    /// Looks up the keyring, the entry, and the key ID, and fails if one doesn't exist. Call it before asking for confirmation.
+    /// Looks up the keyring, the entry, and the key ID; fails if one doesn't exist. Call it before asking for confirmation.
     func chosen(_ command: String) throws -> (Keyring, KeyringEntry, KeyID?) {
         let keys = try keyring.keys(command)
         let entry = try keys.entry(named: name)

@@ -90,7 +90,7 @@ struct ServeCommand: AsyncParsableCommand {
         } catch { throw listening.failure(error) }
     }
 
-    /// Reads the sender's keys. Retired keys count for receipts for 8 more days: receipts are valid for 7, plus one for clock skew.
+    /// Reads the sender's keys. Retired keys count for receipts for 8 more days: receipts last 7, plus one for clock skew.
     private func sender(_ keys: Keyring) throws -> SenderKeys {
         let sealer = try sealing.sealer(from: from, keys, keyring)
         let recent = try keys.senderKeys(named: from, retiredWithin: 8 * 86_400)

@@ -273,14 +273,14 @@ struct ExtensionSetting: Codable, Sendable {
     var device: SimulatedDevice
     /// The configuration of the simulator's own extension; an app's extension has its own.
     var standard: StandardConfiguration?
-    /// The process's memory limit, in bytes; nil if it isn't told.
+    /// The process's memory limit, in bytes; nil to withhold it from the process.
     var memoryLimit: Int?
 }
 
 /// A report from an extension's process to the simulator: one JSON object per line, on its original standard output.
 enum ExtensionReport: Codable {
     /// The content passed to the handler, the process's own memory at that moment, and the number of the call.
-    /// A second call is a mistake of the extension.
+    /// A second call is a mistake by the extension.
     case answer(number: Int, content: ShownNotification, callNumber: Int, memoryByteCount: Int)
     /// The handler was called, `didReceive` has returned, and all cleanup is done.
     case settled(number: Int)

@@ -8,7 +8,7 @@ package struct ExtensionRules: Sendable {
     /// process is killed because it "used its runtime in starting up". A process that is already running has no startup
     /// time to count.
     package var timeLimit: Duration
-    /// The limit of the extension's own memory, anonymous and resident, in bytes.
+    /// The limit on the extension's own memory, anonymous and resident, in bytes.
     ///
     /// Apple doesn't document it. Crash reports of several apps mention 24 MB (nextcloud/talk-ios 1223); older devices
     /// had 12 (vector-im/element-ios 3868).
@@ -18,7 +18,7 @@ package struct ExtensionRules: Sendable {
     /// Whether iOS kills each process while it starts, before `didReceive`, as it does when memory is low.
     package var killsAtStart: Bool
 
-    /// The time for which an idle process is kept. iOS's own time isn't known, and it varies.
+    /// How long an idle process is kept. iOS's actual time isn't known, and it varies.
     package var idleTime = Duration.seconds(10)
 
     package init(
@@ -31,9 +31,9 @@ package struct ExtensionRules: Sendable {
         self.killsAtStart = killsAtStart
     }
 
-    /// The time between telling an extension that its time is up and killing it. iOS's own time isn't known.
+    /// The time between telling an extension that its time is up and killing it. iOS's actual time isn't known.
     package static let grace = Duration.seconds(1)
-    /// The time a process gets to clean up after its answer.
+    /// How long a process has to clean up after its answer.
     static let tidyTime = Duration.milliseconds(500)
 }
 
@@ -55,14 +55,14 @@ struct ExtensionResult: Sendable {
     var ending: Ending
     /// The time until the answer, or until it became clear that there would be none.
     var elapsed: Duration
-    /// The process's own peak memory during this request, in bytes; nil if it has no process of its own.
+    /// The process's own peak memory during this request, in bytes; nil if it has no separate process.
     var peakMemoryByteCount: Int?
     var remarks: [String] = []
 
     enum Ending: Equatable, Sendable {
         case returned(ShownNotification)
         case expanded(ShownExpansion)
-        /// The process exited, or was ended by a signal, before it called the handler; the text says how.
+        /// The process exited, or was ended by a signal, before it called the handler; the text describes how.
         case ended(String)
         /// The handler wasn't called in time, and the process was killed.
         case timedOut

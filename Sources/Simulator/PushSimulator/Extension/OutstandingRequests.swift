@@ -71,7 +71,7 @@ struct OutstandingRequests {
     struct Demand: Equatable {
         /// Whether to tell the extension that its time is up.
         var expires = false
-        /// Whether to kill the process, because it was told and hasn't answered.
+        /// Whether to kill the process, because it was told but hasn't answered.
         var kills = false
     }
 

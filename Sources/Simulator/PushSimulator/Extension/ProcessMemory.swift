@@ -18,7 +18,7 @@ final class ProcessMemory {
     struct Sample {
         /// The current size, in bytes.
         var own: Int
-        /// The size, in bytes, that it certainly reached at some time, even if no sample was taken then.
+        /// A size, in bytes, that the process is known to have reached, even if no sample was taken then.
         var past: Int
     }
 

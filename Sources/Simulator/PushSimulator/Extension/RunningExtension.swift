@@ -123,7 +123,7 @@ final class RunningExtension: Sendable {
 
     var lateRemarks: [String] { state.withLock { $0.requests.lateRemarks } }
 
-    /// Submits a request. Returns nil if the process doesn't accept any more.
+    /// Submits a request. Returns nil if the process no longer accepts any.
     ///
     /// - Parameter command: Returns the command for the request's number.
     func submit(_ identifier: String, _ command: (Int) -> ExtensionCommand) -> ExtensionTicket? {
@@ -170,7 +170,7 @@ extension RunningExtension {
             let (isBusy, hasOutgoing) = state.withLock { (!$0.requests.isEmpty, !$0.outgoing.isEmpty) }
             pipes.wait(milliseconds: hadEnded ? 0 : isBusy ? 1 : 2, forWriting: hasOutgoing)
             let output = read(pipes)
-            // Sample after reading its output, which covers the memory it used for that, but check before using the
+            // Sample after reading the output, to include the memory used to produce it, but check before using the
             // output: iOS wouldn't have seen it either.
             if isBusy, let sample = memory?.sample(), exceeds(sample) {
                 end = .killed(.overMemory)
@@ -192,7 +192,7 @@ extension RunningExtension {
         finish(end ?? .byItself, wasTold: closedInputAt != nil, pipes)
     }
 
-    /// Whether its memory exceeds, or has exceeded, the limit.
+    /// Whether the process's memory exceeds, or has exceeded, the limit.
     private func exceeds(_ sample: ProcessMemory.Sample) -> Bool {
         state.withLock { $0.requests.note(memory: sample.own) }
         guard ProcessMemory.isMeaningful else { return false }

@@ -18,7 +18,7 @@ package struct CurlFetching: Fetching {
 
 /// One request and its response, using libcurl. Its memory use doesn't depend on what the server sends.
 ///
-/// Foundation on Linux crashes on responses that are merely odd, and buffers data that nobody has read yet, so the
+/// Foundation on Linux crashes on responses that are merely odd, and buffers data that hasn't been read yet, so the
 /// simulator uses libcurl instead (Docs/Decisions/0023-downloads.md).
 private final class CurlTransfer: @unchecked Sendable {
     // Only the thread that runs the transfer uses this state, except for `isCancelled`.
@@ -76,7 +76,7 @@ private final class CurlTransfer: @unchecked Sendable {
         let result = try perform(multi)
         if let refusal { throw refusal }
         // libcurl also reports success if the head is incomplete or malformed, but only a complete head is a response. If
-        // nothing but the head was wanted, the callback ended the transfer, which shows as a write error.
+        // only the head was wanted, the callback ended the transfer, which shows as a write error.
         guard isInBody, result == CURLE_OK || result == CURLE_WRITE_ERROR else { throw .network }
         return head
     }
@@ -181,7 +181,7 @@ private final class CurlTransfer: @unchecked Sendable {
     }
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-    /// The time without data, in seconds, after which a transfer fails.
+    /// How long a transfer may go without data before it fails, in seconds.
     private static let idleSeconds = 10
     /// The limit for all heads together. Each line counts as at least 32 bytes.
     private static let maximumHeaderByteCount = 32_768

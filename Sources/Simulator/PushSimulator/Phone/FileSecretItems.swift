@@ -4,9 +4,9 @@ package import PushService
 
 /// A simulated phone's keychain: a folder with a file for each item, readable only by its owner.
 ///
-/// Each file is written atomically, even across a crash, and is named after a hash of its item's account. It holds the
+/// Each file is written atomically, even across a crash, and is named after a hash of its item's account. It contains the
 /// account and the attributes, one line each, followed by the secret **in the clear**. Only the file's mode protects
-/// it; there is no hardware as in a phone. Safe to use from several threads and processes; writers take turns.
+/// it; there is no secure hardware, as in a phone. Safe across threads and processes; writers take turns.
 package struct FileSecretItems: SecretItems {
     private let folder: URL
     private let isLocked: Bool
@@ -129,7 +129,7 @@ package struct FileSecretItems: SecretItems {
         guard !isLocked else { throw .locked }
         try Self.call { () throws(DurableFiles.Failure) in try FileProtection.fromFirstUnlock.ensureFolder(folder) }
         try whileLocked(LOCK_EX, O_RDWR | O_CREAT) { () throws(SecretItemError) in
-            // A process that was killed may have left a secret behind.
+            // A killed process may have left a secret behind.
             DurableFiles.removeUnfinished(in: folder, untouchedFor: 60)
             try body()
         }
@@ -159,6 +159,6 @@ package struct FileSecretItems: SecretItems {
     private static let prefix = "item."
     private static let mode: UInt16 = 0o600
     private static let newline = UInt8(ascii: "\n")
-    /// Larger than the longest account, 4,096 bytes of attributes, and the longest secret together.
+    /// Larger than the longest account, 4,096 bytes of attributes, and the longest secret combined.
     private static let maximumByteCount = 73_728
 }

@@ -4,7 +4,7 @@ package import SealedPush
 
 /// A simulated phone: one folder with its keychain and the data that its app and extension share.
 package struct SimulatedDevice: Codable, Sendable {
-    /// The folder that stands for every app group. It contains the keychain, whose files hold secrets in the clear.
+    /// The folder that stands for every app group. It contains the keychain, whose files contain secrets in the clear.
     package var container: URL
     /// Whether the phone hasn't been unlocked since it started, so that the keychain can't be read.
     package var isLocked: Bool
@@ -14,7 +14,7 @@ package struct SimulatedDevice: Codable, Sendable {
         self.isLocked = isLocked
     }
 
-    /// The extension's own temporary folder, which keeps its files.
+    /// The extension's temporary folder, whose files are kept.
     package var temporaryFolder: URL { container.absoluteURL.appending(path: "tmp", directoryHint: .isDirectory) }
 
     var processEnvironment: [String: String] {
@@ -49,7 +49,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// Whether an authenticated message was opened with this key, so that the app may confirm it.
+    /// Whether an authenticated message has been opened with this key, so that the app may confirm it.
     package func hasOpened(under recipient: DevicePublicKey) -> Bool {
         let root = container.appending(path: SharedContainer.subfolderName)
         return ConfirmationMarkers(in: root).time(of: recipient, at: .now()) != nil
@@ -63,7 +63,7 @@ extension SimulatedDevice {
                 safeDefault: "never shown", allowsAnonymous: false))
     }
 
-    /// Accepts a sender set as the app did while it was in force. The extension checks whether its authority is pinned.
+    /// Accepts a sender set as the app did while the set was valid. The extension checks whether its authority is pinned.
     package func take(_ set: SenderSet) throws(DeviceError) {
         do throws(DeviceError) {
             _ = try app(for: set.topic, pinning: [set.authority])?.accept(

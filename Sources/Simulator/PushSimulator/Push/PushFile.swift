@@ -19,7 +19,7 @@ package struct PushFile {
     /// The largest payload that APNs accepts. Source: Apple, "Sending notification requests to APNs".
     package static let maximumPayloadByteCount = PayloadLimit.byteCount
 
-    /// Reads a file's bytes: one JSON object of at most 64 KiB, whose payload has at most 4,096 bytes without white
+    /// Reads a file's bytes: one JSON object of at most 64 KiB, whose payload is at most 4,096 bytes without white
     /// space.
     package init(parsing bytes: Data) throws(PushFileError) {
         guard bytes.count <= Self.maximumFileByteCount else { throw .tooLarge(byteCount: bytes.count) }
@@ -47,7 +47,7 @@ package enum PushFileError: Error, Equatable, Sendable, CustomStringConvertible 
         switch self {
         case .notJSON(let fault): "not a push, because it isn't a single JSON object: \(fault)"
         case .tooLarge(let count):
-            "the push has \(count) bytes; APNs accepts at most \(PushFile.maximumPayloadByteCount)"
+            "the push is \(count) bytes; APNs accepts at most \(PushFile.maximumPayloadByteCount)"
         }
     }
 }
@@ -82,7 +82,7 @@ extension PushFile {
     /// - Parameter pushType: The value of `apns-push-type`.
     func shownUnchanged(pushType: String) -> DeliveredPush? {
         guard pushType == "alert" else {
-            return DeliveredPush(notShownBecause: "a push of type \(pushType) shows no alert")
+            return DeliveredPush(notShownBecause: "a push of type \(pushType) doesn't show an alert")
         }
         switch startFault {
         case .noAlert, .background:

@@ -28,7 +28,7 @@ package struct DeviceScreen: Sendable {
         notifications.insert(Entry(identifier: identifier, shown: shown), at: 0)
     }
 
-    /// The notifications grouped by conversation, starting with the group that has the newest one.
+    /// The notifications grouped by conversation, starting with the group that contains the newest one.
     ///
     /// Source: Apple, `UNNotificationContent.threadIdentifier`.
     package var groups: [Group] {

@@ -57,7 +57,7 @@ package enum LockScreen {
     private static let width = 34
 }
 
-/// The number of columns that text takes in a terminal. Emoji and East Asian wide characters take two.
+/// The number of columns that text occupies in a terminal. Emoji and East Asian wide characters take two.
 private enum TextWidth {
     static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
 

@@ -17,7 +17,7 @@ package struct ShownNotification: Codable, Equatable, Sendable {
     package var targetContent: String?
     /// The attachments in order, stored in the device's own data store.
     package var attachments: [ShownAttachment]
-    /// The sender's picture that the extension gave the system; empty for a person without one, nil without a person.
+    /// The sender's picture that the extension gave the system; empty if the person has none, nil if there is no person.
     package var avatar: Data?
     /// The identifiers of notifications that the extension removed.
     package var removed: [String]?
@@ -28,7 +28,7 @@ package struct ShownNotification: Codable, Equatable, Sendable {
 
     package var hasText: Bool { !texts.isEmpty }
 
-    /// Whether it's empty in the sense of the filtering entitlement: no text, no sound, no attachment.
+    /// Whether the notification is empty, as the filtering entitlement defines it: no text, no sound, no attachment.
     var isEmpty: Bool { !hasText && sound == nil && attachments.isEmpty }
 
     init(_ content: UNNotificationContent) {

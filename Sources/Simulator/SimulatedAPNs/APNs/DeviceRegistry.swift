@@ -59,8 +59,8 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Sets the state of a token, even one that its device has since replaced. Returns false if no device has or had it,
-    /// or if a replaced token would become active.
+    /// Sets the state of a token, even one that its device has since replaced. Returns false if no device has or had the
+    /// token, or if a replaced token would become active.
     func setState(_ tokenState: DeviceRecord.State, token: String, since: Int64?) -> Bool {
         state.withLock { state in
             guard let index = state.byToken[token], var changed = state.devices[index].records[token],
@@ -74,7 +74,7 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Makes checks 15 to 18 of a ``ProviderRequest``. Returns the device's index.
+    /// Performs checks 15 to 18 of a ``ProviderRequest``. Returns the device's index.
     func find(_ token: String, bundleID: String) throws(APNsRefusal) -> Int {
         try state.withLock { state throws(APNsRefusal) -> Int in
             let token = token.lowercased()
@@ -129,7 +129,7 @@ package enum DeliveryOutcome: String, Sendable {
     case stored
     /// Stored in place of another notification, which is lost.
     case replaced
-    /// Lost, because the device is offline and the notification was not to be stored or has expired.
+    /// Lost, because the device is offline and the notification must not be stored or has expired.
     case discarded
     /// Lost to an injected fault.
     case dropped
@@ -140,11 +140,11 @@ protocol DeviceLink: AnyObject, Sendable { func send(number: UInt64, token: Stri
 
 /// The devices' actions: connect, disconnect, and acknowledge.
 extension DeviceRegistry {
-    /// Marks the devices with these tokens as online, and sends what waited for each, oldest first.
+    /// Marks the devices with these tokens as online, and sends each its waiting notifications, oldest first.
     func connect(_ tokens: [String], link: any DeviceLink) {
         state.withLock { state in
             for index in tokens.compactMap({ state.byToken[$0] }) {
-                // A link that replaces another takes over what was sent through that one and not acknowledged.
+                // A new link takes over what was sent through the previous one but not acknowledged.
                 let waiting = state.devices[index].waiting
                 state.devices[index].take(link)
                 for notification in waiting {
@@ -239,7 +239,7 @@ package struct DeviceRecord: Codable, Hashable, Sendable {
     /// Milliseconds since 1970.
     package var registered: Int64
     package var state = State.active
-    /// The time since which it hasn't been active, in milliseconds since 1970.
+    /// The time at which the token became inactive, in milliseconds since 1970.
     package var since: Int64?
 
     package enum State: String, Codable, Sendable, CaseIterable {
@@ -253,13 +253,13 @@ package struct DeviceRecord: Codable, Hashable, Sendable {
     }
 }
 
-/// A notification that waits for a device while no server runs.
+/// A notification that waits for a device while no server is running.
 struct WaitingNotification: Codable {
     let token: String
     let notification: APNsNotification
 }
 
-/// One app on one device while the server runs.
+/// One app on one device while the server is running.
 private struct Device {
     /// The current token.
     var token: String
@@ -277,19 +277,19 @@ private struct Device {
 
     var waiting: [APNsNotification] { kept + unacknowledged.map(\.notification) + (stored.map { [$0] } ?? []) }
 
-    /// Stores a notification. Returns whether it replaced another.
+    /// Stores a notification. Returns whether the notification replaced another.
     mutating func store(_ notification: APNsNotification) -> Bool {
         if let collapseID = notification.collapseID { kept.removeAll { $0.collapseID == collapseID } }
         defer { stored = notification }
         return stored != nil
     }
 
-    /// Marks the device as online. Everything that waited must now be sent over this link.
+    /// Marks the device as online. All waiting notifications must now be sent over this link.
     mutating func take(_ link: any DeviceLink) { (self.link, stored, kept, unacknowledged) = (link, nil, [], []) }
 
     mutating func goAway() {
         link = nil
-        // 0 means one attempt, which was made.
+        // 0 means one attempt, which has been made.
         kept = (kept + unacknowledged.map(\.notification)).filter { $0.expiration != 0 }
         unacknowledged = []
     }

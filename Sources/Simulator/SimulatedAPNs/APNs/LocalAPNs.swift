@@ -87,7 +87,7 @@ package final class LocalAPNs: Sendable {
         for listener in listeners { try? await listener.close() }
         for listener in webListeners { await listener.stop() }
         core.goAway(.shutdown)
-        // Connections end by themselves; the extra half second is for the end of TLS.
+        // Connections end on their own; the extra half second is for the TLS shutdown.
         let latency = Duration.milliseconds(core.faults.latencyMillisecondsMaximum)
         let deadline = ContinuousClock.now + core.configuration.closingTime + latency + .milliseconds(500)
         while !core.channels.isEmpty, ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(10)) }
@@ -124,7 +124,7 @@ package final class LocalAPNs: Sendable {
 package enum LocalAPNsError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A file or folder can't be used: its path, and the system's message.
     case folder(String, String)
-    /// A file doesn't have the content that this server writes: its path.
+    /// A file doesn't contain what this server writes: its path.
     case damaged(String)
     /// The server can't listen on the port or socket.
     case notBound(String)

@@ -19,13 +19,13 @@ package struct LocalAPNsConfiguration: Sendable {
     /// The number of notifications that an online device may leave unacknowledged before `TooManyRequests`.
     package var unacknowledgedLimit = 1_000
 
-    /// The time from the connection to the peer's SETTINGS.
+    /// How long the peer may take to send its SETTINGS after connecting.
     package var handshakeTimeout = Duration.seconds(10)
-    /// The time from a request's headers to the end of its body.
+    /// How long a request may take from its headers to the end of its body.
     package var requestTimeout = Duration.seconds(30)
-    /// The time without a request, after which the server sends GOAWAY with `IdleTimeout`.
+    /// How long a connection may be idle before the server sends GOAWAY with `IdleTimeout`.
     package var idleTimeout = Duration.seconds(3_600)
-    /// The time that a connection has after GOAWAY; longer if the latency fault delays responses.
+    /// How long a connection stays open after GOAWAY; longer if the latency fault delays responses.
     package var closingTime = Duration.seconds(2)
     package var connectionLimit = 1_000
 
@@ -53,7 +53,7 @@ package enum APNsLogDetail: String, Hashable, Sendable, CaseIterable {
     case payloads
 }
 
-/// The faults to inject. Chances are 0 to 1, and each is drawn for each request that would have been accepted.
+/// The faults to inject. Chances are from 0 to 1, and each is drawn for every request that would have been accepted.
 package struct APNsFaults: Codable, Hashable, Sendable {
     /// The range from which each response's delay is drawn.
     package var latencyMillisecondsMinimum = 0
@@ -70,10 +70,10 @@ package struct APNsFaults: Codable, Hashable, Sendable {
     package var unavailable = 0.0
     /// Delivered twice.
     package var duplicates = 0.0
-    /// The number of requests on a connection after which it gets GOAWAY; 0 for never.
+    /// The number of requests on a connection after which the server sends GOAWAY; 0 for never.
     package var goAwayEvery = 0
 
-    /// The limit of streams on a connection from an error until the next success; Apple's servers have been seen to use 1.
+    /// The limit of streams on a connection from an error until the next success; 1 was observed on Apple's servers.
     package var streamsAfterError = 1
 
     package init() {}
@@ -128,7 +128,7 @@ struct FaultDecision {
     }
 }
 
-/// A random source of fault decisions. The same seed gives the same sequence.
+/// A random source of fault decisions. The same seed produces the same sequence.
 struct FaultDice {
     var faults: APNsFaults
     private var random: SplitMix64

@@ -14,7 +14,7 @@ struct LocalAPNsFolder {
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch { throw .folder(url.path(percentEncoded: false), "it can't be created") }
-        // Anyone who can write here decides which keys are trusted, where devices connect, and which faults there are.
+        // Anyone who can write here decides which keys are trusted, where devices connect, and which faults are injected.
         try Self.requireOwn(url)
         let path = url.appending(path: "lock").path(percentEncoded: false)
         lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -29,7 +29,7 @@ struct LocalAPNsFolder {
     static func requireOwn(_ folder: URL) throws(LocalAPNsError) {
         let path = folder.path(percentEncoded: false)
         switch DurableFiles.stranger(in: folder) {
-        case .owner: throw .folder(path, "it belongs to another user; choose a folder of your own")
+        case .owner: throw .folder(path, "it belongs to another user; choose a folder that you own")
         case .writers: throw .folder(path, "other users can write to it; choose a folder that only you can write to")
         case nil: return
         }

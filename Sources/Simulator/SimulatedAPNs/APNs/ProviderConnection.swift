@@ -22,7 +22,7 @@ final class ProviderConnection: ChannelInboundHandler {
     private var requestCount = 0
     private(set) var lastStream = HTTP2StreamID.rootStream
     private(set) var lastRequest = NIODeadline.now()
-    /// The bytes that the peer may still send. Data for streams that have ended counts, too, and shows up nowhere else.
+    /// The bytes that the peer may still send. Data for streams that have ended counts, too, and isn't visible elsewhere.
     private var windowByteCount = ProviderConnection.fullWindowByteCount
     /// The deadline after a GOAWAY, and whether the peer sent it.
     var closing: (deadline: NIODeadline, isByPeer: Bool)?
@@ -161,7 +161,7 @@ final class ProviderConnection: ChannelInboundHandler {
         lastRequest = .now()
         let handled = core.handle(request, identity: &identity, connection: number, stream: stream)
         let faults = core.faults
-        // A response that the peer doesn't get must not change its stream limit.
+        // A response that the peer doesn't receive must not change its stream limit.
         if handled.fault.answer == .given,
             let limit = throttle.count(handled.refusal, afterError: faults.streamsAfterError)
         {
@@ -295,7 +295,7 @@ extension Duration {
     var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 }
 
-/// The stream limit of a connection: one until a push is accepted, fewer after an error, and all after a success.
+/// The stream limit of a connection: one until a push is accepted, fewer after an error, and the maximum after a success.
 ///
 /// Source: Apple, "Sending notification requests to APNs"; the numbers were observed.
 struct StreamThrottle {

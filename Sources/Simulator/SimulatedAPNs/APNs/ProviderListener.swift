@@ -5,7 +5,7 @@ internal import NIOSSL
 internal import NIOTLS
 internal import SealedPush
 
-/// Accepts connections from providers, with TLS 1.2 or later and only the protocol `h2`.
+/// Accepts connections from providers, with TLS 1.2 or later and only the `h2` protocol.
 struct ProviderListener {
     let core: LocalAPNsCore
     let context: NIOSSLContext
@@ -19,7 +19,7 @@ struct ProviderListener {
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
             configuration.minimumTLSVersion = .tlsv12
             configuration.applicationProtocols = ["h2"]
-            // Don't wait long for a peer that doesn't answer the end of TLS.
+            // Don't wait long for a peer that doesn't respond to the TLS shutdown.
             configuration.shutdownTimeout = .milliseconds(200)
             context = try NIOSSLContext(configuration: configuration)
         } catch {

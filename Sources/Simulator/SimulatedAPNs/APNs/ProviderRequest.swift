@@ -9,7 +9,7 @@ struct ProviderRequest {
     private(set) var method = ""
     private(set) var path = ""
     private(set) var headers: [String: String] = [:]
-    /// Further headers with a name that already occurred.
+    /// Additional headers whose name has already occurred.
     private(set) var repeated: [(name: String, value: String)] = []
     /// The body. Data beyond the largest size is counted but discarded.
     private(set) var body = ByteBuffer()
@@ -54,7 +54,7 @@ struct ProviderRequest {
 /// fits the push type; then the device token (``DeviceRegistry``): 15. `BadDeviceToken`, 16. `DeviceTokenNotForTopic`,
 /// 17. 410, 18. too many requests for one device.
 extension ProviderRequest {
-    /// Makes checks 1 to 3, and returns the device token.
+    /// Performs checks 1 to 3, and returns the device token.
     func deviceToken() throws(APNsRefusal) -> String {
         guard method == "POST" else { throw APNsRefusal(.methodNotAllowed) }
         let prefix = "/3/device"
@@ -66,7 +66,7 @@ extension ProviderRequest {
         return String(rest.dropFirst())
     }
 
-    /// Makes checks 5 to 14, and returns the notification and its bundle ID.
+    /// Performs checks 5 to 14, and returns the notification and its bundle ID.
     func notification(
         id: String, at now: Int64
     ) throws(APNsRefusal) -> (notification: APNsNotification, bundleID: String) {
@@ -184,7 +184,7 @@ package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
 
     private static let suffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
 
-    /// Whether it fits the payload. Apple: it "must accurately reflect the contents of your notification's payload".
+    /// Whether the type fits the payload. Apple: it "must accurately reflect the contents of your notification's payload".
     func fits(_ aps: [String: JSONValue]) -> Bool {
         let isVisible = ["alert", "badge", "sound"].contains { aps[$0] != nil }
         switch self {
@@ -241,12 +241,12 @@ package enum APNsReason: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it counts against the connection. Source: Apple, the same page: 4xx does, but "410 isn't considered an error
-    /// condition".
+    /// Whether the refusal counts against the connection. Source: Apple, the same page: 4xx does, but "410 isn't
+    /// considered an error condition".
     package var isErrorCondition: Bool { (400..<500).contains(status) && status != 410 }
 }
 
-/// A refusal: the reason and, for 410, the time since when.
+/// A refusal: the reason and, for 410, the time at which the token became inactive.
 package struct APNsRefusal: Error, Hashable, Sendable {
     package let reason: APNsReason
     /// Milliseconds since 1970.

@@ -17,7 +17,7 @@ final class ProviderTokens: Sendable {
         let issued: Int64
     }
 
-    /// Verifies `bearer TOKEN`. Takes a P-256 verification, about 0.1 ms; a connection remembers its current token.
+    /// Verifies `bearer TOKEN`. Costs a P-256 verification, about 0.1 ms; a connection remembers its current token.
     func verify(_ authorization: String) throws(APNsRefusal) -> Verified {
         let prefix = "bearer "
         guard authorization.utf8.count <= Self.maximumByteCount else { throw APNsRefusal(.invalidProviderToken) }
@@ -85,9 +85,9 @@ struct ConnectionIdentity {
     private static let futureTolerance: Int64 = 300
 }
 
-/// A provider's key as the server knows it: its ID, the team, and the public key. It's valid for the whole team.
+/// A provider's key as the server stores it: its ID, the team, and the public key. It's valid for the whole team.
 package struct ProviderKey: Codable, Hashable, Sendable {
-    /// The key ID. Apple's have ten characters.
+    /// The key ID. Apple's key IDs have ten characters.
     package var keyID: String
     package var teamID: String
     /// The public key, P-256 in PEM.

@@ -9,7 +9,7 @@ internal import SealedPush
 /// A web page that shows the activity of a local APNs: its counts, the phones' lock screens, and the newest events.
 ///
 /// It's HTML without scripts, rendered for each request; the browser reloads it every second. All text is escaped.
-/// Only this machine can reach it. Its address holds a secret, because every user of a machine can reach its ports
+/// Only this machine can reach it. Its address contains a secret, because every user of a machine can reach its ports
 /// (Docs/Decisions/0041-a-page-to-watch.md). Thread-safe.
 final class WatchPage: Sendable {
     private let secret = Hex.encode(SecureRandom.bytes(count: 16))
@@ -44,7 +44,7 @@ final class WatchPage: Sendable {
         }
     }
 
-    /// Adds a notification to a device's screen. Its texts are cut here, because a device may send anything.
+    /// Adds a notification to a device's screen. Its texts are truncated here, because a device may send anything.
     func showed(_ shown: ShownOnDevice, on device: String) {
         let shown = shown.cut
         state.withLock { state in
@@ -92,7 +92,7 @@ final class WatchPage: Sendable {
             answer("plain", "\(status.reasonPhrase)\n".utf8, status)
         }
 
-        // Another name that resolves to this machine isn't accepted. The port may differ, as through a tunnel.
+        // Another name that resolves to this machine isn't accepted. The port may differ, for example through a tunnel.
         let host = request.head.authority?.replacing(/:[0-9]+$/, with: "")
         guard PagePlace.hosts.contains(where: { $0 == host }) else { return refuse(.misdirectedRequest) }
         let (path, prefix) = (Array((request.head.path ?? "").utf8), Array("/\(secret)/".utf8))
@@ -149,10 +149,10 @@ final class WatchPage: Sendable {
     }
 }
 
-/// The address of a page: a port of this machine.
+/// The address of a page: a port on this machine.
 package struct PagePlace: Sendable, Equatable {
     package let host: String
-    /// The port; 0 for any free one.
+    /// The port; 0 for any free port.
     package let port: Int
 
     /// A browser's names for this machine.
@@ -171,7 +171,7 @@ package struct PagePlace: Sendable, Equatable {
 struct ShownOnDevice: Codable, Equatable {
     private(set) var identifier: String
     private(set) var outcome: DeliveredPush.Outcome
-    /// The reason that it didn't open or wasn't shown.
+    /// The reason that the push didn't open or wasn't shown.
     private(set) var reason: String?
     private(set) var title: String
     private(set) var subtitle: String
@@ -187,7 +187,7 @@ struct ShownOnDevice: Codable, Equatable {
         self = cut
     }
 
-    /// A copy with each text cut to the length that a page shows.
+    /// A copy with each text truncated to the length that a page shows.
     var cut: ShownOnDevice {
         func cut(_ text: String) -> String { String(decoding: text.utf8.prefix(500), as: UTF8.self) }
         var shown = self

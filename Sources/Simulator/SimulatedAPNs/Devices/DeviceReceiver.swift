@@ -15,7 +15,7 @@ package final class DeviceReceiver: Sendable {
         package let notification: APNsNotification
         let number: UInt64
         let token: String
-        /// The connection that it arrived on. After that has ended, acknowledging has no effect, and it arrives again.
+        /// The connection it arrived on. Once that ends, acknowledging has no effect, and the notification arrives again.
         let client: DeviceClient
 
         /// Tells the server to forget the notification, because it was shown or never will be.
@@ -64,7 +64,7 @@ package final class DeviceReceiver: Sendable {
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     }
 
-    /// Connects, and reconnects whenever the connection ends, until ``stop()``. Pauses 50 ms at first, and at most 2 s.
+    /// Connects, and reconnects whenever the connection ends, until ``stop()``. Pauses 50 ms at first, and later up to 2 s.
     package func run() async {
         var pause = Duration.milliseconds(50)
         while !state.withLock({ $0.isStopped }) {

@@ -82,7 +82,7 @@ enum DeviceSocket {
         return try await withShortPath(path) { path in try await bootstrap.connect(unixDomainSocketPath: path).get() }
     }
 
-    /// Shortens a socket's path, which may have at most 107 bytes, by opening its folder and using the descriptor.
+    /// Shortens a socket's path, which may be at most 107 bytes long, by opening its folder and using the descriptor.
     static func withShortPath<Result>(_ path: String, _ body: (String) async throws -> Result) async throws
         -> Result
     {
