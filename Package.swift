@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app uses the modules that open pushes, and resolves only libsodium. A server enables the trait `Server` for the outbox,
+// An app uses the modules that open pushes, and resolves only libsodium. A server enables the `Server` trait for the outbox,
 // the connection to Apple, and the command. The simulator is for Linux. See Docs/Decisions/0029.
 
 #if os(Linux)
@@ -40,7 +40,7 @@ func module(
     _ path: String, _ dependencies: Dependencies = [], privacy: Bool = false, embedding files: [String] = [],
     settings: [SwiftSetting] = settings
 ) -> Target {
-    // App Store uploads need this file from each module that asks for a file's times or size (stat(2) and similar calls).
+    // App Store uploads need this file from each module that queries a file's times or size (stat(2) and similar calls).
     let manifest = "PrivacyInfo.xcprivacy"
     return .target(
         name: path.lastPart, dependencies: dependencies, path: "Sources/\(path)",

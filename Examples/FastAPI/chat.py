@@ -1,6 +1,6 @@
 """A chat back end: stores a message and its sealed pushes in one transaction, then sends the pushes until Apple accepts them.
 
-Phones enroll by Docs/EnrollmentHTTP.md, so the app can use PushServerClient.
+Phones enroll as in Docs/EnrollmentHTTP.md, so the app can use PushServerClient.
 """
 
 import asyncio

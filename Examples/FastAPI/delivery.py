@@ -127,7 +127,7 @@ def _client(environment: str) -> APNs:
     else:
         key, key_id, team_id = (os.environ[name] for name in ("APNS_KEY", "APNS_KEY_ID", "APNS_TEAM_ID"))
     context.set_alpn_protocols(["h2"])
-    # Use one connection: aioapns makes a provider token for each, and Apple limits how many there may be.
+    # Use one connection: aioapns creates a provider token for each, and Apple limits their number.
     return APNs(
         key=Path(key).read_text(), key_id=key_id, team_id=team_id, topic=os.environ.get("TOPIC", "com.example.app"),
         max_connections=1, ssl_context=context, use_sandbox=environment == "sandbox",

@@ -11,7 +11,7 @@ struct Server {
         let environment = ProcessInfo.processInfo.environment
         let names = ["SENDER_SECRET", "DEVICE_ENROLLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
         for name in names where environment[name, default: ""].isEmpty {
-            let hint = "\(name) is missing: Docs/ServerGuide.md, chapter 2, says what to put into it.\n"
+            let hint = "\(name) is missing; see Docs/ServerGuide.md, chapter 2, for its value.\n"
             FileHandle.standardError.write(Data(hint.utf8))
             exit(64)
         }

@@ -35,7 +35,7 @@
                 "INSERT INTO message(id, reader, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", [id, reader, text])
             for device in devices {
                 guard case .enrolled(let phone) = device.keys, let recipient = try? phone.recipient(at: .now()) else {
-                    print("\(device.name): it has no proven key")
+                    print("\(device.name): no proven key")
                     continue
                 }
                 let payload = try sealer.seal(Content(title: "Nina", body: text), to: recipient)
@@ -80,6 +80,6 @@
 #else
     @main
     struct Chat {
-        static func main() { print("Build it with the trait Postgres.") }
+        static func main() { print("Build it with the `Postgres` trait.") }
     }
 #endif

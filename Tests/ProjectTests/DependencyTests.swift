@@ -29,12 +29,12 @@ import Testing
     @Test(
         "A different version, a different package, or a missing package is reported",
         arguments: [
-            ("\"version\" : \"7.10.0\"", "\"version\" : \"7.10.1\"", "grdb.swift: here is 7.10.1, "),
+            ("\"version\" : \"7.10.0\"", "\"version\" : \"7.10.1\"", "grdb.swift: found 7.10.1, "),
             (
                 "\"swift-metrics\"", "\"swift-matrix\"",
-                "swift-matrix: here is 2.13.0, and Docs/Dependencies.md has none"
+                "swift-matrix: found 2.13.0, but Docs/Dependencies.md lists none"
             ),
-            ("\"identity\" : \"jwt-kit\"", "", "jwt-kit: here is none, "),
+            ("\"identity\" : \"jwt-kit\"", "", "jwt-kit: found none, "),
         ])
     func other(text: String, replacement: String, says: String) throws {
         let file = folder.appending("Package.resolved")
@@ -60,7 +60,7 @@ import Testing
         #expect(try compare().status == 0)
         try pin(here + "0")
         let result = try compare()
-        #expect(result.status == 1 && result.output.contains("Fuzzing/Package.resolved: swift-nio: here is \(here)0, "))
+        #expect(result.status == 1 && result.output.contains("Fuzzing/Package.resolved: swift-nio: found \(here)0, "))
     }
 
     @Test("The page names a license for each package") func licenses() throws {

@@ -52,7 +52,7 @@ nonisolated struct MessageData: Decodable {
     private let app: ServiceConfiguration
     private let server: URL?
     private let saved: SavedStore
-    /// Asks the system for a token. The delegate passes on the response, which may never come.
+    /// Asks the system for a token. The delegate passes on the response, which may never arrive.
     @ObservationIgnored var register: () -> Void = {}
     /// Tells the system that no more pushes are wanted.
     @ObservationIgnored var unregister: () -> Void = {}
@@ -91,7 +91,7 @@ nonisolated struct MessageData: Decodable {
         state = "Nobody is logged in."
         unregister()
         await leave()
-        // Done last, because a push that was being opened in the meantime belongs to the account, too.
+        // Done last, because a push that was being opened in the meantime also belongs to the account.
         let center = UNUserNotificationCenter.current()
         center.removeAllDeliveredNotifications()
         try? BadgeCount(container: app.container)?.set(0)
@@ -137,7 +137,7 @@ nonisolated struct MessageData: Decodable {
 
     func tookNoToken(_ error: any Error) { state = "No token: \(error.localizedDescription)" }
 
-    /// Enrolls once a day in the background with the stored token, because the callback with a new one may never come.
+    /// Enrolls once a day in the background with the stored token, because the callback with a new one may never arrive.
     func refresh() async {
         planRefresh()
         await launched()
@@ -172,7 +172,7 @@ nonisolated struct MessageData: Decodable {
         #if canImport(BackgroundTasks)
             let request = BGAppRefreshTaskRequest(identifier: Self.refreshTask)
             request.earliestBeginDate = Date(timeIntervalSinceNow: 86_400)
-            // Fails if background refresh is turned off; launches must then suffice.
+            // Fails if background refresh is turned off; the app then enrolls only at launch.
             try? BGTaskScheduler.shared.submit(request)
         #endif
     }
@@ -186,7 +186,7 @@ nonisolated struct MessageData: Decodable {
         do {
             try await client.sendTest(to: app)
             state = "A test is on its way."
-        } catch { state = "No test: \(error)" }
+        } catch { state = "The test wasn't sent: \(error)" }
     }
 
     // MARK: Notifications

@@ -10,7 +10,7 @@ struct SealedPushApp: App {
     }
 }
 
-/// Shows the login state, the conversation that was tapped, and the log, which holds only codes and public key IDs.
+/// Shows the login state, the conversation that was tapped, and the log, which contains only codes and public key IDs.
 struct HomeView: View {
     @Environment(\.scenePhase) private var phase
     @State private var session = ""
