@@ -121,14 +121,14 @@ import Testing
             .untrusted(sender, "shop", hasAuthority: false, verdict: nil), .unknownSender)
         #expect(
             untrusted.words
-                == "it names the sender \(sender.keyID) (shop), who is not trusted for com.example.app; if that sender were trusted, it would open"
+                == "it claims to be from \(sender.keyID) (shop), who is not trusted for com.example.app; if that sender were trusted, it would open"
         )
         #expect(
             untrusted.advice
                 == "for the app's own server, run `sealedpush trust add shop --topic com.example.app --keyring Keys`")
         #expect(
             failing(nil, .expired).words
-                == "it expired on 2025-10-09 10:53:20 UTC, 2 hours ahead, and it is 2025-10-09 08:53:20 UTC here")
+                == "it expired on 2025-10-09 10:53:20 UTC, 2 hours ahead, and the time here is 2025-10-09 08:53:20 UTC")
     }
 
     @Test("describe each step that passes, and first whether the extension is started at all")
@@ -144,7 +144,7 @@ import Testing
             opened.words(.init(name: step, outcome: step == .ledger ? .notReached : .passed))
         }
         #expect(Set(sentences).count == OpenError.Step.allCases.count && !sentences.contains("passed"))
-        #expect(sentences.contains("it names the sender \(Self.id) (newsroom), who is trusted"))
+        #expect(sentences.contains("its sender, \(Self.id) (newsroom), is trusted"))
         #expect(sentences.contains("it is 1 hour old; up to 30 days is allowed"))
         #expect(sentences.contains("it expires on 2025-10-09 10:53:20 UTC, 2 hours ahead"))
         let retired = diagnosis(nil, nil, opensUntil: Self.life(retired: Self.day))

@@ -35,7 +35,7 @@ struct DeliverCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Deliver this many files at once.", valueName: "count")) var parallel = 1
 
-    @Flag(help: "Also show each push expanded by the content extension.") var expanded = false
+    @Flag(help: "Also show pushes expanded by the content extension.") var expanded = false
 
     @OptionGroup(title: "Picture") var picture: PictureOptions
 
@@ -168,7 +168,7 @@ struct PictureOptions: ParsableArguments {
         name: .customLong("picture"),
         help: ArgumentHelp("Draw the lock screen into this new PNG file.", valueName: "file")) var file: String?
 
-    @Option(help: ArgumentHelp("The app's name in it. Default: the last part of --topic.", valueName: "name"))
+    @Option(help: ArgumentHelp("The app's name. Default: the last part of --topic.", valueName: "name"))
     var appName: String?
 
     func validate() throws {

@@ -13,7 +13,7 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The app's bundle ID, such as com.example.app.", valueName: "id")) var topic: Topic
 
-    @Option(help: ArgumentHelp("A sender or authority to trust instead of the trust list.", valueName: "name or key"))
+    @Option(help: ArgumentHelp("A sender or authority to trust instead of the list.", valueName: "name or key"))
     var trust: [TrustedArgument] = []
 
     @Option(help: ArgumentHelp("The keyring's folder.", valueName: "folder")) var keyring = "Keys"

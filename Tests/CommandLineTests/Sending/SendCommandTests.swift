@@ -129,7 +129,7 @@ import Testing
         for mode in [0o777, 0o1777, 0o720] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: apns)
             let others = try fixture.run(["work", "--apns", "APNs"])
-            #expect(others.status == 77 && others.errors.contains("other users may write in APNs"), "\(others.errors)")
+            #expect(others.status == 77 && others.errors.contains("other users can write to APNs"), "\(others.errors)")
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: apns)
     }

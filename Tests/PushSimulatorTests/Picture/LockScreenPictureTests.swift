@@ -17,7 +17,7 @@ import UserNotifications
         #expect(picture.cards.map(\.body) == ["text", "text", "There is news", "first"])
         #expect(
             picture.captions.map(\.heading) == [
-                "The extension's text, not sealed", "The wire's own text", "Safe default: replayed", "Sealed content",
+                "The extension's text, not sealed", "The push's plaintext", "Safe default: replayed", "Sealed content",
                 "Nothing is shown",
             ])
         #expect(picture.captions[3].lines.first == "one.apns")

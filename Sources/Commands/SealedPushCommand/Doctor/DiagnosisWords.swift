@@ -82,7 +82,7 @@ struct DiagnosisWords {
 
     private var passingSender: String {
         guard diagnosis.envelope?.senderHint != nil else { return "it is anonymous, which is allowed" }
-        return "it names the sender \(senderWords), who is trusted"
+        return "its sender, \(senderWords), is trusted"
     }
 
     /// `708d7ba7 (newsroom)`
@@ -113,9 +113,9 @@ struct DiagnosisWords {
         case .unknownKey: "it was sealed for another device: its hint doesn't match any key in this keyring"
         case .stranger: "its sender is not trusted: its hint doesn't match any sender in this keyring"
         case .untrusted(let sender, let name, _, let verdict):
-            "it names the sender \(sender.keyID) (\(name?.description ?? sender.description)), who is not trusted for \(topic); \(Self.words(verdict))"
+            "it claims to be from \(sender.keyID) (\(name?.description ?? sender.description)), who is not trusted for \(topic); \(Self.words(verdict))"
         case .senderSetOutOfTime(let set):
-            "it names the sender \(senderID), whose sender set is valid from \(TimeText.second(set.created)) to \(TimeText.second(set.expires)), but \(here)"
+            "it claims to be from \(senderID), whose sender set is valid from \(TimeText.second(set.created)) to \(TimeText.second(set.expires)), but \(here)"
         case .otherApp(let other): "it was sealed for the app \(other), not for \(topic)"
         case .altered:
             "no key opens it: it was altered in transit, forged, or sealed for an app that isn't in this keyring"
@@ -162,8 +162,8 @@ struct DiagnosisWords {
             return "\(sent), but its key was retired on \(retired) and opens only messages sent up to \(end)"
         case .clock:
             let limit = TimeRules.maximumLead(isAnonymous: message?.sender == nil)
-            return "\(sent), but \(here); it may be ahead by up to \(TimeText.longSpan(limit))"
-        case .tooOld: return "\(sent), but \(here); it may be up to \(maximumAge) old"
+            return "\(sent), but \(here); a message may be ahead by up to \(TimeText.longSpan(limit))"
+        case .tooOld: return "\(sent), but \(here); a message may be up to \(maximumAge) old"
         case .expired:
             let expires = message?.expires ?? diagnosis.now
             return "it expired on \(TimeText.second(expires)), \(distance(expires)), and \(here)"
@@ -188,7 +188,7 @@ struct DiagnosisWords {
         }
     }
 
-    private var here: String { "it is \(TimeText.second(diagnosis.now)) here" }
+    private var here: String { "the time here is \(TimeText.second(diagnosis.now))" }
 
     private func moment(_ sent: Timestamp) -> String { "it was sent on \(TimeText.second(sent)), \(distance(sent))" }
 

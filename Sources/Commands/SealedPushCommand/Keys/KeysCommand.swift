@@ -66,10 +66,10 @@ struct ShowCommand: ParsableCommand {
               sealedpush keys show pushsender1...
 
             Compare fingerprints, all digits or all words, over a channel that an attacker can't write to. For a device \
-            that signs records, compare its enrollment key's. Showing a name in a sealed keyring requires its secret.
+            that signs records, compare its enrollment key's fingerprint. Showing a name in a sealed keyring needs its secret.
 
-            On a color terminal, --qr is black on white. If standard output isn't a color terminal, or NO_COLOR is set, \
-            it has no colors, and its blocks are the light modules, for light text on a dark background.
+            On a color terminal, the QR code is black on white. Elsewhere, or if NO_COLOR is set, it has no colors, and its \
+            blocks are the light modules, for light text on a dark background.
             """)
 
     @Argument(help: "A name in the keyring, or a public key's text.") var key: String

@@ -49,7 +49,7 @@ struct ProviderOptions: ParsableArguments {
         // The folder's files decide which server this program contacts and which key file it reads.
         guard DurableFiles.stranger(in: URL(filePath: folder)) == nil else {
             throw Failure(
-                status: 77, message: "other users may write in \(folder); use a private folder for a local APNs")
+                status: 77, message: "other users can write to \(folder); use a private folder for a local APNs")
         }
         let bytes: [UInt8]
         do { bytes = try Input.read(file.path(percentEncoded: false), limit: 65_536) } catch {

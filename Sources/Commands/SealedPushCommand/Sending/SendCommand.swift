@@ -13,7 +13,7 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send", abstract: "Seal content for devices, enqueue it, and deliver what is due.",
         discussion: """
             Each device shows the message once. If this command is killed, `sealedpush work` delivers the rest. With --id, \
-            the message isn't enqueued twice within 30 days.
+            retries within 30 days aren't enqueued.
 
             Example: sealedpush send a.json --all --from news --topic app.id --apns APNs
             Exit status: 0 done, 64 usage, 65 input, 69 clock, 74 file, 75 waiting, 77 key.

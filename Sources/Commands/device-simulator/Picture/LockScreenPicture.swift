@@ -3,7 +3,7 @@ internal import Foundation
 internal import PushSimulator
 
 /// A picture of a phone's lock screen after some pushes: a PNG file with a caption beside the phone for each push, which states
-/// whether the user sees sealed content, the safe default, or the wire's own text.
+/// whether the user sees sealed content, the safe default, or the push's plaintext.
 ///
 /// Similar to iOS 18 with default settings, but not pixel-exact, because Apple doesn't publish the layout. A title and a
 /// subtitle get one line each and a body four, as observed by users. The initializer reads the attachments' files.
@@ -132,7 +132,7 @@ struct Caption {
         switch push.outcome {
         case .opened: heading = "Sealed content"
         case .safeDefault: heading = "Safe default" + (push.reason.map { ": \(PictureText.line($0))" } ?? "")
-        case .original: heading = "The wire's own text"
+        case .original: heading = "The push's plaintext"
         case .modified: heading = "The extension's text, not sealed"
         case .notShown: heading = "Nothing is shown"
         }

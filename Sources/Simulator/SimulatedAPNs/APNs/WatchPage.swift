@@ -201,7 +201,7 @@ struct ShownOnDevice: Codable, Equatable {
         switch outcome {
         case .opened: "opened"
         case .safeDefault: "safe default: \(reason ?? "unknown")"
-        case .original: "the wire's own text"
+        case .original: "the push's plaintext"
         case .modified: "not sealed"
         case .notShown: "not shown: \(reason ?? "unknown")"
         }
