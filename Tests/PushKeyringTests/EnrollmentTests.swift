@@ -211,4 +211,31 @@ import Testing
         #expect(try device.trustList().entries.map(\.topic) == ["com.example.other"])
         #expect(try !device.distrust(.sender(listed), for: topic, at: day(200)))
     }
+
+    @Test("if one of two authorities is unpinned, the other one's newest set counts again, not the listed senders")
+    func unpinnedAuthority() throws {
+        let names: [KeyName] = ["offline", "spare"]
+        let authorities = try names.map { try server.generateAuthority(named: $0, at: start) }
+        for authority in authorities { try device.trust(.authority(authority), for: topic, at: start) }
+        let newcomer = SenderPrivateKey().sender
+        func set(_ name: KeyName, _ now: Timestamp) throws -> SenderSet {
+            try server.signSenderSet(of: [newcomer], topic: topic, by: name, lifetime: 100 * 86_400, at: now)
+        }
+        let (earliest, first) = (try set("offline", start), try set("offline", day(1)))
+        try device.trust(.senderSet(first), for: topic, at: day(1))
+        for time in [day(2), day(3)] { try device.trust(.senderSet(set("spare", time)), for: topic, at: time) }
+        #expect(throws: KeyringError.record(.rolledBack)) {
+            try device.trust(.senderSet(first), for: topic, at: day(3))
+        }
+        let sets = try device.trustList().entries.filter { if case .senderSet = $0.trusted { true } else { false } }
+        #expect(sets.count == 2)
+        // Only the set that counts is worth a finding.
+        #expect(try device.examine(at: day(90)).filter { $0.code == "sender-set-expires" }.count == 1)
+        try device.distrust(.authority(authorities[1]), for: topic, at: day(4))
+        #expect(try device.trustList().senderSet(for: topic) == first)
+        #expect(try device.trustList().senders(for: topic, at: day(4)) == [newcomer])
+        #expect(throws: KeyringError.record(.rolledBack)) {
+            try device.trust(.senderSet(earliest), for: topic, at: day(4))
+        }
+    }
 }

@@ -60,7 +60,8 @@ import Testing
             let envelope = try phone.seal(to: recipient, sent: Phone.start)
             #expect(throws: Opener.Refusal.locked) { try hidden.open(envelope, at: Phone.start) }
         }
-        #expect(throws: KeyStoreError.locked) { try keys.senderSet(for: Phone.topic) }
+        let authorities = phone.configuration.authorities
+        #expect(throws: KeyStoreError.locked) { try keys.senderSet(for: Phone.topic, of: authorities) }
         #expect(throws: DeviceError.locked) { try hidden.device.enroll(at: Phone.start) }
         #expect(throws: DeviceError.locked) { try hidden.device.maintain(at: Phone.start) }
         #expect(throws: DeviceError.locked) { try hidden.device.rotate(at: Phone.start) }
@@ -86,7 +87,8 @@ import Testing
                 #expect(found.map(\.identity.recipient) == [newest], "\(manner), \(call)")
             } catch { #expect(error == .locked, "\(manner), \(call)") }
             do {
-                let set = try DeviceKeys(hidden().items).senderSet(for: Phone.topic)
+                let authorities = phone.configuration.authorities
+                let set = try DeviceKeys(hidden().items).senderSet(for: Phone.topic, of: authorities)
                 #expect(set?.counter == 1, "\(manner), \(call)")
             } catch { #expect(error == .locked, "\(manner), \(call)") }
         }
@@ -96,7 +98,7 @@ import Testing
     @Test("An empty keychain is distinguished from a hidden one, and gets a first key") func empty() throws {
         let items = phone.memory
         #expect(try DeviceKeys(items).keys { _ in false }.isEmpty)
-        #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
+        #expect(try DeviceKeys(items).senderSet(for: Phone.topic, of: phone.configuration.authorities) == nil)
         #expect(items.list().isEmpty)
         let record = try phone.device.enroll(at: Phone.start)
         #expect(Set(items.list().map { $0.account }) == ["key \(record.recipients[0])", "enrollment \(Phone.topic)"])

@@ -84,7 +84,7 @@ import Testing
         let lives = stored.keys.map { "\($0.life.state)\($0.life.confirmed == nil ? "?" : "")" }
         let named = stored.enrollment(for: Phone.topic)?.record?.recipients
         let active = stored.keys.filter { $0.life.state == .active }.map(\.recipient)
-        let set = try DeviceKeys(phone.items).senderSet(for: Phone.topic)
+        let set = try DeviceKeys(phone.items).senderSet(for: Phone.topic, of: phone.configuration.authorities)
         return "\(lives) \(named == active || named == nil && active.isEmpty) \(set?.counter ?? 0)"
     }
 
@@ -192,7 +192,7 @@ import Testing
                 let active = try phone.stored.keys.filter { $0.life.state == .active }
                 #expect(done.record.recipients == active.map(\.recipient), place)
                 #expect((1...3).contains(active.count), place)
-                let set = try DeviceKeys(phone.memory).senderSet(for: Phone.topic)
+                let set = try DeviceKeys(phone.memory).senderSet(for: Phone.topic, of: phone.configuration.authorities)
                 let expected: UInt64 =
                     [act, other].contains(.acceptNewer) ? 2 : [act, other].contains(.accept) ? 1 : 0
                 #expect(set?.counter ?? 0 == expected, place)
@@ -268,7 +268,7 @@ import Testing
         #expect(try DeviceKeys(phone.memory).keys { $0 == stranger }.isEmpty)
         let recipient = try #require(try phone.stored.enrollment(for: Phone.topic)?.record).recipients[0]
         _ = try phone.open(try phone.seal(to: recipient, sent: Phone.start), at: Phone.start)
-        #expect(try DeviceKeys(phone.memory).senderSet(for: Phone.topic) == nil)
+        #expect(try DeviceKeys(phone.memory).senderSet(for: Phone.topic, of: phone.configuration.authorities) == nil)
     }
 
     @Test("A damaged enrollment item can't sign") func damagedEnrollment() throws {

@@ -23,9 +23,13 @@ import Testing
         let configuration = ServiceConfiguration(
             topic: app.topic, keys: app.keys, trusting: app.senders, authorities: authorities ?? app.authorities,
             safeDefault: app.safeDefault, container: app.container)
-        let before = try? DeviceKeys(phone.items).senderSet(for: Phone.topic)
+        let before = try? newest(of: configuration.authorities)
         #expect(try OwnDevice(configuration, environment: .system).accept(senderSet: set.description, at: start) == set)
-        return try DeviceKeys(phone.items).senderSet(for: Phone.topic) != before
+        return try newest(of: configuration.authorities) != before
+    }
+
+    private func newest(of authorities: [AuthorityPublicKey]) throws -> SenderSet? {
+        try DeviceKeys(phone.items).senderSet(for: Phone.topic, of: authorities)
     }
 
     private func opens(from sender: SenderPrivateKey, at now: Timestamp = Phone.start) throws -> Bool {
@@ -84,7 +88,6 @@ import Testing
     func twoAuthorities() throws {
         let second = AuthorityPrivateKey()
         let both = [phone.authority.authority, second.authority]
-        func current() throws -> UInt64? { try DeviceKeys(phone.items).senderSet(for: Phone.topic)?.counter }
         #expect(try accept(try phone.senderSet(8, of: [phone.sender])))
         for (counter, error) in [(7, RecordError.rolledBack), (8, .conflicting)] as [(UInt64, RecordError)] {
             let set = try phone.senderSet(counter, of: [newcomer], by: second)
@@ -95,11 +98,28 @@ import Testing
             try accept(try phone.senderSet(8, of: [phone.sender]), by: both)
         }
         #expect(try accept(try phone.senderSet(99, of: [phone.sender]), by: both))
-        #expect(try current() == 99)
+        #expect(try newest(of: both)?.counter == 99)
         // A thief of the first authority's key can't block the second one's counter.
         #expect(try accept(try phone.senderSet(10, of: [newcomer], by: second), by: [second.authority]))
-        #expect(try current() == 10)
+        #expect(try newest(of: both)?.counter == 10)
         #expect(try phone.stored.senderSets(for: Phone.topic).map(\.counter).sorted() == [9, 10])
+    }
+
+    @Test("If an app update unpins one authority, the other one's newest set counts again, and no old sender returns")
+    func unpinned() throws {
+        let second = AuthorityPrivateKey()
+        let both = [phone.authority.authority, second.authority]
+        let set = try phone.senderSet(5, of: [newcomer])
+        #expect(try accept(set, by: both))
+        for counter: UInt64 in [6, 7] {
+            #expect(try accept(try phone.senderSet(counter, of: [phone.sender], by: second), by: both))
+            // These messages are opened by an app that pins only the first.
+            #expect(try opens(from: newcomer) && !opens(from: phone.sender))
+        }
+        #expect(throws: DeviceError.record(.rolledBack)) { try accept(try phone.senderSet(4, of: [phone.sender])) }
+        #expect(throws: DeviceError.record(.conflicting)) { try accept(try phone.senderSet(5, of: [phone.sender])) }
+        #expect(try !accept(set))
+        #expect(try phone.stored.senderSets(for: Phone.topic).map(\.counter) == [5])
     }
 
     @Test("With a damaged set, no message opens until a newer set is accepted") func damaged() throws {
@@ -120,7 +140,7 @@ import Testing
     @Test("If many processes accept different sets at once, the newest one stays") func race() throws {
         let sets = try (1...24).map { try phone.senderSet(UInt64($0), of: [newcomer]) }
         DispatchQueue.concurrentPerform(iterations: 24) { number in _ = try? accept(sets[(number * 7) % 24]) }
-        #expect(try DeviceKeys(phone.items).senderSet(for: Phone.topic) == sets[23])
+        #expect(try newest(of: phone.configuration.authorities) == sets[23])
         #expect(try accept(try phone.senderSet(25, of: [newcomer])))
         #expect(try phone.stored.senderSets(for: Phone.topic).map(\.counter).sorted() == [24, 25])
     }
@@ -136,8 +156,9 @@ import Testing
             return before.filter(phone.memory.list().contains)
         })
         // Only the last listing misses the newer set, or only the one before.
-        let found = try DeviceKeys(WatchedItems(phone.memory, watch)).senderSet(for: Phone.topic)
+        let found = try DeviceKeys(WatchedItems(phone.memory, watch))
+            .senderSet(for: Phone.topic, of: phone.configuration.authorities)
         #expect(found?.counter == (call == 2 ? 1 : 2))
-        #expect(try DeviceKeys(phone.items).senderSet(for: Phone.topic) == newer)
+        #expect(try newest(of: phone.configuration.authorities) == newer)
     }
 }

@@ -115,7 +115,9 @@ extension Keyring {
             findings += withSecrets.filter { $0.kind == .authority }.map { .authorityOnline($0.name) }
         }
         for entry in reading.contents.trust.entries {
-            guard let set = entry.trusted.senderSet, let isOver = set.expires.isOver(at: now) else { continue }
+            guard let set = entry.trusted.senderSet, set == reading.contents.trust.senderSet(for: entry.topic),
+                let isOver = set.expires.isOver(at: now)
+            else { continue }
             findings.append(.senderSetExpires(entry.topic, set.expires, isOver: isOver))
         }
         do throws(DurableFiles.Failure) {

@@ -230,7 +230,7 @@ extension PayloadWalk {
 
     private func unknownSender(_ envelope: Envelope) -> PayloadDiagnosis.Cause {
         let senders = knownSenders(envelope)
-        if let set = keys.senderSet(for: topic), trusted.authorities.contains(set.authority),
+        if let set = keys.senderSet(for: topic, of: trusted.authorities),
             set.senders.contains(where: senders.contains)
         {
             return .senderSetOutOfTime(set)

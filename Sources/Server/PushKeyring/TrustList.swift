@@ -17,7 +17,7 @@ public struct TrustList: Hashable, Sendable {
         case sender(SenderPublicKey)
         /// A pinned authority, whose sender sets are trusted.
         case authority(AuthorityPublicKey)
-        /// The newest sender set of a pinned authority. It replaces the listed senders.
+        /// A pinned authority's newest sender set. The newest one of all replaces the listed senders.
         case senderSet(SenderSet)
     }
 
@@ -36,19 +36,24 @@ public struct TrustList: Hashable, Sendable {
         trustedSenders(for: topic).senders(following: senderSet(for: topic), topic: topic, at: now)
     }
 
-    /// Returns the newest set that was accepted for an app.
+    /// Returns the newest of the sets that were accepted for an app, one for each pinned authority. Only this one counts.
     public func senderSet(for topic: Topic) -> SenderSet? {
-        entries.first { $0.topic == topic && $0.trusted.senderSet != nil }?.trusted.senderSet
+        let authorities = trustedSenders(for: topic).authorities
+        return entries.filter { $0.topic == topic }.compactMap(\.trusted.senderSet)
+            .filter { authorities.contains($0.authority) }.max { $0.counter < $1.counter }
     }
 
     /// Returns false if it's already in the list.
     mutating func add(_ trusted: Trusted, for topic: Topic, at now: Timestamp) throws(KeyringError) -> Bool {
-        if entries.contains(where: { $0.topic == topic && $0.trusted == trusted }) { return false }
-        if case .senderSet(let set) = trusted {
-            do {
-                try trustedSenders(for: topic).check(set, topic: topic, replacing: senderSet(for: topic), at: now)
-            } catch { throw .record(error) }
-            entries.removeAll { $0.topic == topic && $0.trusted.senderSet != nil }
+        if let set = trusted.senderSet {
+            let known = senderSet(for: topic)
+            guard set != known else { return false }
+            do { try trustedSenders(for: topic).check(set, topic: topic, replacing: known, at: now) } catch {
+                throw .record(error)
+            }
+            entries.removeAll { $0.topic == topic && $0.trusted.senderSet?.authority == set.authority }
+        } else if entries.contains(where: { $0.topic == topic && $0.trusted == trusted }) {
+            return false
         }
         entries.append(Entry(topic: topic, trusted: trusted, added: now))
         return true

@@ -67,7 +67,8 @@ struct TrustCommand: ParsableCommand {
         @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
         func run() throws {
-            let entries = try keyring.keys("trust list").trustList().entries
+            let list = try keyring.keys("trust list").trustList()
+            let entries = list.entries
             if json { return try Output.json(.array(entries.map(\.json))) }
             if entries.isEmpty { return try Output.line("No senders are trusted.") }
             try Output.table(
@@ -76,7 +77,7 @@ struct TrustCommand: ParsableCommand {
                     [
                         entry.topic.description, entry.trusted.kind,
                         entry.trusted.keyIDs.map(\.description).joined(separator: " "),
-                        TimeText.day(entry.added), entry.note(at: .now()),
+                        TimeText.day(entry.added), entry.note(in: list, at: .now()),
                     ]
                 })
         }
@@ -135,8 +136,11 @@ extension TrustList.Trusted {
 }
 
 extension TrustList.Entry {
-    func note(at now: Timestamp) -> String {
+    func note(in list: TrustList, at now: Timestamp) -> String {
         guard case .senderSet(let set) = trusted else { return "" }
+        guard set == list.senderSet(for: topic) else {
+            return "number \(set.counter); another authority's newer set replaces it"
+        }
         return now > set.expires
             ? "expired on \(TimeText.day(set.expires)); no sender is trusted until a newer set arrives"
             : "number \(set.counter), until \(TimeText.day(set.expires))"

@@ -84,13 +84,16 @@ public protocol KeyStore: Sendable {
     /// `isWanted` takes about 1 µs. A store calls it for each public half, and reads only the wanted secrets.
     func keys(matching isWanted: (DevicePublicKey) -> Bool) throws(KeyStoreError) -> [DeviceKey]
 
-    /// Returns the newest sender set that was accepted for an app; it is verified again on each use. Stored with the keys,
-    /// so that neither can be rolled back alone. Stores without sender sets need not implement this.
-    func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet?
+    /// Returns the newest sender set of these authorities that was accepted for an app; it is verified again on each use.
+    /// Stored with the keys, so that only both together can be rolled back. A store keeps the newest set of each authority.
+    /// Stores without sender sets need not implement this.
+    func senderSet(for topic: Topic, of authorities: [AuthorityPublicKey]) throws(KeyStoreError) -> SenderSet?
 }
 
 extension KeyStore {
-    public func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet? { nil }
+    public func senderSet(
+        for topic: Topic, of authorities: [AuthorityPublicKey]
+    ) throws(KeyStoreError) -> SenderSet? { nil }
 }
 
 /// The reason why a store couldn't return keys.
@@ -131,13 +134,15 @@ public struct InMemoryKeyStore: KeyStore {
     private let keys: [DeviceKey]
     private let set: SenderSet?
 
-    /// Creates a store of these keys.
+    /// Creates a store of these keys, with the one sender set that may count.
     public init(_ keys: [DeviceKey], senderSet: SenderSet? = nil) {
         self.keys = keys
         set = senderSet
     }
 
-    public func senderSet(for topic: Topic) -> SenderSet? { set?.topic == topic ? set : nil }
+    public func senderSet(for topic: Topic, of authorities: [AuthorityPublicKey]) -> SenderSet? {
+        set.flatMap { $0.topic == topic && authorities.contains($0.authority) ? $0 : nil }
+    }
 
     public func keys(matching isWanted: (DevicePublicKey) -> Bool) -> [DeviceKey] {
         keys.filter { isWanted($0.identity.recipient) }

@@ -14,7 +14,7 @@ public struct Opener: Sendable {
     /// - Parameters:
     ///   - topic: the app's own bundle ID.
     ///   - keys: the device's keys.
-    ///   - trusted: the trusted senders. If they include authorities, the key store's newest sender set applies.
+    ///   - trusted: the trusted senders. If they include authorities, the key store's newest sender set of these applies.
     ///   - allowsAnonymous: whether to open sealed boxes, too, which anyone can send.
     public init(topic: Topic, keys: any KeyStore, trusting trusted: TrustedSenders, allowsAnonymous: Bool = false) {
         self.topic = topic
@@ -88,7 +88,7 @@ public struct Opener: Sendable {
         // Without an authority, the store isn't asked for a sender set.
         guard !trusted.authorities.isEmpty else { return trusted.senders }
         let set: SenderSet?
-        do { set = try keys.senderSet(for: topic) } catch { throw Refusal(error) }
+        do { set = try keys.senderSet(for: topic, of: trusted.authorities) } catch { throw Refusal(error) }
         return trusted.senders(following: set, topic: topic, at: now)
     }
 

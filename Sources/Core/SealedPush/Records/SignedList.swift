@@ -130,7 +130,7 @@ extension SignedList {
     ///   - signer: a device's enrollment key, as pinned within the app's login, or the app's own authority, compiled into
     ///     it; never taken from the list itself.
     ///   - topic: the app's own topic.
-    ///   - known: the newest list so far by any pinned signer, stored with the keys; ignored if it's for another topic.
+    ///   - known: the newest list so far by any signer pinned now, stored with the keys; ignored if it's for another topic.
     ///   - now: the time now.
     /// - Throws: in this order, `foreignSigner`, `otherTopic`, `expired`, `notYetValid`, `rolledBack`, `conflicting`.
     public func check(
@@ -346,8 +346,8 @@ public struct TrustedSenders: Hashable, Sendable {
         self.authorities = authorities
     }
 
-    /// Returns the senders that are trusted now, in the order to try. `set` is the newest set that the device has
-    /// accepted, from its key store.
+    /// Returns the senders that are trusted now, in the order of trying. `set` is the newest set of these authorities that
+    /// the device has accepted, from its key store.
     package func senders(following set: SenderSet?, topic: Topic, at now: Timestamp) -> [SenderPublicKey] {
         // A set by an authority that the app no longer pins is ignored.
         guard let set, authorities.contains(set.authority), set.topic == topic else { return senders }

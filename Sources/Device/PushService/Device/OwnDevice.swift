@@ -68,7 +68,7 @@ package struct OwnDevice: Sendable {
         let set: SenderSet?
         do {
             enrollment = try self.enrollment(at: now)
-            set = try keys.senderSet(for: topic)
+            set = try keys.senderSet(for: topic, of: configuration.trusted.authorities)
         } catch {
             let isLocked = error as? DeviceError == .locked || error as? KeyStoreError == .locked
             throw isLocked ? .locked : .keysUnavailable
@@ -195,13 +195,15 @@ extension OwnDevice {
                 // If the item is damaged, its name still contains the counter.
                 if let known, knownSet == nil, set.counter <= known.counter { throw .rolledBack }
             } catch { throw .failed(.record(error)) }
-            // First remove the sets of authorities that the app no longer pins, so that their counters don't block a new
-            // set. Such a set is ignored anyway, so this loses nothing.
-            for old in stored where !trusted.authorities.contains(old.authority) { try change.remove(old.item) }
             if knownSet != set { try change.add(StoredSenderSet.item(set)) }
-            // Keep the previous set until the next: an extension that is listing the items may miss the new one, and
-            // without any set it would trust the built-in senders.
-            for old in pinned where old.counter < min(known?.counter ?? 0, set.counter) { try change.remove(old.item) }
+            // The other authorities' sets stay: one of them counts again if an app update unpins this authority. The
+            // previous set of this one stays until the next: an extension that is listing the items may miss the new one,
+            // and without any set it would trust the built-in senders.
+            let replaced = pinned.filter { $0.authority == set.authority }
+            let previous = StoredSenderSet.newest(of: replaced)?.counter ?? 0
+            for old in replaced where old.counter < min(previous, set.counter) { try change.remove(old.item) }
+            // A set of an authority that the app no longer pins doesn't count, so this loses nothing.
+            for old in stored where !trusted.authorities.contains(old.authority) { try change.remove(old.item) }
         }
         return set
     }

@@ -133,7 +133,7 @@ struct StoredSenderSet {
         return set
     }
 
-    /// Returns the set with the highest counter, no matter who signed it (Specification 11.3.2).
+    /// Returns the set with the highest counter, whichever of them signed it (Specification 11.3.2).
     static func newest(of sets: [StoredSenderSet]) -> StoredSenderSet? {
         sets.max { first, second in
             if first.counter != second.counter { return first.counter < second.counter }
@@ -217,13 +217,14 @@ package struct DeviceKeys: KeyStore {
         return found
     }
 
-    package func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet? {
+    package func senderSet(
+        for topic: Topic, of authorities: [AuthorityPublicKey]
+    ) throws(KeyStoreError) -> SenderSet? {
         for _ in 1...Self.attemptCount {
             let listed = try read { (items) throws(SecretItemError) in try items.all() }
-            guard let newest = StoredSenderSet.newest(of: StoredItems(listed).senderSets(for: topic)) else {
-                return nil
-            }
-            // If it's gone, a newer one has replaced it.
+            let sets = StoredItems(listed).senderSets(for: topic).filter { authorities.contains($0.authority) }
+            guard let newest = StoredSenderSet.newest(of: sets) else { return nil }
+            // If it's gone, it has made room for a newer one.
             guard let secret = try read({ (items) throws(SecretItemError) in try items.secret(of: newest.item) }) else {
                 continue
             }
