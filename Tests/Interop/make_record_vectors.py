@@ -107,7 +107,7 @@ def make_accepted():
     accepted("device-keeps-1", "Retired secrets are kept for a day.", keeps=1)
     accepted("device-keeps-31", "Retired secrets are kept for 31 days.", keeps=31)
     accepted("device-counter-0", "The lowest counter.", counter=0)
-    accepted("device-counter-highest", "The highest counter.", counter=2**64 - 1)
+    accepted("device-counter-highest", "The highest counter.", counter=2**62 - 1)
     accepted("device-widest-times", "The earliest and the latest time.", created=0, expires=253402300799)
     accepted("device-at-expiry", "The last second.", now=EXPIRES)
     accepted("device-at-lead", "Made exactly 26 hours ahead.", now=CREATED - 93600)
@@ -117,6 +117,7 @@ def make_accepted():
     accepted("device-known-other-topic", "What is known is another app's.", known=other)
     sender_keys = (sender_public_key(SENDER), sender_public_key(SENDER_2))
     accepted("senders", "An app's senders, the newest first.", kind="senders", keys=sender_keys)
+    accepted("senders-counter-highest", "The highest counter.", kind="senders", keys=sender_keys, counter=2**62 - 1)
     accepted(
         "senders-known-lower", "A sender is replaced.", kind="senders", keys=sender_keys[1:], counter=8,
         known=signed(SENDERS, AUTHORITY_KEY, keys=sender_keys[:1]),
@@ -152,6 +153,8 @@ def make_malformed():
         case(f"version-{version}", "An unknown version.", data)
     for keeps in (0, 32):
         case(f"keeps-{keeps}", "Kept for a number of days that there is not.", signed(keeps=keeps))
+    case("counter", "A counter that is one too high.", signed(counter=2**62))
+    case("counter-senders", "The same in a sender set.", signed(SENDERS, AUTHORITY_KEY, counter=2**62), kind="senders")
     case("senders-keep", "A sender set keeps nothing.", signed(SENDERS, AUTHORITY_KEY, keeps=1), kind="senders")
     # Keeps, the topic with its length, and the number of keys precede the first key's algorithm.
     place = 60 + len(TOPIC) + 1

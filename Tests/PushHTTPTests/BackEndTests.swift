@@ -215,6 +215,11 @@ import Testing
             #expect(try enroll(9, as: "alice") == 200)
             #expect(try leave(leaving.description).status == 204)
             #expect(try await server.outbox.devices(of: "alice").count == 1)
+            // A leaving outranks even the highest counter of a record.
+            #expect(try enroll(RecordCounter.maximum, as: "alice") == 200)
+            let last = Leaving(counter: RecordCounter.maximum + 1, topic: RunningServer.topic, signedBy: key)
+            #expect(try leave(last.description).status == 204)
+            #expect(try await server.outbox.status().deviceCount == 0)
         }
     }
 

@@ -109,7 +109,8 @@ import Testing
         let record = try phone.device.enroll(at: later(0))
         func forged(_ topic: Topic, _ key: EnrollmentPrivateKey) throws -> DeviceRecord {
             try DeviceRecord(
-                of: record.recipients, topic: topic, counter: .max, created: later(0), expires: later(9), signedBy: key)
+                of: record.recipients, topic: topic, counter: RecordCounter.maximum, created: later(0),
+                expires: later(9), signedBy: key)
         }
         #expect(throws: DeviceError.record(.foreignSigner)) {
             try phone.device.maintain(serverKnows: try forged(Phone.topic, EnrollmentPrivateKey()), at: later(1))
@@ -119,6 +120,29 @@ import Testing
             try phone.device.maintain(serverKnows: try forged("com.example.other", own), at: later(1))
         }
         #expect(try phone.device.maintain(at: later(1)).record == record)
+    }
+
+    @Test("After the highest counter, a device signs no other record, destroys stolen keys, and can still leave")
+    func highestCounter() throws {
+        _ = try phone.device.enroll(at: later(0))
+        func stolen(_ counter: UInt64) throws -> DeviceRecord {
+            try DeviceRecord(
+                of: [DevicePrivateKey().recipient], topic: Phone.topic, counter: counter, created: later(0),
+                expires: later(9), signedBy: phone.enrollmentKey)
+        }
+        let highest = RecordCounter.maximum
+        let last = try phone.device.maintain(serverKnows: stolen(highest - 1), at: later(1)).record
+        #expect(last.counter == highest)
+        #expect(try phone.device.maintain(serverKnows: last, at: later(1)).record == last)
+        #expect(throws: DeviceError.counterExhausted) {
+            try phone.device.maintain(serverKnows: stolen(highest), at: later(1))
+        }
+        #expect(try phone.device.enroll(at: later(1)) == last)
+        #expect(throws: DeviceError.counterExhausted) { try phone.device.revoke(at: later(2)) }
+        #expect(try phone.stored.keys.map(\.recipient) != last.recipients)
+        #expect(try phone.stored.enrollment(for: Phone.topic)?.record == last)
+        #expect(try phone.device.leaveAccount(at: later(3)).counter == highest + 1)
+        #expect(try phone.stored.keys.count == 1)
     }
 }
 

@@ -79,7 +79,7 @@ describe('Tests/Vectors', () => {
 
   it('has records, which are accepted or refused with the code, and signed byte for byte', () => {
     const vectors = ['Records/', 'Hybrid/'].flatMap(readVectors).filter(([, { kind }]) => ['device', 'senders'].includes(kind))
-    assert.equal(vectors.length, 82)
+    assert.equal(vectors.length, 85)
     for (const [name, values] of vectors) {
       const isDevice = values.kind === 'device'
       const [type, kind] = isDevice ? [1, keyText.ENROLLMENT] : [2, keyText.AUTHORITY]

@@ -21,7 +21,7 @@ struct MadeRecord {
         let signer = Int(who & 1)
         // Usually the first app; sometimes a counter at its end.
         let topic = Parties.topics[who & 0x0e == 0x0e ? 1 : 0]
-        let counter = who & 0x10 == 0 ? UInt64(input.byte() & 7) : .max - UInt64(input.byte() & 1)
+        let counter = who & 0x10 == 0 ? UInt64(input.byte() & 7) : UInt64.max >> 2 - UInt64(input.byte() & 1)
         let created = Parties.now.advanced(bySeconds: (Int64(input.byte()) - 128) * 3_600)
         let expires = created.advanced(bySeconds: 1 + Int64(input.byte()) * 1_800)
         let keys = input.byte()

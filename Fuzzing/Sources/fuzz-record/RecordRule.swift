@@ -52,7 +52,7 @@ struct RecordRule: Hashable {
         }
         guard bytes.count == place + 64 else { return nil }
         func number(_ offset: Int) -> UInt64 { bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) } }
-        guard number(42) < number(50), number(50) <= 253_402_300_799 else { return nil }
+        guard number(34) < 1 << 62, number(42) < number(50), number(50) <= 253_402_300_799 else { return nil }
         self.bytes = bytes
         signer = Array(bytes[2..<34])
         counter = number(34)

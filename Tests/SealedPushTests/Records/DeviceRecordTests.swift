@@ -14,13 +14,13 @@ import Testing
     @Test("A record comes back from its text as the same, with 1 to 16 keys in their order", arguments: 1...16)
     func roundTrip(count: Int) throws {
         let recipients = recipients(count)
-        let record = try enrolling.record(of: recipients, counter: .max)
+        let record = try enrolling.record(of: recipients, counter: RecordCounter.maximum)
         let read = try DeviceRecord(parsing: record.description)
         #expect(read == record)
         #expect(read.description == record.description)
         #expect(read.enrollment == enrolling.enrollment)
         #expect(read.recipients == recipients)
-        #expect(read.counter == .max)
+        #expect(read.counter == RecordCounter.maximum)
         #expect(read.created == Enrolling.now)
         #expect(read.expires == Enrolling.now.advanced(bySeconds: 90 * 86_400))
         #expect(read.topic == Enrolling.topic)
@@ -49,7 +49,7 @@ import Testing
         #expect(RawRecord.text(of: bytes.dropLast(4)) == ours)
     }
 
-    @Test("A record needs 1 to 16 distinct keys, and must not end before it begins")
+    @Test("A record needs 1 to 16 distinct keys, a counter below 2^62, and an end after its beginning")
     func refusedSigning() throws {
         let one = recipients(1)
         for count in [0, 17, 255, 256, 1_000] {
@@ -63,6 +63,13 @@ import Testing
         for keeps in [-1, 0, 32, 256] {
             #expect(throws: RecordError.malformed) { try enrolling.record(keeps: keeps) }
         }
+        for counter in [1 << 62, .max] as [UInt64] {
+            #expect(throws: RecordError.malformed) { try enrolling.record(counter: counter) }
+            for type in [1, 2] as [UInt8] {
+                let text = try RawRecord(type: type, counter: counter).text()
+                #expect((type == 1 ? deviceRefusal(text) : senderSetRefusal(text)) == .malformed)
+            }
+        }
         // Seven hybrid keys take more than 8,192 bytes.
         let hybrid = (0..<7).map { _ in DevicePrivateKey(.hybrid).recipient }
         #expect(throws: RecordError.malformed) { try enrolling.record(of: hybrid) }
@@ -71,6 +78,18 @@ import Testing
             try SenderSet(
                 of: [], topic: Enrolling.topic, counter: 1, created: Enrolling.now,
                 expires: Enrolling.now.advanced(bySeconds: 1), signedBy: AuthorityPrivateKey())
+        }
+    }
+
+    @Test("A leaving's counter may be one higher than any record's, and not more") func leaving() throws {
+        let leaving = Leaving(counter: 1 << 62, topic: Enrolling.topic, signedBy: enrolling.enrollmentKey)
+        #expect(leaving.counter > RecordCounter.maximum)
+        #expect(try Leaving(parsing: leaving.description, topic: Enrolling.topic) == leaving)
+        var bytes = try #require(Base64URL.decode(leaving.description.utf8.dropFirst(12)))
+        // The last byte of the counter. Its signature is checked afterwards.
+        bytes[39] = 1
+        #expect(throws: RecordError.malformed) {
+            try Leaving(parsing: "pushleaving." + Base64URL.encode(bytes), topic: Enrolling.topic)
         }
     }
 
@@ -184,7 +203,7 @@ import Testing
     }
 
     @Test("The counter of an authority that is no longer pinned is forgotten") func replacedAuthority() throws {
-        let known = try set(.max, by: first)
+        let known = try set(RecordCounter.maximum, by: first)
         let set = try set(1, by: second)
         #expect(refusal(set, by: TrustedSenders([], authorities: [second.authority]), known: known) == nil)
         let both = TrustedSenders([], authorities: [first.authority, second.authority])

@@ -9,6 +9,7 @@ import { isOfLowOrder, isSigningKey } from './points.js'
 import { armour, isTopic, LATEST, unarmour } from './text.js'
 
 export const DEVICE = 1
+const HIGHEST = 2n ** 62n - 1n
 // By the type of the record, and the byte for the algorithm before each key.
 const KEY_LENGTHS = { 1: { 1: 32, 3: PUBLIC + 32 }, 2: { 1: 32 } }
 
@@ -53,6 +54,7 @@ export function readRecord(type, text) {
   const [counter, created, expires] = [34, 42, 50].map((at) => bytes.readBigUInt64BE(at))
   const topic = bytes.toString('latin1', 60, topicEnd)
   if (
+    counter > HIGHEST ||
     !(created < expires && expires <= LATEST) ||
     !isTopic(topic) ||
     !(keys.length >= 1 && keys.length <= 16) ||

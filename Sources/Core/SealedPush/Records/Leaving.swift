@@ -7,12 +7,13 @@ import PushCore
 public struct Leaving: Hashable, Sendable, CustomStringConvertible {
     /// The key that signed it.
     public let enrollment: EnrollmentPublicKey
-    /// Higher than in any record that the device signed before.
+    /// Higher than in any record that the device signed before; at most 2^62.
     public let counter: UInt64
     private let signature: [UInt8]
 
-    /// Signs a statement for one app.
+    /// Signs a statement for one app. The counter must be at most 2^62.
     public init(counter: UInt64, topic: Topic, signedBy key: EnrollmentPrivateKey) {
+        precondition(counter <= Self.maximumCounter)
         enrollment = key.enrollment
         self.counter = counter
         signature = key.sign(Self.message(enrollment, counter, topic))
@@ -25,7 +26,7 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
         guard let bytes = Self.armour.bytes(of: text) else { throw .malformed }
         var reader = ByteReader(bytes)
         guard let key = reader.take(KeyAlgorithm.ed25519.publicByteCount), let counter = reader.number(),
-            let signature = reader.take(Ed25519.signatureByteCount), reader.isAtEnd,
+            counter <= Self.maximumCounter, let signature = reader.take(Ed25519.signatureByteCount), reader.isAtEnd,
             let enrollment = EnrollmentPublicKey(key, .ed25519)
         else { throw .malformed }
         guard enrollment.verify(signature, of: Self.message(enrollment, counter, topic)) else { throw .badSignature }
@@ -45,5 +46,6 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
         return message + [UInt8(topic.description.utf8.count)] + topic.description.utf8
     }
 
+    package static let maximumCounter = RecordCounter.maximum + 1
     private static let armour = ArmouredText(prefix: "pushleaving.", byteCounts: 104...104)
 }

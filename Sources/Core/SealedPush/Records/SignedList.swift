@@ -50,7 +50,7 @@ extension SignedList {
     /// - Parameters:
     ///   - keys: 1 to 16 distinct keys, newest first.
     ///   - topic: the app's topic.
-    ///   - counter: higher than in any list that this key signed for the topic before.
+    ///   - counter: higher than in any list that this key signed for the topic before, and below 2^62.
     ///   - created: the time now.
     ///   - expires: later than `created`; the list is invalid after this second.
     ///   - keeps: how many days the device keeps a retired key's secret, 1 to 31; nil for 30, or for a sender set.
@@ -61,9 +61,9 @@ extension SignedList {
         keeps: Int? = nil, signedBy key: PrivateKey<Role.Signer>
     ) throws(RecordError) {
         let keeps = keeps ?? min(RotationRules.keeps, ListForm.keeps(Role.kind).upperBound)
-        guard Self.areAllowed(keys), created < expires, ListForm.keeps(Role.kind).contains(keeps) else {
-            throw .malformed
-        }
+        guard Self.areAllowed(keys), counter <= RecordCounter.maximum, created < expires,
+            ListForm.keeps(Role.kind).contains(keeps)
+        else { throw .malformed }
         var bytes = [Self.type, ListForm.version]
         bytes += key.publicKey.bytes
         bytes.append(bigEndian: counter)
@@ -95,7 +95,8 @@ extension SignedList {
         guard type == Self.type else { throw .wrongType }
         let signing = KeyAlgorithm.ed25519
         guard version == ListForm.version, let signerBytes = reader.take(signing.publicByteCount),
-            let counter = reader.number(), let created = reader.number().flatMap(Timestamp.init(parsing:)),
+            let counter = reader.number(), counter <= RecordCounter.maximum,
+            let created = reader.number().flatMap(Timestamp.init(parsing:)),
             let expires = reader.number().flatMap(Timestamp.init(parsing:)), created < expires,
             let keeps = reader.next().map(Int.init), ListForm.keeps(Role.kind).contains(keeps),
             let topic = reader.next().flatMap({ reader.take(Int($0)) }).flatMap(Topic.init(parsing:)),
@@ -192,13 +193,16 @@ enum ListForm {
 /// The increasing counters of signed records: a device's in its records, an authority's in its sender sets.
 package enum RecordCounter {
     /// Returns one more than the last counter, but at least the time in seconds since 1970. Source: Specification 11.1.5.
-    /// The time is needed after a backup is restored or a folder is copied: its last counter is lower than the one that
-    /// servers and apps have seen, and they reject it. The clock provides a higher one without asking them, since no one
-    /// signs more than once per second for long.
+    /// The time is needed after a restored backup or copied folder. Its last counter is older than the one that servers and
+    /// apps have seen, and they reject lower counters. The clock provides a higher one without asking them, since no one
+    /// signs more than once per second for long. After the maximum, returns one that no list can have.
     package static func next(after last: UInt64?, at now: Timestamp) -> UInt64 {
-        let (next, isOverflow) = (last ?? 0).addingReportingOverflow(1)
-        return isOverflow ? .max : max(next, UInt64(now.secondsSince1970))
+        let next = min(last ?? 0, maximum) + 1
+        return max(next, UInt64(now.secondsSince1970))
     }
+
+    /// The highest counter of a list. A leaving may have one more, so that it outranks every record.
+    package static let maximum: UInt64 = 1 << 62 - 1
 }
 
 /// Reads bytes from the front. If there are too few, returns nil and doesn't advance.

@@ -62,8 +62,8 @@ struct KeyChange {
     }
 
     /// Returns the newest record. Signs a new one listing the active keys, newest first, if the current one won't do.
-    /// `known` is the newest record that the server has, signed by this device's own key; the new record's counter is
-    /// higher. With `isWanted`, it signs a record in any case.
+    /// `known` is the newest record that the server has, signed by this device's own key; the new counter is higher. With
+    /// `isWanted`, it signs a record in any case. Throws `counterExhausted` if no counter is higher.
     mutating func signRecord(
         above known: DeviceRecord? = nil, anyway isWanted: Bool = false
     ) throws(KeyChangeError) -> DeviceRecord {
@@ -79,11 +79,12 @@ struct KeyChange {
         {
             return record
         }
+        let last = max(counter, known?.counter ?? 0)
+        guard last < RecordCounter.maximum else { throw .failed(.counterExhausted) }
         let record: DeviceRecord
         do {
             record = try DeviceRecord(
-                of: rotation, topic: topic, after: max(counter, known?.counter ?? 0),
-                keeps: configuration.keepsRetiredKeys, at: now, signedBy: key)
+                of: rotation, topic: topic, after: last, keeps: configuration.keepsRetiredKeys, at: now, signedBy: key)
         } catch { throw .failed(.record(error)) }
         let attributes = StoredEnrollment.attributes(counter: record.counter, record: record)
         // If two processes sign at once, one of them starts over, so a counter is never used for two records.

@@ -55,9 +55,8 @@ package struct OwnDevice: Sendable {
             for recipient in all { rotation.revoke(recipient, at: now) }
             try change.write(rotation)
             try ensureKey(&change)
-            let record = try change.signRecord()
             try eraseWhatIsDue(&change) { _ in }
-            return record
+            return try change.signRecord()
         }
     }
 
@@ -92,10 +91,14 @@ extension OwnDevice {
         // As with a first key, a message sent to the next account within this second opens.
         do { try ledger?.begin(floor: now.advanced(bySeconds: -1), asksForNewKey: false) } catch { throw .noLedger }
         // A caller that hands this record over does so in its own turn, after the leaving.
-        let record = try revoke(at: now)
+        let counter: UInt64
+        do throws(DeviceError) { counter = try revoke(at: now).counter } catch {
+            guard error == .counterExhausted else { throw error }
+            counter = Leaving.maximumCounter
+        }
         return try change(at: now) { (change) throws(KeyChangeError) in
             guard let key = try change.enrollmentKey() else { throw .raced }
-            return Leaving(counter: record.counter, topic: configuration.topic, signedBy: key)
+            return Leaving(counter: counter, topic: configuration.topic, signedBy: key)
         }
     }
 
@@ -160,6 +163,9 @@ public enum DeviceError: Error, Equatable, Sendable {
     case noLedger
     /// A new key is waiting for its first message; until it arrives, no other is created.
     case unconfirmed
+    /// The enrollment key has signed the highest counter for this app, so it signs no further record. Only someone with the
+    /// key can bring this about; the account's owner must enroll the device as a new one.
+    case counterExhausted
     /// A sender set was refused, or a record couldn't be signed.
     case record(RecordError)
 }
@@ -173,6 +179,8 @@ extension DeviceError: CustomStringConvertible {
         case .noContainer: "the system doesn't know the app group; check both targets' entitlements"
         case .noLedger: "the ledger can't be written"
         case .unconfirmed: "a new key is waiting for its first message; until it arrives, no other is created"
+        case .counterExhausted:
+            "the enrollment key has signed the highest counter; someone else may have the key, so enroll the device as a new one"
         case .record(let error): error.description
         }
     }

@@ -182,7 +182,7 @@ package struct StoredEnrollment {
     package static func attributes(counter: UInt64, record: DeviceRecord?) -> [UInt8] {
         var writer = JSONWriter(reservingByteCount: 1_200)
         writer.object { object in
-            object.integer("counter", Int64(clamping: counter))
+            object.integer("counter", Int64(counter))
             object.string("record", record?.description)
         }
         return writer.bytes

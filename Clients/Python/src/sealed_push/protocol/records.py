@@ -18,6 +18,7 @@ from .text import TOPIC, decode_base64, encode_base64
 
 DEVICE, SENDERS = 1, 2
 LATEST = 253402300799
+HIGHEST = 2**62 - 1
 LONGEST = 8192
 # By the type of the record, and the byte for the algorithm before each key.
 KEY_LENGTHS = {DEVICE: {1: 32, 3: mlkem.PUBLIC + 32}, SENDERS: {1: 32}}
@@ -128,6 +129,7 @@ def read_record(type: int, text: Any) -> Record:
         next(rest, None) is not None
         or version != 2
         or keeps not in (range(1, 32) if type == DEVICE else (0,))
+        or counter > HIGHEST
         or not created < expires <= LATEST
         or not TOPIC.fullmatch(topic)
         or not 1 <= len(keys) <= 16
