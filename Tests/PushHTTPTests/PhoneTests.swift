@@ -39,6 +39,24 @@ struct PhoneTests {
         }
     }
 
+    @Test("the response to a record with as many and as large keys as possible has at most 65,536 bytes")
+    func largestResponse() async throws {
+        try await RunningServer.with { server in
+            let (key, now) = (EnrollmentPrivateKey(), Timestamp.now())
+            // A seventh hybrid key doesn't fit into a record.
+            let keys = (0..<16).map { DevicePrivateKey($0 < 6 ? .hybrid : .x25519).recipient }
+            let record = try DeviceRecord(
+                of: keys, topic: RunningServer.topic, counter: 1, created: now,
+                expires: now.advanced(bySeconds: 86_400), signedBy: key)
+            let response = try server.send(
+                "PUT", "/v1/phones/\(key.enrollment)",
+                RunningServer.json(["record": record.description, "token": "0102", "environment": "production"]),
+                token: server.login("alice"))
+            #expect((response.json["challenges"] as? [Any])?.count == 16)
+            #expect(response.body.utf8.count <= 65_536, "\(response.body.utf8.count)")
+        }
+    }
+
     @Test("a new key is proven beside the old one, and a changed token is stored") func rotates() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")

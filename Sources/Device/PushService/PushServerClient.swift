@@ -368,7 +368,7 @@ private struct PushServerExchange: Sendable {
         return Answer(path: path, status: answer.status, members: members)
     }
 
-    /// A record has room for six hybrid keys, whose challenges and states take 31 KB.
+    /// Source: EnrollmentHTTP 3.7.
     private static let maximumAnswerByteCount = 65_536
     private static let longestWait = Duration.seconds(10)
 }

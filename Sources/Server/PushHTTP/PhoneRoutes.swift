@@ -76,6 +76,7 @@ struct PhoneRoutes: Sendable {
             throw problem
         }
         for recipient in taken.dropped { keys.sealer.forget(recipient) }
+        // EnrollmentHTTP 3.7: those of six hybrid keys and ten others, the most that a record has room for, take 37 KB.
         let challenges = taken.device.unproven.map { recipient -> JSONValue in
             let challenge = PendingChallenge(
                 to: recipient, of: enrollment, topic: keys.sealer.topic, from: keys.sender, at: .now())
