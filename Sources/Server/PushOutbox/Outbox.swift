@@ -3,7 +3,7 @@ public import PushSender
 public import SealedPush
 
 #if !Server
-    #error("this needs the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
+    #error("this needs the `Server` trait: .package(…, traits: [\"Server\"]), or swift build --traits Server")
 #endif
 
 #if canImport(FoundationEssentials)
@@ -136,15 +136,15 @@ public final class Outbox: Sendable {
     /// Requeues dead letters, byte for byte as they were, and returns how many. Also reenables addresses that were disabled
     /// for the same reasons: by retrying, the operator confirms that the cause is gone.
     ///
-    /// Dead letters whose device has lost its address stay. If a device has newer pushes waiting, its requeued push goes
-    /// out before them.
+    /// Dead letters for devices without an address stay. If a device has newer pushes waiting, its requeued push goes out
+    /// before them.
     public func retry(reason: String? = nil) async throws(OutboxError) -> Int { try await store.retry(reason: reason) }
 
     /// Makes every deferred push due now; leased pushes stay with their holder. Returns the number of devices that had
     /// deferred pushes.
     @discardableResult public func retryNow() async throws(OutboxError) -> Int { try await store.retryNow() }
 
-    /// Deletes pushes, and returns how many. Runs in transactions of a thousand, so that others can work in the meantime.
+    /// Deletes pushes, and returns how many. Runs in transactions of a thousand, so that others can work in between.
     @discardableResult
     public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int { try await store.purge(scope) }
 

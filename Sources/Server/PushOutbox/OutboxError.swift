@@ -24,7 +24,7 @@ public enum OutboxError: Error, Equatable, Sendable {
     case busy
     /// Any other error from SQLite: its extended result code and message.
     case database(code: Int32, String)
-    /// The database server can't be used, however long one waits: the address is malformed, or the server refuses the
+    /// The database server can't be used, and waiting won't help: the address is malformed, or the server refuses the
     /// connection. The text is the client's.
     case connection(String)
     /// The database server can't be reached, or has been down for longer than the limit. The text is the client's.

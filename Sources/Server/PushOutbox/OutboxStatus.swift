@@ -14,7 +14,7 @@ public struct OutboxStatus: Hashable, Sendable {
     public package(set) var waitingCount = 0
     /// The number of waiting pushes older than a minute, an hour, a day, and a week.
     public package(set) var waitingByAge: [Duration: Int] = [:]
-    /// The number of waiting pushes by sender key. After a theft, purge those sealed with the stolen key.
+    /// The number of waiting pushes by sender key. After a key is stolen, purge the pushes sealed with it.
     public package(set) var waitingBySender: [SealedBy: Int] = [:]
     /// The number of dead letters by sender key. They can be retried.
     public package(set) var deadLettersBySender: [SealedBy: Int] = [:]
@@ -76,9 +76,9 @@ public struct DeadLetter: Hashable, Sendable {
     public let device: DeviceName?
     /// The carrier's reason.
     public let reason: String
-    /// The number of times it was sent; 0 if it only waited behind another push.
+    /// The number of times the push was sent; 0 if it only waited behind another push.
     public let attempts: Int
-    /// The time at which it was enqueued.
+    /// The time at which the push was enqueued.
     public let enqueued: Timestamp
     /// The time at which delivery ended.
     public let died: Timestamp

@@ -20,15 +20,15 @@ package protocol OutboxStore: Sendable {
 
     /// Removes other data that identifies a user or their devices: idempotency keys, by audience, and receipts.
     func forget(audiences: [String], receipts: [ReceiptID]) async throws(OutboxError)
-    /// Records the time until which a user's logins are invalid, in milliseconds since 1970.
+    /// Invalidates a user's logins issued up to this moment, in milliseconds since 1970.
     func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError)
     func loginsEnded(for user: UserName) async throws(OutboxError) -> Int64?
 
     // MARK: Messages
 
     /// Reads the next devices that a message goes to. For a broadcast, that is a new range, starting where earlier calls
-    /// with the same key stopped. If no new range is left, it is one that was begun and not stored. Throws `unknownDevice`,
-    /// `unknownUser`, or `keyUsedForOthers`.
+    /// with the same key stopped. If no new range is left, it is one that was started but not stored. Throws
+    /// `unknownDevice`, `unknownUser`, or `keyUsedForOthers`.
     func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch
     /// Stores a batch's sealed pushes. Returns false and stores nothing if a device has changed since it was read, or
     /// if another caller has stored the batch.
@@ -41,7 +41,7 @@ package protocol OutboxStore: Sendable {
     // MARK: Leases
 
     /// Records the outcomes of leases, extends some, and takes new ones. A lease may have expired and been taken by another
-    /// courier in the meantime. The carrier's answer about the entry or the address is still true. In that case, only the
+    /// courier in the meantime. Even then, the carrier's response about the entry or the address is still true. Only the
     /// device's place in the queue is left to the new holder.
     func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer
     /// Whether the carrier has accepted a push for any device's current address.
@@ -54,7 +54,7 @@ package protocol OutboxStore: Sendable {
 
     // MARK: Upkeep
 
-    /// Requeues dead letters, of one reason or all, and reenables their addresses, in several transactions.
+    /// Requeues dead letters, for one reason or all, and reenables their addresses, in several transactions.
     func retry(reason: String?) async throws(OutboxError) -> Int
     /// Makes deferred pushes due at once, and returns the number of queues.
     func retryNow() async throws(OutboxError) -> Int
@@ -83,7 +83,7 @@ package protocol OutboxStore: Sendable {
 
 package struct DeviceChange: Sendable {
     package let name: DeviceName
-    /// The user who was logged in on the device before, if it was another one.
+    /// The user who was logged in on the device before, if it was a different one.
     package var previous: UserName?
     let key: OutboxKey?
     /// A record that was submitted and verified. If the same record is stored, it isn't verified again.
@@ -92,7 +92,7 @@ package struct DeviceChange: Sendable {
     package var deviceLimit = Int.max
     let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
 
-    /// Returns the new state for the old one. May be called repeatedly. No one else changes the device in the meantime.
+    /// Returns the new state for the old one. May be called repeatedly. No other caller changes the device in the meantime.
     package func next(_ known: StoredDevice?) throws(OutboxError) -> StoredDevice {
         if let key, let known, !key.accepts(known) { throw .forged(name) }
         let device = try apply(known?.device)
@@ -120,7 +120,7 @@ package struct FoundDevice: Sendable {
     }
 }
 
-/// A store's row. Throws `damaged` if a column has an unexpected type or NULL: the database was tampered with.
+/// A store's row. Throws `damaged` if a column has the wrong type or is NULL, because the database was tampered with.
 package protocol OutboxRow {
     func optionalInt(_ column: String) throws(OutboxError) -> Int64?
     func optionalText(_ column: String) throws(OutboxError) -> String?
@@ -148,7 +148,7 @@ extension OutboxRow {
         (try int("device"), try optionalText("name"), try text("outcome"), try count("count"))
     }
 
-    /// Returns the time in a column that holds milliseconds since 1970.
+    /// Returns the time in a column of milliseconds since 1970.
     func time(_ column: String) throws(OutboxError) -> Timestamp { Timestamp(clamping: try int(column) / 1_000) }
 
     private func known<Value>(_ value: Value?) throws(OutboxError) -> Value {
@@ -162,7 +162,7 @@ package typealias SettledLease = (lease: Lease, settlement: Settlement)
 /// The outcomes that a courier submits and the leases that it requests, in one exchange.
 package struct LeaseExchange: Sendable {
     package var settled: [SettledLease] = []
-    /// The leases that are held for `hold` from now on.
+    /// The leases to hold for `hold` from now on.
     package var extended: [Lease] = []
     package var hold: Duration = .zero
     package var order: LeaseOrder?

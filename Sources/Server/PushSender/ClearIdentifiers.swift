@@ -1,7 +1,7 @@
 internal import PushCore
 import SealedPush
 
-/// Creates the identifiers that travel in the clear. They repeat if needed, and reveal nothing. Source: Specification 2.7-2.9.
+/// Creates identifiers that travel in the clear. They repeat if needed, and reveal nothing. Source: Specification 2.7-2.9.
 struct ClearIdentifiers: ~Copyable, Sendable {
     private let key: GuardedSecret
 
@@ -10,7 +10,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
         key = sender.derived("sealedpush/v1 ids", for: topic.description)
     }
 
-    /// For senders without a key of their own. The key is random, so identifiers are only stable while the sealer lives.
+    /// For anonymous senders. The key is random, so identifiers are stable only while the sealer exists.
     init() { key = GuardedSecret(count: Self.keyByteCount) { SecureRandom.fill($0) } }
 
     /// Returns 22 characters of base64url for the recipient and the app's own string, or the message if there's no string.
@@ -35,8 +35,8 @@ struct ClearIdentifiers: ~Copyable, Sendable {
         }
     }
 
-    /// Returns a fingerprint that distinguishes contents under one idempotency key: 16 bytes that identify the sender's key,
-    /// and a MAC. With the sender's secret, guesses at the content can be verified, if the idempotency key is guessable, too.
+    /// Returns a fingerprint that distinguishes content objects under the same idempotency key: 16 bytes that identify the
+    /// sender's key, and a MAC. If the idempotency key is guessable, the sender's secret can verify guesses.
     func fingerprint(of content: [UInt8], under tag: [UInt8]) -> [UInt8] {
         key.withBytes { key in
             BLAKE2b.hash(Array("fingerprint".utf8), key: key, byteCount: Self.byteCount)
@@ -44,10 +44,10 @@ struct ClearIdentifiers: ~Copyable, Sendable {
         }
     }
 
-    /// Whether both fingerprints are from the same sender's key, and for different contents.
+    /// Whether both fingerprints come from the same sender's key, but for different content.
     static func differ(_ a: [UInt8], _ b: [UInt8]) -> Bool { a.prefix(byteCount) == b.prefix(byteCount) && a != b }
 
-    /// - Parameter write: Writes the text, which has exactly that many bytes.
+    /// - Parameter write: Writes the text, exactly `textByteCount` bytes.
     private func hash(
         _ label: StaticString, _ recipient: DevicePublicKey, _ textByteCount: Int,
         into identifier: UnsafeMutableRawBufferPointer, _ write: (UnsafeMutableRawBufferPointer) -> Void

@@ -1,8 +1,8 @@
 internal import PushCore
 internal import SealedPush
 
-/// The grammar of the payloads that sealers write. Swift's check and PostgreSQL's expression follow the same table. It keeps a
-/// host that may only enqueue from sending clear text, or an alert that doesn't run an extension. Source: Specification 2.12.
+/// The grammar of payloads that sealers write. Swift's check and PostgreSQL's expression share one table. It keeps a host
+/// that may only enqueue from sending clear text, or an alert that doesn't run an extension. Source: Specification 2.12.
 package enum PayloadForm {
     private indirect enum Piece: Sendable {
         case text(String)
@@ -42,7 +42,7 @@ package enum PayloadForm {
             && json.withUnsafeBytes { json in end(of: .all([clear, sealed]), in: json, from: 0) == json.count }
     }
 
-    /// Returns the end of a piece that begins here, or nil if it isn't there. At most one alternative of a piece matches.
+    /// Returns the end of a piece that begins at `start`, or nil if it doesn't match. At most one alternative matches.
     private static func end(of piece: Piece, in json: UnsafeRawBufferPointer, from start: Int) -> Int? {
         switch piece {
         case .text(let text): return json[start...].starts(with: text.utf8) ? start + text.utf8.count : nil

@@ -5,7 +5,7 @@ public import SealedPush
 ///
 /// Pass ``json`` to APNs as the request's body, or the value itself to a library that takes an `Encodable` payload, such as
 /// APNSwift's `APNSAlertNotification(payload:)`. Send it with `apns-push-type: alert`, the topic, and the two identifiers
-/// below, which stay the same on each retry. If ``isBackground``, use `background` and priority 5. Source: Specification 2.
+/// below, which stay the same across retries; if ``isBackground``, `background` and priority 5. Source: Specification 2.
 public struct SealedPayload: Hashable, Sendable {
     /// The request's body: at most 4,096 bytes of UTF-8.
     public let json: [UInt8]
@@ -94,7 +94,7 @@ package struct PreparedContent: Sendable {
     /// The written content for each of the sealer's plans, or the reason that it doesn't fit.
     var written: [Result<WrittenContent, SealError>] = []
 
-    /// Takes content that is already complete.
+    /// Prepares content that is already complete.
     init(_ content: Content) throws(SealError) {
         guard let id = content.id else { throw .content(.missing("id")) }
         self.id = id
@@ -141,14 +141,14 @@ public struct SizePlan: Hashable, Sendable {
     package let clearByteCount: Int
     /// The policy that decides how much padding is sealed together with the content.
     public let padding: PaddingPolicy
-    /// The most bytes that can be sealed, including padding.
+    /// The maximum number of bytes that can be sealed, including padding.
     package let maximumPlaintextByteCount: Int
     let suite: Envelope.Suite
 
-    /// The most bytes of content JSON. One byte less, because padding takes at least one.
+    /// The maximum size of the content JSON: one byte less, because padding takes at least one.
     public var maximumContentByteCount: Int { maximumPlaintextByteCount - 1 }
 
-    /// The most bytes that APNs accepts.
+    /// The maximum payload size that APNs accepts.
     public static let maximumPayloadByteCount = PayloadLimit.byteCount
 
     init(clearByteCount: Int, suite: Envelope.Suite, padding: PaddingPolicy) {
@@ -181,7 +181,7 @@ public struct SizePlan: Hashable, Sendable {
 
 /// A policy for content that doesn't fit into one push.
 public enum FitPolicy: String, Sendable, CaseIterable {
-    /// Sealing fails, and the error tells how many bytes are too many.
+    /// Sealing fails, and the error contains the number of excess bytes.
     case error
     /// The body is cut between two grapheme clusters and gets an ellipsis. Sealing fails if not even one grapheme fits.
     case truncate
@@ -189,7 +189,7 @@ public enum FitPolicy: String, Sendable, CaseIterable {
 
 /// How much an observer learns about the content's length. Source: Specification 4.2.
 public enum PaddingPolicy: String, Sendable, CaseIterable {
-    /// Pads to 256, 512, 1,024, or 2,048 bytes (hybrid: 1,792), or to the maximum. An observer learns only which.
+    /// Pads to 256, 512, 1,024, or 2,048 bytes (hybrid: 1,792), or to the maximum. An observer learns only which one.
     case buckets
     /// Pads to the maximum. An observer learns nothing.
     case full

@@ -34,7 +34,7 @@ public final class Sealer: Sendable {
     ///   - fit: The treatment of content that doesn't fit.
     ///   - contexts: How long contexts are used, and how many are held.
     ///   - receipts: The address for devices' receipts, or nil for none. Takes about 110 bytes of each push, plus the address.
-    ///   - requiresHybrid: Whether to reject other keys, which an old backup can bring back; see Docs/KeyManagement.md, 6.
+    ///   - requiresHybrid: Whether to reject other keys, which an old backup can restore; see Docs/KeyManagement.md, 6.
     public convenience init(
         sender: SenderPrivateKey, topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets,
         fit: FitPolicy = .error, contexts: ContextLimits = ContextLimits(), receipts: ReceiptAddress? = nil,
@@ -89,7 +89,7 @@ public final class Sealer: Sendable {
     /// - Parameters:
     ///   - content: The content to seal.
     ///   - recipient: The key to seal to.
-    ///   - reserve: How many of the 4,096 bytes to leave free, up to ``maximumReserve``, for a client that adds spaces, say.
+    ///   - reserve: How many of the 4,096 bytes to leave free, up to ``maximumReserve``, for clients that add spaces, say.
     /// - Throws: ``SealError``, without sealing anything.
     public func seal(
         _ content: Content, to recipient: VerifiedRecipient, reserve: Int = 0
@@ -97,8 +97,8 @@ public final class Sealer: Sendable {
         try seal(content, to: recipient.recipient, keeping: recipient.keeps, reserve: reserve)
     }
 
-    /// Seals content for an unverified key: anyone who can add a key to the server's list can read the message. For devices
-    /// without signed records, if only the app's login protects that list. Otherwise like `seal(_:to:reserve:)`.
+    /// Seals content for an unverified key: anyone who can add a key to the server's list can read the message. Use it for
+    /// devices without signed records, if only the app's login protects that list. Otherwise like `seal(_:to:reserve:)`.
     public func seal(
         _ content: Content, toUnverified recipient: DevicePublicKey, reserve: Int = 0
     ) throws(SealError) -> SealedPayload {
@@ -118,7 +118,7 @@ public final class Sealer: Sendable {
         return seal(try PreparedContent(content), written, to: recipient, random: other)
     }
 
-    /// The most bytes that can be left free: a quarter of the payload.
+    /// The maximum number of bytes to leave free: a quarter of the payload.
     public static let maximumReserve = 1_024
 
     /// Returns how much fits into one push to this device.
@@ -132,8 +132,8 @@ public final class Sealer: Sendable {
         return index
     }
 
-    /// Checks, completes, shortens if allowed, and writes content once for all of its devices. Each then only costs
-    /// sealing. `days` is how many days these devices keep a retired key, or nil if unknown. Throws
+    /// Checks, completes, shortens if allowed, and writes content once for all of its devices. After that, each device
+    /// costs only the sealing. `days` is how many days these devices keep a retired key, or nil if unknown. Throws
     /// ``SealError/tooLarge(byteCountOver:)`` if it doesn't fit any device.
     package func prepare(_ content: Content, keeping days: Int? = nil) throws(SealError) -> PreparedContent {
         var content = content
@@ -194,7 +194,7 @@ public final class Sealer: Sendable {
         identifiers.fingerprint(of: content.json, under: key.tag)
     }
 
-    /// Whether two contents are known to differ. Unknown, and so false, if another sender's key made one of the fingerprints.
+    /// Whether two fingerprints are known to be for different content; false if they come from different senders' keys.
     package static func differ(_ a: [UInt8], _ b: [UInt8]) -> Bool { ClearIdentifiers.differ(a, b) }
 
     /// Wipes the context of a recipient that is no longer in use, such as a device's retired key.
@@ -219,7 +219,7 @@ public final class Sealer: Sendable {
         guard content.withdrawal == nil || contexts != nil else { throw .anonymousWithdrawal }
     }
 
-    /// Throws if a device that keeps retired keys this long may have erased its key by then. Allows one hour of clock drift.
+    /// Throws if a device that keeps retired keys this long may have erased its key by then. Allows an hour of clock drift.
     package static func check(
         _ expiration: Timestamp, keeping days: Int, at now: Timestamp
     ) throws(SealError) {

@@ -3,7 +3,7 @@ public import PushSender
 /// Takes due pushes from an outbox and hands them to a transport until it is stopped.
 ///
 /// Each device has at most one push in transit at a time, the oldest first; devices don't wait for one another. Several
-/// couriers, in one process or many, can work on one outbox. A push that got no answer is sent again, byte for byte the
+/// couriers, in one process or many, can work on one outbox. A push that got no response is sent again, byte for byte the
 /// same and with the same identifiers. So a device that already received it shows it only once.
 ///
 /// To end the courier cleanly, cancel the task of ``run(until:)`` or call ``stop()``. It then takes no more pushes, waits
@@ -37,12 +37,12 @@ public actor Courier {
 
     private struct Flight {
         let lease: Lease
-        /// Milliseconds on this host's clock. From then on, another courier may take it.
+        /// The lease's end, in milliseconds on this host's clock. After that, another courier may take the push.
         var end: Int64
         let task: Task<Void, Never>
     }
 
-    /// A time in which nothing is taken. It has no effect if the clock is set back before its start.
+    /// A period in which no pushes are taken. It has no effect if the clock is set back before its start.
     struct Pause {
         let start: Int64
         var end: Int64
@@ -50,7 +50,7 @@ public actor Courier {
         func covers(_ now: Int64) -> Bool { start <= now && now < end }
     }
 
-    /// Creates a courier. It ignores pushes for carriers other than `carrier`, which the transport must speak to.
+    /// Creates a courier. It ignores pushes for carriers other than `carrier`, which the transport must support.
     public init(
         for outbox: Outbox, through transport: any PushTransport, carrier: Carrier = .apns(),
         limits: CourierLimits = CourierLimits()
@@ -65,7 +65,7 @@ public actor Courier {
 
     /// Runs the courier. Call it only once.
     ///
-    /// - Throws: ``CourierError``, after the pushes in transit have ended. Nothing is lost: another run sends the rest.
+    /// - Throws: ``CourierError``, after the pushes in transit have finished. No push is lost: another run sends the rest.
     @discardableResult public func run(until goal: Goal = .stopped) async throws(CourierError) -> CourierReport {
         await withTaskCancellationHandler {
             do throws(OutboxError) { try await work(until: goal) } catch { failure = failure ?? .outbox(error) }
@@ -77,7 +77,7 @@ public actor Courier {
         return report
     }
 
-    /// Stops taking pushes. ``run(until:)`` returns when the pushes in transit have ended.
+    /// Stops taking pushes. ``run(until:)`` returns when the pushes in transit have finished.
     public func stop() {
         isStopping = true
         wake()
@@ -90,7 +90,7 @@ public actor Courier {
         while !isStopping && !Task.isCancelled && failure == nil {
             purgeIfDue()
             let order = order()
-            // On this host's clock, read before asking the outbox: the lease lasts longer, whatever the outbox's clock is.
+            // On this host's clock, read before asking the outbox, so the lease lasts longer, whatever the outbox's clock.
             let end = outbox.clock.now() + limits.lease.milliseconds
             let leases = try await exchange(taking: order)
             for lease in leases { send(lease, until: end) }
@@ -106,7 +106,7 @@ public actor Courier {
         }
     }
 
-    /// Once an hour, alongside sending: pushes that can't be sent anymore need not be kept until their turn.
+    /// Once an hour, alongside sending, purges pushes that can no longer be sent, instead of keeping them until their turn.
     private func purgeIfDue() {
         guard isClockProven else { return }
         let now = outbox.clock.now()
@@ -230,8 +230,8 @@ public actor Courier {
         pause(for: delays.afterConnectionFailure(attempts: failuresInARow / Self.failuresBeforePause))
     }
 
-    /// Waits for pushes in transit, within a limit, and records their outcomes, even if the file fails for a while. Then
-    /// returns the unfinished ones to the queue.
+    /// Waits for pushes in transit, up to a time limit, and records their outcomes, even if the file fails for a while.
+    /// Then returns the unfinished ones to the queue.
     private func drain() async throws(OutboxError) {
         isStopping = true
         let clock = outbox.clock
@@ -259,7 +259,7 @@ public actor Courier {
         } catch { return error }
     }
 
-    /// Sleeps until a push has ended, `stop` is called, or the poll interval is over.
+    /// Sleeps until a push finishes, `stop` is called, or the poll interval elapses.
     private func rest() async {
         guard finished.isEmpty, !isStopping || !inFlight.isEmpty || !unsettled.isEmpty else { return }
         let (store, clock, carrier) = (outbox.store, outbox.clock, carrier)
@@ -283,7 +283,7 @@ public actor Courier {
     private static let considerateFraction = 8
     private static let failuresBeforePause = 50
     private static let unsettledPause = Duration.milliseconds(20)
-    /// How long a stopped courier waits for outstanding answers, in milliseconds.
+    /// How long a stopped courier waits for outstanding responses, in milliseconds.
     private static let drainTime: Int64 = 30_000
     /// Milliseconds.
     private static let purgeInterval: Int64 = 3_600_000

@@ -2,18 +2,18 @@ internal import PushSender
 
 /// The limits of a courier.
 public struct CourierLimits: Hashable, Sendable {
-    /// The number of pushes in transit at once: what the transport can hold without queueing. Each takes a few kilobytes.
+    /// The maximum number of pushes in transit: as many as the transport holds without queueing. Each takes a few KB.
     public var inFlightCount: Int
     /// How long a push belongs to this courier before another one may send it. Must be longer than the transport waits for
-    /// an answer. It is extended while an answer is outstanding.
+    /// a response. It is extended while a response is outstanding.
     public var lease: Duration
     /// How often the file is checked while nothing is due, since other processes enqueue, too.
     public var pollInterval: Duration
     /// The number of consecutive refusals that ends the run. Only reasons that may concern all pushes count, and an
-    /// accepted push resets the count: then the environment, key, or app is wrong, not each address. If the carrier has
-    /// accepted pushes of this outbox before, only addresses with an accepted push count.
+    /// accepted push resets the count. At the limit, the environment, key, or app must be wrong, not each address. If the
+    /// carrier has accepted pushes of this outbox before, only addresses with an accepted push count.
     package var refusedInARow = 100
-    /// A factor for all of the courier's own delays: less than 1 when waiting is not possible, as in a rehearsal.
+    /// A factor for all of the courier's own delays: less than 1 if waiting isn't practical, as in a rehearsal.
     package var delayFactor = 1.0
 
     /// Creates limits.
@@ -33,7 +33,7 @@ extension Courier {
     public enum Goal: Hashable, Sendable {
         /// Never: the courier runs until it is stopped.
         case stopped
-        /// When no push is in transit and none comes due within the given time. Pushes that are deferred further stay.
+        /// When no push is in transit and none comes due within the given time. Pushes deferred longer stay queued.
         case nothingDue(within: Duration)
         /// When no pushes are waiting anymore.
         case empty
@@ -46,14 +46,14 @@ public struct CourierReport: Hashable, Sendable {
     public internal(set) var acceptedCount = 0
     /// How long the accepted pushes had waited since they were enqueued.
     public internal(set) var waits = WaitingTimes()
-    /// How often a push was deferred, by reason: the service's words, or `unreachable`, `connection-lost`, `timed-out`.
+    /// How often a push was deferred, by reason: the service's own, or `unreachable`, `connection-lost`, `timed-out`.
     public internal(set) var retries: [String: Int] = [:]
     /// Refusals because a device is gone, by the service's reason. The device's waiting pushes are dropped, unless the app
     /// has registered the address since.
     public internal(set) var dropped: [String: Int] = [:]
     /// Refusals that created dead letters, by the service's reason: for one push, or for every push of a device.
     public internal(set) var dead: [String: Int] = [:]
-    /// Why the most recent request without an answer failed, in the transport's words; public names only.
+    /// Why the most recent request without a response failed, in the transport's words; public names only.
     public internal(set) var latestFailure: String?
     /// The number of pushes in transit at this moment.
     public internal(set) var inFlightCount = 0
@@ -64,22 +64,22 @@ public struct CourierReport: Hashable, Sendable {
         case .accepted:
             acceptedCount += 1
             if let waited { waits.add(.milliseconds(max(0, waited))) }
-        // A request that this host ended itself tells nothing about the service.
+        // A request that this host ended says nothing about the service.
         case .later, .returned: if name != PushTransportError.cancelled.name { retries[name, default: 0] += 1 }
         case .addressGone: dropped[name, default: 0] += 1
         case .dead, .addressRefused: dead[name, default: 0] += 1
         }
     }
 
-    /// The number of requests that got an answer or failed.
+    /// The number of requests that got a response or failed.
     public var attemptCount: Int { acceptedCount + [retries, dropped, dead].reduce(0) { $0 + $1.values.reduce(0, +) } }
 }
 
-/// A histogram of waiting times, from `enqueue` to the service's answer, by this host's clock.
+/// A histogram of waiting times, from `enqueue` to the service's response, by this host's clock.
 public struct WaitingTimes: Hashable, Sendable {
     /// The number of times that are no longer than each of ``bounds``.
     public private(set) var counts = [Int](repeating: 0, count: bounds.count)
-    /// The number of all times.
+    /// The total number of times.
     public private(set) var count = 0
     /// The sum of all times.
     public private(set) var sum = Duration.zero

@@ -4,9 +4,9 @@ import SealedPush
 /// The consequences of an outcome, for the entry and for the courier.
 struct Judgment: Sendable, Equatable {
     var settlement: Settlement
-    /// Set if nothing at all should be sent for a while.
+    /// Set if all sending should pause for a while.
     var pause: Duration?
-    /// Set if nothing more should be sent at all.
+    /// Set if all sending should stop.
     var stop: CourierError?
 
     init(_ settlement: Settlement, pause: Duration? = nil, stop: CourierError? = nil) {
@@ -50,29 +50,29 @@ struct Judgment: Sendable, Equatable {
         }
     }
 
-    /// The number of attempts for a push that is refused for a reason that its transport doesn't know.
+    /// The number of attempts for a push that is refused for a reason that its transport doesn't recognize.
     private static let unknownAttempts = 3
 }
 
-/// How long a push waits before it is sent again, on Apple's advice if there is any. A delay that a service asks for is
-/// kept. Each delay except `everything` doubles with every attempt, up to its limit. Jitter of up to a tenth, either way,
-/// keeps pushes that failed together from retrying together. Source: Apple, "Handling notification responses from APNs".
+/// How long a push waits before it is sent again, following Apple's advice if there is any. A service's own delay is
+/// honored. Each delay except `everything` doubles with every attempt, up to its limit. Jitter of up to a tenth, either
+/// way, spreads pushes that failed together. Source: Apple, "Handling notification responses from APNs".
 struct RetryDelays: Sendable {
     var factor = 1.0
 
-    /// The service has a problem, or gives a reason that the transport doesn't know: up to four hours.
+    /// The service has a problem, or states a reason that the transport doesn't recognize: up to four hours.
     func afterServerError(attempts: Int) -> Duration { grown(.seconds(900), by: attempts, limit: 16) }
 
     /// One device receives too many pushes: up to an hour, for that device.
     func afterTooMany(attempts: Int) -> Duration { grown(.seconds(60), by: attempts, limit: 60) }
 
-    /// A connection failed or was closed, or no answer arrived: up to five minutes.
+    /// A connection failed or was closed, or no response arrived: up to five minutes.
     func afterConnectionFailure(attempts: Int) -> Duration { grown(.seconds(1), by: attempts, limit: 300) }
 
     /// All pushes have to wait.
     var everything: Duration { .seconds(1_200) * factor }
 
-    /// Less than a day: anything due later is taken to have been recorded before the clock was set back.
+    /// Less than a day: anything due later is assumed to have been recorded before the clock was set back.
     func asAsked(_ time: Duration) -> Duration { min(max(time, .zero), .seconds(23 * 3_600)) }
 
     /// Doubled for each attempt after the first, up to `limit` times, with a jitter of a tenth.
@@ -113,14 +113,14 @@ extension PushTransportError {
     }
 }
 
-/// Distinguishes refusals of single addresses from a mistake that concerns all of them. If one push after another is
-/// refused for a reason that may concern all, and none is accepted, the addresses aren't to blame. The environment or the
-/// app is wrong. The run ends before all addresses are disabled.
+/// Distinguishes refusals of single addresses from a mistake that affects all of them. If one push after another is refused
+/// for a reason that may concern all, and none is accepted, the addresses aren't to blame. The environment or the app is
+/// wrong. The run ends before all addresses are disabled.
 ///
 /// Addresses are supplied by phones. Once the carrier has accepted pushes, an address without an accepted push proves
 /// nothing about the others. Otherwise, anyone who can register devices could stop delivery for everyone.
 struct Refusals {
-    /// Whether the carrier has accepted a push of this outbox before: then environment, app, and key are right.
+    /// Whether the carrier has accepted a push of this outbox before, so that the environment, app, and key must be right.
     var isEstablished = false
     private let limit: Int
     /// The refusals since the last accepted push.

@@ -2,7 +2,7 @@ internal import PushCore
 package import PushSender
 package import SealedPush
 
-/// The right to send one entry until some moment, and the push to send.
+/// The right to send one entry until a deadline, and the push to send.
 package struct Lease: Sendable {
     /// The row of the device. No other courier sends to it in the meantime.
     package let device: Int64
@@ -24,7 +24,7 @@ package struct Lease: Sendable {
         self.entryRow = entryRow
     }
 
-    /// The number of attempts after which no delay grows.
+    /// The number of attempts after which delays stop growing.
     package static let countedAttempts = 1_000_000
     /// Longer than any lease or back-off, in milliseconds. Due times beyond it were recorded before a clock was set back.
     package static let longestDelay: Int64 = Tally.millisecondsPerDay
@@ -59,7 +59,7 @@ package struct LeaseOrder: Sendable {
     package var removesStale = true
 }
 
-/// The names of the outcomes by which pushes are counted per day.
+/// The names of the outcomes that pushes are counted under, per day.
 package enum Tally {
     package static let accepted = "accepted"
     package static let expired = "expired"
@@ -89,7 +89,7 @@ package struct EntryRow: Sendable {
     package var device: String?
     /// The key that sealed it, or `nil` if unknown.
     package var sender: String?
-    /// The code of the entry, and that of the address, made with an ``OutboxKey``.
+    /// The codes of the entry and of its address, made with an ``OutboxKey``.
     package var code: [UInt8]?
     package var addressCode: [UInt8]?
     /// Milliseconds since 1970, or `nil` if it wasn't read.

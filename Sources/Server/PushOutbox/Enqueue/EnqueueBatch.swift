@@ -1,7 +1,7 @@
 package import PushSender
 package import SealedPush
 
-/// Some of the devices that a message goes to, as read from the store.
+/// A batch of the devices that a message goes to, as read from the store.
 package struct EnqueueBatch: Sendable {
     package let candidates: [Candidate]
     /// The range of a broadcast that this batch covers; nil for a device or user.
@@ -61,7 +61,7 @@ package struct EnqueueBatch: Sendable {
     }
 }
 
-/// A range of devices by their numbers in the store: those above `start`, up to and including `last`. A caller that begins
+/// A range of devices by their numbers in the store: those above `start`, up to and including `last`. A caller that starts
 /// a range records it, and the one that stores it removes it. Ranges aren't leased: when no new range is left, any caller
 /// may take an unfinished one, and the first to store it wins. So no work waits for a process that died, and each caller
 /// wastes at most one batch of sealing.
@@ -81,7 +81,7 @@ package struct EnqueueOrder: Sendable {
     package let outboxKey: OutboxKey?
     /// The message's ID in the outbox. Devices use the content's own ID, which isn't stored in any database.
     package var message = MessageID.random()
-    /// The fingerprint that detects other content under the same key; `nil` without a key.
+    /// The fingerprint that detects different content under the same key; `nil` without a key.
     package var fingerprint: [UInt8]?
 
     /// - Throws: `keyUsedForOthers` unless an earlier request with the key was the same.
@@ -131,7 +131,7 @@ extension EnqueueBatch {
             }
         }
         guard !usable.isEmpty else { return [] }
-        // Usually there is one for all: devices of one app keep their keys for the same time.
+        // Usually one entry serves all devices, because an app's devices keep their keys for the same time.
         var contents: [Int64?: Result<PreparedContent, SealError>] = [:]
         for keeps in Set(usable.map(\.key.keeps)) {
             contents[keeps] = Result { () throws(SealError) in try order.content(from: sealer, keeping: keeps, at: now)
@@ -193,7 +193,7 @@ extension EnqueueBatch {
         }
     }
 
-    /// The number of devices in one transaction: few enough to hold the lock for only some milliseconds, and enough to
+    /// The number of devices in one transaction: few enough to hold the lock for only a few milliseconds, and enough to
     /// spread the cost of a disk sync.
     package static let maximumCount = 1_000
     /// The number of devices that one core seals for at a time.

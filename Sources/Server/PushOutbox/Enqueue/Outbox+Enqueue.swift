@@ -4,11 +4,11 @@ public import SealedPush
 extension Outbox {
     /// Seals a message for devices and stores the sealed payloads in one step, durable on return.
     ///
-    /// If the process dies in the meantime, pushes that weren't stored yet were never enqueued. With a key, the same call
-    /// continues from there and enqueues nothing twice. A device or a user takes one transaction. A broadcast takes two for
-    /// each thousand devices, so that it uses little memory and holds the database's lock only briefly. It is shared by
-    /// concurrent calls with the same key, in any process: each takes the next thousand. Takes about 10 ms, plus 120 µs of
-    /// a core for each device that the sealer hasn't seen before.
+    /// If the process dies partway through, pushes that weren't stored yet aren't enqueued. With a key, the same call
+    /// continues from there and doesn't enqueue any push twice. A device or a user takes one transaction. A broadcast takes
+    /// two for each thousand devices, so that it uses little memory and holds the database's lock only briefly. Concurrent
+    /// calls with the same key, in any process, share the work: each takes the next thousand. Takes about 10 ms, plus 120
+    /// µs of a core for each device that the sealer hasn't seen before.
     ///
     /// - Parameters:
     ///   - content: The content; without an ID, it gets a random one.
@@ -16,9 +16,9 @@ extension Outbox {
     ///   - sealer: The sealer for the app, with the sender key that the devices trust.
     ///   - priority: The value for `apns-priority`.
     ///   - expiration: The value for `apns-expiration`, the time until which the push is useful. `nil` uses the content's
-    ///     own. Stale pushes are dropped instead of sent; after 30 days, every push is.
+    ///     own. Stale pushes are dropped instead of sent, and all pushes are after 30 days.
     ///   - includingUnverified: Whether to include devices whose recipient is unverified.
-    ///   - key: A key that makes a repeated call harmless, for 30 days. Strongly advised for broadcasts.
+    ///   - key: An idempotency key, which makes a repeated call harmless for 30 days. Strongly advised for broadcasts.
     ///   - progress: Called after each transaction.
     /// - Throws: `seal`, `unknownDevice`, `unknownUser`, `keyUsedForOthers`, `keyNeeded`, `otherKey`, or the database's
     ///   error.
@@ -84,7 +84,7 @@ public enum Audience: Hashable, Sendable {
 
 /// The result of enqueueing a message.
 public struct EnqueueReport: Hashable, Sendable {
-    /// The message's ID for ``Outbox/report(on:)``; the same for each call with one idempotency key.
+    /// The message's ID for ``Outbox/report(on:)``; the same for every call with the same idempotency key.
     public internal(set) var id: MessageID
     /// The number of pushes that this call added to the queue.
     public internal(set) var enqueuedCount = 0
@@ -98,7 +98,7 @@ public struct EnqueueReport: Hashable, Sendable {
     package static let maximumNameCount = 100
 }
 
-/// A device's number, or 0 for all of them, its name, the message's outcome there, and how often it occurred.
+/// A device's number (0 for all devices) and name, the message's outcome there, and the outcome's count.
 package typealias MessageOutcome = (device: Int64, name: String?, outcome: String, count: Int)
 
 /// The outcomes of a message.
@@ -135,25 +135,25 @@ public struct MessageReport: Hashable, Sendable {
 
 /// The reason why a device gets no push. The codes are stable.
 public enum SkipReason: String, Hashable, Sendable, CaseIterable {
-    /// It has no address, or its carrier refuses the address.
+    /// The device has no address, or the carrier refuses it.
     case noToken = "no-token"
-    /// None of its recipients has answered a challenge yet.
+    /// None of the device's recipients has answered a challenge yet.
     case unproven
-    /// Its recipient is unverified, and the caller didn't include such devices.
+    /// The device's recipient is unverified, and the caller didn't include such devices.
     case unverified
-    /// Its record has expired.
+    /// The device's record has expired.
     case recordExpired = "record-expired"
-    /// Its record was created more than 26 hours ahead of this clock.
+    /// The device's record was created more than 26 hours ahead of this clock.
     case recordNotYetValid = "record-not-yet-valid"
-    /// It runs an app other than the sealer's.
+    /// The device runs an app other than the sealer's.
     case otherTopic = "other-topic"
-    /// Its key is hybrid, and the broadcast content is too large for it.
+    /// The device's key is hybrid, and the broadcast content is too large for it.
     case tooLarge = "too-large"
-    /// Its key isn't hybrid, and the sealer requires hybrid keys.
+    /// The device's key isn't hybrid, and the sealer requires hybrid keys.
     case notHybrid = "not-hybrid"
     /// The broadcast content expires after the device may have erased its key.
     case expiresTooLate = "expires-too-late"
-    /// Its row was written without the outbox's key. Remove the device, and let it enroll again.
+    /// The device's row was written without the outbox's key. Remove the device, and let it enroll again.
     case forged
 }
 

@@ -3,14 +3,14 @@ public import SealedPush
 
 /// A summary of devices' receipts at one moment.
 public struct ReceiptReport: Hashable, Sendable {
-    /// The number of devices that have sent a receipt in this time. A device that rotates its key counts twice.
+    /// The number of devices that have sent a receipt in this period. A device that rotates its key counts twice.
     public let deviceCount: Int
     /// The number of those devices that reported a push that didn't open.
     public let failingDeviceCount: Int
     /// The number of devices that reported each reason. Compare ``ReceiptDay/failures``, which counts occurrences, and
     /// which one device can raise by ``ReceiptDevice/maximumFailuresPerDay`` a day.
     public let failingDevices: [String: Int]
-    /// The number of registered devices, for comparison: a device where nothing opens sends no receipts.
+    /// The number of registered devices, for comparison: a device on which no push opens sends no receipts.
     public let registeredDeviceCount: Int
     /// The days with receipts, oldest first.
     public let days: [ReceiptDay]
@@ -58,7 +58,7 @@ public struct ReceiptDay: Hashable, Sendable {
     mutating func add(_ outcome: String, _ count: Int) { outcomes[outcome, default: 0] += count }
 
     /// The number of pushes that APNs has accepted, to compare with the number shown. Devices that are off, or whose owner
-    /// has turned notifications off, show nothing.
+    /// has turned notifications off, don't show them.
     public var acceptedCount: Int { outcomes[Tally.accepted] ?? 0 }
     /// The number of messages that were shown, each counted once.
     public var shownCount: Int { outcomes[ReceiptTally.shown] ?? 0 }
@@ -98,7 +98,7 @@ public enum ReceiptOutcome: Hashable, Sendable {
     case counted
     /// A receipt for the same message was counted before. Send the same response as for a counted one.
     case repeated
-    /// Not counted: the device has sent ``ReceiptDevice/maximumPerDay`` today. Respond with 429; it retries another day.
+    /// Not counted: the device reached ``ReceiptDevice/maximumPerDay`` today. Respond with 429; it retries another day.
     case tooMany
 }
 
@@ -117,9 +117,9 @@ public struct ReceiptDevice: Hashable, Sendable {
         failedCount = try row.count("failed")
     }
 
-    /// 1,000 messages per day, in UTC, so that a single device's key can't fill the server's disk.
+    /// The maximum number of messages per day, in UTC, so that a single device's key can't fill the server's disk.
     public static let maximumPerDay = 1_000
-    /// 1,000 reported failures per day, in UTC, so that one device can't dominate the totals. Further ones are ignored.
+    /// The maximum number of failures per day, in UTC, so that no device can dominate the totals. Others are ignored.
     public static let maximumFailuresPerDay = 1_000
 }
 
@@ -137,7 +137,7 @@ extension ShownReceipt {
     }
 }
 
-/// The names of the outcomes by which receipts are counted, alongside those of pushes.
+/// The names of the outcomes that receipts are counted under, alongside those of pushes.
 package enum ReceiptTally {
     /// The tables with rows per device.
     package static let tables = ["receipt_devices", "receipt_numbers", "receipt_failures"]

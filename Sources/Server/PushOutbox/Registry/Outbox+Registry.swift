@@ -6,16 +6,16 @@ extension Outbox {
     /// Registers a device or replaces its registration. Durable on return; takes about 10 ms, most of it for the disk.
     ///
     /// An address belongs to one device: if another device has it, that device loses it. Pushes that wait for the device
-    /// are discarded if they were meant for someone else: after a change of user or app, or of an unverified recipient.
+    /// are discarded if they were meant for someone else, that is, if the user, app, or unverified recipient has changed.
     ///
     /// - Parameters:
     ///   - device: The registration.
-    ///   - previous: The user who was logged in there before, if the same installation now has another user. Take it from
-    ///     the server's own data, never from the app: a client that could choose it could take over any device. The new
-    ///     user's enrollment key is then pinned.
+    ///   - previous: The user who was logged in there before, if the same installation now has a different user. Take it
+    ///     from the server's own data, never from the app: a client that could choose it could take over any device. The
+    ///     new user's enrollment key is then pinned.
     /// - Throws: `otherUser` if the name is another user's device and `previous` doesn't name that user. `otherEnrollment`
     ///   if another enrollment key is pinned for this user's device. `enrolledElsewhere` if another user's device has this
-    ///   enrollment key and has answered a challenge. Then nothing has changed. Other users' unproven pins of this key are
+    ///   enrollment key and has answered a challenge. On error, nothing changes. Other users' unproven pins of this key are
     ///   removed once this device has answered a challenge.
     @discardableResult
     public func register(
@@ -24,11 +24,11 @@ extension Outbox {
         try await register([device], movingFrom: previous.map { [device.name: $0] } ?? [:])[0]
     }
 
-    /// Registers many devices in one transaction, all or none. Well below 100 µs each; a thousand at a time works well.
+    /// Registers many devices in one transaction, all or none. Takes well under 100 µs each; a thousand at a time is fine.
     ///
     /// - Parameters:
     ///   - devices: The registrations.
-    ///   - previous: For each device, the user who was logged in there before, if it was another one.
+    ///   - previous: For each device, the user who was logged in there before, if it was a different one.
     /// - Throws: The same errors as for one device.
     @discardableResult public func register(
         _ devices: [RegisteredDevice], movingFrom previous: [DeviceName: UserName] = [:]
@@ -46,8 +46,8 @@ extension Outbox {
     /// stored even if its record is refused. A user can have at most `deviceLimit` devices; further ones are refused.
     /// Source: EnrollmentHTTP 3.2.
     ///
-    /// - Throws: `tooManyDevices`, or `record` for an unknown device; `forged`, `otherUser`, or `enrolledElsewhere`. Then
-    ///   nothing has changed.
+    /// - Throws: `tooManyDevices`, or `record` for an unknown device; `forged`, `otherUser`, or `enrolledElsewhere`. On
+    ///   error, nothing changes.
     public func register(
         record: DeviceRecord, address: Address, of name: DeviceName, user: UserName, deviceLimit: Int = .max,
         at now: Timestamp
@@ -79,7 +79,7 @@ extension Outbox {
 
     /// Stores a newer record of a device.
     ///
-    /// - Throws: `unknownDevice`, `notEnrolled`, `record`, or `enrolledElsewhere`. Then nothing has changed.
+    /// - Throws: `unknownDevice`, `notEnrolled`, `record`, or `enrolledElsewhere`. On error, nothing changes.
     public func accept(_ record: DeviceRecord, of name: DeviceName, at now: Timestamp) async throws(OutboxError) {
         try await changeEnrolled(name) { enrolled throws(OutboxError) in
             do throws(SealedPush.RecordError) { try enrolled.accept(record, at: now) } catch {
@@ -90,7 +90,7 @@ extension Outbox {
 
     /// Marks a recipient as the device's own if the answer to its challenge is right.
     ///
-    /// - Throws: `unknownDevice`, `notEnrolled`, `challenge`, or `enrolledElsewhere`. Then nothing has changed.
+    /// - Throws: `unknownDevice`, `notEnrolled`, `challenge`, or `enrolledElsewhere`. On error, nothing changes.
     public func prove(
         _ challenge: PendingChallenge, answer: String, of name: DeviceName, at now: Timestamp
     ) async throws(OutboxError) {
@@ -151,7 +151,7 @@ extension Outbox {
         try await store.endLogins(of: user, at: moment)
     }
 
-    /// Returns the time until which a user's logins are invalid, or `nil` if no affected login could still be valid.
+    /// Returns the moment up to which a user's logins were ended, or `nil` if none of those logins could still be valid.
     package func loginsEnded(for user: UserName) async throws(OutboxError) -> Int64? {
         try await store.loginsEnded(for: user)
     }

@@ -5,7 +5,7 @@ public import SealedPush
 public struct RegisteredDevice: Hashable, Sendable {
     /// The device's name, unique in the outbox.
     public let name: DeviceName
-    /// The user who is logged in there.
+    /// The user who is logged in on the device.
     public let user: UserName
     /// The app's topic.
     public let topic: Topic
@@ -65,7 +65,7 @@ public struct RecordRegistration: Hashable, Sendable {
     public let device: EnrolledDevice
     /// The reason why the record was refused, or `nil` if it was accepted.
     public let refusal: SealedPush.RecordError?
-    /// The recipients of the previous record that aren't in this one. Nothing is sealed to them anymore.
+    /// The recipients of the previous record that aren't in this one. Messages are no longer sealed to them.
     public let dropped: [DevicePublicKey]
 
     init(of record: DeviceRecord, known: RegisteredDevice?, at now: Timestamp) throws(OutboxError) {

@@ -18,9 +18,9 @@ package enum RegistryRules {
         }
     }
 
-    /// Checks that the user may have another device. A device can claim any token, and takes it from the device that had
-    /// it. So each account is limited, whoever has its login. `count` is the number of the user's devices, not counting a
-    /// new one. Throws `tooManyDevices`.
+    /// Checks that the user may have another device. A device can claim any token, which takes it from the device that had
+    /// it. So each account is limited, no matter who has its login. `count` is the number of the user's devices, not
+    /// counting a new one. Throws `tooManyDevices`.
     package static func requireRoom(for change: DeviceChange, among count: Int) throws(OutboxError) {
         guard count < change.deviceLimit else { throw .tooManyDevices(limit: change.deviceLimit) }
     }
@@ -39,7 +39,7 @@ package enum RegistryRules {
 }
 
 extension RegisteredDevice {
-    /// Whether pushes that wait for the other device may be shown here: it is the same person, app, and installation.
+    /// Whether pushes that wait for the other device may be shown on this one: user, app, and installation are the same.
     package func isSamePlace(as other: RegisteredDevice) -> Bool {
         guard user == other.user, topic == other.topic else { return false }
         return switch (keys, other.keys) {
@@ -62,7 +62,7 @@ package struct DeviceRow: Sendable {
     /// When the address was registered, in milliseconds since 1970.
     package let registered: Int64
     package let refusal: String?
-    /// The recipient key has columns of its own, so that a broadcast reads no records. Records were verified when they
+    /// The recipient key has dedicated columns, so that a broadcast reads no records. Records were verified when they
     /// arrived; verifying them again against a key in the same row would prove nothing.
     package let key: SealingKey
     package let enrollment: Registrant?
@@ -186,7 +186,7 @@ extension SealingKey {
         }
     }
 
-    /// Returns the reason why nothing may be sealed to the key now, or `nil` if it may be used.
+    /// Returns the reason why the key can't be sealed to now, or `nil` if it can.
     func obstacle(atSecond now: Int64, includingUnverified: Bool, requiringHybrid: Bool) -> SkipReason? {
         guard let recipient else { return .unproven }
         guard isVerified || includingUnverified else { return .unverified }

@@ -121,7 +121,7 @@ enum DeviceTable {
         return try rows.map { try FoundDevice($0) }
     }
 
-    /// Takes the address from its earlier holder, which is another installation. Pushes that waited for that one are
+    /// Takes the address from its previous holder, which is another installation. Pushes waiting for that one are
     /// discarded, because they must not be shown to the device's current user.
     private static func take(
         _ address: Address, for name: DeviceName, at now: Int64, in db: Database

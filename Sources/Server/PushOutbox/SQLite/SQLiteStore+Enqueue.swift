@@ -38,7 +38,7 @@ extension SQLiteStore {
     ) async throws(OutboxError) -> Bool {
         let now = clock.now()
         return try await write { db in
-            // Contains nil if the device has changed since it was read.
+            // An element is nil if the device has changed since it was read.
             let carriers: [Int64?] = try sealed.map {
                 try db.value("SELECT carrier FROM devices WHERE id = ? AND revision = ?", [$0.device, $0.revision])
             }
@@ -101,9 +101,9 @@ extension SQLiteStore {
     }
 }
 
-/// The ranges of devices that were begun for a message and not stored yet, as rows.
+/// The ranges of devices that were started for a message but not stored yet, as rows.
 enum RangeTable {
-    /// Begins a new range, or returns one that was begun.
+    /// Starts a new range, or returns one that was already started.
     static func next(of order: EnqueueOrder, at now: Int64, in db: Database) throws -> EnqueueBatch {
         let progress = try RequestTable.progress(of: order, in: db)
         let count = progress?.enqueuedCount ?? 0
@@ -119,7 +119,7 @@ enum RangeTable {
         return EnqueueBatch(candidates: found, range: range, alreadyEnqueuedCount: count, message: message)
     }
 
-    /// Returns `nil` if no range is left to begin.
+    /// Returns `nil` if no range is left to start.
     private static func begin(
         _ order: EnqueueOrder, behind position: Int64, at now: Int64, in db: Database
     ) throws -> EnqueueRange? {
@@ -169,7 +169,7 @@ enum RequestTable {
             enqueuedCount: try row.count("enqueued"), message: MessageID(parsing: try row.text("message")))
     }
 
-    /// Records how far reading has come and how many were enqueued, in the same transaction. A no-op without a key.
+    /// Records the reading position and the number of pushes enqueued, in the same transaction. A no-op without a key.
     static func save(
         _ order: EnqueueOrder, position: Int64, isComplete: Bool = false, adding count: Int = 0, at now: Int64,
         in db: Database

@@ -43,7 +43,7 @@ extension SQLiteStore {
         }
         var answer = LeaseAnswer()
         var number = order.firstNumber
-        // A share for the considerate lane, then the immediate lane, then the considerate lane again with what is left.
+        // A share for the considerate lane, then the immediate lane, then the considerate lane again with the rest.
         let lanes = [(5, order.considerateCount), (10, order.count), (5, order.count)]
         for (priority, limit) in lanes {
             let free = min(limit, order.count - answer.leases.count)
@@ -162,7 +162,7 @@ extension SQLiteStore {
             [lease.device, lease.request.address.bytes.blob])
     }
 
-    /// Returns when the address that was sent to was registered, in milliseconds; nil if the device now has another.
+    /// Returns the time at which the push's address was registered, in milliseconds, or nil if the device now has another.
     private static func registration(of lease: Lease, in db: Database) throws -> Int64? {
         try db.value(
             "SELECT token_registered FROM devices WHERE id = ? AND token = ? AND token_refusal IS NULL",

@@ -42,8 +42,8 @@ extension SQLiteStore {
     }
 }
 
-/// Receipts as rows: counts by day, devices, and the numbers of received ones. A device can report anything about itself,
-/// within limits, but nothing about another device.
+/// Receipts as rows: counts by day, devices, and the numbers of counted receipts. A device can report anything about
+/// itself, within limits, but nothing about another device.
 enum ReceiptTable {
     static func count(_ receipt: ShownReceipt, at now: Int64, in db: Database) throws -> ReceiptOutcome {
         let known = try db.row(

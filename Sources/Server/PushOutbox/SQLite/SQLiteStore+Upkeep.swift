@@ -42,8 +42,8 @@ extension SQLiteStore {
             try ReceiptTable.purge(at: now, in: db)
         }
         _ = try await removeDeadLetters("stale <= ?", [now])
-        // The second condition is the index's own: entries that live for less than 30 days. The others are at the front of
-        // the table, since they are in order.
+        // The second condition is the one in the index: entries that live for less than 30 days. The others are at the
+        // front of the table, since they are in order.
         let short = "stale <= ? AND stale < enqueued + 2592000000"
         let old = "stale <= ? AND id IN (SELECT id FROM entries ORDER BY id LIMIT \(Self.batchCount))"
         return try await remove(short, [now], outcome: Tally.expired) + remove(old, [now], outcome: Tally.expired)

@@ -167,7 +167,7 @@ extension Row: OutboxRow {
     }
 }
 
-/// Each runs one statement, prepared at its first use.
+/// Each runs one statement, prepared on first use.
 extension Database {
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)

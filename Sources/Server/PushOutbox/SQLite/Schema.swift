@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// The tables, created at once. A file of another version is refused: no release has created any.
+/// The tables, created all at once. A file of another version is refused, because no release has created one.
 enum Schema {
     /// "SPUB": marks the file as ours. Source: SQLite, `PRAGMA application_id`.
     static let applicationID = 0x5350_5542

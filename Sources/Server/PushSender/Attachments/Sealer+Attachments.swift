@@ -15,14 +15,14 @@ extension Sealer {
     /// in proportion to the length (about 1 s for a gigabyte) and 0.3 MB of memory, and blocks its thread.
     ///
     /// - Parameters:
-    ///   - file: The file to encrypt: a picture of at most 10 MB, a sound of 5 MB, or a movie of 50 MB.
+    ///   - file: The file to encrypt: at most 10 MB for a picture, 5 MB for a sound, and 50 MB for a movie.
     ///   - output: The encrypted file. It must not exist yet, and appears only when it's complete.
     ///   - url: The `https` URL at which the file will be stored.
     ///   - id: The attachment's ID, unique in its message: 1 to 64 bytes.
     ///   - type: The media type, or nil to use the file's extension. The file's first bytes must match.
     ///   - thumbnail: The thumbnail for the attachment.
-    ///   - isPlain: Whether to store the file unencrypted, so that anyone in transit can read it. Its hash is still checked.
-    ///   - progress: A closure that gets the number of bytes read so far, after each 64 KiB.
+    ///   - isPlain: Whether to store the file unencrypted, so that it's readable in transit. Its hash is still checked.
+    ///   - progress: A closure that receives the number of bytes read so far, after each 64 KiB.
     public static func sealAttachment(
         _ file: URL, to output: URL, at url: URL, id: String, type: MediaType? = nil,
         thumbnail: AttachmentThumbnail? = nil, isPlain: Bool = false, progress: (Int) -> Void = { _ in }
@@ -32,7 +32,7 @@ extension Sealer {
         return Content.Attachment(id: id, file: remote, type: type, thumbnail: thumbnail)
     }
 
-    /// Encrypts a file of any length into a new one, for the app itself to fetch. The same as
+    /// Encrypts a file of any length into a new one, for the app itself to fetch. Works like
     /// ``sealAttachment(_:to:at:id:type:thumbnail:isPlain:progress:)``, but without iOS's limits.
     public static func sealFile(
         _ file: URL, to output: URL, at url: URL, isPlain: Bool = false, progress: (Int) -> Void = { _ in }
@@ -76,7 +76,7 @@ extension Sealer {
 
 /// Content that was moved out of a push; see ``Sealer/moveOverflow(of:at:for:)``.
 public struct MovedContent: Sendable {
-    /// The content to seal: the first part, which points to the whole.
+    /// The content to seal: the first part, which points to the whole content.
     public let content: Content
     /// The encrypted file to store unchanged before sending the push: at most 65,577 bytes.
     public let file: [UInt8]
@@ -85,22 +85,22 @@ public struct MovedContent: Sendable {
 extension Sealer {
     /// Moves content that is too large for one push into an encrypted file. Returns nil if it fits as it is.
     ///
-    /// The device fetches the file first (`OverflowStage`), and shows the cut content if it can't. Both parts get the same
-    /// `id`, `topic`, and `sent`. Source: Specification 14.5.
+    /// The device fetches the file first (`OverflowStage`), and shows the truncated content if it can't. Both parts get the
+    /// same `id`, `topic`, and `sent`. Source: Specification 14.5.
     ///
     /// - Parameters:
     ///   - content: The content to move.
     ///   - url: The `https` URL at which the file will be stored, ideally with a random last component.
     ///   - recipient: The device's key, or nil to fit any device whose key isn't hybrid.
-    /// - Throws: ``SealError/tooLarge(byteCountOver:)`` if the content exceeds 65,536 bytes, or if not even a cut body fits
-    ///   with the file's entry. Only the body is cut, so there must be one.
+    /// - Throws: ``SealError/tooLarge(byteCountOver:)`` if the content exceeds 65,536 bytes, or if not even a truncated
+    ///   body fits with the file's entry. Only the body is cut, so there must be one.
     public func moveOverflow(
         of content: Content, at url: URL, for recipient: DevicePublicKey? = nil
     ) throws(SealError) -> MovedContent? {
         let sizePlan = recipient.map { self.sizePlan(for: $0) } ?? sizePlan
         var content = content
         try complete(&content)
-        // Sealing may add an expiry.
+        // Sealing may add an expiration.
         let laterByteCount = receiptByteCount + (content.expires == nil ? ",\"expires\":253402300799".utf8.count : 0)
         guard content.json.count + laterByteCount > sizePlan.maximumContentByteCount, content.withdrawal == nil else {
             return nil
@@ -110,7 +110,7 @@ extension Sealer {
             throw .tooLarge(byteCountOver: json.count - Overflow.maximumContentByteCount)
         }
         let (file, remote) = Self.sealed(json, at: url)
-        // The cut part does without these: they're fetched along with the full text, or not at all.
+        // The truncated part omits these. They're fetched along with the full text, or not at all.
         var part = content
         part.attachments = []
         part.chart = nil

@@ -148,13 +148,13 @@ private struct State {
     }
 }
 
-/// How long an HPKE context is used, and how many are held. Source: Specification 3.5.
+/// Limits on how long an HPKE context is used and how many are held. Source: Specification 3.5.
 public struct ContextLimits: Hashable, Sendable {
     /// The number of messages that one context seals: 1 to 1,024.
     public let messageCount: Int
-    /// How long a context lives, on a clock that counts sleep: at most one hour.
+    /// How long a context lives, on a clock that keeps running during sleep: at most one hour.
     public let lifetime: Duration
-    /// The number of contexts held at once; a new one replaces the oldest. One takes about 400 bytes, and a hybrid one 1,600.
+    /// The number of contexts held at once; a new one replaces the oldest. One takes about 400 bytes, or 1,600 if hybrid.
     package let heldCount: Int
 
     /// Creates limits. The program stops if a value is out of range.

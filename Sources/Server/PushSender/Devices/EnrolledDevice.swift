@@ -27,7 +27,7 @@ public struct EnrolledDevice: Hashable, Sendable {
     /// These aren't secret, but **whoever can change them in storage decides which keys messages are sealed to**. Only the
     /// record is signed; the pinned key and the proven recipients aren't. Proven keys that aren't in the record are dropped.
     ///
-    /// - Throws: `foreignSigner` if the pinned key didn't sign the record. A record that has expired since is accepted.
+    /// - Throws: `foreignSigner` if the pinned key didn't sign the record. A record that has since expired is accepted.
     public init(
         loading enrollment: EnrollmentPublicKey, record: DeviceRecord, proven: some Sequence<DevicePublicKey>
     ) throws(RecordError) {
@@ -41,7 +41,7 @@ public struct EnrolledDevice: Hashable, Sendable {
         self.proven = proven
     }
 
-    /// Accepts a newer record, or the same one again. Recipients that it doesn't contain are forgotten.
+    /// Accepts a newer record, or the same one again. Recipients that the new record doesn't contain are forgotten.
     ///
     /// - Throws: The same errors as `DeviceRecord.check(pinned:topic:replacing:at:)`, without changing anything.
     public mutating func accept(_ newer: DeviceRecord, at now: Timestamp) throws(RecordError) {
@@ -77,11 +77,11 @@ public struct EnrolledDevice: Hashable, Sendable {
 
 /// A recipient that can be sealed to: its record is signed by the pinned key and hasn't expired, and its key is proven.
 ///
-/// Only ``EnrolledDevice`` creates one, so having one is the proof. It's momentary: create one when needed, and don't keep it.
+/// Only ``EnrolledDevice`` creates one, so having one is the proof. It's momentary: create one when needed; don't keep it.
 public struct VerifiedRecipient: Hashable, Sendable {
     /// The key to seal to.
     public let recipient: DevicePublicKey
-    /// How many days the device keeps the key after retiring it, or nil if no record tells.
+    /// How many days the device keeps the key after retiring it, or nil if no record specifies it.
     package let keeps: Int?
 
     package init(_ recipient: DevicePublicKey, keeps: Int?) { (self.recipient, self.keeps) = (recipient, keeps) }

@@ -1,7 +1,7 @@
 internal import PushCore
 public import SealedPush
 
-/// A server's question whether a device holds a recipient's key. It's pending until it's answered or ten minutes have passed.
+/// A server's challenge to a device to prove that it holds a recipient's key. It's pending for at most ten minutes.
 ///
 /// Send ``text`` to the device, keep the value, and pass it with the answer to ``EnrolledDevice/prove(_:answer:at:)``. It
 /// contains no secret, because it keeps only the answer's hash. Source: Specification 11.5.
@@ -19,8 +19,8 @@ public struct PendingChallenge: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - recipient: The key from the device's record.
-    ///   - enrollment: The pinned key. It's sealed into the challenge, and the device answers only for its own. That keeps
-    ///     an attacker from enrolling another device's key by forwarding its challenge.
+    ///   - enrollment: The pinned key. It's sealed into the challenge, and the device answers only for its own key. That
+    ///     keeps an attacker from enrolling another device's key by forwarding its challenge.
     ///   - topic: The app's topic.
     ///   - sender: A sender that the device trusts.
     ///   - now: The current time.
@@ -57,7 +57,7 @@ public struct PendingChallenge: Hashable, Sendable {
     /// The text to send to the device: `pushchallenge.…`.
     public var text: String { ArmouredText.challenge.text(of: envelope.bytes) }
 
-    /// Returns if this is the right answer, in time. Throws `late`, `malformed`, or `wrongAnswer`.
+    /// Returns normally if the answer is right and in time. Throws `late`, `malformed`, or `wrongAnswer`.
     func check(_ answer: String, at now: Timestamp) throws(ChallengeError) {
         guard now <= expires else { throw .late }
         guard let answer = ArmouredText.answer.bytes(of: answer) else { throw .malformed }
@@ -82,7 +82,7 @@ extension PendingChallenge {
 
     /// Creates a challenge from its ``storedText``.
     ///
-    /// - Throws: `malformed` for any other text. Whether it's still in time is checked when the answer comes.
+    /// - Throws: `malformed` for any other text. The expiration is checked only when the answer arrives.
     public init(parsing text: String) throws(ChallengeError) {
         guard let bytes = ArmouredText.pending.bytes(of: text).flatMap(ArmouredText.removingChecksum) else {
             throw .malformed

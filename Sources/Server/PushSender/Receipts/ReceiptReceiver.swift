@@ -3,7 +3,7 @@ public import SealedPush
 
 /// Checks the receipts that devices post: it turns a request's body into a receipt from one of the server's own devices.
 ///
-/// Doesn't count anything. Pass the receipt to `Outbox.count(_:)` or your own counter, which must count each
+/// A receiver doesn't count receipts. Pass them to `Outbox.count(_:)` or your own counter, which must count each
 /// ``ShownReceipt/number`` of a ``ShownReceipt/id`` once. Takes about 3 µs; thread-safe. Source: Specification 16.5.
 public struct ReceiptReceiver: Sendable {
     private let keys: [ReceiptKey]
@@ -46,7 +46,7 @@ public struct ReceiptReceiver: Sendable {
 /// The key from which the IDs and keys of all devices' receipts are derived, so that a server doesn't store them.
 ///
 /// It's derived from the sender's key but reveals nothing about it. Safe to share between threads. Takes 22 µs and four
-/// pages, which are wiped with the last reference. Source: Specification 16.4; Docs/Decisions/0026-receipts.md.
+/// pages of memory, wiped with the last reference. Source: Specification 16.4; Docs/Decisions/0026-receipts.md.
 public final class ReceiptKey: Sendable {
     private let secret: GuardedSecret
 
@@ -91,7 +91,7 @@ public struct ShownReceipt: Hashable, Sendable {
     public let elapsed: Duration
     /// The messages that failed to open since the last receipt, by reason, as the device claims: at most 65,535 for each.
     public let failures: [OpenError: Int]
-    /// The same for reasons that only a later version knows: at most 65,535 for each of the nine.
+    /// The number of failures for reasons that only a later version defines: at most 65,535 for each of the nine.
     public let otherFailureCount: Int
 
     init(_ body: ReceiptBody) {

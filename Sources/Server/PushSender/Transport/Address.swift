@@ -1,6 +1,6 @@
 internal import PushCore
 
-/// The destination of a push: the carrier, and the carrier's address of an app on one device. It isn't secret, but it
+/// The destination of a push: the carrier, and the carrier's address for an app on one device. It isn't secret, but it
 /// identifies a person's device, so logs and metrics show only ``logged``.
 public struct Address: Hashable, Sendable {
     /// The service that carries pushes to this address.
@@ -42,8 +42,8 @@ extension Address: CustomStringConvertible, CustomDebugStringConvertible, Custom
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A service that brings pushes to devices: Apple's production service, its sandbox, or another. A courier sends the pushes
-/// for one carrier through the transport that supports it.
+/// A service that brings pushes to devices: Apple's production service, its sandbox, or another service. A courier sends
+/// the pushes for one carrier through the transport that supports it.
 public struct Carrier: Hashable, Sendable, CustomStringConvertible {
     /// The name: 1 to 32 lowercase letters, digits, and hyphens, such as `apns`.
     public let description: String

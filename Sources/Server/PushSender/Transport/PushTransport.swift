@@ -3,7 +3,7 @@ public import SealedPush
 
 /// Delivers sealed pushes to one carrier's addresses: APNs over HTTP/2 (`PushAPNS`), or another service.
 ///
-/// It's called from many tasks at once. An implementation bounds every wait, and translates the service's responses to a
+/// It's called from many tasks at once. An implementation bounds every wait, and translates the service's responses into a
 /// ``PushOutcome``. It answers a push for another carrier's address with ``PushOutcome/change(_:)``.
 public protocol PushTransport: Sendable {
     /// Sends one push and waits for the response.
@@ -15,9 +15,9 @@ public protocol PushTransport: Sendable {
 /// The reason that a push got no response.
 public enum PushTransportError: Error, Hashable, Sendable {
     /// The push wasn't sent, or the service reported that it didn't process it. There was no connection, no free stream in
-    /// time, or no provider token, or the push had expired. The text tells which.
+    /// time, or no provider token, or the push had expired. The text says which.
     case unreachable(String)
-    /// The connection was lost, reset, or closed before the response. The push may have been delivered. The text tells how.
+    /// The connection was lost, reset, or closed before the response. The push may have been delivered. The text says how.
     case connectionLost(String)
     /// No response came within the request's deadline. The push may have been delivered.
     case timedOut
@@ -25,7 +25,7 @@ public enum PushTransportError: Error, Hashable, Sendable {
     case overloaded
     /// The transport is shutting down. The push wasn't sent.
     case shuttingDown
-    /// The service calls fresh credentials expired, so this machine's clock is wrong.
+    /// The service reports fresh credentials as expired, so this machine's clock is wrong.
     case wrongClock
     /// The calling task was canceled.
     case cancelled
@@ -103,11 +103,11 @@ public enum PushDelay: Hashable, Sendable {
     case device
     /// The service has problems.
     case service
-    /// All pushes wait.
+    /// All pushes must wait.
     case everything
     /// Like `service`, but for a few attempts only, because the transport doesn't understand the response.
     case doubtful
-    /// The time that the service asks for.
+    /// The time that the service requests.
     case exactly(Duration)
 }
 
@@ -137,7 +137,7 @@ public struct PushRequest: Hashable, Sendable {
     /// - Parameters:
     ///   - payload: The sealed payload.
     ///   - address: The device's address.
-    ///   - priority: The priority. Background pushes use the one that Apple allows instead.
+    ///   - priority: The priority. Background pushes use the only one that Apple allows.
     ///   - expiration: The expiration, or nil to use the content's own, if any.
     public init(
         _ payload: SealedPayload, to address: Address, priority: PushPriority = .immediate, expiration: Timestamp? = nil
@@ -183,14 +183,14 @@ public enum PushPriority: Int, Hashable, Sendable, CaseIterable {
     case considerate = 5
 }
 
-/// The app's own name for one request to send, so that a retry doesn't send twice: 1 to 256 bytes of UTF-8.
+/// The app's own name for one send request, so that a retry doesn't send the message twice: 1 to 256 bytes of UTF-8.
 ///
 /// Only a hash is stored. Anyone can verify a guess at a key from its hash, so use IDs such as `invitation-8812` rather than
 /// words from the message. Random keys are best: with a guessable key, the sender's secret can verify guesses at content.
 public struct IdempotencyKey: Hashable, Sendable {
-    /// The BLAKE2b-256 hash of the text, under a label of its own.
+    /// The BLAKE2b-256 hash of the text, with a dedicated label.
     package let digest: [UInt8]
-    /// The same under another label. It's never stored.
+    /// The hash with another label. It's never stored.
     package let tag: [UInt8]
 
     /// Creates a key, or returns nil unless the text has 1 to 256 bytes.
