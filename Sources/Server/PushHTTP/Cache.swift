@@ -2,7 +2,7 @@ internal import PushCore
 internal import SealedPush
 
 /// Caches expensive answers: each is computed once for all concurrent callers and kept for a second. A failure is kept
-/// equally long, since it may have cost as much. Safe from many threads.
+/// equally long, since it may have cost as much. Thread-safe.
 final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let make: @Sendable (Question) async throws -> Answer
@@ -16,7 +16,7 @@ final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
 
     private struct Kept {
         let task: Task<Answer, any Error>
-        /// The time at which it expires, or `nil` while it is computed.
+        /// The time at which the value expires, or `nil` while it is being computed.
         var end: ContinuousClock.Instant?
 
         func isGood(at now: ContinuousClock.Instant) -> Bool { end.map { now < $0 } ?? true }
@@ -64,7 +64,7 @@ final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
 /// A cache of public keys and records by their text: parsing and checking one takes longer than sealing for it. The same
 /// text always has the same value. The cache is cleared when it reaches 4,096 texts. Thread-safe.
 final class ParsedTexts: Sendable {
-    /// Keyed by the text's bytes: a string also equals others that look the same.
+    /// Keyed by the text's bytes, because different strings that look the same compare equal.
     private let values = Locked<[[UInt8]: any Sendable]>([:])
 
     func value<Value: Sendable>(_ text: String, _ parse: (String) throws -> Value) rethrows -> Value {

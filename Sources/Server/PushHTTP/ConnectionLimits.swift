@@ -4,8 +4,8 @@ internal import NIOHTTPTypes
 internal import PushCore
 
 /// The connections of one listener, up to a limit. When there are too many, the connection that has been idle longest is
-/// closed for the new one, so that a client that only holds connections can't keep others out. There is no limit per
-/// address: behind a proxy, all phones share one. Safe from many threads.
+/// closed to make room, so that a client that only holds connections can't keep others out. There is no limit per address:
+/// behind a proxy, all phones share one. Thread-safe.
 final class ConnectionCount: Sendable {
     private let maximumCount: Int
     private let state = Locked(State())
@@ -23,7 +23,7 @@ final class ConnectionCount: Sendable {
     }
 
     init(_ maximumCount: Int) {
-        // The process must always be able to open files of its own.
+        // The process must always be able to open other files.
         self.maximumCount = min(maximumCount, max(1, (Descriptors.limit - 64) / 2))
     }
 
@@ -152,8 +152,8 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 /// Implements what a request's HTTP version requires of the connection and Hummingbird doesn't support. After a response to
-/// HTTP/1.0, it is closed. A client that expects `100-continue` is told to send the body.
-/// Source: RFC 9110, 10.1.1; RFC 9112, 9.3.
+/// HTTP/1.0, the connection is closed. A client that expects `100-continue` is told to send the body. Source: RFC 9110,
+/// 10.1.1; RFC 9112, 9.3.
 private final class OlderRequests: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

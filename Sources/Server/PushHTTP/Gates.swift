@@ -5,7 +5,7 @@ internal import PushOutbox
 package import PushSender
 package import SealedPush
 
-/// One or two secrets, one of which a caller must present: two while callers change from the old to the new. Only their
+/// One or two secrets, one of which a caller must present. There are two while callers switch to a new one. Only their
 /// hashes are kept, and each is compared in constant time.
 package struct BearerTokens: Sendable {
     private let digests: [[UInt8]]
@@ -46,7 +46,7 @@ package enum TokenError: Error, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .count: "expected one token, or two while callers change from one to the other, each on its own line"
+        case .count: "expected one token, or two while callers switch from one to the other, each on a separate line"
         case .form: "a token must have 32 to 256 visible ASCII characters, such as the output of `openssl rand -hex 32`"
         }
     }
@@ -82,7 +82,7 @@ final class AuthenticatedTexts: Sendable {
     }
 }
 
-/// Admits a back end that presents its token. At a socket that only this user can open, no token may be needed.
+/// Admits a back end that presents its token. On a socket that only this user can open, a token may be unnecessary.
 struct BackEndGate: RouterMiddleware {
     let state: @Sendable () -> ServerState
 
@@ -90,7 +90,7 @@ struct BackEndGate: RouterMiddleware {
         if let tokens = state().tokens {
             guard tokens.accept(request.headers[.authorization]) else {
                 throw Problem.unauthorized(
-                    "Send the header Authorization: Bearer TOKEN; phones' tokens are not the back end's.")
+                    "Send the header Authorization: Bearer TOKEN; a phone's token isn't valid here.")
             }
         } else if request.headers.contains(where: { Self.isOfProxy($0.name.canonicalName) }) {
             // Anyone who can reach the proxy would be treated as the back end.
@@ -112,7 +112,7 @@ struct BackEndGate: RouterMiddleware {
 }
 
 /// Refuses requests to a local address whose Host isn't this machine's name. A page in a local browser may have pointed its
-/// own name at this machine, and would otherwise read everything that needs no token.
+/// own name at this machine, and could otherwise read everything that needs no token.
 struct HostGate: RouterMiddleware {
     let place: ServerPlace
 
@@ -129,10 +129,10 @@ struct HostGate: RouterMiddleware {
     }
 }
 
-/// Admits a phone that presents a login, when it is its turn. Each account has a rate limit and one request at a time, so
-/// it takes one place and not all of them. A phone that missed a response asks again, and no device is added while an
-/// account's devices are counted. A request that has waited too long isn't started, and the phone is told to come back
-/// later. So a crowd is served as fast as the outbox allows, and no work is done for callers who have left.
+/// Admits a phone that presents a login, when its turn comes. Each account has a rate limit and one request at a time, so
+/// that none takes up all slots. A phone that missed a response asks again, and no device is added while an account's
+/// devices are counted. A request that has waited too long isn't started, and the phone is told to come back later. So a
+/// crowd is served as fast as the outbox allows, and no work is done for callers who have left.
 struct PhoneGate: RouterMiddleware {
     private let outbox: Outbox
     private let state: @Sendable () -> ServerState
@@ -157,8 +157,8 @@ struct PhoneGate: RouterMiddleware {
         guard let login = token.flatMap({ keys.login(parsing: $0, at: .now()) }) else { throw Self.noLogin }
         let user = login.user
         guard rates.take(user)
-        else { throw Problem(.tooManyRequests, "too-many-requests", "this account asks too often", retryAfter: 10) }
-        // Read the whole body first, so that a slow phone holds no place.
+        else { throw Problem(.tooManyRequests, "too-many-requests", "too many requests by this user", retryAfter: 10) }
+        // Read the whole body first, so that a slow phone doesn't hold a slot.
         var request = request
         request.body = .init(buffer: try await request.wholeBody(upTo: ServerLimits.bodyByteCount))
         var context = context
@@ -173,7 +173,7 @@ struct PhoneGate: RouterMiddleware {
         }
     }
 
-    /// Runs a request that has waited since its arrival, when it is its turn.
+    /// Runs a request that has waited since its arrival, when its turn comes.
     func admit(since arrival: ContinuousClock.Instant, _ body: () async throws -> Response) async throws -> Response {
         let patience = patience - (ContinuousClock.now - arrival)
         guard patience >= .zero, await semaphore.enter(within: patience)
@@ -194,7 +194,7 @@ package struct ServerState: Sendable {
     var tokens: BearerTokens?
 
     /// Phones trust `senderSet`, which is `nil` if the app has no authority. `tokens` are the back end's tokens; they are
-    /// `nil` only if no one else can reach its listener.
+    /// `nil` only if no other user can reach its listener.
     package init(keys: SenderKeys, senderSet: SenderSet?, tokens: BearerTokens?) {
         self.keys = keys
         self.senderSet = senderSet
@@ -230,9 +230,9 @@ package struct SenderKeys: Sendable {
         challenges = AuthenticatedTexts(of: sender, for: "sealedpush/v1 challenge states", of: topic, service: service)
     }
 
-    /// Returns the login that an app presents for its account. The back end requests one inside the account's login and
+    /// Returns the login that an app presents for its account. The back end requests it within the account's login and
     /// passes it to the app. Every process of the service with the sender's key can create and check it. It is invalid
-    /// elsewhere and after its end. `issued` is the current time in milliseconds since 1970.
+    /// elsewhere and after it expires. `issued` is the current time in milliseconds since 1970.
     func login(of user: UserName, until end: Timestamp, issued: Int64) -> String {
         logins.seal("pushlogin.\(end.secondsSince1970).\(issued).\(Base64URL.encode(Array(user.description.utf8)))")
     }

@@ -6,13 +6,13 @@ package import PushOutbox
 package import PushSender
 package import SealedPush
 
-/// The requests of a back end: messages to store and deliver, or to seal for its own delivery. A request has one message,
-/// or up to 1,000, one per line, and each line gets its own answer.
+/// The requests of a back end: messages to store and deliver, or to seal for its own delivery. A request contains one
+/// message, or up to 1,000, one per line, and each line gets a separate response.
 struct MessageRoutes: Sendable {
     let outbox: Outbox
-    /// Limits batches of both types, since each uses memory of its own.
+    /// Limits batches of both types, since each batch uses a lot of memory.
     let batches: Semaphore
-    /// How long a batch waits for its place.
+    /// How long a batch waits for a slot.
     let patience: Duration
     let state: @Sendable () -> ServerState
     let known = ParsedTexts()
@@ -20,10 +20,10 @@ struct MessageRoutes: Sendable {
     /// Stores a message, durable once the response arrives.
     func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
         let key = try request.idempotencyKey()
-        // In order, so that of two messages for one device, the first is sent first.
+        // In order, so that of two messages for the same device, the first one is sent first.
         return try await answer(request, context, status: .accepted, isParallel: false) { members, line, writer in
             // Read again for each message, so that a revoked key seals no further lines of a batch. A broadcast that has
-            // begun is finished with it.
+            // started still finishes with it.
             let sealer = try state().sender().sealer
             let order = try MessageOrder(members, header: key)
             let report = try await outbox.enqueue(
@@ -155,7 +155,7 @@ struct MessageRoutes: Sendable {
             guard number <= ServerLimits.batchLineCount else {
                 throw Problem(
                     .contentTooLarge, "too-many-lines",
-                    "a batch has at most \(ServerLimits.batchLineCount) lines, blank ones included")
+                    "a batch has at most \(ServerLimits.batchLineCount) lines, including blank ones")
             }
             let end = rest.lineEnd
             let line = rest[..<(end ?? rest.endIndex)]
@@ -174,9 +174,9 @@ extension Request {
         guard let name = HTTPField.Name("Idempotency-Key"), var text = headers[name] else { return nil }
         if text.count > 2, text.hasPrefix("\""), text.hasSuffix("\"") { text = String(text.dropFirst().dropLast()) }
         guard headers[values: name].count == 1, let key = IdempotencyKey(text)
-        else { throw .malformed("the header Idempotency-Key is invalid; expected one of \(IdempotencyKey.rule)") }
+        else { throw .malformed("the Idempotency-Key header is invalid; expected \(IdempotencyKey.rule)") }
         guard mediaType != MessageRoutes.linesType
-        else { throw .malformed("the header Idempotency-Key is for one message; in a batch, each line has a \"key\"") }
+        else { throw .malformed("the Idempotency-Key header is for one message; in a batch, each line has a \"key\"") }
         return key
     }
 }
@@ -225,7 +225,7 @@ struct ListRoutes: Sendable {
 
     func removeDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard let name = context.part("device").flatMap(DeviceName.init(parsing:))
-        else { throw Problem.malformed("the path has no valid device name") }
+        else { throw Problem.malformed("the path doesn't contain a valid device name") }
         return .json(["discarded": .count(try await outbox.remove(name))])
     }
 

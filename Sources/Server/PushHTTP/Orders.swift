@@ -14,7 +14,7 @@ struct MessageOrder: Sendable {
     /// The content's members with unknown names that look misspelled.
     let suspects: [String]
 
-    /// - Parameter header: The `Idempotency-Key` header, which is equivalent to the member `key`.
+    /// - Parameter header: The `Idempotency-Key` header, which is equivalent to the `key` member.
     init(_ members: consuming JSONMembers, header: IdempotencyKey? = nil) throws {
         var reader = OrderReader(members)
         let user = try reader.optional("user", "1 to 128 bytes of visible text") {
@@ -29,7 +29,7 @@ struct MessageOrder: Sendable {
         }
         let member = try reader.optional("key", IdempotencyKey.rule) { $0.string.flatMap { IdempotencyKey($0) } }
         guard member == nil || header == nil || member == header
-        else { throw Problem.malformed("\"key\" and the header Idempotency-Key differ") }
+        else { throw Problem.malformed("\"key\" and the Idempotency-Key header differ") }
         key = member ?? header
         includesUnverified = try reader.flag("unverified")
         (priority, expiration) = try reader.delivery()
@@ -56,7 +56,7 @@ struct SealOrder: Sendable {
         case recipient(KnownRecipient)
     }
 
-    /// `known` has the texts parsed in earlier orders. `isUnverifiedAllowed` allows unverified keys for all orders.
+    /// `known` contains the texts that earlier orders parsed. `isUnverifiedAllowed` allows unverified keys for all orders.
     init(_ members: consuming JSONMembers, known: ParsedTexts, isUnverifiedAllowed: Bool = false) throws {
         var reader = OrderReader(members)
         includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
@@ -71,7 +71,7 @@ struct SealOrder: Sendable {
     }
 
     /// Writes `Sealed` of Docs/openapi.yaml, with its members sorted by name. If it throws, nothing was written. `target`
-    /// has the device's keys, if the order names a device; `line` is the line in a batch, or `nil` for a single message.
+    /// contains the device's keys, if the order names a device; `line` is the line in a batch, or `nil` if there's none.
     func seal(
         by sealer: Sealer, for target: Target? = nil, reserve: Int = 0, to writer: inout JSONWriter, line: AnswerLine?
     ) throws {
@@ -212,7 +212,7 @@ package struct SealBatch: Sendable {
         self.isUnverifiedAllowed = isUnverifiedAllowed
     }
 
-    /// Writes the answer to a line, numbered from 1, in a line of its own. Returns false if the line wasn't sealed.
+    /// Writes the response to a line, numbered from 1, on a separate line. Returns false if the line wasn't sealed.
     package func answer(_ line: [UInt8], _ number: Int, to answers: inout JSONWriter) -> Bool {
         defer { answers.endLine() }
         do {

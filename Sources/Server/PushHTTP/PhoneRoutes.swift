@@ -6,24 +6,24 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-/// Apps' requests inside an account's login: enrolling their device, proving its keys, and leaving. An enrollment key
+/// App requests within an account's login: enrolling their device, proving its keys, and leaving. An enrollment key
 /// identifies a device, and each account has its own devices. The account comes from the token, never from the body. Until
-/// a challenge is answered, the only state is what the phone returns under a MAC, so any process with the sender's key can
-/// take the answer. ``PhoneGate`` handles one request of an account at a time. Source: Docs/EnrollmentHTTP.md.
+/// a challenge is answered, the only state is the one that the phone returns with its MAC, so any process with the sender's
+/// key can accept the answer. ``PhoneGate`` handles one request per account at a time. Source: Docs/EnrollmentHTTP.md.
 struct PhoneRoutes: Sendable {
     let outbox: Outbox
-    /// The maximum number of devices of one account.
+    /// The maximum number of devices per account.
     let deviceCount: Int
     let gate: PhoneGate
     let tests: RateLimiter
     let state: @Sendable () -> ServerState
 
-    /// Returns a login for the app to present here. The back end requests it inside the account's login.
+    /// Returns a login for the app to present here. The back end requests it within the account's login.
     func logIn(_ request: Request, _ context: ServerContext) async throws -> Response {
         let members = try await request.members().dictionary.filter { $0.value != .null }
         guard let user = members["user"]?.string.flatMap(UserName.init(parsing:)),
             members.count == (members["seconds"] == nil ? 1 : 2)
-        else { throw Problem.malformed("a login needs `user`, 1 to 128 bytes of visible text, and takes `seconds`") }
+        else { throw Problem.malformed("a login needs `user`, 1 to 128 bytes of visible text, and accepts `seconds`") }
         let seconds = members["seconds"].map(\.integer) ?? 600
         guard let seconds, (1...Outbox.loginLifetime).contains(seconds)
         else { throw Problem.malformed("`seconds` must be 1 to \(Outbox.loginLifetime), which is an hour") }
@@ -54,7 +54,7 @@ struct PhoneRoutes: Sendable {
 
     private func user(_ context: ServerContext) throws(Problem) -> UserName {
         guard let user = context.part("user").flatMap(UserName.init(parsing:))
-        else { throw .malformed("the path has no valid user name") }
+        else { throw .malformed("the path doesn't contain a valid user name") }
         return user
     }
 
@@ -111,7 +111,7 @@ struct PhoneRoutes: Sendable {
         return Response(status: .noContent)
     }
 
-    /// Needs no login, because the enrollment key has signed that it leaves.
+    /// Needs no login, because the enrollment key has signed the leaving.
     func leave(_ request: Request, _ context: ServerContext) async throws -> Response {
         let arrival = ContinuousClock.now
         // Anyone may send this, so no long body is read.
@@ -125,7 +125,7 @@ struct PhoneRoutes: Sendable {
         }
     }
 
-    /// Sends a fixed text to this device, so that its user sees that it works.
+    /// Sends a fixed text to this device, so that its user can see that pushes work.
     func test(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
         guard tests.take(user) else {
@@ -167,7 +167,7 @@ struct PhoneRoutes: Sendable {
 
     /// The name is unique for each app, account, and enrollment key. So submitting a record first doesn't claim a device's
     /// name, and an account of another app in the same outbox can't remove it. It begins with a letter, so that no command
-    /// takes it for an option.
+    /// mistakes it for an option.
     private func name(of enrollment: EnrollmentPublicKey, _ user: UserName) throws(Problem) -> DeviceName {
         let account = "\(try state().sender().sealer.topic)\0\(user)"
         let bytes = Array("sealedpush/v1 device\0".utf8) + enrollment.bytes + Array(account.utf8)
@@ -196,7 +196,7 @@ private struct Registration {
     }
 }
 
-/// Receives receipts from phones and counts them. Each transaction takes all that arrived while the last one was written. A
+/// Receives receipts from phones and counts them. Each transaction includes all that arrived during the previous one. A
 /// receipt needs no login because it has a MAC. Neither addresses nor bodies are kept. Source: Specification 16.6.
 final class ReceiptRoutes: Sendable {
     private let outbox: Outbox

@@ -35,7 +35,7 @@ struct Problem: Error {
     /// - Parameter allowed: The methods of the path, as in `Allow`.
     static func wrongMethod(_ allowed: String) -> Problem {
         Problem(
-            .methodNotAllowed, "wrong-method", "this path does not have this method", hint: "It has \(allowed).",
+            .methodNotAllowed, "wrong-method", "this path doesn't support this method", hint: "Use \(allowed).",
             fields: [.allow: allowed])
     }
 
@@ -45,7 +45,7 @@ struct Problem: Error {
         .unsupportedMediaType, "encoded", "the request's body is compressed or otherwise encoded",
         hint: "Send it unencoded, without Content-Encoding.", fields: [.acceptEncoding: "identity"])
 
-    /// It would be accepted but never sent.
+    /// Such a message would be accepted but never sent.
     static func past(_ name: String) -> Problem {
         Problem(
             .unprocessableContent, "past", "\"\(name)\" is in the past",
@@ -61,12 +61,12 @@ struct Problem: Error {
     static func unavailable(_ detail: String, retryAfter: Int = 10) -> Problem {
         Problem(
             .serviceUnavailable, "unavailable", detail,
-            hint: "Nothing was done. Try again after the time in Retry-After.", retryAfter: retryAfter)
+            hint: "The request had no effect. Try again after the time in Retry-After.", retryAfter: retryAfter)
     }
 
     static let noSender = Problem(
         .serviceUnavailable, "no-sender", "the sender's keys are revoked or missing, and there is no other sender",
-        hint: "Nothing was done. Try again after the service's operator has installed another key.", retryAfter: 60)
+        hint: "The request had no effect. Try again after the service's operator installs another key.", retryAfter: 60)
 
     static let doubtfulSender = Problem(
         .serviceUnavailable, "keys-unread", "the sender's keys could not be reread, and may have been revoked",
@@ -167,11 +167,11 @@ extension Problem {
         case .otherTopic: self.init(.unprocessableContent, "other-topic", error.description)
         case .anonymousWithdrawal: self.init(.unprocessableContent, "invalid-content", error.description)
         case .anonymousToHybrid: self.init(.unprocessableContent, "unsupported", error.description)
-        case .notHybrid: self.init(.conflict, "not-hybrid", error.description, hint: "Let its app create hybrid keys.")
+        case .notHybrid: self.init(.conflict, "not-hybrid", error.description, hint: "Let the app create hybrid keys.")
         case .expiresTooLate(let days):
             self.init(
                 .unprocessableContent, "expires-too-late", error.description,
-                hint: "Let the content expire within \(days) days, or leave the time out.")
+                hint: "Let the content expire within \(days) days, or omit the expiration.")
         }
     }
 }

@@ -1,8 +1,8 @@
 package import CoreMetrics
 internal import PushCore
 
-/// A program's metrics in Prometheus' format: counters, which never fall while the program runs, gauges, and histograms of
-/// seconds. Labels are public names; none comes from a message, a path, or a caller. Safe from many threads. Source:
+/// A program's metrics in Prometheus' format: counters, which never decrease while the program runs, gauges, and histograms
+/// of seconds. Labels are public names; none comes from a message, a path, or a caller. Thread-safe. Source:
 /// "Exposition formats", version 0.0.4, prometheus.io.
 package final class PrometheusMetrics: MetricsFactory, Sendable {
     /// The cells by name and labels.
@@ -33,7 +33,7 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
         return cells.withLock { cells in
             if let cell = cells[key] { return cell }
             let cell = Cell(name, labels, kind)
-            // If labels get out of hand, memory doesn't grow without limit.
+            // Keeps memory bounded even if labels get out of hand.
             if cells.count < Self.maximumCount { cells[key] = cell }
             return cell
         }
@@ -80,15 +80,15 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
         "push_outbox_reachable_devices": "Devices whose token was not refused.",
         "push_outbox_refused": "Dead letters, by reason.",
         "push_outbox_waiting": "Waiting pushes.",
-        "push_outbox_waiting_older_than": "Pushes that have waited longer than this, in seconds.",
+        "push_outbox_waiting_older_than": "Pushes that have waited longer than the labeled number of seconds.",
         "push_records_expiring": "Reachable devices whose record expires within 30 days.",
         "push_records_expiry_seconds": "When the first record of a reachable device expires, in seconds since 1970.",
-        "push_request_duration_seconds": "How long APNs took to answer.",
+        "push_request_duration_seconds": "How long APNs took to respond.",
         "push_requests_total": "Requests to APNs, by outcome.",
         "push_sender_set_expiry_seconds": "When the sender set expires, in seconds since 1970.",
         "push_server_request_duration_seconds": "How long the service took to respond, by route.",
         "push_server_requests_total": "Requests to the service, by route, method, and status.",
-        "push_streams": "Requests waiting for APNs to answer.",
+        "push_streams": "Requests waiting for a response from APNs.",
         "push_token_renewals_total": "Provider token signings, by outcome.",
         "push_waiting": "Pushes waiting for a stream to APNs.",
     ]
@@ -96,7 +96,7 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
 
 /// How a metric changes over time.
 enum MetricKind: String, Sendable {
-    /// It never falls while the program runs.
+    /// A value that never decreases while the program runs.
     case counter
     case gauge
     case histogram
@@ -123,7 +123,7 @@ struct MetricSample: Sendable {
         self.init(name, kind, Double(value), labels: labels)
     }
 
-    /// `counts` has the number of values that are at most as large as each bound, and `count` the number of all values.
+    /// `counts` contains the number of values that don't exceed each bound, and `count` is the number of all values.
     static func histogram(
         _ name: String, labels: [(String, String)] = [], bounds: [Double], counts: [Int], count: Int, sum: Double
     ) -> [MetricSample] {
@@ -158,7 +158,7 @@ private final class Cell: CounterHandler, RecorderHandler, TimerHandler, Sendabl
     }
 
     func increment(by amount: Int64) { state.withLock { $0.value += Double(max(0, amount)) } }
-    /// A no-op, because a counter never falls.
+    /// A no-op, because a counter never decreases.
     func reset() {}
     func record(_ value: Int64) { record(Double(value)) }
     func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1_000_000_000) }

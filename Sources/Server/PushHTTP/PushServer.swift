@@ -14,7 +14,7 @@ package enum ServerPlace: Hashable, Sendable {
     /// An address and a port; 0 for any free port.
     case address(String, port: Int)
 
-    /// Whether it can be reached only from this machine.
+    /// Whether the place can be reached only from this machine.
     package var isLocal: Bool {
         switch self {
         case .socket: true
@@ -89,9 +89,9 @@ package enum ServingError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// One service with two listeners over HTTP/1.1. A back end in any language sends messages and sees their outcomes at one.
-/// Phones enroll and submit receipts at the other. The listener alone determines which requests are allowed. Phones' paths:
-/// EnrollmentHTTP. All paths: Docs/openapi.yaml. Why it is built on Hummingbird: Docs/Decisions/0039-one-service.md.
+/// One service with two listeners over HTTP/1.1. On one, a back end in any language sends messages and sees their outcomes.
+/// On the other, phones enroll and submit receipts. The listener alone determines which requests are allowed. Phones'
+/// paths: EnrollmentHTTP. All paths: Docs/openapi.yaml. Why it is built on Hummingbird: Docs/Decisions/0039-one-service.md.
 package final class PushServer: Sendable {
     let batches: Semaphore
     let phoneGate: PhoneGate
@@ -147,29 +147,29 @@ package final class PushServer: Sendable {
         }
     }
 
-    /// Uses another sender's keys from the next message on, including messages in a batch.
+    /// Replaces the sender's keys, starting with the next message, even within a batch.
     package func use(keys: SenderKeys) {
         state.withLock { $0.keys = keys }
         metrics.obstacle.withLock { $0 = nil }
     }
 
-    /// Uses other tokens from the next request on.
+    /// Replaces the back end's tokens, starting with the next request.
     package func use(tokens: BearerTokens?) { state.withLock { $0.tokens = tokens } }
 
-    /// Distributes another sender set.
+    /// Replaces the sender set that phones get.
     package func use(senderSet: SenderSet?) {
         state.withLock { $0.senderSet = senderSet }
         recordExpiry()
     }
 
-    /// Uses another certificate from the next connection on.
+    /// Replaces the certificate, starting with the next connection.
     package func use(certificate: ServerCertificate?) {
         self.certificate.withLock { $0 = certificate }
         recordExpiry()
     }
 
-    /// Stops sealing and invalidates every login until there is another sender, because its keys are revoked or missing.
-    /// Logins and challenges end with the keys: an attacker who has stolen the key can make both.
+    /// Stops sealing and invalidates every login until there is another sender, because the keys are revoked or missing.
+    /// Logins and challenges end with the keys: an attacker who has stolen the key can create both.
     package func withdrawSender() {
         state.withLock { $0.keys = nil }
         metrics.obstacle.withLock { $0 = Problem.noSender }
@@ -178,11 +178,11 @@ package final class PushServer: Sendable {
     /// Whether there is a key to seal with.
     package var isSealing: Bool { state.withLock { $0.keys != nil } }
 
-    /// Continues as before, but isn't ready: its sender's keys could not be read and may have been revoked.
+    /// Continues as before, but reports that it isn't ready: the sender's keys could not be read and may have been revoked.
     package func doubtSender() { metrics.obstacle.withLock { $0 = $0 ?? Problem.doubtfulSender } }
 
-    /// Serves until ``stop()``; requests in progress are answered first. `onRunning` is called once it listens, with the
-    /// back end's port and the phones' port, if any. Throws `notBound`.
+    /// Serves until ``stop()``; requests in progress are answered first. `onRunning` is called once the server listens,
+    /// with the back end's port and the phones' port, if any. Throws `notBound`.
     package func run(
         onRunning: @escaping @Sendable (_ port: Int?, _ phonesPort: Int?) -> Void = { _, _ in }
     ) async throws(ServingError) {
@@ -268,8 +268,8 @@ extension Router<ServerContext> {
         ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "QUERY"]
     }
 
-    /// Adds `/readyz`, which tells whether the outbox can be written and the sender used. It needs no token, so it writes
-    /// at most once a second. Returns the group for other paths that need no token.
+    /// Adds `/readyz`, which says whether the outbox is writable and the sender usable. It needs no token, so it writes at
+    /// most once a second. Returns the group for other paths that need no token.
     @discardableResult func addReadiness(
         of outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits, at place: ServerPlace
     ) -> RouterGroup<ServerContext> {

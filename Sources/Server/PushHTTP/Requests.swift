@@ -9,7 +9,7 @@ internal import PushCore
 internal import PushOutbox
 internal import SealedPush
 
-/// A request's context on its path to its route.
+/// The context of a request while it is routed and handled.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The login's user, or `nil` for the back end.
@@ -126,7 +126,7 @@ extension Request {
     }
 
     /// Returns the members of one object, with enough depth for the content in it. The bytes are in contiguous storage,
-    /// such as an array or a buffer. `isLine` tells whether they are a line of a batch.
+    /// such as an array or a buffer. `isLine` says whether they are a line of a batch.
     static func members(_ bytes: some Collection<UInt8>, isLine: Bool = false) throws(Problem) -> JSONMembers {
         guard bytes.count <= ServerLimits.bodyByteCount else { throw .tooLarge }
         do throws(JSONFault) {
@@ -146,27 +146,27 @@ extension Request {
 }
 
 package struct ServerLimits: Sendable {
-    /// The number of requests of one account at once, plus one more per second.
+    /// The number of requests that an account can send at once, plus one more per second.
     package var accountBurst = 60
     /// The clock for rate limits and cached counts.
     package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
-    /// The number of phones' requests processed at once; further ones wait for their turn.
+    /// The number of phone requests processed at once; further ones wait their turn.
     package var admittedCount = 16
-    /// The longest time that they wait: half as long as a phone waits for a response.
+    /// The longest time that phone requests wait: half as long as a phone waits for a response.
     package var admissionPatience = Duration.seconds(5)
-    /// The number of devices of one account, so that a stolen login can't fill the outbox.
+    /// The number of devices per account, so that a stolen login can't fill the outbox.
     package var deviceCount = 100
     /// The number of batches processed at once, up to 16 MiB each; further ones wait.
     package var batchCount = 8
-    /// The longest time that they wait: short enough that the request's own deadline leaves time for the body.
+    /// The longest time that batches wait: short enough that the request's own deadline leaves time for the body.
     package var batchPatience = Duration.seconds(10)
     /// The number of connections for back ends, and separately for phones. Fewer if the process may open only a few files.
     package var connectionCount = 4_096
-    /// The time from a phone's connection to the head of its first request.
+    /// The time allowed from a phone's connection to the head of its first request.
     package var firstHeadTime = Duration.seconds(5)
-    /// The time for sending a whole request, and for receiving its whole response.
+    /// The time allowed for sending a whole request, and for receiving the whole response.
     package var requestTime = Duration.seconds(30)
-    /// The time before a back end's first request, and between any two.
+    /// The time allowed before a back end's first request, and between two requests.
     package var idleTime = Duration.seconds(30)
 
     package init() {}

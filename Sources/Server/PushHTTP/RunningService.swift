@@ -21,7 +21,7 @@ struct Door {
 
 /// Hummingbird's applications, one for each listener, from start to end.
 final class RunningService: Sendable {
-    /// Kept as long as they may be bound.
+    /// Kept while they may be bound.
     private let sockets: [SocketPlace]
     private let group: ServiceGroup
     private let state: Locked<State>
@@ -81,7 +81,7 @@ final class RunningService: Sendable {
     func run(_ onRunning: @escaping @Sendable ([Int?]) -> Void) async throws(ServingError) {
         state.withLock { $0.onRunning = onRunning }
         do { try await group.run() } catch is ServiceGroupError {
-            // It was stopped before it began.
+            // The service was stopped before it started.
         } catch { throw error as? ServingError ?? .notBound("\(type(of: error))") }
     }
 

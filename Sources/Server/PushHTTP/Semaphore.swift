@@ -1,7 +1,7 @@
 internal import PushCore
 internal import PushOutbox
 
-/// A semaphore that admits a fixed number of tasks at once; the others wait in order of arrival. Safe from many threads.
+/// A semaphore that admits a fixed number of tasks at once; the others wait in order of arrival. Thread-safe.
 final class Semaphore: Sendable {
     private let queue: Locked<Queue>
 
@@ -21,7 +21,7 @@ final class Semaphore: Sendable {
     /// Returns when there is room. The caller must call ``leave()`` once.
     func enter() async { _ = await enter(within: nil) }
 
-    /// Returns true when there is room, or false if the patience ends first; then the caller must not call ``leave()``.
+    /// Returns true when there is room, or false if the patience runs out first; in that case, don't call ``leave()``.
     func enter(within patience: Duration?) async -> Bool {
         var timer: Task<Void, Never>?
         let isIn = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
@@ -63,7 +63,7 @@ final class Semaphore: Sendable {
     }
 }
 
-/// Runs one task for each key at a time, in order of arrival. Safe from many threads.
+/// Runs one task for each key at a time, in order of arrival. Thread-safe.
 final class KeyedMutex<Key: Hashable & Sendable>: Sendable {
     private let entries = Locked<[Key: Entry]>([:])
 
@@ -92,7 +92,7 @@ final class KeyedMutex<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// A token bucket for each name: a burst of requests, and one more per interval. Safe from many threads.
+/// A token bucket for each name: a burst of requests, and one more per interval. Thread-safe.
 final class RateLimiter: Sendable {
     private let burst: Double
     private let interval: Duration
@@ -132,7 +132,7 @@ final class RateLimiter: Sendable {
         return state.withLock { state in
             if state.buckets.count >= maximumCount { sweep(&state, at: now) }
             let isKnown = state.buckets[name] != nil || state.buckets.count < maximumCount
-            // Names for which there is no room share a bucket, so that coming in a crowd has no advantage.
+            // Names for which there is no room share a bucket, so that arriving in a crowd gives no advantage.
             let owner = isKnown ? name : nil
             var left = state.buckets[owner]?.filled(at: now, upTo: burst, every: interval) ?? burst
             let isAllowed = left >= 1

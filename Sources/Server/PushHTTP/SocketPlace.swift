@@ -3,7 +3,7 @@ internal import NIOCore
 internal import PushCore
 
 /// A Unix socket's path, which one service holds while it keeps this object. NIO removes any socket that it finds where it
-/// binds, even one in use, and its own when it closes. So a lock file next to the path marks it as taken; it stays.
+/// binds, even one in use, and its own when it closes. So a permanent lock file next to the path marks it as taken.
 final class SocketPlace: Sendable {
     private let lock: Int32
 
