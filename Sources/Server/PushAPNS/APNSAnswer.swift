@@ -84,7 +84,7 @@ extension APNSRefusal {
         }
     }
 
-    /// The same as a single word.
+    /// The outcome as a single word.
     package var advice: APNSAdvice {
         switch outcome {
         case .gone, .refused: .drop

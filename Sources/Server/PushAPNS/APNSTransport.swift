@@ -7,7 +7,7 @@ package import SealedPush
 public import ServiceLifecycle
 
 #if !Server
-    #error("this needs the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
+    #error("this needs the `Server` trait: .package(…, traits: [\"Server\"]), or swift build --traits Server")
 #endif
 
 /// Delivers sealed pushes to APNs over HTTP/2 and TLS, with a provider token.
@@ -27,7 +27,7 @@ public import ServiceLifecycle
 public final class APNSTransport: PushTransport, Service {
     let dispatcher: Dispatcher
 
-    /// Creates a transport. It connects with the first push.
+    /// Creates a transport. It connects when it sends its first push.
     ///
     /// - Parameters:
     ///   - configuration: The endpoint, key, limits, and deadlines.
@@ -55,8 +55,8 @@ public final class APNSTransport: PushTransport, Service {
 
     deinit { dispatcher.closeNow() }
 
-    /// Sends one push and waits for APNs' response, at most as long as ``APNSConfiguration/Deadlines/request``. If the task
-    /// is canceled, its error is thrown at once, and the push's stream is reset.
+    /// Sends one push and waits for APNs' response, for at most ``APNSConfiguration/Deadlines/request``. If the task is
+    /// canceled, throws at once, and resets the push's stream.
     public func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
         guard request.address.carrier.environment != nil else { return .change(PushReason("not-an-apns-address")) }
         return try await answer(to: request).outcome
@@ -79,8 +79,8 @@ public final class APNSTransport: PushTransport, Service {
     }
 
     /// An executor that runs tasks on the thread of the transport's connections, which saves two thread switches per push.
-    /// Use it, as in `addTask(executorPreference:)`, for tasks that do little more than seal and send. A task that computes
-    /// for long, or blocks, holds up all pushes for that time.
+    /// Use it, as in `addTask(executorPreference:)`, for tasks that do little more than seal and send. A task that blocks,
+    /// or computes for a long time, delays all pushes.
     public var taskExecutor: any TaskExecutor { dispatcher.executor }
 
     /// Runs until the service group shuts down gracefully. Then finishes the accepted pushes, like ``shutDown()``.
@@ -131,7 +131,7 @@ struct Moment {
         max(uptimeSeconds(since: earlier), wall.seconds(since: earlier.wall) - 1)
     }
 
-    /// How many seconds the wall clock advanced more than the other.
+    /// The number of seconds by which the wall clock advanced more than the monotonic one.
     func drift(since earlier: Moment) -> Int64 { wall.seconds(since: earlier.wall) - uptimeSeconds(since: earlier) }
 
     func uptimeSeconds(since earlier: Moment) -> Int64 { (uptime - earlier.uptime).nanoseconds / 1_000_000_000 }

@@ -2,9 +2,9 @@ internal import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// The append-only `audit.jsonl`, with one JSON object per line. `keyring.txt` holds its length and hash, so that
-/// truncation and edits are detected. Lines are appended before each change. If a process is killed then, the log has extra
-/// lines, which the next change accepts. A log may list a change that wasn't made, but never lacks one that was.
+/// The append-only `audit.jsonl`, with one JSON object per line. `keyring.txt` records its length and hash, so that
+/// truncation and edits are detected. Lines are appended before each change. If a process is killed at that point, the log
+/// has extra lines, which the next change accepts. A log may list a change that wasn't made, but never lacks one that was.
 enum AuditLog {
     /// The known end of the log: its length, and a BLAKE2b-256 hash chained over each line in turn.
     struct End: Hashable, Sendable {

@@ -29,7 +29,7 @@ public enum Finding: Hashable, Sendable {
 
     public var severity: Severity { facts.severity }
 
-    /// A name in the keyring, an app, a file, or `keyring`.
+    /// The subject: a name in the keyring, an app, a file, or `keyring`.
     public var subject: String { "\(facts.subject)" }
 
     private var facts: (code: String, severity: Severity, subject: any CustomStringConvertible) {
@@ -79,7 +79,7 @@ public enum Finding: Hashable, Sendable {
 extension Keyring {
     /// Examines the whole keyring: its file, keys, trust list, and audit log. Makes no changes, so a read-only folder is fine.
     ///
-    /// If the keyring is sealed and its secret isn't available, a finding tells what wasn't checked. Takes a few hundred
+    /// If the keyring is sealed and its secret isn't available, a finding says what wasn't checked. Takes a few hundred
     /// microseconds for each key, and 0.2 s for a passphrase.
     ///
     /// - Returns: The findings, one for each subject: problems first, then warnings and notes. Empty if all is well.

@@ -2,10 +2,10 @@ internal import PushCore
 public import SealedPush
 
 extension Keyring {
-    /// Returns a backup: a file in the format of `keyring.txt`, sealed under its own secret. It has everything a new machine
-    /// needs, but no audit log, and no retired, revoked, or erased keys, so that erased keys don't live on in backups.
+    /// Returns a backup: a file in the format of `keyring.txt`, sealed under its own secret. It contains everything a new
+    /// machine needs, but no audit log, and no retired, revoked, or erased keys, so erased keys don't live on in backups.
     ///
-    /// Recorded in the audit log. A backup has at most 16 MiB. Takes about 0.2 s for a passphrase.
+    /// Recorded in the audit log. A backup is at most 16 MiB. Takes about 0.2 s for a passphrase.
     ///
     /// - Parameter secret: The backup's secret, which need not be the keyring's.
     public func backup(under secret: KeyringSecret, at now: Timestamp = .now()) throws(KeyringError) -> [UInt8] {
@@ -37,9 +37,9 @@ extension Keyring {
 
     /// Creates a keyring from a backup. Never overwrites an existing one.
     ///
-    /// The new keyring is sealed under its own given secret, or else the backup's, with a new salt. Each of your enrolled
-    /// devices signs a new record with a counter higher than any signed after the backup; send it to the server. Changes made
-    /// after the backup are lost, such as keys created, revoked, or distrusted later, and others' newer records.
+    /// The new keyring is sealed under the given secret, or else the backup's, with a new salt. Each of your enrolled
+    /// devices signs a new record with a counter higher than any signed after the backup; send it to the server. Changes
+    /// made after the backup are lost, such as keys created, revoked, or distrusted later, and others' newer records.
     ///
     /// - Parameter secret: The secret that the backup was made with.
     /// - Returns: The names, sorted.
@@ -58,7 +58,7 @@ extension Keyring {
             change.contents = backup
             change.key = newKey ?? change.key
             for var keys in backup.sorted {
-                // The server may have a newer record than the backup does.
+                // The server may have a newer record than the backup's.
                 if keys.isOwn { try keys.signRecord(at: now) }
                 change.save(keys)
                 for stored in keys.keys { change.note(.restored, keys.name, stored.key) }

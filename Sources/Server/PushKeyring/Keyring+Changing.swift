@@ -29,7 +29,7 @@ struct KeyringChange {
 }
 
 extension Keyring {
-    /// Runs `body`, and writes what it saves, all of it or nothing. A change without audit entries isn't written.
+    /// Runs `body`, and writes its changes, all or none. A change without audit entries isn't written.
     func change<Answer>(
         at now: Timestamp, _ body: (inout KeyringChange) throws(KeyringError) -> Answer
     ) throws(KeyringError) -> Answer {
@@ -77,7 +77,7 @@ extension Keyring {
         let key: SealKey? = if let secret { try SealKey(new: secret) } else { nil }
         try change(at: now) { (change) throws(KeyringError) in
             change.key = key
-            // Takes in all of its lines again.
+            // Accepts all of the log's lines again.
             change.contents.log = .start
             change.note(.sealed)
         }
@@ -205,13 +205,13 @@ extension NamedKeys {
     fileprivate func requireNewer(_ record: DeviceRecord, at now: Timestamp) throws(KeyringError) {
         guard kind == .device, !isOwn else { throw .exists(name) }
         guard var device = enrolledDevice else { throw .unverified(name) }
-        // Its thief may have the enrollment key, too.
+        // A thief of the device's key may have the enrollment key, too.
         guard keys.contains(where: { $0.life.state != .revoked }) else { throw .notUsable(name, .revoked) }
         do { try device.accept(record, at: now) } catch { throw .record(error) }
     }
 
-    /// Removes keys that the record no longer contains; the others keep their life. A revoked key is kept permanently, so
-    /// that no later record can bring it back.
+    /// Removes keys that the record no longer contains; the others' lives don't change. A revoked key is kept permanently,
+    /// so that no later record can bring it back.
     fileprivate mutating func take(_ record: DeviceRecord, at now: Timestamp) {
         enrollment = record.enrollment
         topic = record.topic

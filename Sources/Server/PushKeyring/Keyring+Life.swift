@@ -1,7 +1,7 @@
 public import SealedPush
 
 extension Keyring {
-    /// Makes a new key under a name. The current one stays in use until the new one is confirmed (``confirm(_:at:)``).
+    /// Creates a new key under a name. The current one stays in use until the new one is confirmed (``confirm(_:at:)``).
     ///
     /// An enrolled device signs a new record with both keys. A key that doesn't replace another is confirmed at once.
     ///
@@ -133,7 +133,7 @@ extension Keyring {
     ///
     /// - Parameters:
     ///   - name: A name, or nil for all.
-    ///   - age: The age in seconds from which keys are rotated, or nil for none.
+    ///   - age: The age in seconds at which keys are rotated, or nil to rotate none.
     public func dueSteps(
         of name: KeyName? = nil, rotatingOlderThan age: Int64?, at now: Timestamp = .now()
     ) throws(KeyringError) -> [RotationStep] {

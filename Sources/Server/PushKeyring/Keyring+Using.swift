@@ -50,7 +50,7 @@ extension Keyring {
         return key
     }
 
-    /// Returns a sender's secret keys, for responses to messages: active ones, and those retired recently. Not if revoked.
+    /// Returns a sender's secret keys, for responses to messages: active and recently retired ones, not revoked ones.
     ///
     /// - Parameter span: How many seconds after its retirement a key is included.
     public func senderKeys(

@@ -22,7 +22,7 @@ public struct Keyring: Sendable {
     /// - Parameters:
     ///   - folder: The folder, which need not exist until the first key is added.
     ///   - unlocking: The source of the passphrase or key, if the keyring is sealed. A given secret also seals a new keyring.
-    ///   - expectation: Facts about the seal known from elsewhere. Without it, and without a given secret, anyone who can
+    ///   - expectation: The expected seal, as known from elsewhere. Without it, and without a given secret, anyone who can
     ///     write to the folder can substitute an unsealed keyring.
     ///   - command: The cause of changes for the audit log. It must not contain a secret.
     public init(
@@ -70,7 +70,7 @@ public struct Keyring: Sendable {
 public enum KeyringUnlocking: Sendable {
     /// This secret. A keyring that turns out not to be sealed is rejected.
     case given(KeyringSecret)
-    /// A closure that is called when the secret is first needed, perhaps to prompt the user. No lock is held meanwhile.
+    /// A closure that is called when the secret is first needed, perhaps to prompt the user. It's called without a lock.
     case asking(@Sendable (KeyringSecret.Kind) throws(KeyringError) -> KeyringSecret)
 }
 

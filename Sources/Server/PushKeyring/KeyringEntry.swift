@@ -132,7 +132,7 @@ public struct KeyringEntry: Hashable, Sendable {
 
     /// The key to seal to, or to seal with, next. If there's none, the newest key.
     public var key: AnyPublicKey { current.key }
-    /// The same key, with its life.
+    /// The key to use next, with its life.
     public var current: Key {
         let active = keys.filter { $0.life.state == .active }
         let confirmed = active.first { $0.life.confirmed != nil }

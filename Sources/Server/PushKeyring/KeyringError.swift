@@ -86,7 +86,7 @@ extension KeyringError: CustomStringConvertible {
             switch failure.code {
             case ELOOP: "this is a link, and a keyring's file must not be one"
             case EINVAL: "this isn't a regular file"
-            case EFBIG: "it has more than \(TextFile.maximumByteCount) bytes"
+            case EFBIG: "it is larger than \(TextFile.maximumByteCount) bytes"
             default: failure.message
             }
         return .file(place, message: message)

@@ -20,8 +20,8 @@ struct KeyringContents: Sendable {
 }
 
 /// The file `keyring.txt`, or a backup, which has the same format: public paragraphs, and a sealed block with all secrets
-/// in their order. The last line has a MAC over every byte before it. An unsealed keyring stores secrets in place, and a
-/// checksum instead of the MAC. It detects damage, but anyone can write a new one. Source: Docs/KeyringFormat.md.
+/// in their order. The last line contains a MAC over every byte before it. An unsealed keyring stores secrets in place, and
+/// a checksum instead of the MAC. It detects damage, but anyone can write a new one. Source: Docs/KeyringFormat.md.
 struct KeyringFile: ~Copyable {
     /// Nil if it isn't sealed.
     let seal: KeyringSeal?
@@ -101,8 +101,8 @@ struct KeyringFile: ~Copyable {
 }
 
 extension KeyringFile {
-    /// Returns the contents, or nil if they're damaged. `key` opens the secrets, once the MAC was checked; if it's nil,
-    /// only their presence is known.
+    /// Returns the contents, or nil if they're damaged. `key` opens the secrets, once the MAC has been checked; if it's
+    /// nil, only their presence is known.
     func contents(under key: SealKey?) -> KeyringContents? {
         guard var secrets = secrets(under: key), let log = AuditLog.End(text, in: 1) else { return nil }
         var contents = KeyringContents()

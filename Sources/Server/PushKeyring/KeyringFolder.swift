@@ -3,8 +3,8 @@ internal import PushCore
 internal import SealedPush
 
 /// A keyring's folder on disk. Several processes can read and change it at the same time, and any can be killed at any
-/// moment. `keyring.txt` holds the whole keyring. A change writes a new file, syncs it, and renames it, under a lock on the
-/// file `lock`. Readers read only `keyring.txt` and need no lock. See Docs/Decisions/0013-a-keyring-is-one-file.md.
+/// moment. `keyring.txt` contains the whole keyring. A change writes a new file, syncs it, and renames it, under a lock on
+/// the file `lock`. Readers read only `keyring.txt` and need no lock. See Docs/Decisions/0013-a-keyring-is-one-file.md.
 struct KeyringFolder: Sendable {
     let url: URL
 
@@ -31,7 +31,7 @@ struct KeyringFolder: Sendable {
         do throws(DurableFiles.Failure) { try Self.makeFolder(url) } catch { throw .system(url, error) }
         let lock = try lock()
         defer { close(lock) }
-        // Files that a killed change left may contain secrets.
+        // Files left by an interrupted change may contain secrets.
         DurableFiles.removeUnfinished(in: url, untouchedFor: -1)
         return try body()
     }

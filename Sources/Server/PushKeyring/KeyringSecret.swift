@@ -35,7 +35,7 @@ public final class Passphrase: Sendable {
     /// The passphrase as it was typed, if that isn't in Normalization Form C.
     fileprivate let typed: Passphrase?
 
-    /// Copies the bytes without a final line end. Returns nil for none, or more than 1,024. The caller must wipe its copy.
+    /// Copies 1 to 1,024 bytes without a final line end; returns nil for any other number. The caller must wipe its copy.
     ///
     /// An `é` is the same as one character or two. To normalize it, a non-ASCII passphrase passes through strings, which
     /// can't be wiped. Source: RFC 8265, 4.2.

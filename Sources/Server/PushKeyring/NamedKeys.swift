@@ -93,7 +93,7 @@ struct StoredKey: Sendable {
     var life: KeyLife
     var secret: StoredSecret?
 
-    /// The secret key, or nil unless it's here and matches the public key. In an unsealed keyring, it may not.
+    /// The secret key, or nil unless it's here and matches the public key. In an unsealed keyring, it may not match.
     func privateKey<Role: NamedRole>(_ role: Role.Type) -> PrivateKey<Role>? {
         secret?.key(role).flatMap { key == Role.named($0.publicKey) ? $0 : nil }
     }

@@ -4,13 +4,13 @@ public import SealedPush
 /// The reason that a payload doesn't open on a device, step by step, as found by
 /// ``Keyring/diagnose(_:for:topic:trusting:allowsAnonymous:at:)``.
 ///
-/// It holds only codes, IDs, names, and times, and no content. Source: Specification 6.
+/// It contains only codes, IDs, names, and times, and no content. Source: Specification 6.
 public struct PayloadDiagnosis: Equatable, Sendable {
-    /// The device that it was opened for, its app, and its time.
+    /// The device that the payload was opened for, its app, and its time.
     public let device: KeyName
     public let topic: Topic
     public let now: Timestamp
-    /// Whether the envelope was in a payload, which tells whether iOS starts the extension.
+    /// Whether the envelope was in a payload, which determines whether iOS starts the extension.
     public let hasPayload: Bool
     /// Whether this is a background push, which the app opens.
     public let isBackground: Bool
@@ -86,9 +86,9 @@ public struct PayloadDiagnosis: Equatable, Sendable {
         case untrusted(SenderPublicKey, KeyName?, hasAuthority: Bool, verdict: OpenError?)
         /// The sender is in a sender set that isn't valid at this time.
         case senderSetOutOfTime(SenderSet)
-        /// A sender in this keyring sealed it for another app.
+        /// A sender in this keyring sealed the message for another app.
         case otherApp(Topic)
-        /// No key opens it.
+        /// No key opens the message.
         case altered
 
         /// The content's error. Nil if the padding is wrong, or the ID, topic, or time is missing.
@@ -105,13 +105,13 @@ public struct PayloadDiagnosis: Equatable, Sendable {
 }
 
 extension Keyring {
-    /// Finds out why a payload doesn't open. It takes the same steps as a device, with the given keys, trust list, and time.
-    /// ``Opener`` gives the verdict; the cause adds what the keyring knows.
+    /// Finds out why a payload doesn't open. It takes the same steps as a device, with the given keys, trust list, and
+    /// time. ``Opener`` returns the verdict; the cause adds details from the keyring.
     ///
     /// Makes no changes, and returns no content. Takes a few milliseconds at most for any payload, plus 0.2 s for a passphrase.
     ///
     /// - Parameters:
-    ///   - payload: Its JSON, or the text of its field alone. More than 65,536 bytes are malformed, and aren't read.
+    ///   - payload: The payload's JSON, or its field's text alone. Anything over 65,536 bytes is malformed, and isn't read.
     ///   - device: One of the keyring's own devices.
     ///   - topic: The app's topic.
     ///   - trusted: The trusted senders, or nil for the keyring's trust list.
@@ -140,7 +140,7 @@ private struct PayloadWalk {
     let trusted: TrustedSenders
     let allowsAnonymous: Bool
     let now: Timestamp
-    /// The names in the keyring, and who is trusted elsewhere.
+    /// The names in the keyring, and the senders trusted elsewhere.
     let contents: KeyringContents
 
     func diagnose(_ payload: [UInt8]) -> PayloadDiagnosis {
@@ -245,7 +245,7 @@ extension PayloadWalk {
             sender, contents.owner(of: .sender(sender)), hasAuthority: !trusted.authorities.isEmpty, verdict: verdict)
     }
 
-    /// Returns another app in the keyring for which one of these senders sealed it.
+    /// Returns another app in the keyring for which one of these senders sealed the message.
     private func otherApp(_ envelope: Envelope, _ senders: [SenderPublicKey]) -> PayloadDiagnosis.Cause? {
         let topics = Set(contents.trust.entries.map(\.topic) + contents.names.values.compactMap(\.topic))
         return topics.subtracting([topic]).sorted { $0.description < $1.description }.prefix(64).first { topic in

@@ -2,12 +2,12 @@ public import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// Knowledge about a keyring's seal from outside its folder.
+/// The expected state of a keyring's seal, stored outside its folder.
 ///
-/// The folder itself tells whether a keyring is sealed, so anyone who can write to it could substitute an unsealed keyring.
-/// To prevent that, a note with the salt is kept for each keyring that was seen sealed. The first seal is trusted, and a
-/// change is rejected: trust on first use, like OpenSSH's `known_hosts`. A note is a file of mode 0600, named after the
-/// keyring's real path. If notes can't be written, none are kept. Reading one takes microseconds. Safe for concurrent threads
+/// The folder itself determines whether a keyring is sealed, so anyone who can write to it could substitute an unsealed
+/// keyring. To prevent that, a note with the salt is kept for each keyring that was seen sealed. The first seal is trusted,
+/// and a change is rejected: trust on first use, like OpenSSH's `known_hosts`. A note is a file of mode 0600, named after
+/// the keyring's real path. If notes can't be written, none are kept. Reading one takes microseconds. Safe across threads
 /// and processes, because the keyring's own lock is held.
 ///
 /// With a ``KeyringUnlocking/given(_:)`` secret, no note is needed, because an unsealed keyring is then rejected anyway.
@@ -70,7 +70,7 @@ extension SealExpectation {
             return
         }
         var writer = TextFileWriter(capacity: 1_024)
-        writer.comment("A keyring that was seen sealed. Delete this note if you unsealed or replaced it yourself.")
+        writer.comment("This keyring was sealed. If you unsealed or replaced it yourself, delete this note.")
         let path = keyring.path(percentEncoded: false)
         writer.field("keyring", TerminalText.printable(DurableFiles.real(path) ?? path))
         for (name, mark) in zip(["seal", "next"], marks) { writer.field(name, mark) }

@@ -65,7 +65,7 @@ struct TextFile: ~Copyable {
         return contents.withBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// Passes on the value of the last line, and all bytes before that line. Returns nil unless the last line has this name.
+    /// Passes `body` the last line's value, and all bytes before that line. Returns nil unless that line has this name.
     func withLastLine<Answer>(
         _ name: String, _ body: (_ value: [UInt8]?, _ before: UnsafeRawBufferPointer) -> Answer
     ) -> Answer? {
@@ -79,7 +79,7 @@ struct TextFile: ~Copyable {
 struct TextFileWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter capacity: More bytes than will be written. Growing would leave a copy of a secret in memory.
+    /// - Parameter capacity: At least the number of bytes to write. Growing would leave a copy of a secret in memory.
     init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
     mutating func comment(_ text: String) { bytes += Array("# \(text)\n".utf8) }

@@ -8,7 +8,7 @@ public struct TrustList: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         public let topic: Topic
         public let trusted: Trusted
-        /// The time at which it was added to the list.
+        /// The time at which the entry was added to the list.
         public let added: Timestamp
     }
 
@@ -43,7 +43,7 @@ public struct TrustList: Hashable, Sendable {
             .filter { authorities.contains($0.authority) }.max { $0.counter < $1.counter }
     }
 
-    /// Returns false if it's already in the list.
+    /// Returns false if the entry is already in the list.
     mutating func add(_ trusted: Trusted, for topic: Topic, at now: Timestamp) throws(KeyringError) -> Bool {
         if let set = trusted.senderSet {
             let known = senderSet(for: topic)
@@ -59,7 +59,7 @@ public struct TrustList: Hashable, Sendable {
         return true
     }
 
-    /// Returns false if it isn't in the list. Removing an authority also removes its sender set.
+    /// Returns false if the entry isn't in the list. Removing an authority also removes its sender set.
     mutating func remove(_ trusted: Trusted, for topic: Topic) -> Bool {
         let count = entries.count
         entries.removeAll { entry in
@@ -125,7 +125,7 @@ extension Keyring {
     /// Returns the trust list of this keyring's devices, which is authentic if the keyring is sealed.
     public func trustList() throws(KeyringError) -> TrustList { try read(.full).contents.trust }
 
-    /// Trusts a sender, pins an authority, or accepts a pinned authority's sender set. Returns false if that was already so.
+    /// Trusts a sender, pins an authority, or accepts a pinned authority's sender set. Returns false if nothing changed.
     ///
     /// - Throws: `record` if a set is rejected as foreign, expired, or older than the known one.
     @discardableResult
@@ -139,7 +139,7 @@ extension Keyring {
         }
     }
 
-    /// Removes it from the trust list. Returns false if it wasn't in the list.
+    /// Removes an entry from the trust list. Returns false if it wasn't in the list.
     @discardableResult
     public func distrust(
         _ trusted: TrustList.Trusted, for topic: Topic, at now: Timestamp = .now()

@@ -5,14 +5,14 @@
     internal import PushCore
 
     /// The address of a database: a URL in the form that all PostgreSQL tools accept, with our own settings added. It
-    /// contains no password: that comes from the environment (`PGPASSWORD`), a file (`PGPASSFILE`), or a service file. For
+    /// contains no password, which comes from the environment (`PGPASSWORD`), a file (`PGPASSFILE`), or a service file. For
     /// a server on another machine, the certificate is checked, unless `sslmode` requests something else.
     package struct PostgresAddress: Sendable {
         /// The keywords and values for libpq.
         let parameters: [(String, String)]
 
-        /// - Throws: `connection` if the text is not such a URL or names no CA file for a server elsewhere. Also if it
-        ///   contains a password, which would appear in the process list and in the shell's history.
+        /// - Throws: `connection` if the text is not such a URL, doesn't name a CA file for a server elsewhere, or contains
+        ///   a password, which would appear in the process list and in the shell's history.
         package init(parsing text: String) throws(OutboxError) {
             guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
                 throw .connection("the address must begin with postgres://")
@@ -45,8 +45,8 @@
             "the address must have the form postgres://USER@HOST/DATABASE, with options that libpq knows; percent-encode special characters, and leave the password out"
         )
 
-        /// The network could impersonate the server and receive the password. Source: PostgreSQL 15, 34.19. `given` has the
-        /// address's own settings.
+        /// The network could impersonate the server and receive the password. Source: PostgreSQL 15, 34.19. `given`
+        /// contains the address's own settings.
         private static func encryption(_ given: [String: String]) throws(OutboxError) -> [(String, String)] {
             func value(_ keyword: String, _ variable: String) -> String? {
                 given[keyword] ?? getenv(variable).map { String(cString: $0) }
@@ -81,8 +81,8 @@
         ]
     }
 
-    /// A connection to a server, over libpq's asynchronous calls, so that every wait has a limit. Unchecked: every member
-    /// except ``run(_:)`` and ``interrupt()`` is used only on its queue.
+    /// A connection to a server, over libpq's asynchronous calls, so that every wait has a limit. `Sendable` is unchecked:
+    /// every member except ``run(_:)`` and ``interrupt()`` is used only on its queue.
     package final class PostgresConnection: @unchecked Sendable {
         private let handle: OpaquePointer
         private let queue = DispatchQueue(label: "outbox.postgres")
@@ -156,7 +156,7 @@
 
         // MARK: Statements
 
-        /// Runs one statement, prepared at its first use.
+        /// Runs one statement, prepared on first use.
         @discardableResult
         func rows(_ sql: String, _ values: [PostgresValue] = []) throws(OutboxError) -> PostgresRows {
             let name = try prepared(sql, values)
@@ -202,7 +202,7 @@
             return name
         }
 
-        /// Waits for all of a statement's results, whatever they are: only then is the connection free again.
+        /// Waits for all of a statement's results, whatever they are, because only then is the connection free again.
         private func answer() throws(OutboxError) -> PostgresRows {
             var rows: PostgresRows?
             var problem: OutboxError?
@@ -316,7 +316,7 @@
                 || ["does not support SSL", "certificate"].contains { reason.contains($0) }
         }
 
-        /// The server process announced at connection time. A pooler makes one up.
+        /// The server process announced at connection time. A pooler makes up a number.
         var announcedSession: [[String?]] { [[String(PQbackendPID(handle))]] }
 
         /// The server process that runs the statement.

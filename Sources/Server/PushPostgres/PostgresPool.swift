@@ -19,7 +19,7 @@
             var absence: (start: ContinuousClock.Instant, reason: String?, isTold: Bool)?
         }
 
-        /// - Parameter onWait: Called once for each time that no connection is available for two seconds, with the reason.
+        /// - Parameter onWait: Called with the reason, once for each time that no connection is available for two seconds.
         package init(
             _ address: PostgresAddress, patience: Duration, onWait: @escaping @Sendable (String) -> Void = { _ in }
         ) {
@@ -80,7 +80,7 @@
             }
         }
 
-        /// Runs the body on a connection of its own, without a transaction; again if the server was unavailable.
+        /// Runs the body on a dedicated connection, without a transaction, and repeats it if the server was unavailable.
         package func connected<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
@@ -115,9 +115,9 @@
             }
         }
 
-        /// Returns when earlier commits by others survive a failover, too. If a connection ends while its COMMIT waits for
-        /// the synchronous standby, the commit is only on the server. A later commit that writes waits until the standby
-        /// has both; a commit that writes nothing would not wait.
+        /// Returns once other callers' earlier commits survive a failover, too. If a connection ends while its COMMIT waits
+        /// for the synchronous standby, the commit is only on the server. A later commit that writes waits until the
+        /// standby has both, but an empty commit would not wait.
         static func waitForStandby(_ connection: PostgresConnection) throws(OutboxError) {
             try connection.script("SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'sealed_push', '')")
         }
@@ -226,7 +226,7 @@
     }
 
     /// Lets a courier sleep until a push is enqueued. An enqueueing transaction sends NOTIFY only if a courier holds the
-    /// advisory lock that signals sleep. One sleeper holds it for all, and the others hear the notification, too. If its
+    /// advisory lock that signals sleep. One sleeper holds it for all sleepers, and each hears the notification. If its
     /// connection fails, a courier polls.
     final class PostgresWaker: Sendable {
         private let address: PostgresAddress
@@ -235,7 +235,7 @@
 
         init(_ address: PostgresAddress) { self.address = address }
 
-        /// Sleeps until an entry is due or enqueued, or until the longest time is over. `duration` is how long a courier
+        /// Sleeps until an entry is due or enqueued, or until the longest time elapses. `duration` is how long a courier
         /// sleeps if it can't be woken. `timeUntilDue` returns the time until an entry is due, at most the given limit.
         func rest(
             for duration: Duration, by carrier: Carrier, timeUntilDue: @Sendable (Duration) async -> Duration

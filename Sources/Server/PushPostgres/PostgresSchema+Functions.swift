@@ -37,7 +37,7 @@
             END $$;
             """
 
-        /// Begins another generation of rows in `queues`, and returns whether it did. Requires that no open transaction may
+        /// Starts another generation of rows in `queues`, and returns whether it did. Requires that no open transaction may
         /// still insert rows of the generation before the current one, and that none of those are left. Moves a few of
         /// them. Runs as the schema's owner: a delivering role can turn generations, but can't write which one is current
         /// or which one a row belongs to.
@@ -61,14 +61,14 @@
             """
 
         /// An invalid push is refused before any part of it is stored: an identifier becomes a request header, in which a
-        /// line break would begin another one. Sources: Docs/Specification.md 2.8, 2.9, and 2.10.
+        /// line break would start another one. Sources: Docs/Specification.md 2.8, 2.9, and 2.10.
         private static let isIdentifier = "COLLATE \"C\" ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
         private static let isCollapseID = "COLLATE \"C\" ~ '^[!-~]{1,64}$'"
         /// `pushsender1`, and 58 characters of Bech32.
         private static let isSender = "COLLATE \"C\" ~ '^pushsender1[02-9ac-hj-np-z]{58}$'"
 
         /// Returns the enqueueing time: the caller's clock if it is within a day of ours. A caller with the owner's rights
-        /// can give any time, since it could write that time itself.
+        /// can pass any time, since it could write that time itself.
         private static let moment = """
             CREATE FUNCTION sealed_push.moment(given bigint) RETURNS bigint LANGUAGE sql VOLATILE
             RETURN CASE WHEN abs(given - sealed_push.milliseconds()) <= \(Tally.millisecondsPerDay)
@@ -109,8 +109,8 @@
             END $$;
             """
 
-        /// Returns whether the payloads contain no clear text except what sealers write. One message's clear parts are
-        /// alike, and are checked once. Bound at creation: the caller's settings can't change its meaning.
+        /// Returns whether the payloads contain no clear text except what sealers write. A message's clear parts are the
+        /// same, and are checked once. Bound at creation, so that the caller's settings can't change its meaning.
         private static let areSealed = """
             CREATE FUNCTION sealed_push.are_sealed(bodies bytea[]) RETURNS boolean LANGUAGE sql STABLE
             BEGIN ATOMIC
@@ -271,7 +271,7 @@
                         ARRAY[enqueue.expiration], ARRAY[enqueue.apns_id], ARRAY[enqueue.collapse_id],
                         ARRAY[convert_to(enqueue.payload, 'UTF8')], ARRAY[enqueue.code])
                     THEN RETURN 'enqueued'; END IF;
-                    -- Another transaction has used the key in the meantime.
+                    -- Another transaction has just used the key.
                 END LOOP;
             END $$;
             """
@@ -287,8 +287,8 @@
             $$;
             """
 
-        /// Begins a range of a broadcast, or returns one that was begun but isn't stored; all NULL if none is left. Other
-        /// callers that begin one wait until this one has advanced the position.
+        /// Starts a range of a broadcast, or returns one that was started but isn't stored; all NULL if none is left. Other
+        /// callers that start one wait until this one has advanced the position.
         private static let nextRange = """
             CREATE FUNCTION sealed_push.next_range(
                 key bytea, audience text, topic text, now bigint, size bigint, message text DEFAULT NULL,

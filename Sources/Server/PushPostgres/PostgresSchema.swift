@@ -2,7 +2,7 @@
     internal import PushOutbox
     internal import PushCore
 
-    /// The tables and functions, created at once. A database of another version is refused.
+    /// The tables and functions, created all at once. A database of another version is refused.
     enum PostgresSchema {
         /// The version of these tables and functions. Change it when they change.
         static let version = 5
@@ -68,7 +68,7 @@
             );
             -- A condition can't be looked up in two indexes, so here and below, a number with its own index appears in
             -- another one as id + 0. Otherwise, statistics from a time when a table was empty make the server choose the
-            -- wrong index. The view has what a sealing process reads of devices, without their tokens.
+            -- wrong index. The view contains the device data that a sealing process reads, without the tokens.
             CREATE VIEW sealed_push.recipients AS
             SELECT id, revision, name, user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
                 recipient, is_verified, valid_from, valid_until, keeps, pin_code
@@ -108,8 +108,8 @@
             -- device has a number below head, so a scan begins there instead of among deleted rows.
             --
             -- A transaction that inserts a device's row holds the device's row in devices. The key begins with the
-            -- generation in which the row was made or to which it was moved: the current or the previous one. So a lookup
-            -- scans only the deleted rows of these two, not all those since the last vacuum.
+            -- generation in which the row was created or to which it was moved: the current or the previous one. So a
+            -- lookup scans only the deleted rows of these two, not all those since the last vacuum.
             CREATE TABLE sealed_push.queues(
                 generation bigint NOT NULL, device bigint NOT NULL, carrier text COLLATE "C" NOT NULL,
                 priority smallint NOT NULL CHECK (priority IN (5, 10)), due bigint NOT NULL, lease bigint, holder text,
@@ -138,7 +138,7 @@
                 fingerprint bytea
             );
             CREATE INDEX requests_by_age ON sealed_push.requests(created);
-            -- Ranges of device numbers that were begun for a broadcast and not stored yet.
+            -- Ranges of device numbers that were started for a broadcast but not stored yet.
             CREATE TABLE sealed_push.ranges(
                 key bytea NOT NULL REFERENCES sealed_push.requests(key) ON DELETE CASCADE, start bigint NOT NULL,
                 last bigint NOT NULL, PRIMARY KEY(key, start)
@@ -177,8 +177,8 @@
         /// Seconds.
         static let isExpiration = "BETWEEN 0 AND 253402300799"
 
-        /// The privileges of a compromised host, and no more. A role that may not create roles skips them. A role that may
-        /// then has to create them and grant the privileges listed here.
+        /// The privileges that a compromised host would have, and no more. A role that may not create roles skips them. A
+        /// role that may then has to create them and grant the privileges listed here.
         private static let roles = """
             REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sealed_push FROM PUBLIC;
             DO $$
@@ -211,7 +211,7 @@
                 GRANT UPDATE (token, token_refusal, is_proven, revision) ON sealed_push.devices TO sealed_push_deliver;
                 -- Skipping entries that others remove takes locks, and so UPDATE on a column: this one only changes ages.
                 GRANT SELECT, DELETE, UPDATE (enqueued) ON sealed_push.entries TO sealed_push_deliver;
-                -- Neither generation nor device: a row that can't be found would get in every caller's way.
+                -- Neither generation nor device: a row that can't be found would block every caller.
                 GRANT SELECT, DELETE, UPDATE (priority, due, lease, holder, entry, head, attempts) ON sealed_push.queues
                     TO sealed_push_deliver;
                 GRANT EXECUTE ON FUNCTION sealed_push.turn TO sealed_push_deliver;
@@ -221,7 +221,7 @@
                     TO sealed_push_deliver;
                 GRANT SELECT, DELETE ON sealed_push.requests TO sealed_push_deliver;
 
-                -- Registers devices, and alone changes their pins. Discards waiting entries, but can't read them.
+                -- Registers devices; no other role changes their pins. Discards waiting entries, but can't read them.
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.devices, sealed_push.enrollments
                     TO sealed_push_register;
                 GRANT SELECT (id, device, message), DELETE ON sealed_push.entries, sealed_push.dead_letters

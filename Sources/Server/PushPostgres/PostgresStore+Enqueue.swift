@@ -21,7 +21,7 @@
                 guard !found.isEmpty else { throw problem }
                 return EnqueueBatch(candidates: found, alreadyEnqueuedCount: 0)
             }
-            // A caller that asks again may have lost the answer because the server was lost.
+            // A caller that asks again may have lost the response because the server was lost.
             if batch.isDone { try await pool.connected(PostgresPool.waitForStandby) }
             return batch
         }
@@ -38,7 +38,7 @@
             }
         }
 
-        /// Begins a new range of all devices, or returns one that was begun but isn't stored. Storing it also removes it,
+        /// Starts a new range of all devices, or returns one that was started but isn't stored. Storing it also removes it,
         /// in the same transaction.
         private static func nextRange(
             of order: EnqueueOrder, at now: Int64, _ db: PostgresConnection
@@ -50,7 +50,7 @@
                     .bytes(digest), .text(order.audienceText), .text(order.topic.description), .int(now),
                     .int(Int64(EnqueueBatch.maximumCount)), .text(order.message.description), .bytes(order.fingerprint),
                 ])
-            // Throws if the key was used for others; then there is no range, either.
+            // Throws if the key was used for other recipients or content. In that case, there is no range, either.
             let progress = try progress(of: order, db)
             let (enqueuedCount, message) = (progress?.enqueuedCount ?? 0, progress?.message)
             guard let start = try row.optionalInt("start"), let last = try row.optionalInt("last") else {
@@ -87,7 +87,7 @@
             }
         }
 
-        /// Returns the progress under the order's key, or `nil` if it has none or it hasn't been used yet.
+        /// Returns the progress under the order's key, or `nil` if it has no key or the key hasn't been used yet.
         private static func progress(
             of order: EnqueueOrder, _ db: PostgresConnection
         ) throws(OutboxError) -> (isComplete: Bool, enqueuedCount: Int, message: MessageID?)? {

@@ -5,8 +5,8 @@
     import PushCore
 
     extension PostgresStore {
-        /// A carrier's answer about an address changes the device's row, which an enqueueing transaction may hold. So each
-        /// is settled in its own transaction before the rest. All of it may be submitted twice.
+        /// A carrier's response about an address changes the device's row, which an enqueueing transaction may hold. So
+        /// each one is settled in a separate transaction before the rest. Any outcome may be submitted twice.
         func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer {
             var settled: [SettledLease] = []
             for (lease, settlement) in exchange.settled {
@@ -80,7 +80,7 @@
             try release(released, db)
             try advance(ended, at: now, db)
             guard !unsettled.isEmpty else { return [] }
-            // Outcomes whose lease is gone have no effect on the queue anymore.
+            // Outcomes whose lease is gone no longer affect the queue.
             let rows = try db.rows(
                 "SELECT lease FROM sealed_push.queues WHERE \(areOf)", [.ints(unsettled.map(\.lease.device))])
             let numbers = Set(try rows.map { row throws(OutboxError) in try row.optionalInt("lease") })
@@ -156,7 +156,7 @@
                 """, [.places(found.map(\.place)), .ints(found.map(\.lease.number)), .int(now)])
         }
 
-        /// Removes the queues without waiting entries. Their rows, at these locations, are locked.
+        /// Removes the queues without waiting entries. The rows at these locations are locked.
         static func removeEmpty(_ places: [Int64], _ db: PostgresConnection) throws(OutboxError) {
             guard !places.isEmpty else { return }
             try db.rows(
@@ -238,7 +238,7 @@
             AND device = ANY($1)
             """
 
-        /// Begins another generation once in a while. If the server fails, the next exchange will notice it, too.
+        /// Starts another generation once in a while. If the server fails, the next exchange will notice it, too.
         private func turnIfDue(after leaseCount: Int) async {
             let isDue = takenSinceTurn.withLock { count in
                 count += leaseCount
@@ -249,7 +249,7 @@
             if isDue { _ = try? await turn() }
         }
 
-        /// Begins another generation if possible, and returns whether it did.
+        /// Starts another generation if possible, and returns whether it did.
         func turn() async throws(OutboxError) -> Bool {
             try await write { db, _ throws(OutboxError) in
                 try db.row("SELECT sealed_push.turn() AS has_begun").bool("has_begun")

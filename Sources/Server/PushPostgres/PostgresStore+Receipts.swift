@@ -71,7 +71,7 @@
 
         private static let receiptTallies = "receipt_tallies"
 
-        /// A sum that continued from more would overflow and stop the counting.
+        /// A sum that continued from a larger value would overflow and stop the counting.
         private static let most = 1 << 62
 
         func receipts(days: Int) async throws(OutboxError) -> ReceiptReport {

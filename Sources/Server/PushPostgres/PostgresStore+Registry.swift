@@ -4,8 +4,8 @@
     import SealedPush
 
     extension PostgresStore {
-        /// Devices are changed concurrently, except for those that share a name, an enrollment key, or an address. Many at
-        /// once run alone: taking many such locks in no order would block other transactions.
+        /// Devices are changed concurrently, except for those that share a name, an enrollment key, or an address. A call
+        /// with many devices runs alone, because taking many such locks in no order would block other transactions.
         func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange] {
             try await write { db, now throws(OutboxError) in
                 let kind = changes.count > 1 ? "" : "_shared"
@@ -139,7 +139,7 @@
             return try rows.map { row throws(OutboxError) in (try row.int("id"), try row.bool("is_proven")) }
         }
 
-        /// Takes the address from its earlier holder, which is another installation. Entries that waited for that one are
+        /// Takes the address from its previous holder, which is another installation. Entries waiting for that one are
         /// discarded, because they must not be shown to the device's current user.
         private static func take(
             _ address: Address, for name: DeviceName, at now: Int64, _ db: PostgresConnection
@@ -154,7 +154,7 @@
             return (DeviceName(parsing: try row.text("name")), try discardAll(of: row.int("id"), at: now, db))
         }
 
-        /// Always differs from the previous one, even if that one was tampered with.
+        /// Always differs from the previous revision, even if that one was tampered with.
         static let nextRevision = "revision = abs(devices.revision % 4611686018427387904) + 1"
 
         /// Creates or replaces the row of the device with that name, and returns its number.

@@ -23,7 +23,7 @@
     extension PostgresStore {
         func take(_ order: LeaseOrder, at now: Int64, _ db: PostgresConnection) throws(OutboxError) -> [Lease] {
             var leases: [Lease] = []
-            // A share for the considerate lane, then the immediate lane, then the considerate lane again with what is left.
+            // A share for the considerate lane, then the immediate lane, then the considerate lane again with the rest.
             let lanes = [(5, order.considerateCount), (10, order.count), (5, order.count)]
             for (priority, limit) in lanes {
                 let free = min(limit, order.count - leases.count)
@@ -87,7 +87,7 @@
             return try Self.due(lane, above: now + Lease.longestDelay, upTo: .max, limit: limit, db)
         }
 
-        /// Returns the first queue between two times, including held ones: those of other processes are searched for again.
+        /// Returns the first queue between two times, including held ones, because other processes' are searched again.
         private static func first(
             _ lane: Lane, above lowest: Int64, upTo highest: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int64? {
@@ -188,7 +188,7 @@
             ORDER BY x.n
             """
 
-        /// The name by which `outbox status` distinguishes hosts.
+        /// The name that `outbox status` uses to distinguish hosts.
         static let hostName: String = {
             var name = [CChar](repeating: 0, count: 256)
             guard gethostname(&name, name.count - 1) == 0 else { return "unknown" }

@@ -81,7 +81,7 @@
             }
         }
 
-        /// Does nothing if the clocks disagree: neither a caller nor a courier may delete everything because of that.
+        /// A no-op if the clocks disagree, because neither a caller nor a courier may delete everything for that reason.
         private func purgeStale() async throws(OutboxError) -> Int {
             let time: Int64? = try await write { db, now throws(OutboxError) -> Int64? in
                 guard self.isCertain(now) else { return nil }
@@ -101,7 +101,7 @@
         /// A sum of counts that stays in range, even if the rows were tampered with.
         static let sum = "least(greatest(sum(count), 0), 9223372036854775807)::bigint"
 
-        /// Replaces the rows added one by one with one row for each outcome of each of the last 60 days.
+        /// Replaces the rows that were added one by one with one row for each outcome on each of the last 60 days.
         static func sumUp(_ table: String, at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
             let today = now / Tally.millisecondsPerDay
             try db.rows(

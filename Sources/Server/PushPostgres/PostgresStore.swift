@@ -14,13 +14,13 @@
         private let waker: PostgresWaker
         /// The due times below which no queue's row was found recently.
         let floors = Locked<[Lane: Floor]>([:])
-        /// The time from which a courier may look below the floors again before it sleeps.
+        /// The time at which a courier may again look below the floors before it sleeps.
         private let nextWholeLook = Locked(ContinuousClock.Instant.now)
         /// The number of leases taken since the last turn of generations.
         let takenSinceTurn = Locked(0)
 
-        /// `clock` is a test's clock, which replaces the database's; `host` is the host's, used if the database's is.
-        /// `patience` is how long a call keeps trying while the server is unavailable.
+        /// `clock` is a test's clock, which replaces the database's. `host` is this host's clock, used along with the
+        /// database's. `patience` is how long a call keeps trying while the server is unavailable.
         init(
             _ address: PostgresAddress, clock: OutboxClock? = nil, host: OutboxClock = .system, patience: Duration,
             onWait: @escaping @Sendable (String) -> Void = { _ in }
@@ -64,8 +64,8 @@
 
         private var givenTime: Int64? { isTimeGiven ? clock.now() : nil }
 
-        /// Whether the database's clock and this host's agree approximately. If they don't, one of them is wrong, and
-        /// nothing is deleted because of it.
+        /// Whether the database's clock and this host's agree approximately. If they don't, one of them is wrong, and no
+        /// data is deleted on its account.
         func isCertain(_ now: Int64) -> Bool { isTimeGiven || abs(now - clock.now()) < Self.clockTolerance }
 
         /// Milliseconds.
@@ -106,8 +106,8 @@
             self.init(try await PostgresStore(PostgresAddress(parsing: address), patience: patience), key: key)
         }
 
-        /// `clock` is a test's clock, which replaces the database's. `onWait` is called once for each time that the server
-        /// is unavailable for two seconds, with the reason.
+        /// `clock` is a test's clock, which replaces the database's. `onWait` is called with the reason, once for each time
+        /// that the server is unavailable for two seconds.
         package convenience init(
             postgres address: String, clock: OutboxClock?, patience: Duration = .seconds(60), key: OutboxKey? = nil,
             onWait: @escaping @Sendable (String) -> Void = { _ in }

@@ -84,7 +84,7 @@
         var endIndex: Int { cells.count }
         subscript(index: Int) -> Row { Row(rows: self, index: index) }
 
-        /// A row. Throws `damaged` if a column has an unexpected type or an unexpected NULL: the tables were tampered with.
+        /// A row. Throws `damaged` if a column has the wrong type or an unexpected NULL, which means tampering.
         struct Row: OutboxRow {
             fileprivate let rows: PostgresRows
             fileprivate let index: Int

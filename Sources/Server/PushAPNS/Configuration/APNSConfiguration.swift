@@ -23,11 +23,11 @@ public struct APNSConfiguration: Sendable {
 
     /// Limits on connections and waiting pushes.
     public struct Limits: Hashable, Sendable {
-        /// Connections for device tokens that APNs has accepted a push for: 1 or more. Others are opened when all are full.
+        /// The maximum for device tokens that APNs has accepted a push for: 1 or more. Another is opened when all are full.
         public var connectionCount = 4
         /// The number of pushes that can wait for a free stream: 1 or more. Any further push fails with `overloaded`.
         public var waitingCount = 100_000
-        /// A connection's first stream ID, for tests of the last one.
+        /// A connection's first stream ID. Tests raise it to reach the last one.
         var firstStreamID: Int32 = 1
 
         /// Creates the default limits.
@@ -36,24 +36,24 @@ public struct APNSConfiguration: Sendable {
 
     /// Timeouts. All are checked every 100 ms.
     public struct Deadlines: Hashable, Sendable {
-        /// From the name lookup to the server's settings.
+        /// The time allowed from the name lookup to the server's settings.
         public var connect: Duration = .seconds(10)
-        /// From the call to the response, including time in the queue.
+        /// The time allowed from the call to the response, including time in the queue.
         public var request: Duration = .seconds(30)
-        /// How long a connection can leave responses outstanding while pushes wait because it's full or hasn't accepted a
-        /// push yet. Then another is opened. Late responses are still accepted.
+        /// How long a connection's responses can be late before another is opened, if pushes wait because it's full or
+        /// hasn't accepted a push yet. Late responses are still accepted.
         package var firstAnswer: Duration = .seconds(5)
-        /// Silence after which a connection with an outstanding response is pinged.
+        /// How long a connection with an outstanding response can be silent before it's pinged.
         package var pingWhileBusy: Duration = .seconds(10)
-        /// Silence after which an idle connection is pinged. Apple asks for an hour.
+        /// How long an idle connection can be silent before it's pinged. Apple asks for an hour.
         package var pingWhileIdle: Duration = .seconds(3_600)
-        /// From a ping to its acknowledgment. Then the connection is closed.
+        /// How long a ping can go unacknowledged before the connection is closed.
         public var ping: Duration = .seconds(10)
         /// How long an unused connection is kept. Apple wants connections kept for hours to days.
         public var idle: Duration = .seconds(86_400)
         /// How long all connections must be full before another is opened.
         public var full: Duration = .milliseconds(500)
-        /// The wait, with jitter, after a connection that we didn't end. It doubles until one has worked for ten seconds.
+        /// The delay, with jitter, after a connection fails. It doubles until one has worked for ten seconds.
         package var firstBackoff: Duration = .milliseconds(250)
         package var longestBackoff: Duration = .seconds(30)
 
@@ -62,11 +62,11 @@ public struct APNSConfiguration: Sendable {
     }
 }
 
-/// An error in a transport's configuration. It doesn't repeat the input.
+/// An error in a transport's configuration. It doesn't contain the input.
 public enum APNSConfigurationError: Error, Hashable, Sendable {
     /// Not an EC P-256 private key in PEM, as in Apple's .p8 files.
     case malformedKey
-    /// PEM data of another kind.
+    /// PEM data of another type.
     case otherPEM(OtherPEM)
     /// A key ID or team ID that isn't 10 letters and digits.
     case malformedIdentifier
@@ -86,7 +86,7 @@ public enum APNSConfigurationError: Error, Hashable, Sendable {
     }
 }
 
-/// The deadlines in the event loops' unit.
+/// The deadlines in the event loops' time unit.
 @dynamicMemberLookup struct DeadlineAmounts: Sendable {
     let deadlines: APNSConfiguration.Deadlines
 

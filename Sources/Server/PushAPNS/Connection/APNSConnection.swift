@@ -24,7 +24,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     let number: Int
     let lane: Lane
     private(set) var phase = Phase.connecting
-    /// Whether APNs has accepted a push on it. Until then, it sends one push at a time.
+    /// Whether APNs has accepted a push on this connection. Until then, it sends one push at a time.
     var hasSucceeded = false
 
     private(set) var streams: [Int32: Delivery] = [:]
@@ -49,21 +49,21 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     var lastReceivedAt: NIODeadline
     var lastUsedAt: NIODeadline
     var pingSentAt: NIODeadline?
-    // State that its lane maintains.
-    /// The time at which it became ready.
+    // State that the lane maintains.
+    /// The time at which the connection became ready.
     var readyAt: NIODeadline
-    /// The last time at which it allowed any streams.
+    /// The last time at which the peer allowed any streams.
     var allowedAt: NIODeadline
-    /// The last time at which it responded, or had no outstanding responses.
+    /// The last time at which the peer responded, or no responses were outstanding.
     var answeredAt: NIODeadline
-    /// Whether it has worked long enough to reset the back-off.
+    /// Whether the connection has worked long enough to reset the back-off.
     var isSettled = false
-    /// Whether its end has been reported to the lane.
+    /// Whether the lane has been told that the connection ended.
     var isRetired = false
     var isEndedByUs = false
     /// Whether the peer's request to slow down has been handled.
     var isSlowedDown = false
-    /// The reason that it ends, once known: that of the peer's last GOAWAY, otherwise the first reason.
+    /// The reason that the connection ends, once known: the one in the peer's last GOAWAY, or else the first reason.
     var endReason: String?
     var context: ChannelHandlerContext?
 
@@ -85,12 +85,12 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         return max(0, (hasSucceeded ? peerStreamLimit : min(1, peerStreamLimit)) - streams.count)
     }
 
-    /// Whether it has reached the peer's limit, so that only another connection would help.
+    /// Whether the connection has reached the peer's limit, so that only another one would help.
     var isFull: Bool { phase == .ready && hasSucceeded && streams.count >= peerStreamLimit }
 
     var isLive: Bool { phase == .connecting || phase == .ready }
 
-    /// Whether the peer reads what is written, or did until recently.
+    /// Whether the peer reads the written data, or did until recently.
     var isTaking: Bool { context?.channel.isWritable ?? true }
 
     // MARK: Sending
@@ -144,7 +144,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         lane.connectionIsReady(self)
     }
 
-    /// Stops accepting pushes, and closes once there are no outstanding responses. `isOurs` tells whether the connection is
+    /// Stops accepting pushes, and closes once there are no outstanding responses. `isOurs` says whether the connection is
     /// fine, so that the next one need not wait.
     func retire(because reason: String, isOurs: Bool = false) {
         if phase == .connecting { return close(because: reason) }
@@ -187,7 +187,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         context = nil
     }
 
-    /// A response's headers have about 200 bytes.
+    /// A response's headers take about 200 bytes.
     static let maximumHeaderByteCount = 8_192
 }
 
@@ -361,7 +361,7 @@ extension APNSConnection {
         closeIfDrained()
     }
 
-    /// Delivers the response, as far as it was received.
+    /// Delivers as much of the response as was received.
     private func finish(_ delivery: Delivery?) {
         guard let delivery else { return }
         delivery.connection = nil

@@ -54,7 +54,7 @@ struct TLSClient: Sendable {
         configuration.applicationProtocols = ["h2"]
         configuration.trustRoots = roots.tlsRoots
         configuration.certificateVerification = .fullVerification
-        // The time for the peer's closure alert, whatever it sends in the meantime. Nothing more from it is needed.
+        // How long to wait for the peer's closure alert, whatever arrives in the meantime. No more data is needed.
         configuration.shutdownTimeout = .milliseconds(500)
         guard let context = try? NIOSSLContext(configuration: configuration) else { throw .tls }
         self.context = context

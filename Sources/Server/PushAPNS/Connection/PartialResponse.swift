@@ -5,7 +5,7 @@ internal import PushSender
 internal import SealedPush
 
 struct PartialResponse {
-    /// An error body has about 100 bytes. A longer body is dropped, but its status is kept.
+    /// An error body is about 100 bytes long. A longer body is dropped, but its status is kept.
     static let maximumBodyByteCount = 4_096
 
     private(set) var status = 0
@@ -15,7 +15,7 @@ struct PartialResponse {
     /// Includes padding.
     private var flowControlledByteCount = 0
 
-    /// Takes the headers of the final response. Ignores 1xx responses and trailers.
+    /// Processes the headers of the final response. Ignores 1xx responses and trailers.
     mutating func take(_ headers: HPACKHeaders, isLast: Bool) throws(ProtocolViolation) {
         if status != 0 {
             guard isLast else { throw ProtocolViolation(.protocolError, "headers between data") }
@@ -73,7 +73,7 @@ struct PartialResponse {
     /// Whether this is a refusal, even if its body is incomplete.
     var isRefusal: Bool { status != 0 && status != 200 }
 
-    /// Nil until there's a status.
+    /// The response, or nil until there's a status.
     var answer: APNSAnswer? {
         guard status != 0 else { return nil }
         if status == 200 { return .accepted(uniqueID: uniqueID) }

@@ -17,7 +17,7 @@ struct FrameReader {
         }
     }
 
-    /// Returns the next frame, or nil until it's complete.
+    /// Returns the next frame, or nil if it isn't complete yet.
     mutating func next() throws(ProtocolViolation) -> IncomingFrame? {
         while let header = try nextHeader() {
             guard buffer.readableBytes >= HTTP2Size.frameHeader + header.byteCount else { return nil }
@@ -177,7 +177,7 @@ struct FrameReader {
         return number
     }
 
-    /// A response's headers have about 200 bytes, in one frame.
+    /// A response's headers take about 200 bytes, in one frame.
     private static let maximumBlockFrameCount = 8
     /// Apple sends a few.
     private static let maximumSettingCount = 32
@@ -201,7 +201,7 @@ enum IncomingFrame: Equatable {
     case other(byteCount: Int)
 }
 
-/// The settings of a SETTINGS frame that affect what we send. The last value of each counts.
+/// The settings of a SETTINGS frame that affect what we send. The last value of each one wins.
 struct PeerSettings: Equatable {
     /// All values, because the smallest matters, too: the peer may have evicted entries. Source: RFC 7541, 4.2.
     var headerTableByteCounts: [Int] = []
@@ -255,7 +255,7 @@ struct ErrorCode: RawRepresentable, Hashable {
     ]
 }
 
-/// A violation of HTTP/2 by the peer. Its connection ends with this code.
+/// A violation of HTTP/2 by the peer. The connection ends with this code.
 struct ProtocolViolation: Error, Equatable {
     let code: ErrorCode
     let what: String

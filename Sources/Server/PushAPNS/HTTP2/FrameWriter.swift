@@ -76,7 +76,7 @@ struct FloodGuard {
     /// The peer may not know yet that a stream was abandoned, and may have sent a full window of data.
     mutating func gaveUp() { count = max(0, count - 2 * HTTP2Size.initialWindow / Self.unitByteCount) }
 
-    /// Takes the size of the frame's contents, its number of header fields or settings, and whether it needs a reply.
+    /// Counts a frame by the size of its contents, its number of header fields or settings, and whether it needs a reply.
     mutating func took(
         _ byteCount: Int = 0, fieldCount: Int = 0, isQuestion: Bool = false, now: NIODeadline
     ) throws(ProtocolViolation) {
@@ -90,8 +90,8 @@ struct FloodGuard {
         guard count <= Self.limit else { throw ProtocolViolation(.enhanceYourCalm, "a flood of frames") }
     }
 
-    /// Counts a reply. Otherwise, a peer that doesn't read could slowly request replies forever, and all would wait in
-    /// memory. `isTaken` tells whether everything written earlier has been sent, except for what the network delays.
+    /// Counts a reply. Otherwise, a peer that doesn't read could slowly request replies forever, and all of them would wait
+    /// in memory. `isTaken` says whether everything written earlier has been sent, except for what the network delays.
     mutating func answered(isTaken: Bool) throws(ProtocolViolation) {
         untakenAnswerCount = isTaken ? 0 : untakenAnswerCount + 1
         try demand(untakenAnswerCount <= Self.untakenAnswerLimit, .enhanceYourCalm, "the peer doesn't read replies")

@@ -5,8 +5,8 @@ internal import SealedPush
 
 /// Writes the header blocks of one connection's pushes, in HPACK. Repeated values are added to the peer's table once, and
 /// then take a byte or two. Values that change with each push are written as literals. Once all of a push's repeated values
-/// are in the table, their bytes are kept and copied. Huffman codes would save 60 bytes, but take longer than sending
-/// those. Sources: RFC 7541; Apple, "Sending notification requests to APNs".
+/// are in the table, their bytes are kept and copied. Huffman codes would save 60 bytes, but take longer than sending them.
+/// Sources: RFC 7541; Apple, "Sending notification requests to APNs".
 struct HeaderEncoder {
     private let authority: String
     private var table = HeaderTable()
@@ -196,7 +196,7 @@ struct HeaderTable {
         var byteCount: Int { HeaderTable.byteCount(name, value) }
     }
 
-    /// The newest is last.
+    /// The entries, newest last.
     private var entries: [Entry] = []
     private var byteCount = 0
     private(set) var limit = HTTP2Size.headerTable

@@ -82,11 +82,11 @@ struct TransportObserver: Sendable {
         }
     }
 
-    func tokenFrozen() { logger.error("pushes wait: provider token expired, and APNs doesn't allow a new one yet") }
+    func tokenFrozen() { logger.error("pushes wait: the provider token expired, and APNs doesn't allow a new one yet") }
 
     func wrongClock() {
         logger.critical(
-            "APNs calls a provider token expired that is less than 20 minutes old; this machine's clock is wrong")
+            "APNs reports a provider token less than 20 minutes old as expired; this machine's clock is wrong")
     }
 
     private static let failures = [

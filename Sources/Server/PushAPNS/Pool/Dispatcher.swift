@@ -3,8 +3,8 @@ internal import PushCore
 internal import PushSender
 internal import SealedPush
 
-/// The implementation of a transport: its two lanes, the provider token, and the periodic checks. Unchecked, because all
-/// mutable state is confined to the event loop. Other threads call only the first section's methods.
+/// The implementation of a transport: its two lanes, the provider token, and the periodic checks. `Sendable` is unchecked,
+/// because all mutable state is confined to the event loop. Other threads call only the first section's methods.
 final class Dispatcher: @unchecked Sendable {
     let eventLoop: any EventLoop
     let executor: EventLoopExecutor
@@ -258,13 +258,13 @@ final class Delivery: @unchecked Sendable {
     /// Set before the push is passed on. Nil once the caller has its result.
     var continuation: UnsafeContinuation<Outcome, Never>?
 
-    /// Whether the event loop has it. A cancellation may come earlier.
+    /// Whether the event loop has received the push. A cancellation may come earlier.
     var isAccepted = false
     var isCancelled = false
     var attemptCount = 0
-    /// The generation of the provider token that it was sent with.
+    /// The generation of the provider token that the push was sent with.
     var tokenGeneration = 0
-    /// The connection and stream it was sent on, while it waits for a response.
+    /// The connection and stream that the push was sent on, while it waits for a response.
     var connection: APNSConnection?
     private(set) var streamID: Int32 = 0
     /// How much of the body the peer accepts on this stream now, and how much was sent.
@@ -313,14 +313,14 @@ final class Delivery: @unchecked Sendable {
 }
 
 /// The device tokens that APNs has accepted a push for, in a fixed amount of memory. There are two sets of hashes. When the
-/// younger is full, it replaces the older. A hash that is used moves to the younger. The hashes are seeded per process. If
-/// two tokens share a hash, a push may only use the wrong connection.
+/// younger is full, it replaces the older. A hash that is used moves to the younger one. The hashes are seeded per process.
+/// If two tokens share a hash, the worst case is a push on the wrong connection.
 struct ProvenTokens {
     private var young: Set<Int> = []
     private var old: Set<Int> = []
     private let halfCount: Int
 
-    /// - Parameter limit: The most that are remembered, at about 40 bytes each. At least half as many always are.
+    /// - Parameter limit: The maximum number of tokens kept, at about 40 bytes each. At least half as many are always kept.
     init(limit: Int) { halfCount = max(1, limit / 2) }
 
     mutating func contains(_ fingerprint: Int) -> Bool {

@@ -14,7 +14,7 @@ final class Lane {
     var waiting = CircularBuffer<Delivery>()
     var connections: [APNSConnection] = []
     var backoff: Backoff
-    /// Why a connection last ended that we didn't end ourselves. Nil once another is ready.
+    /// Why the peer or the network last ended a connection, or nil once another is ready.
     var lastProblem: String?
     /// The reason that there's no provider token, or nil if there is one.
     private var tokenWait: TokenSource.Wait?
@@ -59,7 +59,7 @@ final class Lane {
         for connection in connections { connection.flush() }
     }
 
-    /// Returns the next push that is still worth sending, and fails those before it. After a stall, there may be many.
+    /// Returns the next push that is still worth sending, and fails stale ones before it. After a stall, there may be many.
     private func nextToSend(now: NIODeadline, today: Timestamp) -> Delivery? {
         while let delivery = waiting.popFirst() {
             if delivery.isFinished { continue }
@@ -244,7 +244,7 @@ extension Lane {
 
 /// Results of pushes.
 extension Lane {
-    /// Handles a connection failure before the whole response arrived. A partial response still counts.
+    /// Handles a connection that failed before the whole response arrived. A partial response still counts.
     func lost(_ delivery: Delivery, _ reason: String, surelyUnsent: Bool) {
         delivery.connection = nil
         if surelyUnsent, delivery.response.answer == nil { return sendAgain(delivery, because: reason) }
@@ -309,7 +309,7 @@ extension Lane {
     private static let attemptLimit = 3
 }
 
-/// The delay before the next connection. It doubles with each failure, and half is random, to spread many servers' attempts.
+/// The delay before the next connection. It doubles with each failure; half is random, to spread many servers' attempts.
 struct Backoff {
     let first: TimeAmount
     let longest: TimeAmount

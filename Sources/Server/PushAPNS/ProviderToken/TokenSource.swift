@@ -78,7 +78,7 @@ final class TokenSource {
     enum Signed {
         case failed
         case renewed
-        /// Within 20 minutes of the previous token, by the clock that can't be set. For new connections only.
+        /// Signed within 20 minutes of the previous token, by the monotonic clock. For new connections only.
         case early
     }
 
@@ -135,8 +135,8 @@ struct ProviderToken {
 
 /// The key from Apple's developer account that signs provider tokens: a .p8 file, its key ID, and the team ID.
 ///
-/// It never prints the key, and doesn't keep its PEM text. Doesn't put the text into a `String`, and wipes decoded bytes. The
-/// key itself is in swift-crypto's memory.
+/// It never prints the key or keeps its PEM text, doesn't put the text into a `String`, and wipes decoded bytes. The key
+/// itself is in swift-crypto's memory.
 public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The key ID: 10 letters and digits, as in the file's name.
     public let keyID: String
