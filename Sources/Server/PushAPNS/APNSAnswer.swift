@@ -29,7 +29,7 @@ package struct APNSRefusal: Hashable, Sendable {
     }
 }
 
-/// The reaction to a refusal, for logs and metrics.
+/// How to react to a refusal, for logs and metrics.
 package enum APNSAdvice: String, Hashable, Sendable, CaseIterable {
     /// The device's token is no longer valid. Drop the push, and the token (410: if it was registered before the timestamp).
     case drop
@@ -39,12 +39,12 @@ package enum APNSAdvice: String, Hashable, Sendable, CaseIterable {
     case change
     /// The provider's key, topic, or entitlements are wrong. Stop, and notify an operator.
     case fixKeys = "fix-keys"
-    /// This version doesn't know the reason.
+    /// This version doesn't recognize the reason.
     case unknown
 }
 
 extension APNSRefusal {
-    /// The meaning for any sender. Source: the table on Apple's page; Docs/Operations.md describes it in words.
+    /// The outcome for any sender. Source: the table on Apple's page; Docs/Operations.md describes it in words.
     package var outcome: PushOutcome {
         let plain = PushReason(reason ?? "status \(status)")
         if status == 410 {

@@ -30,7 +30,7 @@ final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
         self.make = make
     }
 
-    /// The number of callers that have no answer yet.
+    /// The number of callers that don't have an answer yet.
     var waitingCount: Int { state.withLock { $0.waitingCount } }
 
     func value(_ question: Question) async throws -> Answer {

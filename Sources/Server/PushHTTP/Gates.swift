@@ -130,9 +130,9 @@ struct HostGate: RouterMiddleware {
 }
 
 /// Admits a phone that presents a login, when its turn comes. Each account has a rate limit and one request at a time, so
-/// that none takes up all slots. A phone that missed a response asks again, and no device is added while an account's
-/// devices are counted. A request that has waited too long isn't started, and the phone is told to come back later. So a
-/// crowd is served as fast as the outbox allows, and no work is done for callers who have left.
+/// that no account takes up all slots. This covers a phone that repeats a request, and no device is added while an
+/// account's devices are counted. A request that has waited too long isn't started, and the phone is told to come back
+/// later. So a crowd is served as fast as the outbox allows, and no work is done for callers who have left.
 struct PhoneGate: RouterMiddleware {
     private let outbox: Outbox
     private let state: @Sendable () -> ServerState

@@ -10,7 +10,7 @@ package import SealedPush
 /// message, or up to 1,000, one per line, and each line gets a separate response.
 struct MessageRoutes: Sendable {
     let outbox: Outbox
-    /// Limits batches of both types, since each batch uses a lot of memory.
+    /// Limits batches of both types together, since each batch takes memory.
     let batches: Semaphore
     /// How long a batch waits for a slot.
     let patience: Duration

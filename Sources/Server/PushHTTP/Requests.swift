@@ -171,7 +171,7 @@ package struct ServerLimits: Sendable {
 
     package init() {}
 
-    /// For one message and everything around it; content that will be truncated may be larger than a push.
+    /// For one message and its surrounding JSON; content that will be truncated may be larger than a push.
     static let bodyByteCount = 65_536
     /// For a batch.
     static let batchByteCount = 16 << 20

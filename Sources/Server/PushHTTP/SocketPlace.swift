@@ -2,8 +2,8 @@ internal import Foundation
 internal import NIOCore
 internal import PushCore
 
-/// A Unix socket's path, which one service holds while it keeps this object. NIO removes any socket that it finds where it
-/// binds, even one in use, and its own when it closes. So a permanent lock file next to the path marks it as taken.
+/// A Unix socket's path, which one service holds while it keeps this object. NIO removes any existing socket at the path
+/// that it binds, even one in use, and its own when it closes. So a permanent lock file next to the path marks it as taken.
 final class SocketPlace: Sendable {
     private let lock: Int32
 

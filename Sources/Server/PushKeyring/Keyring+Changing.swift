@@ -34,7 +34,7 @@ extension Keyring {
         at now: Timestamp, _ body: (inout KeyringChange) throws(KeyringError) -> Answer
     ) throws(KeyringError) -> Answer {
         while true {
-            // Before locking, because the user may take a while to answer, and so does deriving a key from a passphrase.
+            // Before locking, because prompting the user and deriving a key from a passphrase both take time.
             let before = try read(.full)
             var first: SealKey?
             if !before.exists, let givenSecret { first = try SealKey(new: givenSecret) }
@@ -132,7 +132,7 @@ extension Keyring {
     /// Adds a secret key that was made elsewhere: `PUSH-SECRET-KEY-1…`, `PUSH-SENDER-SECRET-KEY-1…`, or
     /// `PUSH-AUTHORITY-SECRET-KEY-1…`, as ASCII bytes that the caller wipes.
     ///
-    /// - Returns: The public key, or nil, with nothing added, if the text isn't such a key.
+    /// - Returns: The public key, or nil without adding anything if the text isn't such a key.
     public func add(
         secretText text: [UInt8], named name: KeyName, at now: Timestamp = .now()
     ) throws(KeyringError) -> AnyPublicKey? {
@@ -210,8 +210,8 @@ extension NamedKeys {
         do { try device.accept(record, at: now) } catch { throw .record(error) }
     }
 
-    /// Removes keys that the record no longer contains; the others' lives don't change. A revoked key is kept permanently,
-    /// so that no later record can bring it back.
+    /// Removes keys that the record no longer contains; the other keys' lives don't change. A revoked key is kept
+    /// permanently, so that no later record can bring it back.
     fileprivate mutating func take(_ record: DeviceRecord, at now: Timestamp) {
         enrollment = record.enrollment
         topic = record.topic

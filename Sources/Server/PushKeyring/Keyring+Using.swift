@@ -3,8 +3,8 @@ public import PushSender
 public import SealedPush
 
 extension Keyring {
-    /// Returns the recipient to seal to: your own device, or another whose record verifies against its pinned enrollment key
-    /// and that has proven that it holds the key.
+    /// Returns the recipient to seal to: your own device, or another device whose record verifies against its pinned
+    /// enrollment key and that has proven that it holds the key.
     public func recipient(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> VerifiedRecipient {
         let keys = try keys(of: name, .device)
         guard keys.isOwn else {

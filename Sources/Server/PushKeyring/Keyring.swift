@@ -2,7 +2,7 @@ public import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// Keys in a file: a folder whose `keyring.txt` is human-readable, and stays intact if a process is killed.
+/// A folder of keys, whose `keyring.txt` is human-readable and stays intact if a process is killed.
 ///
 /// The secrets are sealed with a passphrase or a key (``seal(with:at:)``), or stored in the clear. In a sealed keyring, a MAC
 /// covers every byte, and is checked before any key is used. Only listing works without the secret.
@@ -16,7 +16,7 @@ public struct Keyring: Sendable {
     let command: String
     private let unlocking: KeyringUnlocking?
     private let expectation: SealExpectation
-    /// The key, once it has been needed.
+    /// The key, cached after its first use.
     private let unlocked = Locked<SealKey?>(nil)
 
     /// - Parameters:

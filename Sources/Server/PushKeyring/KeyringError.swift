@@ -18,7 +18,7 @@ public enum KeyringError: Error, Hashable, Sendable {
     case unconfirmed(KeyName)
     /// There's nothing to confirm.
     case nothingToConfirm(KeyName)
-    /// A device's key that is unverified, because it was added without a record.
+    /// The device's key is unverified, because it was added without a record.
     case unverified(KeyName)
     /// This record's device is enrolled under another name, and therefore with another account.
     case enrolled(KeyName)

@@ -28,8 +28,8 @@ struct KeyringFile: ~Copyable {
     private let check: [UInt8]
     private let text: TextFile
 
-    /// Returns nil for anything that ``bytes(of:under:)`` doesn't write, as far as can be told without a secret. Ignores
-    /// what editors and text-mode transfers add: a byte order mark, and CR before LF. No value contains either.
+    /// Returns nil for anything that ``bytes(of:under:)`` doesn't write, as far as can be told without a secret. Ignores a
+    /// byte order mark and CR before LF, which editors and text-mode transfers add. No value contains either.
     init?(parsing bytes: [UInt8]) {
         let marked = bytes.withoutByteOrderMark
         if marked.starts(with: Array("\(Self.versionName): \(Self.version)\r\n".utf8))

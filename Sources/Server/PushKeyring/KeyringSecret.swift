@@ -161,7 +161,7 @@ final class SealKey: Sendable {
         try self.init(KeyringSeal(secret.kind), from: secret)
     }
 
-    /// The MAC of the seal's parameters, which tells a wrong secret from an edited file.
+    /// The MAC of the seal's parameters, which distinguishes a wrong secret from an edited file.
     var check: [UInt8] { storage.mac(checked) }
 
     func isRight(_ check: [UInt8]) -> Bool { storage.isValid(check, of: checked) }

@@ -18,7 +18,7 @@ public struct PayloadDiagnosis: Equatable, Sendable {
     public let startFault: StartFault?
     /// Nil if the message opens.
     public let refusal: OpenError?
-    /// The cause, as far as the keyring knows it. Nil if the message opens, or if the cause is unknown.
+    /// The cause, as far as the keyring can tell. Nil if the message opens, or if the cause is unknown.
     public let cause: Cause?
     /// Nil if there's no envelope.
     public let envelope: Envelope?

@@ -58,7 +58,7 @@ public final class Outbox: Sendable {
 
     // MARK: Codes
 
-    /// Checks that the given key is the outbox's. An outbox has a key from its first row on, or never. A process that has
+    /// Checks that the given key is the outbox's. An outbox gets its key with its first row, or never. A process that has
     /// the key checks the rows' codes, whatever the database says. With `isMarking`, marks an empty outbox with the key.
     /// Throws `keyNeeded` or `otherKey`.
     func requireKey(marking isMarking: Bool = true) async throws(OutboxError) {
@@ -136,15 +136,15 @@ public final class Outbox: Sendable {
     /// Requeues dead letters, byte for byte as they were, and returns how many. Also reenables addresses that were disabled
     /// for the same reasons: by retrying, the operator confirms that the cause is gone.
     ///
-    /// Dead letters for devices without an address stay. If a device has newer pushes waiting, its requeued push goes out
-    /// before them.
+    /// Dead letters for devices without an address aren't requeued. If a device has newer pushes waiting, its requeued push
+    /// goes out before them.
     public func retry(reason: String? = nil) async throws(OutboxError) -> Int { try await store.retry(reason: reason) }
 
     /// Makes every deferred push due now; leased pushes stay with their holder. Returns the number of devices that had
     /// deferred pushes.
     @discardableResult public func retryNow() async throws(OutboxError) -> Int { try await store.retryNow() }
 
-    /// Deletes pushes, and returns how many. Runs in transactions of a thousand, so that others can work in between.
+    /// Deletes pushes, and returns how many. Runs in transactions of a thousand, so that other callers can run in between.
     @discardableResult
     public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int { try await store.purge(scope) }
 

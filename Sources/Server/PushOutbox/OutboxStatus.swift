@@ -5,7 +5,7 @@ public import SealedPush
 public struct OutboxStatus: Hashable, Sendable {
     /// The number of registered devices.
     public package(set) var deviceCount = 0
-    /// The number of devices that can be sent to: they have an address that its carrier hasn't refused.
+    /// The number of devices that can be sent to: those with an address that the carrier hasn't refused.
     public package(set) var reachableDeviceCount = 0
     /// For reachable devices, the time at which the first valid record expires, and how many expire within 30 days.
     package var firstRecordExpiry: Timestamp?

@@ -30,7 +30,7 @@
             }
             guard given["password"] == nil, given["sslpassword"] == nil else {
                 throw .connection(
-                    "others can see a password in the address; put it in PGPASSWORD or a file that PGPASSFILE names")
+                    "other users can see a password in the address; put it in PGPASSWORD or in the file at PGPASSFILE")
             }
             // A slash that isn't percent-encoded makes a password the port, and the text after it the database.
             guard given["port", default: ""].split(separator: ",").allSatisfy({ UInt16($0) != nil }),
@@ -42,7 +42,7 @@
         }
 
         private static let malformed = OutboxError.connection(
-            "the address must have the form postgres://USER@HOST/DATABASE, with options that libpq knows; percent-encode special characters, and leave the password out"
+            "the address must have the form postgres://USER@HOST/DATABASE, with options that libpq supports; percent-encode special characters, and omit the password"
         )
 
         /// The network could impersonate the server and receive the password. Source: PostgreSQL 15, 34.19. `given`

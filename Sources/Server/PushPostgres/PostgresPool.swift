@@ -15,7 +15,7 @@
             var idle: [PostgresConnection] = []
             var openCount = 0
             var waiters: [CheckedContinuation<PostgresConnection?, Never>] = []
-            /// The time since which no connection could be opened, or `nil` if the last one could.
+            /// The time at which opening connections began to fail, or `nil` if the last attempt succeeded.
             var absence: (start: ContinuousClock.Instant, reason: String?, isTold: Bool)?
         }
 
@@ -41,7 +41,7 @@
             }
             guard !isShared else {
                 throw .connection(
-                    "a pooler in transaction mode answers there; set its pool_mode to session, or name the server itself"
+                    "the address is a pooler in transaction mode; set its pool_mode to session, or name the server"
                 )
             }
         }

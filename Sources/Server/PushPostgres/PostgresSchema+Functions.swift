@@ -17,7 +17,7 @@
             END $$;
             """
 
-        /// Returns the current generation of rows in `queues`. Until the transaction ends, at most one more begins.
+        /// Returns the current generation of rows in `queues`. Until the transaction ends, at most one more starts.
         private static let generation = """
             CREATE FUNCTION sealed_push.generation() RETURNS bigint
             LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$

@@ -209,7 +209,7 @@
                 -- Delivers: takes waiting entries and records their outcomes.
                 GRANT SELECT ON sealed_push.devices TO sealed_push_deliver;
                 GRANT UPDATE (token, token_refusal, is_proven, revision) ON sealed_push.devices TO sealed_push_deliver;
-                -- Skipping entries that others remove takes locks, and so UPDATE on a column: this one only changes ages.
+                -- Skipping entries that others remove needs locks, and so UPDATE on a column: this one only changes ages.
                 GRANT SELECT, DELETE, UPDATE (enqueued) ON sealed_push.entries TO sealed_push_deliver;
                 -- Neither generation nor device: a row that can't be found would block every caller.
                 GRANT SELECT, DELETE, UPDATE (priority, due, lease, holder, entry, head, attempts) ON sealed_push.queues

@@ -93,7 +93,7 @@
             let place: Int64
         }
 
-        /// Removes accepted entries and buries dead ones, whoever holds the lease now.
+        /// Removes accepted entries and buries dead ones, no matter who holds the lease now.
         private static func removeEntries(
             _ settled: [SettledLease], at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {

@@ -6,7 +6,7 @@
 
     /// The start of a search for due queues. Deleted rows stay in an index until a vacuum, which any long transaction
     /// delays, and a scan from the beginning visits all of them each time. So a search begins where the first row was last
-    /// found, minus a margin for transactions in progress. Searches from the beginning take only a fiftieth of the time.
+    /// found, minus a margin for transactions in progress. Searches from the beginning take up only a fiftieth of the time.
     struct Floor: Sendable {
         /// Milliseconds.
         var due: Int64 = .min
@@ -43,8 +43,8 @@
             try await timeUntilDue(by: carrier, above: [:], within: nil)
         }
 
-        /// `floors` are the due times below which nothing is searched. `limit` is the largest due time searched; every
-        /// recent lease lies beyond it.
+        /// `floors` are the due times below which no search is made. `limit` is the largest due time searched; every recent
+        /// lease lies beyond it.
         func timeUntilDue(
             by carrier: Carrier, above floors: [Lane: Floor], within limit: Duration?
         ) async throws(OutboxError) -> Duration? {

@@ -65,7 +65,7 @@
         private var givenTime: Int64? { isTimeGiven ? clock.now() : nil }
 
         /// Whether the database's clock and this host's agree approximately. If they don't, one of them is wrong, and no
-        /// data is deleted on its account.
+        /// data is deleted because of it.
         func isCertain(_ now: Int64) -> Bool { isTimeGiven || abs(now - clock.now()) < Self.clockTolerance }
 
         /// Milliseconds.

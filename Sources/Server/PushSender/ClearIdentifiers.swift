@@ -36,7 +36,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
     }
 
     /// Returns a fingerprint that distinguishes content objects under the same idempotency key: 16 bytes that identify the
-    /// sender's key, and a MAC. If the idempotency key is guessable, the sender's secret can verify guesses.
+    /// sender's key, and a MAC. If the idempotency key is guessable, the sender's secret can verify guesses at the content.
     func fingerprint(of content: [UInt8], under tag: [UInt8]) -> [UInt8] {
         key.withBytes { key in
             BLAKE2b.hash(Array("fingerprint".utf8), key: key, byteCount: Self.byteCount)

@@ -3,9 +3,9 @@ public import SealedPush
 
 /// A sealed push, ready to send. Only a ``Sealer`` creates one, so unsealed content can't be sent as one.
 ///
-/// Pass ``json`` to APNs as the request's body, or the value itself to a library that takes an `Encodable` payload, such as
+/// Pass ``json`` to APNs as the request's body, or the value itself to a library that accepts `Encodable` payloads, such as
 /// APNSwift's `APNSAlertNotification(payload:)`. Send it with `apns-push-type: alert`, the topic, and the two identifiers
-/// below, which stay the same across retries; if ``isBackground``, `background` and priority 5. Source: Specification 2.
+/// below, which stay the same on each retry. If ``isBackground``, use `background` and priority 5. Source: Specification 2.
 public struct SealedPayload: Hashable, Sendable {
     /// The request's body: at most 4,096 bytes of UTF-8.
     public let json: [UInt8]

@@ -34,7 +34,7 @@ public final class Sealer: Sendable {
     ///   - fit: The treatment of content that doesn't fit.
     ///   - contexts: How long contexts are used, and how many are held.
     ///   - receipts: The address for devices' receipts, or nil for none. Takes about 110 bytes of each push, plus the address.
-    ///   - requiresHybrid: Whether to reject other keys, which an old backup can restore; see Docs/KeyManagement.md, 6.
+    ///   - requiresHybrid: Whether to reject non-hybrid keys, as from an old backup; see Docs/KeyManagement.md, 6.
     public convenience init(
         sender: SenderPrivateKey, topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets,
         fit: FitPolicy = .error, contexts: ContextLimits = ContextLimits(), receipts: ReceiptAddress? = nil,
@@ -189,7 +189,7 @@ public final class Sealer: Sendable {
             isBackground: content.isBackground, alert: safeDefault)
     }
 
-    /// Returns a fingerprint that tells a repeated request from a different one under the same key.
+    /// Returns a fingerprint that distinguishes a repeated request from a different one under the same key.
     package func fingerprint(of content: Content, under key: IdempotencyKey) -> [UInt8] {
         identifiers.fingerprint(of: content.json, under: key.tag)
     }
@@ -219,7 +219,7 @@ public final class Sealer: Sendable {
         guard content.withdrawal == nil || contexts != nil else { throw .anonymousWithdrawal }
     }
 
-    /// Throws if a device that keeps retired keys this long may have erased its key by then. Allows an hour of clock drift.
+    /// Throws if a device that keeps retired keys for `days` may have erased one by `expiration`. Allows an hour of drift.
     package static func check(
         _ expiration: Timestamp, keeping days: Int, at now: Timestamp
     ) throws(SealError) {

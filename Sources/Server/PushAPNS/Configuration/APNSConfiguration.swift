@@ -23,7 +23,7 @@ public struct APNSConfiguration: Sendable {
 
     /// Limits on connections and waiting pushes.
     public struct Limits: Hashable, Sendable {
-        /// The maximum for device tokens that APNs has accepted a push for: 1 or more. Another is opened when all are full.
+        /// The limit on connections for tokens with an accepted push: 1 or more. Another is opened when all are full.
         public var connectionCount = 4
         /// The number of pushes that can wait for a free stream: 1 or more. Any further push fails with `overloaded`.
         public var waitingCount = 100_000
@@ -49,11 +49,11 @@ public struct APNSConfiguration: Sendable {
         package var pingWhileIdle: Duration = .seconds(3_600)
         /// How long a ping can go unacknowledged before the connection is closed.
         public var ping: Duration = .seconds(10)
-        /// How long an unused connection is kept. Apple wants connections kept for hours to days.
+        /// How long an unused connection is kept. Apple asks for hours to days.
         public var idle: Duration = .seconds(86_400)
         /// How long all connections must be full before another is opened.
         public var full: Duration = .milliseconds(500)
-        /// The delay, with jitter, after a connection fails. It doubles until one has worked for ten seconds.
+        /// The delay, with jitter, after a connection ends unexpectedly. It doubles until one has worked for ten seconds.
         package var firstBackoff: Duration = .milliseconds(250)
         package var longestBackoff: Duration = .seconds(30)
 

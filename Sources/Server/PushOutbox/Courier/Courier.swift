@@ -90,7 +90,7 @@ public actor Courier {
         while !isStopping && !Task.isCancelled && failure == nil {
             purgeIfDue()
             let order = order()
-            // On this host's clock, read before asking the outbox, so the lease lasts longer, whatever the outbox's clock.
+            // Read on this host's clock before asking the outbox, so the lease ends later, whatever the outbox's clock is.
             let end = outbox.clock.now() + limits.lease.milliseconds
             let leases = try await exchange(taking: order)
             for lease in leases { send(lease, until: end) }

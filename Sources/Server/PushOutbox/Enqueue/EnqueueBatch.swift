@@ -105,8 +105,8 @@ package struct EnqueueOrder: Sendable {
     /// The audience as text, for telling whether a repeated request has the same one.
     package var audienceText: String { audience.text(topic) }
 
-    /// The earlier of the caller's and the content's expiration in milliseconds, or `nil` if neither is set. No entry stays
-    /// for longer than ``lifetime``.
+    /// The earlier of the caller's and the content's expiration in milliseconds, or `nil` if neither is set. No entry is
+    /// kept longer than ``lifetime``.
     package func end(of payload: SealedPayload) -> Int64? {
         // Zero is Apple's value for "try once": it doesn't limit how long the push may wait here.
         let given = expiration.flatMap { $0.secondsSince1970 == 0 ? nil : $0 }

@@ -16,7 +16,7 @@ extension Outbox {
     ///   - sealer: The sealer for the app, with the sender key that the devices trust.
     ///   - priority: The value for `apns-priority`.
     ///   - expiration: The value for `apns-expiration`, the time until which the push is useful. `nil` uses the content's
-    ///     own. Stale pushes are dropped instead of sent, and all pushes are after 30 days.
+    ///     own. Stale pushes, and all pushes after 30 days, are dropped instead of sent.
     ///   - includingUnverified: Whether to include devices whose recipient is unverified.
     ///   - key: An idempotency key, which makes a repeated call harmless for 30 days. Strongly advised for broadcasts.
     ///   - progress: Called after each transaction.

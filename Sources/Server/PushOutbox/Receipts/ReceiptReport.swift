@@ -119,7 +119,7 @@ public struct ReceiptDevice: Hashable, Sendable {
 
     /// The maximum number of messages per day, in UTC, so that a single device's key can't fill the server's disk.
     public static let maximumPerDay = 1_000
-    /// The maximum number of failures per day, in UTC, so that no device can dominate the totals. Others are ignored.
+    /// The maximum number of failures per day, in UTC, so that no device dominates the totals. Further ones are ignored.
     public static let maximumFailuresPerDay = 1_000
 }
 

@@ -120,7 +120,7 @@ public struct UserName: Hashable, Sendable, CustomStringConvertible, Expressible
 
 /// The app's own name for one installation on one device, such as an ID that the app generates when it first runs: 1 to 128
 /// bytes of visible text. It stays the same when tokens and keys change, is stored in the outbox, and appears in listings.
-/// One name is one device, whoever is logged in there. Names are compared by their bytes, as for a ``UserName``.
+/// One name is one device, no matter who is logged in. Names are compared by their bytes, as for a ``UserName``.
 public struct DeviceName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     private let name: Name
     public var description: String { name.text }
@@ -151,7 +151,7 @@ private struct Name: Hashable {
     func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
 
     static func usable<Value>(_ name: Value?) -> Value {
-        guard let name else { preconditionFailure("a user's or a device's name has 1 to 128 visible bytes") }
+        guard let name else { preconditionFailure("a user's or device's name must have 1 to 128 visible bytes") }
         return name
     }
 }

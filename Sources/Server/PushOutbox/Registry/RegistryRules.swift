@@ -1,7 +1,7 @@
 import PushSender
 package import SealedPush
 
-/// The rules for who may register what, for every database. They are applied in the transaction that writes the change.
+/// The rules for registrations, the same for every database. They are applied in the transaction that writes the change.
 package enum RegistryRules {
     /// Neither a name nor, if a key is pinned, a login alone authorizes replacing a known device.
     /// Throws `otherUser` or `otherEnrollment`.

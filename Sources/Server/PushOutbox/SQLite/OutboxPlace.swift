@@ -2,8 +2,8 @@ internal import PushCore
 
 /// Checks that no other user can change the outbox's file, SQLite's companion files, or their folder.
 ///
-/// SQLite replays `-wal` and `-journal` into the file and trusts `-shm`, whoever created them. So a user who can create
-/// files in the folder can write the outbox. All checks work without opening the files: closing a file releases this
+/// SQLite replays `-wal` and `-journal` into the file and trusts `-shm`, no matter who created them. So a user who can
+/// create files in the folder can write the outbox. All checks work without opening the files: closing a file releases this
 /// process's locks on it, even those of another connection (SQLite, "How To Corrupt An SQLite Database File", 2.2).
 ///
 /// SQLITE_OPEN_NOFOLLOW isn't used, because it refuses a link anywhere in the path, such as /var on a Mac.
@@ -20,7 +20,7 @@ package enum OutboxPlace {
         if !isThere && !isReadOnly { try make(path) }
     }
 
-    /// Returns false for text that another tool would take for a database: a URL in any spelling, libpq's keywords,
+    /// Returns false for text that another tool would interpret as a database: a URL in any spelling, libpq's keywords,
     /// `:memory:`, `file:…?…`. It may contain a password, and SQLite would keep some of these databases in memory only.
     package static func isPath(_ text: String) -> Bool {
         guard let first = text.first, let last = text.last, !first.isWhitespace, !last.isWhitespace,

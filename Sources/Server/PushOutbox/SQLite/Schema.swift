@@ -103,7 +103,7 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX outcomes_by_age ON outcomes(created);
 
-        -- For broadcasts: ranges of device numbers that have been begun but not stored.
+        -- For broadcasts: ranges of device numbers that have been started but not stored.
         CREATE TABLE ranges(
             key BLOB NOT NULL REFERENCES requests(key) ON DELETE CASCADE, start INTEGER NOT NULL, last INTEGER NOT NULL,
             PRIMARY KEY(key, start)

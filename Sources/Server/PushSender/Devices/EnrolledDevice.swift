@@ -14,7 +14,7 @@ public struct EnrolledDevice: Hashable, Sendable {
     /// Enrolls a device by pinning the key that signed this record.
     ///
     /// **Call this only within the app's own login**, when it's certain that the record comes from this account's device.
-    /// From then on, whoever has that key decides which keys the device's messages are sealed to.
+    /// From then on, the holder of that key decides which keys the device's messages are sealed to.
     ///
     /// - Throws: `otherTopic`, `expired`, or `notYetValid`.
     public init(pinning record: DeviceRecord, topic: Topic, at now: Timestamp) throws(RecordError) {
@@ -24,8 +24,8 @@ public struct EnrolledDevice: Hashable, Sendable {
 
     /// Creates a device from the three texts that the server stored with the account.
     ///
-    /// These aren't secret, but **whoever can change them in storage decides which keys messages are sealed to**. Only the
-    /// record is signed; the pinned key and the proven recipients aren't. Proven keys that aren't in the record are dropped.
+    /// These aren't secret, but **anyone who can change them in storage decides which keys get messages**. Only the record
+    /// is signed; the pinned key and the proven recipients aren't. Proven keys that aren't in the record are dropped.
     ///
     /// - Throws: `foreignSigner` if the pinned key didn't sign the record. A record that has since expired is accepted.
     public init(
