@@ -145,7 +145,10 @@ import Testing
                 == ["true true", "false false"])
         var lasting = content
         lasting.expires = week
-        for (content, expiration) in [(lasting, nil), (content, week)] {
+        // The expiry to fill in has passed.
+        var old = content
+        old.sent = fixture.now.advanced(bySeconds: -3 * 86_400 - 1)
+        for (content, expiration) in [(lasting, nil), (content, week), (old, nil)] {
             for audience in [Audience.device("keeps3"), .user("anna")] {
                 await #expect(throws: OutboxError.seal(.expiresTooLate(days: 3))) {
                     try await fixture.outbox.enqueue(

@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "content for a device that erases keys early gets an earlier expiry; a later expiry is rejected",
+        "content for a device that erases keys early gets an earlier expiry; a later or passed expiry is rejected",
         arguments: [1, 3, 30, 31])
     func keeps(days: Int) throws {
         let enrollment = EnrollmentPrivateKey()
@@ -71,6 +71,18 @@ import Testing
         #expect(try sealer().seal(content, to: recipient).expires == content.expires)
         content.expires = last.advanced(bySeconds: 3_601)
         #expect(throws: SealError.expiresTooLate(days: days)) { try sealer().seal(content, to: recipient) }
+        if days < 30 {
+            // The expiry to fill in must not have passed. The caller's own expiry is checked where the content is read.
+            content.expires = nil
+            content.sent = now.advanced(bySeconds: 60 - Int64(days) * 86_400)
+            #expect(try sealer().seal(content, to: recipient).expires == now.advanced(bySeconds: 60))
+            content.sent = now.advanced(bySeconds: -1 - Int64(days) * 86_400)
+            #expect(throws: SealError.expiresTooLate(days: days)) { try sealer().seal(content, to: recipient) }
+            #expect(throws: SealError.expiresTooLate(days: days)) { try sealer().prepare(content, keeping: days) }
+            content.expires = now
+            #expect(try sealer().seal(content, to: recipient).expires == now)
+            (content.sent, content.expires) = (now, last.advanced(bySeconds: 3_601))
+        }
         // The days for which the device keeps such a key are unknown.
         #expect(try sealer().seal(content, toUnverified: phone.recipient).expires == content.expires)
         // Text that is moved into a file leaves room for the expiry.

@@ -171,7 +171,7 @@ extension Problem {
         case .expiresTooLate(let days):
             self.init(
                 .unprocessableContent, "expires-too-late", error.description,
-                hint: "Let the content expire within \(days) days, or omit the expiration.")
+                hint: "Let it expire within \(days) days, or omit the expiration; sent must not be older than that.")
         }
     }
 }

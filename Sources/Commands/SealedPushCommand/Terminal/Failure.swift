@@ -84,7 +84,7 @@ extension Failure {
         switch error {
         case .tooLarge: "; use --fit truncate to cut the body, or `sealedpush seal --overflow` to move it into a file"
         case .notHybrid: "; hybrid keys start with pushpq1, and an app creates them if its keyPolicy is .hybrid"
-        case .expiresTooLate: "; use an earlier \"expires\", or leave it out"
+        case .expiresTooLate: "; use an earlier \"expires\", or leave it out; \"sent\" must not be older than that"
         case .content, .otherTopic, .anonymousWithdrawal, .anonymousToHybrid: ""
         }
     }
