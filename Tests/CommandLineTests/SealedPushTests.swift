@@ -1,6 +1,7 @@
 import Foundation
 import PushOutbox
 import PushSimulator
+import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
@@ -89,6 +90,43 @@ import Testing
         let result = try Program(program, in: folder.url).run(words, input: #"{"alert":{"body":"b"}}"#)
         #expect(result.errors.contains("there is no keyring at Keys; specify its folder with --keyring"))
         #expect(result.status == 74 && result.output.isEmpty)
+    }
+
+    @Test("every command that takes a device's public key takes a hybrid one, in lowercase or uppercase")
+    func hybridKeys() throws {
+        let key = DevicePrivateKey(.hybrid).recipient
+        let topic = ["--topic", "com.example.app", "--keyring", "K"]
+        let seal = ["seal", "-", "--from", "newsroom"] + topic + ["--json", "--to"]
+        let enroll = ["device", "enroll", "phone", "--token", "abcd"] + topic + ["--key"]
+        let content = #"{"alert":{"body":"b"}}"#
+        func run(_ arguments: [String]) throws -> Program.Result {
+            try Program("sealedpush", in: folder.url).run(arguments, input: content)
+        }
+        for (name, text) in [("lowercase", key.description), ("uppercase", key.description.uppercased())] {
+            let shown = try run(["keys", "show", text, "--json"])
+            #expect(shown.objects.first?["digits"] as? String == Fingerprint(of: key).description, "\(shown.errors)")
+            let sealed = try run(seal + [text, "--unverified"])
+            #expect(sealed.objects.first?["recipient"] as? String == key.description, "\(sealed.errors)")
+            for refused in [try run(seal + [text]), try run(enroll + [text])] {
+                #expect(refused.status == 64 && refused.errors.contains("--unverified"), "\(refused.errors)")
+            }
+            let enrolled = try run(enroll + [text, "--unverified"])
+            #expect(enrolled.status == 0, "\(enrolled.errors)")
+            let imported = try run(["keys", "import", name, text, "--keyring", "K"])
+            #expect(imported.status == 0, "\(imported.errors)")
+            let trusted = try run(["trust", "add", text] + topic)
+            #expect(trusted.status == 65 && trusted.errors.contains("a device's key"), "\(trusted.errors)")
+            let typo = try run(["keys", "show", String(text.dropLast()) + "b"])
+            #expect(typo.status == 65 && typo.errors.contains("pushpq1…: "), "\(typo.errors)")
+            let trust = ["open", "-", "--device", "alice-phone", "--trust", text]
+            let opened = try run(trust + topic)
+            #expect(opened.status == 65 && opened.errors.contains("pushpq1…: "), "\(opened.errors)")
+        }
+        let listed = try run(["device", "list", "--full", "--json"])
+        #expect(listed.objects.first?["key"] as? String == key.description, "\(listed.errors)")
+        let again = try self.run(
+            "device", "enroll", "--list", "-", "--unverified", "--topic", "com.example.app", input: listed.output)
+        #expect(again.status == 0, "\(again.errors)")
     }
 
     @Test("open returns the content that was sealed, also with files and anonymously") func roundTrip() throws {

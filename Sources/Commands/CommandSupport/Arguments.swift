@@ -53,8 +53,8 @@ package struct KeyText: Sendable {
 
     fileprivate init?(_ text: String) {
         prefix = String(text.lowercased().prefix { $0 != "1" })
-        guard ["push", "pushsender", "pushauthority"].contains(prefix) && text.contains("1") || Self.isRecord(text)
-        else { return nil }
+        let isKey = ["push", "pushpq", "pushsender", "pushauthority"].contains(prefix) && text.contains("1")
+        guard isKey || Self.isRecord(text) else { return nil }
         self.text = text
     }
 

@@ -133,7 +133,7 @@ private struct OrderReader {
 
     mutating func target(_ known: ParsedTexts, includesUnverified: Bool) throws -> SealOrder.Target {
         let device = try device()
-        let recipient = try optional("recipient", "push1…") { $0.string.flatMap(known.recipient) }
+        let recipient = try optional("recipient", "push1… or pushpq1…") { $0.string.flatMap(known.recipient) }
         switch (device, recipient, try enrolled(known)) {
         case (let device?, nil, nil): return .device(device)
         case (nil, let recipient?, nil):
@@ -178,7 +178,7 @@ private struct OrderReader {
         let enrollment = try optional("enrollment", "pushenrollment1…") {
             $0.string.flatMap { text in try? known.value(text) { try EnrollmentPublicKey(parsing: $0) } }
         }
-        let proven = try optional("proven", "a list of push1…") { value -> [DevicePublicKey]? in
+        let proven = try optional("proven", "a list of push1… or pushpq1…") { value -> [DevicePublicKey]? in
             guard case .array(let texts) = value, texts.count <= 16 else { return nil }
             let recipients = texts.compactMap { $0.string.flatMap(known.recipient)?.key }
             return recipients.count == texts.count ? recipients : nil

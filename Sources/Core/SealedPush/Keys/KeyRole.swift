@@ -43,7 +43,8 @@ public enum AuthorityRole: SigningRole, TrustedRole { public static let kind = K
 /// Enrollment keys: they sign a device's keys.
 public enum EnrollmentRole: SigningRole { public static let kind = KeyKind.enrollment }
 
-/// The public half of a device's key, to which messages are sealed. Its text begins with `push1` and has 63 characters.
+/// The public half of a device's key, to which messages are sealed. Its text begins with `push1` and has 63 characters,
+/// or with `pushpq1` and has 1,959 if the key is hybrid.
 ///
 /// Accept one only from a source that the app trusts: anyone who substitutes their own key can read everything that is sealed
 /// to it. Its ``PublicKey/keyID`` never travels with a push.

@@ -192,13 +192,14 @@ extension KeyTextError: CustomStringConvertible {
     /// One sentence for a person.
     public var description: String {
         switch self {
-        case .tooLong: "this is longer than any key (\(KeyKind.maximumCharacterCount) characters)"
+        case .tooLong: "this is longer than the kind of key that is expected here"
         case .whiteSpace: "there is white space around the key, such as a line end; remove it"
         case .mixedCase: "a key must be all lowercase or all uppercase"
         case .notAKey:
             """
-            this is not a key; public keys begin with push1, pushsender1, pushauthority1, or pushenrollment1, secret keys with \
-            PUSH-SECRET-KEY-1, PUSH-SENDER-SECRET-KEY-1, PUSH-AUTHORITY-SECRET-KEY-1, or PUSH-ENROLLMENT-SECRET-KEY-1
+            this is not a key; public keys begin with push1, pushpq1, pushsender1, pushauthority1, or pushenrollment1, secret \
+            keys with PUSH-SECRET-KEY-1, PUSH-PQ-SECRET-KEY-1, PUSH-SENDER-SECRET-KEY-1, PUSH-AUTHORITY-SECRET-KEY-1, or \
+            PUSH-ENROLLMENT-SECRET-KEY-1
             """
         case .wrongKind: "this is not the type of key expected here"
         case .notInCapitals: "a secret key must be uppercase"
