@@ -186,6 +186,19 @@ import Testing
         #expect(try phone.rotation.members.map(\.key) == [own, old.recipient])
     }
 
+    @Test("new keys are of the kind of the phone's newest key", arguments: [false, true])
+    func kind(isHybrid: Bool) throws {
+        try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)
+        var standard = StandardConfiguration(
+            topic: "com.example.app", senders: [], safeDefault: "New", allowsAnonymous: false)
+        standard.isHybrid = isHybrid
+        let first = try #require(phone.app(standard)).enroll(at: start)
+        #expect(first.recipients.map(\.isHybrid) == [isHybrid])
+        let maintained = try app.maintain(at: later(1))
+        #expect(maintained.rotated == nil && maintained.record == first)
+        #expect(try app.rotate(at: later(2)).recipients.map(\.isHybrid) == [isHybrid, isHybrid])
+    }
+
     @Test("a phone adopts the enrollment key with its counter, so that the server accepts its signatures")
     func adoptedEnrollment() throws {
         try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)

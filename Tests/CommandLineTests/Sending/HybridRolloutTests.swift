@@ -81,6 +81,8 @@ import Testing
         let bodies = try (phone.bodies() + new.bodies()).sorted()
         #expect(bodies == (1...sentCount).map { "message \($0)" }.sorted())
         #expect(try (phone.shown() + new.shown()).allSatisfy { $0["outcome"] as? String == "opened" })
+        let keys = try SimulatedDevice(container: fixture.folder.appending("Phone")).rotation.active
+        #expect(keys.map(\.key.isHybrid) == [true], "the app made another key after the hybrid one")
     }
 
     /// Returns the first byte of each envelope that the local APNs accepted, in order.

@@ -55,12 +55,14 @@ extension SimulatedDevice {
         return ConfirmationMarkers(in: root).time(of: recipient, at: .now()) != nil
     }
 
-    /// Returns the app's own device if only its keys matter. It trusts these authorities and no sender key.
+    /// Returns the app's own device if only its keys matter. It trusts these authorities and no sender key, and its new keys
+    /// are of the newest key's kind.
     package func app(for topic: Topic, pinning authorities: [AuthorityPublicKey] = []) -> OwnDevice? {
-        app(
-            StandardConfiguration(
-                topic: topic.description, senders: [], authorities: authorities.map(\.description),
-                safeDefault: "never shown", allowsAnonymous: false))
+        var standard = StandardConfiguration(
+            topic: topic.description, senders: [], authorities: authorities.map(\.description),
+            safeDefault: "never shown", allowsAnonymous: false)
+        standard.isHybrid = (try? rotation.members.first?.key.isHybrid) ?? false
+        return app(standard)
     }
 
     /// Accepts a sender set as the app did while the set was valid. The extension checks whether its authority is pinned.
