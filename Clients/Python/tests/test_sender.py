@@ -3,6 +3,7 @@ import io
 import json
 import os
 import pickle
+import signal
 import threading
 import time
 import traceback
@@ -400,6 +401,8 @@ class Contexts(unittest.TestCase):
             child = os.fork()
             if child == 0:
                 try:
+                    signal.alarm(10)
+                    self.sender.forget(first.recipient)
                     os.write(writing, self.sender.seal(NINA, self.device).payload)
                 finally:
                     os._exit(0)

@@ -27,18 +27,22 @@ class ContextCache:
         self._begin()
 
     def _begin(self) -> None:
-        self._process = os.getpid()
         self._lock = threading.Lock()
         # Oldest first: a context, the time it was made, and the number of its messages.
         self._held: OrderedDict[bytes, tuple[Context, float, int]] = OrderedDict()
+        # Last, so that no other thread takes the old lock.
+        self._process = os.getpid()
+
+    def _begin_in_child(self) -> None:
+        """Begins again in a child process. A thread that the child doesn't have may have held the lock."""
+        if self._process != os.getpid():
+            self._begin()
 
     def get(self, recipient: bytes) -> Context:
         """Returns a context to this recipient, for one message."""
         if self._clock is None:
             return self._make(recipient)
-        if self._process != os.getpid():
-            # A thread that this child process doesn't have may have held the lock.
-            self._begin()
+        self._begin_in_child()
         now = self._clock()
         held = self._take(recipient, now)
         if held is not None:
@@ -49,6 +53,7 @@ class ContextCache:
         return context
 
     def forget(self, recipient: bytes) -> None:
+        self._begin_in_child()
         with self._lock:
             self._held.pop(recipient, None)
 
