@@ -41,6 +41,7 @@ const words = {
     ],
     now: ['not a time', 'give whole Unix seconds, not milliseconds, or undefined for the current time'],
     options: ['not an object of options, or one of them is unknown', 'index.d.ts has their names'],
+    keeps: ['not a number of days for which a key can be kept', 'give a whole number from 1 to 31'],
     sender: ['not a sender', 'give a Sender of this package'],
     device: ['not a device', 'give a Device of this package, or call sealUnverified with a key, push1... or pushpq1...'],
   },

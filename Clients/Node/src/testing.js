@@ -30,10 +30,12 @@ export class Phone {
 
   constructor(settings) {
     const names = ['topic', 'trusting', 'hybrid', 'keeps', 'allowAnonymous', 'identities', 'enrollmentSecret']
-    const { topic, trusting = [], hybrid = false, keeps = 30, allowAnonymous = false, identities = [] } = options(settings, ...names)
-    const { enrollmentSecret = encode(ENROLLMENT_SECRET, randomBytes(32)) } = settings
+    const given = options(settings, ...names)
+    const { topic, trusting = [], hybrid = false, keeps = 30, allowAnonymous = false, identities = [] } = given
+    const { enrollmentSecret = encode(ENROLLMENT_SECRET, randomBytes(32)) } = given
     if (!isTopic(topic)) throw new SettingError('topic')
     if (!Array.isArray(trusting) || !Array.isArray(identities)) throw new KeyTextError('not-a-key')
+    if (!Number.isInteger(keeps) || keeps < 1 || keeps > 31) throw new SettingError('keeps')
     Object.assign(this, { trusting: [...trusting] })
     this.#topic = topic
     this.#hybrid = hybrid

@@ -86,9 +86,13 @@ describe('Phone', () => {
   it('refuses wrong settings, and shows no secret', () => {
     for (const [code, settings] of Object.entries({
       topic: { topic: 'a b' }, 'not-a-key': { topic: TOPIC, trusting: sender.publicKey }, options: { topic: TOPIC, trust: [] },
-      'wrong-kind': { topic: TOPIC, trusting: [secret] },
+      'wrong-kind': { topic: TOPIC, trusting: [secret] }, 'not-given': { topic: TOPIC, identities: [null] },
     })) {
       assert.equal(codeOf(() => new Phone(settings)), code)
+    }
+    assert.equal(codeOf(() => new Phone()), 'topic')
+    for (const keeps of [null, 0, 32, 1.5, '30', 30n, Symbol('30'), {}]) {
+      assert.equal(codeOf(() => new Phone({ topic: TOPIC, keeps })), 'keeps')
     }
     const phone = new Phone({ topic: TOPIC, trusting: [sender.publicKey] })
     assert.equal(inspect(phone), `Phone(${phone.enrollment}, ${TOPIC}, 1 active)`)

@@ -158,6 +158,12 @@ class Phones(unittest.TestCase):
         self.refused("not-a-key", Phone, topic=TOPIC, trusting=self.sender.public_key)
         self.refused("wrong-kind", Phone, topic=TOPIC, trusting=self.phone.recipients)
         self.refused("not-a-key", Phone, topic=TOPIC, identities=SECRET)
+        for wrong in (None, 7, True, object()):
+            self.refused("not-a-key", Phone, topic=TOPIC, trusting=wrong)
+            self.refused("not-a-key", Phone, topic=TOPIC, identities=wrong)
+            self.refused("not-given" if wrong is None else "not-a-key", Phone, topic=TOPIC, identities=[wrong])
+        for wrong in (None, True, 0, 32, -1, 10**400, 1.5, "30", []):
+            self.refused("keeps", Phone, topic=TOPIC, keeps=wrong)
 
     def test_it_shows_no_secret_and_is_not_copied(self):
         self.assertEqual(repr(self.phone), f"Phone({self.phone.enrollment}, {TOPIC}, 1 active)")

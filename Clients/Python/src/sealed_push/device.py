@@ -43,7 +43,7 @@ class Device:
         self._record_text = record
         if self._record.signer != self._enrollment:
             raise RecordError("foreign-signer")
-        if isinstance(proven, str):
+        if isinstance(proven, str) or not isinstance(proven, Iterable) or not isinstance(challenges, Iterable):
             raise RecordError("malformed-state")
         found = {decode_recipient(each) for each in proven}
         self._proven = found.intersection(self._record.keys)

@@ -91,6 +91,7 @@ class SettingError(SealedPushError):
             "give whole seconds since 1970, not a lifetime, or 0 for a single attempt",
         ),
         "now": ("not a time", "give whole Unix seconds, or None for the current time"),
+        "keeps": ("not a number of days for which a key can be kept", "give a whole number from 1 to 31"),
         "sender": ("not a sender", "give a sealed_push.Sender"),
         "outbox-key": ("not an outbox key", "give the text of the file that --outbox-key names"),
         "device": (

@@ -36,7 +36,8 @@ class ReceiptReceiver:
     """
 
     def __init__(self, secrets: Iterable[str], *, topic: str) -> None:
-        if isinstance(secrets, str):
+        """Raises KeyTextError, SettingError."""
+        if isinstance(secrets, str) or not isinstance(secrets, Iterable):
             raise KeyTextError("not-a-key")
         if not isinstance(topic, str) or not TOPIC.fullmatch(topic):
             raise SettingError("topic")

@@ -51,8 +51,11 @@ class Phone:
         """
         if not isinstance(topic, str) or not TOPIC.fullmatch(topic):
             raise SettingError("topic")
-        if isinstance(trusting, str) or isinstance(identities, str):
-            raise KeyTextError("not-a-key")
+        for keys in (trusting, identities):
+            if isinstance(keys, str) or not isinstance(keys, Iterable):
+                raise KeyTextError("not-a-key")
+        if not isinstance(keeps, int) or isinstance(keeps, bool) or not 1 <= keeps <= 31:
+            raise SettingError("keeps")
         self.trusting = list(trusting)
         self._topic, self._hybrid, self._keeps, self._allow_anonymous = topic, hybrid, keeps, allow_anonymous
         given = enrollment_secret is not None

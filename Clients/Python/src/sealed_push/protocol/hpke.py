@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 import os
-from typing import Self
+from typing import Any, Self
 
 import nacl.public
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
@@ -71,9 +71,9 @@ class HybridIdentity(bytes):
         return derive(self, "sealedpush/v1 device scalar")
 
 
-def read_identity(text: str) -> bytes:
+def read_identity(text: Any) -> bytes:
     """Reads an identity of either kind from its text."""
-    if text.lower().startswith(key_text.HYBRID_IDENTITY + "1"):
+    if isinstance(text, str) and text.lower().startswith(key_text.HYBRID_IDENTITY + "1"):
         return HybridIdentity(key_text.decode(key_text.HYBRID_IDENTITY, text))
     return key_text.decode(key_text.IDENTITY, text)
 
