@@ -16,7 +16,8 @@ import Testing
         }
     }
 
-    @Test("fits 50 lines of 80 columns", arguments: ["sealedpush", "device-simulator"]) func size(name: String) throws {
+    @Test("fits 50 lines of 80 columns, and shows no Swift value", arguments: ["sealedpush", "device-simulator"])
+    func size(name: String) throws {
         let program = Program(name)
         let dump = try program.run("--experimental-dump-help")
         let commands = try JSONDecoder().decode(Command.Tool.self, from: Data(dump.output.utf8)).command.all()
@@ -29,6 +30,7 @@ import Testing
             let fits = lines.count <= 51 && lines.allSatisfy { $0.count <= 80 }
             #expect(
                 fits, "\(command): \(lines.count - 1) lines, the widest of \(lines.map(\.count).max() ?? 0) columns")
+            #expect(!help.output.contains(/\w\(\w+:/), "\(command)")
         }
     }
 }

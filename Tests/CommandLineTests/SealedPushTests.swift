@@ -129,6 +129,13 @@ import Testing
         #expect(again.status == 0, "\(again.errors)")
     }
 
+    @Test("keys show aligns its values") func columns() throws {
+        _ = try run("keys", "generate", "device", "phone", "--topic", "com.example.app", "--keyring", "K")
+        let lines = try run("keys", "show", "phone", "--keyring", "K").output.split(separator: "\n")
+        #expect(lines.count > 10 && lines.contains { $0.hasPrefix("enrollment: ") })
+        for line in lines { #expect(line.contains(/^[A-Za-z ]+: +/) && line.dropFirst(12).contains(/^ \S/), "\(line)") }
+    }
+
     @Test("open returns the content that was sealed, also with files and anonymously") func roundTrip() throws {
         let sealed = try seal(#"{"alert":{"title":"Nina","body":"Lunch?"},"data":{"a":[1,2.5,"x",null]}}"#)
         #expect(sealed.status == 0)

@@ -119,6 +119,7 @@ extension APNsLogDetail: ExpressibleByArgument {}
 
 extension APNsFaults: ExpressibleByArgument {
     package init?(argument: String) { self.init(parsing: Data(argument.utf8)) }
+    package var defaultValueDescription: String { "none" }
 }
 
 extension PagePlace: ExpressibleByArgument {

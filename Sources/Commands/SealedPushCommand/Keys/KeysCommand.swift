@@ -121,7 +121,7 @@ struct ShowCommand: ParsableCommand {
         try Output.line("kind:        \(entry.kind.rawValue)")
         if let topic = entry.topic { try Output.line("topic:       \(topic)") }
         if let enrollment = entry.enrollment {
-            try Output.line("enrollment:   \(enrollment)")
+            try Output.line("enrollment:  \(enrollment)")
             try show(Fingerprint(of: enrollment))
         }
         if let record = entry.record {
