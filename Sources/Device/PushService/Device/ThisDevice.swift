@@ -19,10 +19,10 @@ public struct ThisDevice: Sendable {
     /// Performs all key maintenance that is due. Call it at each launch and once a day in the background.
     ///
     /// A new key under which the extension has opened a message is confirmed, and the older keys are retired. Keys that
-    /// were retired 31 days ago are destroyed. If the keychain has outlived the app's container, or the key in use is
-    /// older than `age`, a new key is created. A record that expires within 60 days is signed again. Interrupted work
-    /// is finished, and a device without keys gets its first. A missing ledger means that a phone was restored from its
-    /// own backup; it gets a new key, and a record with a higher counter than any before.
+    /// were retired `keepsRetiredKeys` + 1 days ago are destroyed. If the keychain has outlived the app's container, or the
+    /// key in use is older than `age`, a new key is created. A record that expires within 60 days is signed again.
+    /// Interrupted work is finished, and a device without keys gets its first. A missing ledger means that a phone was
+    /// restored from its own backup; it gets a new key, and a record with a higher counter than any before.
     ///
     /// - Parameters:
     ///   - age: The age at which a key is replaced; nil for no rotation by age.
