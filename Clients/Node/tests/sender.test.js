@@ -199,7 +199,7 @@ describe('Sender', () => {
       sound: ['', { critical: 2 }, { volume: 1.1 }, { name: '' }, 7], 'thread-id': [7], category: [null],
       'interruption-level': ['loud', 7], 'relevance-score': [1.1, '1'], data: [null], chart: [{}, { kind: 'line', points: [null] }],
       person: [{}, { name: 'Nina' }, { name: ' ', id: 'n' }, { name: 'Nina', id: 'n', image: 'a' }, { name: 'Nina', id: 'n', 'image-data': 'A' }, 'Nina'],
-      template: [false, 1], attachments: [[]], overflow: [{}], receipt: [{}],
+      template: [false, 1], attachments: [[{}]], overflow: [{}], receipt: [{}],
     }
     for (const [name, values] of Object.entries(wrong)) {
       for (const value of values) assert.equal(member({ ...NINA, [name]: value }), name, `${name}: ${inspect(value)}`)

@@ -61,7 +61,8 @@ export function forSealing(content, topic, now) {
   for (const [name, rule] of Object.entries(RULES)) {
     check(!(name in content) || rule(content[name]), { alert: ALERT, withdraw: WITHDRAW }[name] ?? WRONG, name)
   }
-  for (const name of NAMES.content) check(!('withdraw' in content && name in content) || WITHDRAWAL.includes(name), BESIDE, name)
+  const beside = 'withdraw' in content ? NAMES.content.filter((name) => name in content && !isEmptyArray(content[name])) : []
+  for (const name of beside) check(WITHDRAWAL.includes(name), BESIDE, name)
   check(!('badge' in content && 'badge-add' in content), WRONG, 'badge-add')
   check(content.topic === topic, WRONG, 'topic')
   check(!(content.expires < now), PAST, 'expires')
@@ -184,6 +185,7 @@ const isText = (value) => typeof value === 'string'
 const isShort = (value, longest) => isText(value) && byteCount(value) <= longest
 const isNumber = (value, least = -Number.MAX_VALUE, most = Number.MAX_VALUE) =>
   typeof value === 'number' && value >= least && value <= most
+const isEmptyArray = (value) => Array.isArray(value) && value.length === 0
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function isAlert(value) {
@@ -243,7 +245,7 @@ const WITHDRAWAL = ['id', 'topic', 'sent', 'expires', 'collapse-id', 'badge', 'd
 /** Whether content that may be sealed is sent in a background push (21.3). */
 export const isBackground = (content) => 'withdraw' in content && content.withdraw.filtered !== true
 
-// This client doesn't make attachments, overflow, or receipts, so it can't check them and refuses them.
+// This client doesn't make attachments, overflow, or receipts, so it can't check them and refuses them. An empty list of attachments is fine.
 const RULES = {
   id: (value) => isText(value) && MESSAGE_ID.test(value),
   topic: isTopic,
@@ -263,7 +265,7 @@ const RULES = {
   person: isPerson,
   template: (value) => value === true,
   withdraw: isWithdrawal,
-  attachments: () => false,
+  attachments: isEmptyArray,
   overflow: () => false,
   receipt: () => false,
 }

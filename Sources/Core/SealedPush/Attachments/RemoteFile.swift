@@ -59,9 +59,13 @@ extension RemoteFile {
         return members
     }
 
-    /// Whether a device may fetch it: over `https` or, in a rehearsal, loopback `http`. Apps may allow private addresses.
+    /// Whether a sender may use it: over `https` or, in a rehearsal, loopback `http`. Apps may allow private addresses.
     package var isFetchable: Bool {
-        NetworkHost(url).map { url.scheme?.lowercased() == "https" || $0.isLoopback } ?? false
+        guard let scheme = url.scheme,
+            let authority = URLAuthority(
+                url.absoluteString.dropFirst(scheme.count + 3).prefix { !"/?#".contains($0) }), authority.isUsable
+        else { return false }
+        return scheme.lowercased() == "https" || URLAuthority.loopbackHosts.contains(String(authority.host))
     }
 
     /// Whether only an app that allows private addresses may fetch it.

@@ -99,7 +99,7 @@ extension Content {
 
     /// Reads attachments, each of which must be valid.
     static func attachments(in value: JSONValue) throws(ContentError) -> [Attachment] {
-        guard case .array(let values) = value, (1...Attachment.maximumCount).contains(values.count) else {
+        guard case .array(let values) = value, values.count <= Attachment.maximumCount else {
             throw .unusable(value, at: "attachments")
         }
         var attachments: [Attachment] = []

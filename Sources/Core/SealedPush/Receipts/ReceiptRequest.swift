@@ -78,7 +78,7 @@ public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
         let isSecure = text.hasPrefix("https://")
         guard isSecure || text.hasPrefix("http://") else { return nil }
         let authority = text.dropFirst(isSecure ? 8 : 7).prefix { $0 != "/" && $0 != "?" }
-        guard let host = Self.host(authority), isSecure || Self.loopbackHosts.contains(host) else { return nil }
+        guard let host = Self.host(authority), isSecure || URLAuthority.loopbackHosts.contains(host) else { return nil }
         description = text
         self.host = host
     }
@@ -87,23 +87,17 @@ public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
     package var isSecure: Bool { description.hasPrefix("https://") }
 
     /// Returns nil if there is no host, or if anything but a port follows it.
-    private static func host(_ authority: Substring) -> String? {
-        let parts: (host: Substring, rest: Substring)
-        if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { return nil }
-            parts = (authority[...end], authority[authority.index(after: end)...])
-            guard parts.host.dropFirst().dropLast().utf8.allSatisfy(isOfAddress) else { return nil }
-        } else {
-            let end = authority.firstIndex(of: ":") ?? authority.endIndex
-            parts = (authority[..<end], authority[end...])
-            guard parts.host.utf8.allSatisfy(\.isOfHostName) else { return nil }
+    private static func host(_ text: Substring) -> String? {
+        guard let authority = URLAuthority(text), !authority.host.isEmpty, authority.host != "[]" else { return nil }
+        let isHost =
+            authority.host.hasPrefix("[")
+            ? authority.host.dropFirst().dropLast().utf8.allSatisfy(isOfAddress)
+            : authority.host.utf8.allSatisfy(\.isOfHostName)
+        guard isHost else { return nil }
+        if let port = authority.port {
+            guard let number = UInt16(port), number > 0, port == String(number) else { return nil }
         }
-        guard !parts.host.isEmpty, parts.host != "[]" else { return nil }
-        if parts.rest.isEmpty { return parts.host.lowercased() }
-        guard parts.rest.hasPrefix(":"), let port = UInt16(parts.rest.dropFirst()), port > 0,
-            parts.rest.dropFirst() == String(port)
-        else { return nil }
-        return parts.host.lowercased()
+        return authority.host.lowercased()
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -115,5 +109,4 @@ public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static let maximumByteCount = 256
-    static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 }

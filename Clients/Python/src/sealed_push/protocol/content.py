@@ -89,7 +89,9 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     _check("badge" not in made or "badge-add" not in made, WRONG, "badge-add")
     if "withdraw" in made:
         unknown = [f"withdraw.{key}" for key in set(made["withdraw"]) - set(NAMES["withdraw"])]
-        for key in sorted(unknown) + sorted(set(made) & set(NAMES["content"]) - set(WITHDRAWAL)):
+        # An empty list of attachments is the same as none.
+        present = {key for key, value in made.items() if value != []}
+        for key in sorted(unknown) + sorted(present & set(NAMES["content"]) - set(WITHDRAWAL)):
             _check(False, BESIDE, key)
     image = made.get("person", {}).get("image")
     pictures = [each["id"] for each in made.get("attachments", ()) if each["type"] in ("image/png", "image/jpeg")]

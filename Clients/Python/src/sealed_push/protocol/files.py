@@ -5,7 +5,7 @@ import hmac
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv6Address
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -22,7 +22,13 @@ FINAL = sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 LARGEST = 1 << 40
 MOST_ATTACHMENTS = 16
 SIGNATURE = 12
-HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.?")
+# 14.1.1
+FETCHED = re.compile(
+    r"""(?: https:// (?: [a-z0-9-]+ (?: \.[a-z0-9-]+ )* \.? | \[ ([0-9a-f:.]+) \] )
+          | http:// (?-i: localhost | 127\.0\.0\.1 | \[::1\] ) )
+        (?: : ([0-9]{1,5}) )? (?: [/?#] [!-~]* )?""",
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
 
 _AUDIO, _IMAGE, _VIDEO = 5_000_000, 10_000_000, 50_000_000
 
@@ -93,18 +99,17 @@ def is_url(text: Any) -> bool:
 
 
 def is_fetched(text: Any) -> bool:
-    """Whether a sender may use this URL (14.1): https, or the local machine for tests."""
-    if not is_url(text):
-        return False
-    parts = urlsplit(text)
-    host = parts.hostname or ""
+    """Whether a sender may use this URL (14.1.1): https, or the local machine for tests."""
+    match = FETCHED.fullmatch(text) if is_url(text) else None
+    return match is not None and 1 <= int(match[2] or 1) <= 65535 and (match[1] is None or _is_ipv6(match[1]))
+
+
+def _is_ipv6(text: str) -> bool:
     try:
-        is_local = (IPv6Address(host) if ":" in host else IPv4Address(host)).is_loopback
+        IPv6Address(text)
     except ValueError:
-        if not HOST.fullmatch(host):
-            return False
-        is_local = host == "localhost" or host.endswith(".localhost")
-    return parts.scheme == "https" or is_local
+        return False
+    return True
 
 
 def read_file(value: Any) -> dict[str, Any] | None:
