@@ -485,6 +485,17 @@ def make_good_contents():
     good("data-false", "The data is false; only null is refused.", with_content(data=False))
     good("depth-16-arrays", "Arrays down to level 16.", with_content(data=nested(15, [])))
     good("depth-16-objects", "Objects down to level 16.", with_content(data=nested(15, {})))
+    good("name-256-bytes", "Names of 256 bytes.", with_content(data={"x" * 256: 1}, **{"\u00e9" * 128: 1}))
+    good(
+        "name-256-bytes-escaped",
+        "A name of 256 bytes that is longer as JSON; lengths are counted after escapes are undone.",
+        raw('"sent"', '"data":{"' + "\\u0061" * 256 + '":1},"sent"'),
+    )
+    good(
+        "names-equivalent",
+        "Two names that are canonically equivalent in Unicode, but differ in their bytes.",
+        with_content(**{"caf\u00e9": 1, "cafe\u0301": 2}),
+    )
     good(
         "numbers",
         "Numbers at the ends of Int64 and of Double.",
@@ -993,9 +1004,18 @@ def make_malformed_content():
         "json-name-twice": ("A name twice.", raw_bytes(b'"x":1,"x":1')),
         "json-name-twice-escaped": ("A name twice, once with an escape.", raw_bytes(b'"x":1,"\\u0078":2')),
         "json-name-twice-inside": ("A name twice in an object inside.", raw_bytes(b'"data":[{"a":{},"a":1}]')),
-        "json-name-equivalent": (
-            "Two names that are canonically equivalent in Unicode.",
-            raw_bytes('"caf\u00e9":1,"cafe\u0301":2'.encode()),
+        "json-name-twice-not-ascii": (
+            "A name twice that is not ASCII, once with an escape.",
+            raw_bytes('"caf\u00e9":1,"caf\\u00e9":2'.encode()),
+        ),
+        "json-name-257-bytes": ("A name of 257 bytes.", raw_bytes(b'"' + b"x" * 257 + b'":1')),
+        "json-name-257-bytes-inside": (
+            "A name of 257 bytes in an object inside an array, in 129 characters.",
+            with_content(data=[{"\u00e9" * 128 + "x": 1}]),
+        ),
+        "json-name-of-marks": (
+            "A name of 1,200 combining marks, which take long to normalize.",
+            raw_bytes(b'"a' + "\u0301\u0316".encode() * 600 + b'":1'),
         ),
         "json-half-surrogate-pair": (
             "The first half of a surrogate pair.",

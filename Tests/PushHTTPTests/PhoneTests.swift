@@ -111,6 +111,25 @@ struct PhoneTests {
         }
     }
 
+    @Test("a request with a name of more than 256 bytes is refused for that, and one with a long hostile value, too")
+    func hostileTexts() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            let path = "/v1/phones/\(try phone.enroll().enrollment)"
+            let login = try server.login("alice")
+            let marks = String(repeating: "\u{301}", count: 15_500) + String(repeating: "\u{316}", count: 15_500)
+            for (body, words) in [
+                ("{\"\(String(repeating: "n", count: 257))\":1}", "256 bytes"),
+                ("{\"a\(marks)\":1,\"b\":2}", "256 bytes"),
+                (#"{"record":"r","token":"00","environment":"a\#(marks)"}"#, "three members"),
+            ] {
+                let answer = try server.send("PUT", path, body, token: login)
+                #expect(answer.status == 400 && answer.code == "malformed")
+                #expect(answer.body.contains(words))
+            }
+        }
+    }
+
     @Test("two phones of one account each have their own registration")
     func several() async throws {
         try await RunningServer.with { server in

@@ -89,6 +89,16 @@ import UserNotifications
         #expect(await fixture.show(try fixture.seal(message), by: app, environment: environment).badge == 5)
     }
 
+    @Test("A withdrawal's thread is compared by its bytes") func equivalentThreads() async throws {
+        for (name, thread) in [("composed", "caf\u{e9}"), ("decomposed", "cafe\u{301}")] {
+            var content = Content(body: name)
+            (content.threadID, content.sent) = (thread, fixture.now)
+            await show(try fixture.seal(content), as: name)
+        }
+        try await app.withdraw(envelope: try seal(.thread("cafe\u{301}")))
+        #expect(list == ["composed"])
+    }
+
     @Test("The app does nothing for another kind of message, or for one that doesn't open") func others()
         async throws
     {

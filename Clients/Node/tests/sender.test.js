@@ -204,9 +204,11 @@ describe('Sender', () => {
     for (const [name, values] of Object.entries(wrong)) {
       for (const value of values) assert.equal(member({ ...NINA, [name]: value }), name, `${name}: ${inspect(value)}`)
     }
-    for (const data of [NaN, Infinity, 1n, () => 1, Symbol('a'), '\ud800', new Date(), Buffer.alloc(1), new Map(), [undefined], { 'é': 1, 'e\u0301': 2 }, { '\udfff': 1 }]) {
+    for (const data of [NaN, Infinity, 1n, () => 1, Symbol('a'), '\ud800', new Date(), Buffer.alloc(1), new Map(), [undefined], { ['é'.repeat(128) + 'n']: 1 }, { '\udfff': 1 }]) {
       assert.equal(member({ ...NINA, data: { data } }), null, inspect(data))
     }
+    // A name is the same only if its bytes are.
+    assert.equal(member({ ...NINA, data: { 'é': 1, 'e\u0301': 2, ['é'.repeat(128)]: 3 }, attachments: [] }), undefined)
     let nested = 1
     for (let level = 0; level < 15; level += 1) nested = [nested]
     assert.equal(member({ ...NINA, data: nested }), undefined)

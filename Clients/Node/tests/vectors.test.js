@@ -16,7 +16,9 @@ import {
 } from './support.js'
 
 /** Faults that a parsed object no longer shows: a duplicate name, or bytes around the JSON. */
-const BEFORE_PARSING = ['byte-order-mark', 'json-name-twice-escaped', 'json-name-twice-inside', 'json-name-twice', 'padding-byte-after'].map(
+const BEFORE_PARSING = [
+  'byte-order-mark', 'json-name-twice-escaped', 'json-name-twice-inside', 'json-name-twice-not-ascii', 'json-name-twice', 'padding-byte-after',
+].map(
   (name) => `malformed-content-${name}`,
 )
 
@@ -25,14 +27,14 @@ const bytes = (hex) => Buffer.from(hex, 'hex')
 describe('Tests/Vectors', () => {
   it('has pushes to X25519 keys, which are sealed byte for byte', () => {
     const vectors = readVectors('.')
-    assert.equal(vectors.length, 389)
+    assert.equal(vectors.length, 395)
     let count = 0
     for (const [name, values] of vectors) {
       if (values.outcome !== 'opened' || !('number' in values)) continue
       count += 1
       sealed(name, values)
     }
-    assert.equal(count, 75)
+    assert.equal(count, 78)
   })
 
   it('has pushes to hybrid keys, which are sealed byte for byte', () => {
@@ -43,7 +45,7 @@ describe('Tests/Vectors', () => {
 
   it('has pushes, which a phone opens once or refuses with the reason', () => {
     const vectors = [...readVectors('.'), ...(hasMLKEM ? readVectors('Hybrid/') : [])].filter(([, values]) => 'field' in values || 'payload' in values)
-    assert.equal(vectors.length, hasMLKEM ? 413 : 389)
+    assert.equal(vectors.length, hasMLKEM ? 419 : 395)
     for (const [name, values] of vectors) {
       const phone = phoneOf(values)
       const open = () => phone.open(values.payload ?? { 'custom-encrypted-message': values.field }, { now: Number(values.now) })
@@ -74,7 +76,7 @@ describe('Tests/Vectors', () => {
       })
       assert.ok(code === undefined || code === 'malformed-content', name)
     }
-    assert.equal(count, 131)
+    assert.equal(count, 133)
   })
 
   it('has records, which are accepted or refused with the code, and signed byte for byte', () => {
@@ -139,7 +141,8 @@ describe('Tests/Vectors', () => {
       // This client refuses files, receipts, and numbers that JavaScript has rounded. The long integer becomes 1e21.
       const part = ['attachments', 'overflow', 'receipt'].find((each) => each in content && content[each]?.length !== 0)
       const isRounded = /[0-9]{17}/.test(values.content) && part === undefined
-      if (name === 'refused-integer-long') continue
+      // It refuses a person with the picture of an attachment before the attachment.
+      if (['refused-integer-long', 'refused-person-image-equivalent'].includes(name)) continue
       assert.deepEqual([outcome, member], part || isRounded ? ['refused', part] : [values.outcome, values.member], name)
     }
   })

@@ -57,6 +57,22 @@ extension String {
     }
 }
 
+extension String {
+    /// Whether both texts have the same bytes. For `==`, canonically equivalent texts are equal, and comparing hostile ones
+    /// takes time that grows with the square of their length.
+    package func hasBytes(of other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension RawRepresentable<String> where Self: CaseIterable {
+    /// Returns the case with this raw value, byte for byte; nil if there is none. For text of any length.
+    package init?(untrusted text: String) {
+        guard let known = Self.allCases.first(where: { $0.rawValue.hasBytes(of: text) }) else { return nil }
+        self = known
+    }
+}
+
 extension Collection<UInt8> {
     /// Whether a text begins with U+FEFF, which Windows editors write. Source: RFC 8259, 8.1: it may be ignored.
     package var hasByteOrderMark: Bool { starts(with: [0xef, 0xbb, 0xbf]) }

@@ -164,7 +164,8 @@ private final class OlderRequests: ChannelInboundHandler, RemovableChannelHandle
         let isOld = head.version == .http1_0
         if isOld || !head.isKeepAlive { head.headers.replaceOrAdd(name: "connection", value: "close") }
         context.fireChannelRead(wrapInboundOut(.head(head)))
-        if !isOld, head.headers.first(name: "expect")?.lowercased() == "100-continue" {
+        let expected = head.headers.first(name: "expect") ?? ""
+        if !isOld, expected.utf8.count == 12, expected.lowercased() == "100-continue" {
             let answer = HTTPResponseHead(version: head.version, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(answer)), promise: nil)
         }

@@ -118,7 +118,9 @@ struct HostGate: RouterMiddleware {
 
     func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
         if case .address = place, place.isLocal, let authority = request.head.authority {
-            let host = authority.replacing(/:[0-9]+$/, with: "").filter { $0 != "[" && $0 != "]" }
+            // The longest is `localhost:65535`.
+            let known = authority.utf8.count <= 15 ? authority : ""
+            let host = known.replacing(/:[0-9]+$/, with: "").filter { $0 != "[" && $0 != "]" }
             guard ServerPlace.localHosts.contains(host.lowercased()) else {
                 throw Problem(
                     .misdirectedRequest, "other-host", "the Host header doesn't name this machine",

@@ -172,7 +172,10 @@ extension Request {
     /// The `Idempotency-Key` header, with or without quotation marks; nil if there is none.
     fileprivate func idempotencyKey() throws(Problem) -> IdempotencyKey? {
         guard let name = HTTPField.Name("Idempotency-Key"), var text = headers[name] else { return nil }
-        if text.count > 2, text.hasPrefix("\""), text.hasSuffix("\"") { text = String(text.dropFirst().dropLast()) }
+        let mark = UInt8(ascii: "\"")
+        if text.utf8.count > 2, text.utf8.first == mark, text.utf8.last == mark {
+            text = String(decoding: text.utf8.dropFirst().dropLast(), as: UTF8.self)
+        }
         guard headers[values: name].count == 1, let key = IdempotencyKey(text)
         else { throw .malformed("the Idempotency-Key header is invalid; expected \(IdempotencyKey.rule)") }
         guard mediaType != MessageRoutes.linesType

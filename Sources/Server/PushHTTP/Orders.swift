@@ -1,4 +1,5 @@
 internal import Hummingbird
+internal import PushCore
 internal import PushOutbox
 package import PushSender
 internal import SealedPush
@@ -163,7 +164,7 @@ private struct OrderReader {
 
     mutating func delivery() throws(Problem) -> (PushPriority, Timestamp?) {
         let priority = try optional("priority", "immediate or considerate") { value in
-            PushPriority.allCases.first { "\($0)" == value.string }
+            value.string.flatMap { text in PushPriority.allCases.first { text.hasBytes(of: "\($0)") } }
         }
         let expiration = try optional("expiration", "whole seconds since 1970") {
             $0.integer.flatMap(Timestamp.init(secondsSince1970:))

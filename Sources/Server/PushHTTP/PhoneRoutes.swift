@@ -184,7 +184,7 @@ private struct Registration {
 
     init(_ members: [String: JSONValue]) throws {
         guard let text = members["record"]?.string, let token = members["token"]?.string, members.count == 3,
-            let environment = members["environment"]?.string.flatMap(PushEnvironment.init(rawValue:))
+            let environment = members["environment"]?.string.flatMap(PushEnvironment.init(untrusted:))
         else {
             throw Problem.malformed(
                 "a registration must have three members: `record`, `token`, and `environment` (production or sandbox)")

@@ -102,13 +102,16 @@ extension Request {
     /// Returns the query's parameters. Unknown and repeated ones are refused. A `+` is a space, as in form data.
     func query(_ known: [String]) throws(Problem) -> [String: String] {
         var query: [String: String] = [:]
-        for part in (uri.query ?? "").split(separator: "&") {
+        let text = uri.query ?? ""
+        guard text.utf8.allSatisfy({ $0 < 0x80 })
+        else { throw .malformed("the query is not correctly percent-encoded") }
+        for part in text.split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
                 $0.replacing("+", with: " ").removingPercentEncoding
             }
             guard let name = pair[0], let value = pair.count > 1 ? pair[1] : ""
             else { throw .malformed("the query is not correctly percent-encoded") }
-            guard known.contains(name), query.updateValue(value, forKey: name) == nil else {
+            guard known.contains(where: name.hasBytes), query.updateValue(value, forKey: name) == nil else {
                 throw .malformed(
                     known.isEmpty
                         ? "this path takes no query"
@@ -119,7 +122,8 @@ extension Request {
     }
 
     func wholeBody(upTo limit: Int) async throws -> ByteBuffer {
-        guard headers[.contentEncoding].map({ $0.lowercased() == "identity" }) ?? true else { throw Problem.encoded }
+        guard headers[.contentEncoding].map({ $0.utf8.count == 8 && $0.lowercased() == "identity" }) ?? true
+        else { throw Problem.encoded }
         do { return try await body.collect(upTo: limit) } catch let error as HTTPParserError { throw error } catch {
             throw error is NIOTooManyBytesError ? Problem.tooLarge : .malformed("the request's body was cut off")
         }
@@ -135,8 +139,11 @@ extension Request {
         } catch { throw .malformed("this is not one JSON object: \(isLine ? error.placeInLine : error.description)") }
     }
 
-    /// The media type without its parameters.
-    var mediaType: String? { headers[.contentType].map { value in value.prefix { !"; \t".contains($0) }.lowercased() } }
+    /// The media type without its parameters; nil if there is none, or if the header has more than 256 bytes.
+    var mediaType: String? {
+        guard let value = headers[.contentType], value.utf8.count <= 256 else { return nil }
+        return value.prefix { !"; \t".contains($0) }.lowercased()
+    }
 
     static func wrongType(_ wanted: String) -> Problem {
         Problem(

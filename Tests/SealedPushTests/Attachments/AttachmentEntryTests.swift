@@ -87,6 +87,20 @@ import Testing
         try content.checkForSealing()
     }
 
+    @Test("IDs are compared by their bytes, and so is that of a person's picture") func equivalentIDs() throws {
+        let entries = ["\u{e9}", "e\u{301}"].map {
+            Self.entry.replacingOccurrences(of: #""id":"a""#, with: "\"id\":\"\($0)\"")
+        }
+        let json = Self.json("[\(entries.joined(separator: ","))]")
+        #expect(try Content(opening: json).attachments.count == 2)
+        var content = try Content(parsing: json)
+        try content.checkForSealing()
+        content.person = Content.Person(name: "Nina", id: "u", image: .attachment("e\u{301}"))
+        try content.checkForSealing()
+        content.attachments.removeLast()
+        #expect(throws: ContentError.invalid("person.image")) { try content.checkForSealing() }
+    }
+
     @Test("An entry with a duplicate ID, or after the sixteenth, is dropped") func tooMany() throws {
         let json = Self.json("[\(Self.entry),\(Self.entry)]")
         let twice = try Content(opening: json)

@@ -18,12 +18,45 @@ import Testing
             ("sound", { $0.sound = .named("") }), ("sound", { $0.sound = .critical(name: "", volume: 1) }),
             ("sound", { $0.sound = .critical(name: "a", volume: 1.1) }),
             ("sound", { $0.sound = .critical(name: "a", volume: .nan) }), ("data", { $0.data = .number(.infinity) }),
-            ("data", { $0.data = [["a": .number(.nan)]] }), ("new", { $0.other = ["new": .number(-.infinity)] }),
+            ("data", { $0.data = [["a": .number(.nan)]] }), ("data", { $0.data = [[Self.longName: 1]] }),
+            (Self.longName, { $0.other = [Self.longName: 1] }), ("new", { $0.other = ["new": [Self.longName: 1]] }),
+            ("new", { $0.other = ["new": .number(-.infinity)] }),
         ]
         for (key, change) in changes {
             var content = Content(body: "x")
             change(&content)
             #expect(refusal(content) == .invalid(key), "\(key)")
+        }
+    }
+
+    private static let longName = String(repeating: "é", count: 128) + "n"
+
+    @Test("Content with a name of 256 bytes passes") func longestName() throws {
+        var content = Content(body: "x")
+        let name = String(Self.longName.dropLast())
+        (content.data, content.other) = ([name: 1], [name: 2])
+        #expect(refusal(content) == nil)
+        #expect(try Content(opening: content.json) == content)
+    }
+
+    @Test("A long hostile value in a member with few values is refused at once", .timeLimit(.minutes(1)))
+    func hostileValues() {
+        // Without a check of its length, a comparison sorts the marks, in a second or more.
+        let value = "a" + String(repeating: "\u{301}", count: 16_000) + String(repeating: "\u{316}", count: 16_000)
+        let hash = String(repeating: "A", count: 43)
+        let file = #""url":"https://example.com/f","size":9,"hash":"\#(hash)","plain":true"#
+        for (member, json) in [
+            ("interruption-level", #""interruption-level":"\#(value)""#),
+            ("chart.kind", #""chart":{"kind":"\#(value)","points":[1]}"#),
+            ("chart.color", #""chart":{"kind":"bar","points":[1],"color":"\#(value)"}"#),
+            ("attachments[0].type", #""attachments":[{\#(file),"id":"a","type":"\#(value)"}]"#),
+        ] {
+            let bytes = Array(#"{"alert":{"body":"b"},\#(json)}"#.utf8)
+            for _ in 0..<100 {
+                #expect(throws: ContentError.invalid(member)) {
+                    try Content(parsing: bytes, maximumByteCount: Content.maximumUnsealedByteCount)
+                }
+            }
         }
     }
 

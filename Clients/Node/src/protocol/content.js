@@ -5,6 +5,7 @@ import { byteCount, isSeconds, isTopic, toJSON } from './text.js'
 
 export const PADDINGS = ['buckets', 'full', 'none']
 const DEEPEST = 16
+const LONGEST_NAME = 256
 const WRONG = 'has the wrong type or is out of range'
 const ALERT = 'must be an object with at least one visible text, such as { title: "Nina", body: "Lunch at one?" }'
 const WITHDRAW = 'must name either a "message" or a "thread"'
@@ -88,19 +89,24 @@ export function parse(text) {
   return content
 }
 
-/** Checks the depth and the names of valid JSON, of which JSON.parse keeps the last. */
+/** Checks the depth and the names of valid JSON. Of a repeated name, JSON.parse keeps the last value only. */
 function checkNesting(text) {
   const nested = []
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(?:[ \t\n\r]*:)?|[{}[\]]/g)) {
     if (token === '{' || token === '[') nested.push(new Set())
     else if (token === '}' || token === ']') nested.pop()
     else if (token.endsWith(':')) {
-      const name = JSON.parse(token.slice(0, -1)).normalize('NFC')
+      const name = JSON.parse(token.slice(0, -1))
+      checkName(name)
       check(!nested.at(-1).has(name), 'has the same name twice in one object')
       nested.at(-1).add(name)
     }
     check(nested.length <= DEEPEST, 'is nested more than 16 levels deep')
   }
+}
+
+function checkName(name) {
+  check(byteCount(name) <= LONGEST_NAME, 'has a name of more than 256 bytes')
 }
 
 /** Whether a receiver takes content as a withdrawal (21.1). */
@@ -164,14 +170,12 @@ function copied(value, levels) {
   // Refuse a Date, a Buffer, a Map, and objects of the app's own classes.
   check(prototype === null || Object.getPrototypeOf(prototype) === null, "contains an object that JSON can't represent")
   const made = Object.create(null)
-  const names = new Set()
   for (const [name, each] of Object.entries(value)) {
     if (each === undefined) continue
     check(!LONE_SURROGATE.test(name), 'contains half of a surrogate pair')
-    names.add(name.normalize('NFC'))
+    checkName(name)
     made[name] = copied(each, levels - 1)
   }
-  check(names.size === Object.keys(made).length, 'has the same name twice in one object')
   return made
 }
 

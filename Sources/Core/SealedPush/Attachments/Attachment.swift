@@ -1,3 +1,5 @@
+internal import PushCore
+
 extension Content {
     /// A picture, sound, or movie that belongs to a message and is stored on the web, encrypted or not.
     /// Source: Specification 14.
@@ -30,7 +32,7 @@ extension Content.Attachment {
         var entry = try MemberReader(value, at: path)
         file = try RemoteFile(reading: &entry)
         id = try entry.required("id") { $0.string.flatMap { (1...64).contains($0.utf8.count) ? $0 : nil } }
-        type = try entry.required("type") { $0.string.flatMap(MediaType.init(rawValue:)) }
+        type = try entry.required("type") { $0.string.flatMap(MediaType.init(untrusted:)) }
         thumbnail = try entry.take("thumbnail").map { (value) throws(ContentError) in
             try AttachmentThumbnail(value, at: entry.place(of: "thumbnail"))
         }

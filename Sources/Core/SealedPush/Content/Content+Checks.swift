@@ -1,3 +1,5 @@
+internal import PushCore
+
 extension Content {
     /// Checks that receivers will accept this content, and that JSON can represent it. Source: Specification 4.6.
     package func checkForSealing() throws(ContentError) {
@@ -14,7 +16,10 @@ extension Content {
         case .named?, .critical?, nil: break
         }
         if let data, data == .null || !data.isSealable(depth: 2) { throw .unusable(data, at: "data") }
-        for (name, value) in other where Self.knownKeys.contains(name) || !value.isSealable(depth: 2) {
+        for (name, value) in other
+        where name.utf8.count > JSONReader.maximumNameByteCount || Self.knownKeys.contains(name)
+            || !value.isSealable(depth: 2)
+        {
             throw .invalid(name)
         }
         if !attachments.isEmpty { _ = try Self.attachments(in: .array(attachments.map(\.json))) }
@@ -26,7 +31,7 @@ extension Content {
         if let person {
             let read = try Person(person.json, at: "person", isLenient: false)
             if case .attachment(let id)? = read.image,
-                !attachments.contains(where: { $0.id == id && [.png, .jpeg].contains($0.type) })
+                !attachments.contains(where: { $0.id.hasBytes(of: id) && [.png, .jpeg].contains($0.type) })
             {
                 throw .invalid("person.image")
             }
@@ -46,7 +51,7 @@ extension Content {
 }
 
 extension JSONValue {
-    /// Whether all numbers are finite and the nesting isn't too deep; `depth` is this value's own level.
+    /// Whether all numbers are finite, no name is too long, and the nesting isn't too deep; `depth` is this value's own level.
     fileprivate func isSealable(depth: Int) -> Bool {
         switch self {
         case .null, .bool, .integer, .string: true
@@ -54,7 +59,10 @@ extension JSONValue {
         case .array(let values):
             depth <= JSONReader.maximumDepth && values.allSatisfy { $0.isSealable(depth: depth + 1) }
         case .object(let members):
-            depth <= JSONReader.maximumDepth && members.values.allSatisfy { $0.isSealable(depth: depth + 1) }
+            depth <= JSONReader.maximumDepth
+                && members.allSatisfy {
+                    $0.key.utf8.count <= JSONReader.maximumNameByteCount && $0.value.isSealable(depth: depth + 1)
+                }
         }
     }
 }

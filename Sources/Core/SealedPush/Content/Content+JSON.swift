@@ -1,3 +1,5 @@
+internal import PushCore
+
 extension Content {
     /// Reads content JSON that is to be sealed. `id`, `topic`, and `sent` may be missing; all other members must follow
     /// Specification 4.6 and 14 to 17.
@@ -57,7 +59,7 @@ extension Content {
         threadID = try object.optional("thread-id", \.string)
         category = try object.optional("category", \.string)
         interruptionLevel = try object.optional("interruption-level") { value in
-            value.string.flatMap(InterruptionLevel.init(rawValue:))
+            value.string.flatMap(InterruptionLevel.init(untrusted:))
         }
         relevanceScore = try object.optional("relevance-score") { value in
             value.double.flatMap { (0...1).contains($0) ? $0 : nil }
@@ -105,7 +107,7 @@ extension Content {
         var attachments: [Attachment] = []
         for (index, value) in values.enumerated() {
             let attachment = try Attachment(value, at: "attachments[\(index)]")
-            guard !attachments.contains(where: { $0.id == attachment.id }) else {
+            guard !attachments.contains(where: { $0.id.hasBytes(of: attachment.id) }) else {
                 throw .invalid("attachments[\(index)].id")
             }
             guard attachment.file.isFetchable else { throw .invalid("attachments[\(index)].url") }
@@ -117,9 +119,9 @@ extension Content {
     /// Specification 14.3.
     private static func readableAttachments(in value: JSONValue) -> [Attachment] {
         guard case .array(let values) = value else { return [] }
-        var ids: Set<String> = []
+        var ids: Set<[UInt8]> = []
         return values.prefix(Attachment.maximumCount).compactMap { try? Attachment($0, at: "attachments") }
-            .filter { ids.insert($0.id).inserted }
+            .filter { ids.insert(Array($0.id.utf8)).inserted }
     }
 
     /// Compact JSON, the same for equal content: the known keys in a fixed order, then the others by name.
@@ -175,7 +177,7 @@ extension Content {
 public enum ContentError: Error, Equatable, Sendable {
     /// The content is larger than the limit.
     case tooLong(maximumByteCount: Int)
-    /// Not a single JSON object in UTF-8, has a duplicate name, or is more than 16 levels deep.
+    /// Not a single JSON object in UTF-8, has a duplicate or overlong name, or is more than 16 levels deep.
     case notJSON(JSONFault)
     /// This key is missing. Nested keys are named by path, such as `attachments[0].url`.
     case missing(String)

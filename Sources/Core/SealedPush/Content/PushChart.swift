@@ -85,7 +85,7 @@ extension PushChart {
     package init(_ value: JSONValue, at path: String = "chart") throws(ContentError) {
         var chart = try MemberReader(value, at: path)
         self.init(
-            try chart.required("kind") { $0.string.flatMap(Kind.init(rawValue:)) },
+            try chart.required("kind") { $0.string.flatMap(Kind.init(untrusted:)) },
             points: try chart.required("points", Self.points), labels: try chart.optional("labels", Self.labels) ?? [],
             prefix: try chart.optional("prefix") { Self.text($0, maximumByteCount: Self.maximumAffixByteCount) } ?? "",
             suffix: try chart.optional("suffix") { Self.text($0, maximumByteCount: Self.maximumAffixByteCount) } ?? "",
@@ -139,8 +139,8 @@ extension PushChart {
     }
 
     private static func color(_ text: String) -> Color? {
-        if text == "accent" { return .accent }
-        if text == "trend" { return .trend }
+        if text.hasBytes(of: "accent") { return .accent }
+        if text.hasBytes(of: "trend") { return .trend }
         guard text.utf8.count == 7, text.utf8.first == UInt8(ascii: "#"),
             let bytes = Hex.decode(text.dropFirst()), bytes.count == 3
         else { return nil }

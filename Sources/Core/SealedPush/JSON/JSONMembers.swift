@@ -1,5 +1,7 @@
+internal import PushCore
+
 /// An object's members in their original order, to be taken one by one so that only unknown members remain. A list, since
-/// messages and orders have few members: searching their names takes less time than hashing one.
+/// messages and orders have few members: searching their names takes less time than hashing one. Compares names by bytes.
 package struct JSONMembers: Sendable {
     private var members: [(name: String, value: Value)] = []
 
@@ -33,25 +35,23 @@ package struct JSONMembers: Sendable {
 
     package var names: [String] { members.map(\.name) }
 
-    package func value(of name: String) -> Value? { members.first { $0.name == name }?.value }
+    package func value(of name: String) -> Value? { members.first { $0.name.hasBytes(of: name) }?.value }
 
+    /// The members by name. Of canonically equivalent names, which are equal in a dictionary, only the first is kept.
     package var dictionary: [String: JSONValue] {
-        var dictionary: [String: JSONValue] = [:]
-        for member in members { dictionary[member.name] = member.value.json }
-        return dictionary
+        Dictionary(members.lazy.map { ($0.name, $0.value.json) }) { first, _ in first }
     }
 
     package mutating func take(_ name: String) -> Value? {
-        for index in members.indices where members[index].name == name { return members.remove(at: index).value }
-        return nil
+        members.firstIndex { $0.name.hasBytes(of: name) }.map { members.remove(at: $0).value }
     }
 
-    /// Whether no member has this name or a canonically equivalent one. `names` is empty at first. The names are added
-    /// once hashing is faster than searching.
-    func isNew(_ name: String, _ names: inout Set<String>) -> Bool {
-        if members.count < Self.listedNameCount { return members.allSatisfy { $0.name != name } }
-        if members.count == Self.listedNameCount { names = Set(members.map(\.name)) }
-        return names.insert(name).inserted
+    /// Whether no member has this name. `names` is empty at first. The names' bytes are added once
+    /// hashing is faster than searching.
+    func isNew(_ name: String, _ names: inout Set<[UInt8]>) -> Bool {
+        if members.count < Self.listedNameCount { return !members.contains { $0.name.hasBytes(of: name) } }
+        if members.count == Self.listedNameCount { names = Set(members.map { Array($0.name.utf8) }) }
+        return names.insert(Array(name.utf8)).inserted
     }
 
     private static let listedNameCount = 16

@@ -1,14 +1,16 @@
 internal import PushCore
 
 /// Parses untrusted text as strict JSON (RFC 8259) in one pass, with stack and memory bounded by its length. The rules
-/// apply to content, payloads, push files, and all our own files. Nesting is limited. A name may appear only once in an
-/// object, even in canonically equivalent forms. Text must be UTF-8 without lone surrogates. A number is an Int64 or else a
-/// finite Double. Source: Specification 4.4, 4.5.
+/// apply to content, payloads, push files, and all our own files. Nesting and the length of names are limited. A name may
+/// appear only once in an object, compared by bytes. Text must be UTF-8 without lone surrogates. A number is an Int64 or else
+/// a finite Double. Source: Specification 4.4, 4.5.
 package struct JSONReader {
     /// The maximum nesting depth of arrays and objects in content; the outermost level is 1.
     package static let maximumDepth = 16
     /// The same limit for a payload, which is in Apple's format and only carries content.
     package static let maximumPayloadDepth = 64
+    /// The length of the longest name, in bytes. Dictionaries hash names, in time that grows with the square of the length.
+    static let maximumNameByteCount = 256
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
@@ -105,10 +107,11 @@ package struct JSONReader {
 
     private mutating func members() -> JSONMembers? {
         var members = JSONMembers()
-        var names: Set<String> = []
+        var names: Set<[UInt8]> = []
         let isRead = object { reader, name in
             let place = name.range.lowerBound - 1
             guard let name = reader.text(name) else { return false }
+            guard name.utf8.count <= Self.maximumNameByteCount else { return reader.fail(.longName, at: place) }
             guard members.isNew(name, &names) else { return reader.fail(.nameTwice, at: place) }
             guard let value = reader.member() else { return false }
             members.append(name, value)
@@ -319,6 +322,7 @@ public struct JSONFault: Error, Hashable, Sendable {
         case noName = "expected a name in double quotes"
         case commaTooMany = "there is an extra comma"
         case nameTwice = "this name is already in the object"
+        case longName = "a name has at most 256 bytes"
         case tooDeep = "objects and arrays are nested too deep"
         case controlCharacter = "a line end or control character in a string must be escaped, such as \\n"
         case escape = "this is not a valid JSON escape"

@@ -128,7 +128,8 @@ struct FileDownload: Sendable {
     /// Throws if an answer can't contain the file.
     static func check(_ answer: FetchAnswer, of file: RemoteFile) throws(MediaError) {
         guard answer.status == 200 else { throw .status(answer.status) }
-        guard (answer.contentEncoding?.lowercased() ?? "identity") == "identity" else { throw .file(.altered) }
+        let encoding = answer.contentEncoding ?? "identity"
+        guard encoding.utf8.count <= 8, encoding.lowercased() == "identity" else { throw .file(.altered) }
         guard let length = answer.contentLength, length != Int64(file.byteCount) else { return }
         throw .file(length > Int64(file.byteCount) ? .tooLarge : .cut)
     }

@@ -1,4 +1,5 @@
 import Foundation
+internal import PushCore
 import SealedPush
 internal import UserNotifications
 
@@ -116,9 +117,10 @@ extension Content.InterruptionLevel {
 extension Content.Sound {
     fileprivate var system: UNNotificationSound {
         switch self {
-        case .named("default"): .default
+        case .named(let name) where name.hasBytes(of: "default"): .default
         case .named(let name): UNNotificationSound(named: UNNotificationSoundName(name))
-        case .critical("default", let volume): .defaultCriticalSound(withAudioVolume: Float(volume))
+        case .critical(let name, let volume) where name.hasBytes(of: "default"):
+            .defaultCriticalSound(withAudioVolume: Float(volume))
         case .critical(let name, let volume):
             .criticalSoundNamed(UNNotificationSoundName(name), withAudioVolume: Float(volume))
         }

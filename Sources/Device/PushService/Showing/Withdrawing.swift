@@ -1,4 +1,5 @@
 import Foundation
+internal import PushCore
 public import SealedPush
 internal import UserNotifications
 
@@ -36,7 +37,7 @@ extension OpenedContent {
             return switch withdrawal.target {
             case .message(let id): shown.id == id
             // Times are whole seconds, so a notification from the same second may be newer.
-            case .thread(let thread): content.threadIdentifier == thread && sent < self.sent
+            case .thread(let thread): content.threadIdentifier.hasBytes(of: thread) && sent < self.sent
             }
         }
         if !withdrawn.isEmpty {

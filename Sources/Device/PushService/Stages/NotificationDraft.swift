@@ -67,9 +67,9 @@ public struct NotificationDraft: Sendable {
         guard case .attachment(let id)? = person?.image else { return self }
         var draft = self
         let types = [MediaType.png, .jpeg].map(\.typeIdentifier)
-        let picture = attachments.first { $0.identifier == id && types.contains($0.type ?? "") }
+        let picture = attachments.first { $0.identifier.hasBytes(of: id) && types.contains($0.type ?? "") }
         draft.person?.image = picture.flatMap(read).map { .bytes($0) }
-        draft.attachments.removeAll { $0.identifier == id }
+        draft.attachments.removeAll { $0.identifier.hasBytes(of: id) }
         return draft
     }
 
@@ -140,7 +140,18 @@ extension NotificationDraft {
         mergeAttachments(returned, givenTo: given)
     }
 
-    private func replacesContent(of given: NotificationDraft) -> Bool { opened.content != given.opened.content }
+    /// Only ``OverflowStage`` replaces a message's content.
+    private func replacesContent(of given: NotificationDraft) -> Bool {
+        opened.content.overflow != given.opened.content.overflow
+    }
+
+    private mutating func take(
+        _ field: WritableKeyPath<NotificationDraft, String>, from returned: NotificationDraft,
+        unlessAs given: NotificationDraft
+    ) {
+        let value = returned[keyPath: field]
+        if !value.hasBytes(of: given[keyPath: field]) { self[keyPath: field] = value }
+    }
 
     private mutating func take<Value: Equatable>(
         _ field: WritableKeyPath<NotificationDraft, Value>, from returned: NotificationDraft,
@@ -151,10 +162,11 @@ extension NotificationDraft {
 
     /// Identifiers are unique, so if two attachments have the same one, the later wins.
     private mutating func mergeAttachments(_ returned: NotificationDraft, givenTo given: NotificationDraft) {
-        let gone = Set(given.attachments.map(\.identifier)).subtracting(returned.attachments.map(\.identifier))
+        func name(_ attachment: DraftAttachment) -> [UInt8] { Array(attachment.identifier.utf8) }
+        let gone = Set(given.attachments.map(name)).subtracting(returned.attachments.map(name))
         let new = returned.attachments.filter { !given.attachments.contains($0) }
-        let replaced = gone.union(new.map(\.identifier))
-        let merged = attachments.filter { !replaced.contains($0.identifier) } + new
+        let replaced = gone.union(new.map(name))
+        let merged = attachments.filter { !replaced.contains(name($0)) } + new
         // The sort is stable: attachments with equal positions keep their order.
         attachments = merged.enumerated().sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
             .map(\.element)

@@ -18,6 +18,7 @@ HYBRID_BUCKETS = (256, 512, 1024, 1792)
 PADDINGS = ("buckets", "full", "none")
 DEEPEST = 16
 MOST_BYTES = 4096
+LONGEST_NAME = 256
 LAST_SECOND = 253402300799
 LEVELS = ("passive", "active", "time-sensitive", "critical")
 REQUIRED = ("id", "topic", "sent")
@@ -209,9 +210,10 @@ def _parse_json(data: bytes) -> dict[str, Any]:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = {name if name.isascii() else unicodedata.normalize("NFC", name) for name, _ in pairs}
-    _check(len(names) == len(pairs), "has the same name twice in one object")
-    return dict(pairs)
+    made = dict(pairs)
+    _check(len(made) == len(pairs), "has the same name twice in one object")
+    _check(all(_bytes(name) <= LONGEST_NAME for name in made), "has a name of more than 256 bytes")
+    return made
 
 
 def _integer(text: str) -> int:
