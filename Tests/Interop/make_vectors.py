@@ -497,6 +497,15 @@ def make_good_contents():
         with_content(**{"caf\u00e9": 1, "cafe\u0301": 2}),
     )
     good(
+        "numbers-rounded",
+        "Numbers that are in range and whole only once they are rounded to a Double.",
+        raw(
+            '"sent"',
+            '"badge":3.00000000000000000000001,"relevance-score":1.0000000000000000001,'
+            '"expires":253402300799.000001,"sent"',
+        ),
+    )
+    good(
         "numbers",
         "Numbers at the ends of Int64 and of Double.",
         raw('"sent"', '"data":[9223372036854775807,-9223372036854775808,1.7976931348623157e308,5e-324,-0.5],"sent"'),
@@ -518,6 +527,11 @@ def make_good_extras():
         "withdraw-filtered",
         "In an ordinary push; a receiver ignores the alert.",
         with_content(withdraw={"thread": "nina", "filtered": True}, alert=1),
+    )
+    good(
+        "withdraw-alert-null",
+        "A receiver ignores the alert, even if it is null.",
+        with_content(withdraw={"message": MESSAGE_ID}, alert=None),
     )
     good("withdraw-wrong-beside-alert", "Not readable, beside an alert, which counts.", with_content(withdraw={}))
 
@@ -1171,6 +1185,16 @@ def make_refused_withdrawals():
         sealed_bad(f"malformed-content-withdraw-{name}", sentence + " So the alert is missing.", plaintext)
     plaintext = without_padding(withdrawing({"message": MESSAGE_ID}) | {"alert": {"body": "Lunch at one?"}})
     sealed_bad("malformed-content-withdraw-anonymous", "Only a known sender withdraws.", plaintext, anonymous=True)
+    other = without_padding(withdrawing({"message": MESSAGE_ID}, topic="com.example.other"))
+    sealed_bad(
+        "malformed-content-withdraw-anonymous-before-topic",
+        "Anonymous, with another topic, and ahead: the first in the order of 6.4 counts.",
+        other,
+        anonymous=True,
+        now=SENT - 601,
+    )
+    plaintext = without_padding(withdrawing({"message": MESSAGE_ID}, sound=5))
+    sealed_bad("malformed-content-withdraw-sound", "A wrong type beside a withdrawal: sound is 5.", plaintext)
 
 
 def make_refused_later():

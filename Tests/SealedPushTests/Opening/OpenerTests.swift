@@ -207,6 +207,11 @@ import Testing
         #expect(opened.completed(by: whole(of: opened) { $0.topic = "com.example.other" }) == nil)
         #expect(opened.completed(by: whole(of: opened) { $0.sent = exchange.now.advanced(bySeconds: 1) }) == nil)
         #expect(opened.completed(by: []) == nil)
+        let withdrawing = whole(of: opened) { $0.withdrawal = Content.Withdrawal(.thread("nina")) }
+        #expect(opened.completed(by: withdrawing) == nil)
+        // It has opened with the first part, so an end of its own changes nothing.
+        let ended = whole(of: opened) { $0.expires = exchange.now.advanced(bySeconds: -86_400) }
+        #expect(opened.completed(by: ended) != nil)
     }
 
     @Test("The whole content names no further file, and has no receipt of its own") func nested() throws {

@@ -119,5 +119,5 @@ import Testing
         }
     }
 
-    private static let caseCount = 395
+    private static let caseCount = 399
 }
