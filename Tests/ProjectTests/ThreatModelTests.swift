@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         let page = try Checkout.text(Checkout.folder.appending(path: "Docs/ThreatModel.md"))
-        attacks = Self.rows(below: "| attacker | holds | can do | what answers it | tests |", of: page)
+        attacks = Self.rows(below: "| attacker | has | can | defense | tests |", of: page)
         tests = Self.rows(below: "|number|tests|suites|", of: page)
         isFirst = page.split(separator: "\n").first { $0.hasPrefix("|") }?.hasPrefix("| attacker |") == true
     }
