@@ -306,7 +306,7 @@ import Testing
         expect(try open("{\"custom-encrypted-message\":\"AQ\", \"x\":\"\0\"}"), 65, "malformed")
         expect(try run("inspect", "/no/such/file"), 74, "No such file")
         expect(try run("inspect", folder.path), 74, "directory")
-        expect(try run("inspect", "/dev/zero"), 65, "more than")
+        expect(try run("inspect", "/dev/zero"), 65, "larger than")
         expect(try run("keys", "generate", "sender", "x", "--keyring", ""), 64, "empty")
         expect(try run("inspect", "-", input: "{}"), 65, "malformed")
     }

@@ -136,7 +136,7 @@ import Testing
             let server = Program("server-example").executable.path
             let result = try Program(at: "/usr/bin/env").run(["-i"] + variables + [server])
             #expect(result.status == 64)
-            #expect(result.errors.hasPrefix("\(name) is missing: "), "\(result.errors)")
+            #expect(result.errors.hasPrefix("\(name) is missing; "), "\(result.errors)")
         }
     }
 

@@ -129,6 +129,8 @@ import UserNotifications
     func refused(status: Int) async throws {
         server.behave(.answers(status))
         await show(try field())
+        // On a busy machine, a post can time out, which keeps the receipt for the next message.
+        for _ in 0..<5 where !queue.waiting().isEmpty { await show(try field()) }
         #expect(queue.waiting().isEmpty)
     }
 
