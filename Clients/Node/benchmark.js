@@ -1,4 +1,4 @@
-// Measures the processor time to seal a message: `node benchmark.js [COUNT]`.
+// Measures the CPU time to seal a message: `node benchmark.js [COUNT]`.
 
 import { Device, generateSenderSecret, Sender } from 'sealed-push'
 import { Phone } from 'sealed-push/testing'

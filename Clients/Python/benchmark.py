@@ -1,4 +1,4 @@
-"""Measures the processor time to seal a message: `python3 benchmark.py [COUNT]`."""
+"""Measures the CPU time to seal a message: `python3 benchmark.py [COUNT]`."""
 
 import json
 import pathlib
@@ -29,7 +29,7 @@ def main(count=5_000):
     _, device = enrolled(sender)
     state = json.dumps(device.to_dict())
     measure("seal", count, lambda: sender.seal(NINA, device))
-    measure("seal, in a context of its own", count, lambda: (fresh.forget(device.recipient()), fresh.seal(NINA, device)))
+    measure("seal, in a separate context", count, lambda: (fresh.forget(device.recipient()), fresh.seal(NINA, device)))
     measure(
         "load the device and seal", count, lambda: sender.seal(NINA, sealed_push.Device.from_dict(json.loads(state)))
     )

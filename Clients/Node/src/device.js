@@ -151,7 +151,7 @@ export class Device {
   }
 }
 
-/** Reads an open challenge. It holds only the hash of the answer, so it can't be used to answer (11.5.7). */
+/** Reads an open challenge. It contains only the answer's hash, so it can't be used to answer (11.5.7). */
 function readChallenge(value) {
   if (typeof value !== 'object' || value === null) throw new RecordError('malformed-state')
   const { recipient, expires, hash } = value

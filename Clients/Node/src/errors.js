@@ -1,60 +1,60 @@
-// The package's errors. Each has a stable code and says what to do. None contains a secret or any of the input.
+// The package's errors. Each has a stable code and suggests a fix. None contains a secret or any of the input.
 
-const NEWEST = 'send the device the newest record, so that it signs one with a higher counter'
+const NEWEST = 'send the device the stored record, so that it signs one with a higher counter'
 const MLKEM = 'run Node 24.7 or later, with OpenSSL 3.5 or later'
 const words = {
   KeyTextError: {
     'not-given': ['no key was given', 'check that the variable is set'],
-    'white-space': ["the key's text has white space around it", 'copy only the text, without line breaks'],
-    'not-a-key': ['not the text of a Sealed Push key', 'copy the whole text again, without spaces'],
+    'white-space': ['there is white space around the key', 'remove it, including line breaks'],
+    'not-a-key': ['this is not a Sealed Push key', 'copy the whole text again, without spaces'],
     'wrong-kind': [
-      'not the type of key expected here',
-      "a recipient begins with push1 or pushpq1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, and an enrollment with pushenrollment1",
+      'this is not the type of key expected here',
+      'use push1 or pushpq1 for a recipient, PUSH-SENDER-SECRET-KEY-1 for a sender, or pushenrollment1 for an enrollment',
     ],
     'wrong-case': [
-      "the key's text has the wrong case, or mixes upper and lower case",
-      'write a secret in capitals; write any other key in lowercase or in capitals throughout',
+      'the key is in the wrong case, or mixes uppercase and lowercase',
+      'a secret key must be uppercase; any other key must be all lowercase or all uppercase',
     ],
-    'wrong-checksum': ["a character of the key's text is wrong or missing", 'copy the whole text again'],
+    'wrong-checksum': ["the key's checksum is wrong", 'copy the whole text again'],
     unsupported: ['this is a hybrid key, which needs ML-KEM', MLKEM],
-    'refused-key': ['not a safe public key', 'it was altered or made up; ask its owner for the right one'],
+    'refused-key': ['the key is not safe to use', 'it was altered or made up; ask its owner for the right one'],
   },
   ContentError: {
     'malformed-content': ["the content can't be sealed", 'see Specification 4.6 for the members and their values'],
   },
   TooLargeError: {
-    'too-large': ["the content doesn't fit into one push", 'shorten it, or let the app fetch large parts'],
+    'too-large': ["the content doesn't fit into one push", 'shorten it, or have the app fetch large parts'],
   },
   SettingError: {
     topic: ['not a bundle ID', 'use 1 to 155 of the characters A-Z a-z 0-9 . -, such as com.example.app'],
     'other-topic': ["the topic differs from the sender's", 'use one Sender for each app'],
     'safe-default': [
       'not a valid safe default',
-      "give visible text, or an object of Apple's texts and loc-keys, of at most 1,024 bytes of JSON",
+      "use visible text, or an object of Apple's texts and loc-keys, with at most 1,024 bytes of JSON",
     ],
     padding: ['not a padding policy', 'choose buckets, full, or none'],
-    'require-hybrid': ["requireHybrid isn't a Boolean", 'give true or false'],
-    priority: ['not a valid priority', 'give 10 or 5'],
+    'require-hybrid': ["requireHybrid isn't a Boolean", 'use true or false'],
+    priority: ['not a valid priority', 'use 10 or 5'],
     expiration: [
       'not a time, or a time in the past',
-      'give whole seconds since 1970, neither milliseconds nor a lifetime, or 0 for a single attempt',
+      'use whole seconds since 1970, not milliseconds or a lifetime, or 0 for a single attempt',
     ],
-    now: ['not a time', 'give whole Unix seconds, not milliseconds, or undefined for the current time'],
-    options: ['not an object of options, or one of them is unknown', 'index.d.ts has their names'],
-    keeps: ['not a number of days for which a key can be kept', 'give a whole number from 1 to 31'],
-    sender: ['not a sender', 'give a Sender of this package'],
-    device: ['not a device', 'give a Device of this package, or call sealUnverified with a key, push1... or pushpq1...'],
+    now: ['not a time', 'use whole Unix seconds, not milliseconds, or undefined for the current time'],
+    options: ['not an options object, or an option is unknown', 'index.d.ts lists the options'],
+    keeps: ['not a number of days for which a key can be kept', 'use a whole number from 1 to 31'],
+    sender: ['not a sender', 'pass a Sender from this package'],
+    device: ['not a device', 'pass a Device from this package, or call sealUnverified with a key, push1... or pushpq1...'],
   },
   RecordError: {
-    malformed: ['not a well-formed record', 'its text begins with pushrecord. and has no spaces'],
-    'wrong-checksum': ['the record was altered or cut off in transit', 'copy the whole text again'],
-    'wrong-type': ['not the type of record expected here', "a device record and a sender set can't replace each other"],
-    'bad-signature': ["the record isn't signed by the key that it names", "it was altered or forged; don't use it"],
-    'foreign-signer': ["the record isn't signed by the pinned key", "enroll the device again, but only within its account's login"],
+    malformed: ['the record is malformed', 'its text must begin with pushrecord. and contain no spaces'],
+    'wrong-checksum': ['the record was altered or truncated in transit', 'copy the whole text again'],
+    'wrong-type': ['this is the wrong type of record', "a device record and a sender set can't replace each other"],
+    'bad-signature': ['the record is not signed by the key it names', "it was altered or forged; don't use it"],
+    'foreign-signer': ['the record is not signed by the pinned key', "enroll the device again, but only within its account's login"],
     'other-topic': ['the record is for another app', 'compare the bundle IDs of the app and the server'],
     expired: ['the record has expired', 'ask the device for a new one'],
-    'not-yet-valid': ['the record is dated more than 26 hours ahead of this clock', 'compare the two clocks'],
-    'rolled-back': ['the record is older than the newest one', NEWEST],
+    'not-yet-valid': ['the record was created more than 26 hours ahead of this clock', 'compare the two clocks'],
+    'rolled-back': ['the record is older than the known one', NEWEST],
     conflicting: ['two different records have this counter', NEWEST],
     unsupported: ['the record names a hybrid key, which needs ML-KEM', MLKEM],
     'not-hybrid': [
@@ -63,24 +63,24 @@ const words = {
     ],
     'expires-too-late': [
       'the push expires after the device may have erased its key',
-      'let it expire within Device.keeps days, or leave out expires and expiration; sent must not be older than that',
+      'make it expire within Device.keeps days, or omit expires and expiration; sent must not be older than that',
     ],
-    unproven: ['no key of this device has answered a challenge yet', 'send the device what Device.challenge returns'],
+    unproven: ["none of this device's keys has answered a challenge yet", 'send one from Device.challenge'],
     'malformed-state': ['not a state that Device.toJSON returned', 'store the state unchanged: enrollment, record, proven, challenges'],
   },
   ChallengeError: {
-    malformed: ['not a well-formed challenge or answer', 'a challenge begins with pushchallenge. and an answer with pushanswer.'],
-    'unknown-recipient': ["the challenge is for a key that this device doesn't have", 'make a new challenge'],
-    'unknown-sender': ["the challenge is from a sender that this device doesn't trust", 'make it with a trusted sender'],
-    rejected: ["the challenge doesn't open", 'it was altered, or is for another key or app'],
+    malformed: ['this is not well-formed', 'a challenge begins with pushchallenge. and an answer with pushanswer.'],
+    'unknown-recipient': ['the challenge is for a key that this device does not have, or no longer uses', 'create a new challenge'],
+    'unknown-sender': ['the challenge comes from a sender that is not trusted here', 'create it with a trusted sender'],
+    rejected: ["the challenge doesn't open", "it was altered, is for another key or app, or isn't from the sender it names"],
     'foreign-enrollment': [
-      "the challenge names another device's enrollment",
-      "don't answer: someone may be trying to enroll this device's key as their own",
+      "the challenge is about another device's enrollment",
+      "don't answer; someone may be trying to enroll this device's key as theirs",
     ],
-    'not-in-record': ["the challenged key isn't in the newest record", 'make a new challenge'],
-    'nothing-to-ask': ['all keys of the newest record are proven', 'no challenge is needed'],
-    late: ['the answer came more than ten minutes after the challenge', 'make a new challenge'],
-    'wrong-answer': ["the answer doesn't match any open challenge", 'make a new challenge'],
+    'not-in-record': ["the challenge's recipient isn't in the device's newest record", 'create a new challenge'],
+    'nothing-to-ask': ['all keys in the newest record are proven', 'no challenge is needed'],
+    late: ['the answer came more than ten minutes after the challenge', 'create a new challenge'],
+    'wrong-answer': ['this is not the answer to any open challenge', 'create a new challenge'],
   },
   OpenError: Object.fromEntries(
     [
@@ -103,7 +103,7 @@ export class SealedPushError extends Error {
     return this.constructor.name
   }
 
-  /** Sets the message, and makes the stack's first line from it. */
+  /** Sets the message, which becomes the stack's first line. */
   say(what) {
     Object.defineProperty(this, 'message', { value: `${what}: ${this.hint}`, writable: true, configurable: true })
     Error.captureStackTrace(this, this.constructor)

@@ -6,7 +6,7 @@ export interface Push {
   readonly headers: Readonly<Record<string, string>>
   /** The ID of the sealed message. */
   readonly messageID: string
-  /** The key that it is sealed to, push1... or pushpq1.... */
+  /** The key that the push is sealed to, push1... or pushpq1.... */
   readonly recipient: string
   /** The payload as an object, for HTTP clients that write the JSON themselves. */
   readonly message: Record<string, unknown>
@@ -92,7 +92,7 @@ export interface SealOptions {
 export class Sender {
   /**
    * @param secret PUSH-SENDER-SECRET-KEY-1.... The app trusts its public key.
-   * @param settings `topic`: the app's bundle ID. `safeDefault`: what is sent in the clear, and shown if the app's extension can't
+   * @param settings `topic`: the app's bundle ID. `safeDefault`: the text sent in the clear, and shown if the app's extension can't
    *   run. `padding`: how much an observer learns about the length of the content: "buckets" (256, 512, 1,024, 2,048, or all that
    *   fits), "full" (nothing), or "none" (the length). `requireHybrid`: seal to hybrid keys only, pushpq1...; off by default. Other
    *   settings are refused.
@@ -103,7 +103,7 @@ export class Sender {
     settings: { topic: string; safeDefault?: SafeDefault; padding?: 'buckets' | 'full' | 'none'; requireHybrid?: boolean },
   )
 
-  /** The bundle ID of the app that it seals for. */
+  /** The bundle ID of the app that this sender seals for. */
   readonly topic: string
   /** The public key that the app trusts, pushsender1.... */
   readonly publicKey: string
@@ -121,8 +121,8 @@ export class Sender {
 
   /**
    * Seals content to a key, push1... or pushpq1..., that no record vouches for. The person who gave you the key reads the message.
-   * It is unknown how long the device keeps the key, so `expires` is neither filled in nor checked against that.
-   * @throws KeyTextError (`unsupported`: a hybrid key, on a Node without ML-KEM), RecordError (`not-hybrid`), ContentError,
+   * It is unknown how long the device keeps the key, so `expires` is not filled in, or checked against that time.
+   * @throws KeyTextError (`unsupported`: a hybrid key, but Node lacks ML-KEM), RecordError (`not-hybrid`), ContentError,
    *   TooLargeError, SettingError
    */
   sealUnverified(content: Content | Withdrawal, recipient: string, options?: SealOptions): Push
@@ -137,8 +137,8 @@ export interface DeviceState {
 }
 
 /**
- * A server's state for one device of one account: the pinned enrollment key, the newest record, and which of its keys are proven.
- * Store `toJSON()` with the account; read, change, and store it in one transaction. A call that throws changes nothing.
+ * A server's state for one device of one account: the pinned enrollment key, the newest record, and the record's proven keys.
+ * Store `toJSON()` with the account; read, change, and store it in one transaction. A call that throws changes no state.
  */
 export class Device {
   /** Loads a stored device, even if its record has expired. @throws KeyTextError, RecordError */
@@ -154,7 +154,7 @@ export class Device {
   private constructor()
 
   /**
-   * Accepts a newer record, or the same one again. Returns the keys that are no longer in it.
+   * Accepts a newer record, or the same one again. Returns the keys no longer in it.
    * @throws RecordError. After `rolled-back` or `conflicting`, send the device the newest record (Specification 11.4.5).
    */
   update(record: string, options?: { now?: number }): string[]
@@ -174,7 +174,7 @@ export class Device {
   answer(answer: string, options?: { now?: number }): string
 
   /**
-   * Returns the newest key that is proven, push1... or pushpq1...: the one that messages are sealed to now.
+   * Returns the newest key that is proven, push1... or pushpq1...: the key that messages are now sealed to.
    * @throws RecordError (`unproven`, `expired`, `not-yet-valid`)
    */
   recipient(options?: { now?: number }): string
@@ -189,7 +189,7 @@ export class Device {
   readonly expires: number
   /** The number of days for which the device keeps a retired key. Messages must not expire later (Specification 11.4.6). */
   readonly keeps: number
-  /** The record's keys, newest first; those that have answered a challenge; and those that haven't. */
+  /** The record's keys, newest first: all, those that have answered a challenge, and those that haven't. */
   readonly recipients: string[]
   readonly proven: string[]
   readonly unproven: string[]

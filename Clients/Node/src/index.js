@@ -3,8 +3,8 @@
 //   const sender = new Sender(secret, { topic: 'com.example.app' })
 //   const push = sender.seal({ alert: { title: 'Nina', body: 'Lunch at one?' } }, device)
 //
-// `push.payload` is the body of a request to Apple, and `push.headers` are its headers. `Device` is what a server stores for a phone.
-// `sealed-push/testing` has a phone for tests.
+// `push.payload` is the body of a request to Apple, and `push.headers` are its headers. `Device` is the state that a server stores
+// for a phone. `sealed-push/testing` has a phone for tests.
 
 export { Device } from './device.js'
 export { ChallengeError, ContentError, KeyTextError, RecordError, SealedPushError, SettingError, TooLargeError } from './errors.js'

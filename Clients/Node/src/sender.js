@@ -108,7 +108,7 @@ export class Sender {
     const data = forSealing(made, this.#topic, now)
     suspects(made).forEach(warn)
     if (keeps !== undefined) {
-      // Content without an end opens for 30 days (6.4).
+      // Content without `expires` opens for 30 days (6.4).
       checkKept(keeps, made.sent, made.expires ?? made.sent + 30 * DAY)
       checkKept(keeps, now, expiration ?? 0)
     }
@@ -156,18 +156,18 @@ export class Sender {
   }
 }
 
-/** Throws if the device may have erased its key before the end (11.4.6). The hour allows for different clocks. */
+/** Throws if the device may have erased its key before `end` (11.4.6). The hour allows for clock differences. */
 function checkKept(keeps, start, end) {
   if (end - start > keeps * DAY + 3600) throw new RecordError('expires-too-late')
 }
 
 const warned = new Set()
 
-/** Warns of each member once. */
+/** Warns once about each member. */
 function warn(member) {
   if (warned.has(member) || warned.size === 100) return
   warned.add(member)
-  process.emitWarning(`"${member}" is not a member that devices know; it looks misspelled`, 'SealedPushWarning')
+  process.emitWarning(`"${member}" is not a known member and looks misspelled`, 'SealedPushWarning')
 }
 
 /** A finished push. Send the same payload and headers in each retry. */
@@ -186,7 +186,7 @@ class Push {
   }
 }
 
-/** Checks the alert in the clear: it is visible, and takes at most a quarter of the payload (2.2). */
+/** Returns the alert in the clear, which must be visible and at most a quarter of the payload (2.2). */
 function checkedAlert(given) {
   let alert
   try {

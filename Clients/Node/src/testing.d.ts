@@ -2,14 +2,14 @@ import { SealedPushError } from './index.js'
 
 /**
  * A phone for trials and for a back end's own tests: one app on one device, as Specification 6, 7.2, 11, and 13.3 describe it. Never
- * use it in an app that ships: its keys and its ledger exist only in memory, nothing protects them, and it shows no notifications.
+ * ship it in an app: its keys and ledger exist only in memory, unprotected, and it doesn't show notifications.
  */
 export class Phone {
   /**
-   * @param settings `topic`: the app's bundle ID. `trusting`: the senders' public keys, pushsender1.... `hybrid`: whether the keys that
-   *   it makes are hybrid, which needs ML-KEM; off by default. `keeps`: the number of days for which its record says that it keeps a
-   *   retired key, from 1 to 31; 30 by default. `allowAnonymous`: whether anonymous messages open. `identities`, newest first, and `enrollmentSecret`:
-   *   its keys' secrets, for a test that needs the same keys in each run; without them, it makes keys.
+   * @param settings `topic`: the app's bundle ID. `trusting`: the senders' public keys, pushsender1.... `hybrid`: whether new
+   *   keys are hybrid, which needs ML-KEM; off by default. `keeps`: the number of days, from 1 to 31, for which the record promises to
+   *   keep a retired key; 30 by default. `allowAnonymous`: whether anonymous messages open. `identities`, newest first, and
+   *   `enrollmentSecret`: the keys' secrets, for a test that needs the same keys in each run; by default, the phone creates keys.
    * @throws KeyTextError (`unsupported`: a hybrid key without ML-KEM), SettingError
    */
   constructor(settings: {
@@ -22,24 +22,24 @@ export class Phone {
     enrollmentSecret?: string
   })
 
-  /** The senders' public keys that it trusts, pushsender1.... A test may change the list. */
+  /** The senders' public keys that the phone trusts, pushsender1.... A test may change the list. */
   trusting: string[]
   /** The app's bundle ID. */
   readonly topic: string
-  /** The record that was signed last, pushrecord....: pass it to `Device.enroll` and `Device.update`. */
+  /** The most recently signed record, pushrecord....: pass it to `Device.enroll` and `Device.update`. */
   readonly record: string
-  /** The public key that its records are signed with, pushenrollment1.... */
+  /** The public key that verifies the phone's records, pushenrollment1.... */
   readonly enrollment: string
   /** The public keys in use, push1... or pushpq1..., newest first. */
   readonly recipients: string[]
 
   /**
-   * Makes a new key beside the others, signs a record, and returns the public key. `hybrid` overrides the phone's setting.
+   * Adds a new key, signs a record, and returns the public key. `hybrid` overrides the phone's setting.
    * @throws KeyTextError (`unsupported`)
    */
   rotate(options?: { hybrid?: boolean }): string
 
-  /** Retires all keys but the newest, as a device does once a message has opened under that one, and signs a record. */
+  /** Retires all keys but the newest, as a device does once a message has opened under the newest, and signs a record. */
   retire(options?: { now?: number }): void
 
   /**
@@ -55,7 +55,7 @@ export class Phone {
   answer(challenge: string): string
 
   /**
-   * Opens a push and returns its content. Each call counts as a delivery of its own: the same push again is `replayed`.
+   * Opens a push and returns its content. Each call counts as a separate delivery: the same push again is `replayed`.
    * @param payload The body of the request to Apple, as it was sent or as an object.
    * @param options `now`: Unix seconds; by default, the current time.
    * @throws OpenError: its `code` is the reason of Specification 6.1 and 6.4, such as `rejected`

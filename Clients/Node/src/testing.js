@@ -1,4 +1,4 @@
-// A phone for trials and for a back end's own tests. Never use it in an app that ships.
+// A phone for trials and for a back end's own tests. Never ship it in an app.
 
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'

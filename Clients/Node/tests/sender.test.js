@@ -14,7 +14,7 @@ import { codeOf, enrolled, NINA, now, TOPIC } from './support.js'
 const secret = generateSenderSecret()
 const sender = new Sender(secret, { topic: TOPIC })
 const { phone, device } = enrolled(sender)
-// A time other than the clock's, but near enough for records to be valid.
+// Not the current time, but near enough for records to be valid.
 const earlier = now() - 60
 const quick = new Sender(secret, { topic: TOPIC })
 
@@ -135,7 +135,7 @@ describe('Sender', () => {
         assert.equal(phone.open(push.payload).expires, earlier)
         for (const sent of [last - 1, 0]) assert.equal(code({ sent }, expiration), 'expires-too-late')
       }
-      // The caller's own end is checked as in other content.
+      // An explicit expiration is checked as in other content.
       assert.equal(code({ sent: last - 1, expires: earlier - 1 }), 'malformed-content')
       assert.equal(code({ sent: last - 1, expires: earlier + 3599 }), undefined)
       // Errors about wrong times name the member.
@@ -246,7 +246,7 @@ describe('An obvious mistake', () => {
     assert.match(mistake({ expires: 3600 }).message, /not a lifetime/)
     assert.match(mistake({ badge: null }).message, /leave it out/)
     assert.match(mistake({ alert: 'Lunch at one?' }).message, /such as { title/)
-    for (const number of [2 ** 53, 2 ** 63, -(2 ** 60), 1e20]) assert.match(mistake({ data: [number] }).message, /write it as text/)
+    for (const number of [2 ** 53, 2 ** 63, -(2 ** 60), 1e20]) assert.match(mistake({ data: [number] }).message, /write it as a string/)
     // The app's own values are allowed.
     const own = { kudos: null, data: { title: null, id: [2 ** 53 - 1, 1e21, 1.5] }, expires: earlier }
     assert.ok(quick.seal({ ...NINA, ...own, chart: { kind: 'line', points: [1, null] } }, device, { now: earlier }))
@@ -260,7 +260,7 @@ describe('An obvious mistake', () => {
     const push = [1, 2].map(() => quick.seal(content, device))[1]
     await new Promise((resolve) => setImmediate(resolve))
     process.off('warning', note)
-    assert.deepEqual(warnings, ['SealedPushWarning: "alert.titel" is not a member that devices know; it looks misspelled'])
+    assert.deepEqual(warnings, ['SealedPushWarning: "alert.titel" is not a known member and looks misspelled'])
     assert.deepEqual(phone.open(push.payload).alert, content.alert)
   })
 

@@ -1,4 +1,4 @@
-"""Invalid input of every kind raises a SealedPushError, and nothing else."""
+"""Invalid input of every kind raises only a SealedPushError."""
 
 import json
 import os

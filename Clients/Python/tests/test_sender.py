@@ -21,7 +21,7 @@ from sealed_push.protocol.text import decode_base64
 from .support import NINA, TOPIC, Phone, enrolled, read_vectors
 
 SECRET = sealed_push.generate_sender_secret()
-# A time other than the clock's, but near enough for records to be valid.
+# Not the current time, but near enough for records to be valid.
 NOW = int(time.time()) - 60
 
 
@@ -147,7 +147,7 @@ class Sealing(unittest.TestCase):
                     with self.assertRaises(RecordError) as raised:
                         self.sender.seal(NINA | {"sent": sent}, self.device, expiration=expiration, now=NOW)
                     self.assertEqual(raised.exception.code, "expires-too-late")
-            # The caller's own end is checked as in other content.
+            # An explicit expiration is checked as in other content.
             self.assertEqual(self.refused(NINA | {"sent": last - 1, "expires": NOW - 1}).member, "expires")
             self.sender.seal(NINA | {"sent": last - 1, "expires": NOW + 3599}, self.device, now=NOW)
 
@@ -171,7 +171,7 @@ class Sealing(unittest.TestCase):
                 push = sender.seal(content, self.device)
                 self.assertLessEqual(len(push.payload), 4096 - reserve)
                 if reserve == 6:
-                    # The JSON of a client that writes the payload again.
+                    # The JSON from a client that rewrites the payload.
                     self.assertLessEqual(len(json.dumps(push.message)), 4096)
                     self.assertEqual(len(json.dumps(push.message)) - len(push.payload), 6)
                 self.assertTrue(self.phone.open(push.payload, now=NOW))
@@ -246,7 +246,7 @@ class Sealing(unittest.TestCase):
         self.assertIn('such as {"title"', str(self.refused(NINA | {"alert": "Lunch at one?"})))
         self.assertIn("not a lifetime", str(self.refused(NINA | {"expires": 3600})))
         self.assertIn("leave it out", str(self.refused(NINA | {"badge": None})))
-        self.assertIn("write it as text", str(self.refused(NINA | {"data": 2**63})))
+        self.assertIn("write it as a string", str(self.refused(NINA | {"data": 2**63})))
         # No single member is wrong here.
         for content in ([], NINA | {"data": {1, 2}}, NINA | {"alert": {"body": "a\ud800"}}):
             self.assertIsNone(self.refused(content).member)
@@ -255,7 +255,7 @@ class Sealing(unittest.TestCase):
         self.sender.seal(NINA | own | {"chart": {"kind": "line", "points": [1, None]}}, self.device, now=NOW)
 
     def test_members_that_look_misspelled_are_warned_of(self):
-        with self.assertWarnsRegex(UserWarning, '"alert.titel" is not a member') as warned:
+        with self.assertWarnsRegex(UserWarning, '"alert.titel" is not a known member') as warned:
             push = self.sender.seal({"alert": {"titel": "t", "body": "b"}}, self.device)
         self.assertEqual(warned.filename, __file__)
         self.assertIn("titel", self.phone.open(push.payload)["alert"])

@@ -1,4 +1,4 @@
-// BLAKE2b (RFC 7693), with and without a key. node:crypto's `blake2b512` takes neither a key nor another length.
+// BLAKE2b (RFC 7693), with and without a key. node:crypto's `blake2b512` accepts neither a key nor a different length.
 
 const BLOCK = 128
 // Each 64-bit word is stored as two 32-bit halves, low half first.
@@ -60,14 +60,14 @@ function compress(state, block, count, isLast) {
   for (const each of [block, words, v]) each.fill(0)
 }
 
-/** Adds another word to the one at `to`. */
+/** Adds a word to the word at `to`. */
 function add(v, to, other, from) {
   const low = v[to] + other[from]
   v[to] = low
   v[to + 1] += other[from + 1] + (low > 0xffffffff ? 1 : 0)
 }
 
-/** Replaces the word at `to` with its XOR with the one at `from`, rotated to the right. */
+/** Replaces the word at `to` with its XOR with the word at `from`, rotated right. */
 function rotate(v, to, from, bits) {
   let low = v[to] ^ v[from]
   let high = v[to + 1] ^ v[from + 1]

@@ -8,7 +8,7 @@ const DEEPEST = 16
 const LONGEST_NAME = 256
 const WRONG = 'has the wrong type or is out of range'
 const ALERT = 'must be an object with at least one visible text, such as { title: "Nina", body: "Lunch at one?" }'
-const WITHDRAW = 'must name either a "message" or a "thread"'
+const WITHDRAW = 'must name a "message" or a "thread", but not both'
 const BESIDE = 'has no effect in a withdrawal; leave it out'
 const PAST = 'is in the past; give whole seconds since 1970, not a lifetime'
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
@@ -36,12 +36,12 @@ export function plain(value) {
   try {
     return copied(value, DEEPEST)
   } catch (error) {
-    // An error of a getter or a proxy may contain anything.
+    // An error from a getter or a proxy may contain anything.
     throw error instanceof SealedPushError ? error : new ContentError("contains a value that can't be read")
   }
 }
 
-/** Returns a copy of content, as `plain` makes it. */
+/** Returns a copy of content, made by `plain`. */
 export function plainObject(value) {
   const made = plain(value)
   check(isObject(made), "isn't a JSON object")
@@ -50,7 +50,7 @@ export function plainObject(value) {
 
 /**
  * Returns the JSON of content that a sender may emit: what a receiver accepts (4.4 to 4.8), with the limits of 4.5, 15.3, and 17.1.
- * Also refuses obvious mistakes: a null, or an end in the past. `content` is plain.
+ * Also refuses obvious mistakes: a null, or a time of expiration in the past. `content` is plain.
  */
 export function forSealing(content, topic, now) {
   checkNulls(content, 'content', '')
@@ -70,11 +70,11 @@ export function forSealing(content, topic, now) {
   return toJSON(content)
 }
 
-/** Parses and checks content as a receiver does (4.4 to 4.8). A SyntaxError or ContentError for anything else. */
+/** Parses and checks content as a receiver does (4.4 to 4.8). Throws a SyntaxError or ContentError for anything else. */
 export function parse(text) {
-  check(byteCount(text) <= 4096, 'has more than 4,096 bytes')
+  check(byteCount(text) <= 4096, 'is larger than 4,096 bytes')
   const content = JSON.parse(text, (name, value) => {
-    check(!LONE_SURROGATE.test(name) && !(isText(value) && LONE_SURROGATE.test(value)), 'contains half of a surrogate pair')
+    check(!LONE_SURROGATE.test(name) && !(isText(value) && LONE_SURROGATE.test(value)), 'contains an unpaired surrogate')
     check(typeof value !== 'number' || Number.isFinite(value), 'contains a number that is too large')
     return value
   })
@@ -89,7 +89,7 @@ export function parse(text) {
   return content
 }
 
-/** Checks the depth and the names of valid JSON. Of a repeated name, JSON.parse keeps the last value only. */
+/** Checks the depth and names of valid JSON. For a repeated name, JSON.parse keeps only the last value. */
 function checkNesting(text) {
   const nested = []
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(?:[ \t\n\r]*:)?|[{}[\]]/g)) {
@@ -98,7 +98,7 @@ function checkNesting(text) {
     else if (token.endsWith(':')) {
       const name = JSON.parse(token.slice(0, -1))
       checkName(name)
-      check(!nested.at(-1).has(name), 'has the same name twice in one object')
+      check(!nested.at(-1).has(name), 'contains the same name twice in one object')
       nested.at(-1).add(name)
     }
     check(nested.length <= DEEPEST, 'is nested more than 16 levels deep')
@@ -106,10 +106,10 @@ function checkNesting(text) {
 }
 
 function checkName(name) {
-  check(byteCount(name) <= LONGEST_NAME, 'has a name of more than 256 bytes')
+  check(byteCount(name) <= LONGEST_NAME, 'contains a name larger than 256 bytes')
 }
 
-/** Whether a receiver takes content as a withdrawal (21.1). */
+/** Whether a receiver treats content as a withdrawal (21.1). */
 export function isWithdrawing({ withdraw }) {
   return isWithdrawal(withdraw) && Object.entries(WITHDRAW_RULES).every(([name, rule]) => !(name in withdraw) || rule(withdraw[name]))
 }
@@ -149,12 +149,12 @@ function isOneEdit(one, other) {
 function copied(value, levels) {
   switch (typeof value) {
     case 'string':
-      check(!LONE_SURROGATE.test(value), 'contains half of a surrogate pair')
+      check(!LONE_SURROGATE.test(value), 'contains an unpaired surrogate')
       return value
     case 'number':
       check(Number.isFinite(value), "contains a number that JSON can't represent")
       // JSON.stringify writes numbers below 1e21 as integers, with zeros for lost digits.
-      check(!isRounded(value), 'contains an integer that JavaScript has rounded; write it as text')
+      check(!isRounded(value), 'contains an integer that JavaScript has rounded; write it as a string')
       return value
     case 'boolean':
       return value
@@ -172,7 +172,7 @@ function copied(value, levels) {
   const made = Object.create(null)
   for (const [name, each] of Object.entries(value)) {
     if (each === undefined) continue
-    check(!LONE_SURROGATE.test(name), 'contains half of a surrogate pair')
+    check(!LONE_SURROGATE.test(name), 'contains an unpaired surrogate')
     checkName(name)
     made[name] = copied(each, levels - 1)
   }
@@ -249,7 +249,7 @@ const WITHDRAWAL = ['id', 'topic', 'sent', 'expires', 'collapse-id', 'badge', 'd
 /** Whether content that may be sealed is sent in a background push (21.3). */
 export const isBackground = (content) => 'withdraw' in content && content.withdraw.filtered !== true
 
-// This client doesn't make attachments, overflow, or receipts, so it can't check them and refuses them. An empty list of attachments is fine.
+// This client doesn't support attachments, overflow, or receipts, so it refuses them. An empty list of attachments is accepted.
 const RULES = {
   id: (value) => isText(value) && MESSAGE_ID.test(value),
   topic: isTopic,

@@ -119,7 +119,7 @@ export const numberFor = (context, plaintext, random = randomBytes(16)) =>
 /** Returns base_nonce XOR the number (3.4.5). */
 export const nonce = (baseNonce, number) => Buffer.from(baseNonce.map((byte, index) => byte ^ number[index]))
 
-/** Returns the envelope of a plaintext (3.4.7), and wipes the context, which is for one message. Only test vectors pass the number. */
+/** Returns the envelope of a plaintext (3.4.7), and wipes the single-use context. Only test vectors pass the number. */
 export function seal(context, plaintext, number = numberFor(context, plaintext)) {
   const aad = Buffer.concat([context.header, number, context.pskID])
   const cipher = createCipheriv('chacha20-poly1305', context.key, nonce(context.baseNonce, number), { authTagLength: 16 })

@@ -14,7 +14,7 @@ const HEADERS = { [AUTHENTICATED]: 53, [ANONYMOUS]: 5, [HYBRID]: 53 + CIPHERTEXT
 const OVERHEADS = { [AUTHENTICATED]: 69, [ANONYMOUS]: 53, [HYBRID]: 69 + CIPHERTEXT }
 const MOST_TRIES = 16
 
-/** A device's key: the private key of X25519, for a hybrid key (3.8.2) also that of ML-KEM, and the public key. */
+/** A device's key: the X25519 private key, the ML-KEM private key if it is hybrid (3.8.2), and the public key. */
 export class Identity {
   constructor(seed, hybrid = false) {
     if (hybrid && !isAvailable) throw new KeyTextError('unsupported')
@@ -22,7 +22,7 @@ export class Identity {
     this.recipient = hpke.publicBytes(this.scalar)
     if (!hybrid) return
     const expanded = hkdfSync('sha256', seed, '', 'sealedpush/v1 device ml-kem\0', 64)
-    // PKCS #8 of an ML-KEM-768 key that is given by its seed.
+    // PKCS #8 for an ML-KEM-768 key given as a seed.
     const key = Buffer.concat([Buffer.from('3054020100300b060960864801650304040204428040', 'hex'), Buffer.from(expanded)])
     this.mlkem = createPrivateKey({ key, format: 'der', type: 'pkcs8' })
     const encapsulationKey = createPublicKey(this.mlkem).export({ format: 'der', type: 'spki' }).subarray(-PUBLIC)
@@ -88,7 +88,7 @@ export function openEnvelope(envelope, { identities, senders, topic, allowAnonym
   throw new Failure('rejected')
 }
 
-/** 3.4, 3.8. Throws if the envelope doesn't open. */
+/** Opens an envelope (3.4, 3.8). Throws if it doesn't open. */
 function decrypted(envelope, { scalar, mlkem, recipient }, sender, topic, purpose = hpke.MESSAGE) {
   const header = envelope.subarray(0, HEADERS[envelope[0]])
   const [enc, pskID] = [header.subarray(9, 41), header.subarray(53)]

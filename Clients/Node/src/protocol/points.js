@@ -65,7 +65,7 @@ function decompress(bytes) {
   return [x, y, 1n, (x * y) % P]
 }
 
-/** RFC 8032, 5.1.4. Correct for any two points, even equal ones. */
+/** RFC 8032, 5.1.4. Correct for any two points, even if they're equal. */
 function add([x1, y1, z1, t1], [x2, y2, z2, t2]) {
   const a = ((y1 - x1) * (y2 - x2)) % P
   const b = ((y1 + x1) * (y2 + x2)) % P

@@ -10,13 +10,13 @@ import { armour, isTopic, LATEST, unarmour } from './text.js'
 
 export const DEVICE = 1
 const HIGHEST = 2n ** 62n - 1n
-// By the type of the record, and the byte for the algorithm before each key.
+// Key lengths, keyed by record type and by the algorithm byte before each key.
 const KEY_LENGTHS = { 1: { 1: 32, 3: PUBLIC + 32 }, 2: { 1: 32 } }
 
 export const checksum = (bytes) => createHash('sha256').update(bytes).digest().subarray(0, 4)
 export const signedMessage = (unsigned) => Buffer.concat([Buffer.from('sealedpush/v1 record\0'), unsigned])
 
-/** Returns the text of a signed record (11.1, 11.2). For tests: a server signs none. */
+/** Returns the text of a signed record (11.1, 11.2). For tests: a server doesn't sign records. */
 export function signRecord(type, secret, { counter, created, expires, keeps, topic, keys }) {
   const numbers = [counter, created, expires].map((number) => {
     const bytes = Buffer.alloc(8)
@@ -74,7 +74,7 @@ export function readRecord(type, text) {
   return { signer, keeps, counter, created: Number(created), expires: Number(expires), topic, keys, bytes }
 }
 
-/** Makes the checks of 11.3, steps 6 to 11. `known` is the newest record so far, if there is one. */
+/** Performs the checks of 11.3, steps 6 to 11. `known` is the newest known record, if any. */
 export function checkRecord(record, pinned, topic, known, now) {
   if (!record.signer.equals(pinned)) throw new RecordError('foreign-signer')
   if (record.topic !== topic) throw new RecordError('other-topic')

@@ -5,7 +5,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { blake2b } from './blake2b.js'
 import { agreed, publicBytes, publicKey } from './hpke.js'
 
-/** Opens a sealed box with a private key; null if that fails. */
+/** Opens a sealed box with a private key, or returns null. */
 export function openSealedBox(secret, box) {
   const ephemeral = box.subarray(0, 32)
   const nonce = blake2b(24, Buffer.concat([ephemeral, publicBytes(secret)]))

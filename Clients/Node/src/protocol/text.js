@@ -9,7 +9,7 @@ export const byteCount = (text) => Buffer.byteLength(text, 'utf8')
 export const toJSON = (value) => Buffer.from(JSON.stringify(value), 'utf8')
 export const encodeBase64 = (bytes) => Buffer.from(bytes).toString('base64url')
 
-/** Returns the bytes of 1 to `longest` characters, by the strict rules of 2.5, or null. */
+/** Returns the bytes of 1 to `longest` characters, under the strict rules of 2.5, or null. */
 export function decodeBase64(text, longest = 4096) {
   if (typeof text !== 'string' || text.length > longest || !/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) return null
   const bytes = Buffer.from(text, 'base64url')
@@ -18,14 +18,14 @@ export function decodeBase64(text, longest = 4096) {
 
 export const armour = (prefix, bytes) => prefix + encodeBase64(bytes)
 
-/** Returns the bytes of a text if there are `least` to `most` of them, or null (11.1.4, 11.5). */
+/** Returns a text's bytes, or null unless there are `least` to `most` of them (11.1.4, 11.5). */
 export function unarmour(prefix, text, least, most) {
   if (typeof text !== 'string' || !text.startsWith(prefix)) return null
   const bytes = decodeBase64(text.slice(prefix.length), Math.ceil((most * 4) / 3))
   return bytes !== null && bytes.length >= least && bytes.length <= most ? bytes : null
 }
 
-/** Returns a call's options after checking their names; an empty object for undefined. */
+/** Returns a call's options after checking their names, or an empty object for undefined. */
 export function options(value, ...names) {
   if (value === undefined) return {}
   if (typeof value !== 'object' || value === null) throw new SettingError('options')
@@ -33,7 +33,7 @@ export function options(value, ...names) {
   return value
 }
 
-/** Returns Unix seconds; for undefined, the current time. */
+/** Returns Unix seconds, or the current time for undefined. */
 export function seconds(now) {
   if (now === undefined) return Math.floor(Date.now() / 1000)
   if (!isSeconds(now)) throw new SettingError('now')

@@ -3,8 +3,8 @@
     sender = Sender(secret, topic="com.example.app")
     push = sender.seal({"alert": {"title": "Nina", "body": "Lunch at one?"}}, device)
 
-`push.payload` is the body of a request to Apple, and `push.headers` are its headers. `Device` is what a server stores for a
-phone. All errors are SealedPushErrors with a stable code and a hint for people. `sealed_push.testing` has a phone for
+`push.payload` is the body of a request to Apple, and `push.headers` are its headers. `Device` is the state that a server stores
+for a phone. All errors are SealedPushErrors with a stable code and a hint for people. `sealed_push.testing` has a phone for
 tests.
 """
 

@@ -29,14 +29,14 @@ def seal_attachment(
     """Encrypts a picture, sound, or movie, and returns its entry for the content's list `attachments`.
 
     source: a path, or a binary stream open for reading.
-    destination: a path that doesn't exist yet, and appears only once the file is complete; or a binary stream open for writing.
+    destination: a new path, which appears only once the file is complete; or a binary stream open for writing.
         Store the result at `url`, byte for byte, before you send the push.
     id: the attachment's ID, unique in its message: 1 to 64 bytes.
     type: such as "image/png"; by default, taken from the source's name. The file's first bytes must match it.
     thumbnail: hidden, clip, time (Specification 14.1).
-    plain: don't encrypt the file, because it is public anyway.
+    plain: whether to leave the file unencrypted, because it is public anyway.
 
-    The entry contains the file's key, so it is as secret as the content. Takes at most 0.5 MB of memory, whatever the length.
+    The entry contains the file's key, so it is as secret as the content. Uses at most 0.5 MB of memory for any length.
 
     Raises FileError.
     """
@@ -84,9 +84,9 @@ def seal_file(source: Source, destination: Destination, *, url: str, plain: bool
 
 
 def open_file(entry: Mapping[str, Any], source: Source, destination: Destination) -> None:
-    """Checks and decrypts a stored file, as a device does. `entry` is what sealing returned.
+    """Checks and decrypts a stored file, as a device does. `entry` is the value that sealing returned.
 
-    A path appears only once the whole file has been checked. A stream gets the file piece by piece; don't use any of it until
+    A path appears only once the whole file is checked. A stream receives the file piece by piece; don't use any of it until
     this function returns. Raises FileError.
     """
     read = files.read_attachment(entry) if isinstance(entry, Mapping) and "type" in entry else files.read_file(entry)
@@ -144,7 +144,7 @@ def _reading(source: Source) -> Iterator[files.Readable]:
 
 @contextmanager
 def _writing(destination: Destination) -> Iterator[Any]:
-    """Yields a function that writes. A path gets its name at the end, with a link, which never replaces a file."""
+    """Yields a function that writes. A path is created at the end with a link, which never replaces a file."""
     if not isinstance(destination, (str, os.PathLike)):
         if not hasattr(destination, "write"):
             raise FileError("not-writable")

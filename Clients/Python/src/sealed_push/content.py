@@ -1,4 +1,4 @@
-"""The content's members as types (Specification 4.6), so that type checkers find misspelled names."""
+"""Types for the content's members (Specification 4.6), so that type checkers find misspelled names."""
 
 from typing import Any, Literal, Required, TypedDict
 
@@ -7,7 +7,7 @@ Sound = TypedDict("Sound", {"critical": Literal[0, 1], "name": str, "volume": fl
 
 
 class Chart(TypedDict, total=False):
-    """A chart beside the text (Specification 15.1)."""
+    """A chart shown with the text (Specification 15.1)."""
 
     kind: Required[Literal["line", "area", "bar", "sparkline"]]
     points: Required[list[float | None]]

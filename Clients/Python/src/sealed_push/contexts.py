@@ -1,4 +1,4 @@
-"""HPKE contexts, one for each recipient, by the rules of Specification 3.5."""
+"""HPKE contexts, one for each recipient, as Specification 3.5 requires."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ MOST_HELD = 10_000
 class ContextCache:
     """Provides a context for each message. Thread-safe.
 
-    Contexts are reused only if there is a clock that counts sleep, as on Linux. Elsewhere, each message has its own context.
+    Contexts are reused only if a clock keeps running during sleep, as on Linux. Elsewhere, each message has its own context.
     Contexts are never pickled or copied (3.5.4).
     """
 
@@ -39,7 +39,7 @@ class ContextCache:
             self._begin()
 
     def get(self, recipient: bytes) -> Context:
-        """Returns a context to this recipient, for one message."""
+        """Returns a context for one message to this recipient."""
         if self._clock is None:
             return self._make(recipient)
         self._begin_in_child()
@@ -47,7 +47,7 @@ class ContextCache:
         held = self._take(recipient, now)
         if held is not None:
             return held
-        # Outside the lock. If two threads get here at once, each uses its own.
+        # Outside the lock. If two threads get here at once, each uses a separate context.
         context = self._make(recipient)
         self._hold(recipient, context, now)
         return context

@@ -18,10 +18,10 @@ _MOST_CHALLENGES = 16
 
 
 class Device:
-    """A device's pinned enrollment key, its newest record, and which of the record's keys the device has proven to hold.
+    """A device's pinned enrollment key, its newest record, and which of the record's keys the device has proven it holds.
 
     Store `to_dict` with the account. Read, change, and store it in one transaction, so that callers don't overwrite each other.
-    A call that raises changes nothing. The state isn't secret, but anyone who can change it in storage decides which keys are
+    A call that raises changes no state. The state isn't secret, but anyone who can change it in storage decides which keys are
     sealed to, because only the record is signed.
     """
 
@@ -64,7 +64,7 @@ class Device:
         return cls(encode(ENROLLMENT, read.signer), record)
 
     def update(self, record: str, *, now: int | None = None) -> tuple[str, ...]:
-        """Accepts a newer record, or the same again. Returns the keys that are no longer in it; pass them to `Sender.forget`.
+        """Accepts a newer record, or the same one again. Returns the keys no longer in it; pass them to `Sender.forget`.
 
         Raises RecordError. After `rolled-back` or `conflicting`, send the device the newest record (11.4.5).
         """
@@ -78,7 +78,7 @@ class Device:
     def challenge(self, sender: Sender, recipient: str | None = None, *, now: int | None = None) -> str:
         """Returns a challenge, pushchallenge...., that only the holder of a key can answer, within ten minutes.
 
-        It challenges the newest key that isn't proven, or `recipient`. The device keeps a hash of the answer until it is late:
+        It challenges the newest key that isn't proven, or `recipient`. This object keeps the answer's hash until it expires:
         store the device before you send the challenge. At most 16 are kept; the oldest is dropped first. Takes about 0.3 ms.
 
         Raises ChallengeError: `nothing-to-ask`, `not-in-record`.
@@ -105,7 +105,7 @@ class Device:
     def answer(self, answer: str, *, now: int | None = None) -> str:
         """Checks the device's answer, pushanswer...., and returns the key that is now proven.
 
-        Accept an answer only within the login of the account whose device was challenged. The same answer again within the ten
+        Accept an answer only within the login of the account whose device was challenged. Repeating the answer within the ten
         minutes is a no-op.
 
         Raises ChallengeError: `malformed`, `wrong-answer`, `not-in-record`, `late`.
@@ -125,7 +125,7 @@ class Device:
         return recipient_text(found[0].recipient)
 
     def recipient(self, *, now: int | None = None) -> str:
-        """Returns the newest key that is proven, push1... or pushpq1...: the one that messages are sealed to now.
+        """Returns the newest key that is proven, push1... or pushpq1...: the key that messages are now sealed to.
 
         Raises RecordError: `unproven`, `expired`, `not-yet-valid`.
         """
@@ -212,7 +212,7 @@ class Device:
 
 
 class _Challenge:
-    """An open challenge. It holds only the hash of the answer, so it can't be used to answer (11.5.7)."""
+    """An open challenge. It contains only the answer's hash, so it can't be used to answer (11.5.7)."""
 
     __slots__ = ("expires", "hash", "recipient")
 

@@ -1,4 +1,4 @@
-"""The package's errors. Each has a stable code and says what to do. None contains a secret or any of the input."""
+"""The package's errors. Each has a stable code and suggests a fix. None contains a secret or any of the input."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 class SealedPushError(Exception):
     """The base class of the package's errors.
 
-    `code` is stable and for programs. `message` and `hint` are for people: what is wrong, and what to do about it.
+    `code` is stable, for programs. `message` and `hint` are for people: the problem, and how to fix it.
     """
 
     words: ClassVar[dict[str, tuple[str, str]]] = {}
@@ -25,20 +25,19 @@ class KeyTextError(SealedPushError):
 
     words = {
         "not-given": ("no key was given", "check that the variable is set"),
-        "white-space": ("the key's text has white space around it", "copy only the text, without line breaks"),
-        "not-a-key": ("not the text of a Sealed Push key", "copy the whole text again, without spaces"),
+        "white-space": ("there is white space around the key", "remove it, including line breaks"),
+        "not-a-key": ("this is not a Sealed Push key", "copy the whole text again, without spaces"),
         "wrong-kind": (
-            "not the type of key expected here",
-            "a recipient begins with push1 or pushpq1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, and an enrollment with "
-            "pushenrollment1",
+            "this is not the type of key expected here",
+            "use push1 or pushpq1 for a recipient, PUSH-SENDER-SECRET-KEY-1 for a sender, or pushenrollment1 for an enrollment",
         ),
         "wrong-case": (
-            "the key's text has the wrong case, or mixes upper and lower case",
-            "write a secret in capitals; write any other key in lowercase or in capitals throughout",
+            "the key is in the wrong case, or mixes uppercase and lowercase",
+            "a secret key must be uppercase; any other key must be all lowercase or all uppercase",
         ),
-        "wrong-checksum": ("a character of the key's text is wrong or missing", "copy the whole text again"),
+        "wrong-checksum": ("the key's checksum is wrong", "copy the whole text again"),
         "unsupported": ("this is a hybrid key, which needs ML-KEM", "install cryptography 48 or later"),
-        "refused-key": ("not a safe public key", "it was altered or made up; ask its owner for the right one"),
+        "refused-key": ("the key is not safe to use", "it was altered or made up; ask its owner for the right one"),
     }
 
 
@@ -79,25 +78,22 @@ class SettingError(SealedPushError):
         "other-topic": ("the topic differs from the sender's", "use one Sender for each app"),
         "safe-default": (
             "not a valid safe default",
-            "give visible text, or a dictionary of Apple's texts and loc-keys, of at most 1,024 bytes of JSON",
+            "use visible text, or a dictionary of Apple's texts and loc-keys, with at most 1,024 bytes of JSON",
         ),
         "padding": ("not a padding policy", "choose buckets, full, or none"),
-        "reserve": ("not a number of bytes that can be reserved", "give a whole number from 0 to 1024"),
-        "require-hybrid": ("require_hybrid isn't a Boolean", "give True or False"),
-        "receipts": ("not a valid address for receipts", "give an https URL of at most 256 characters"),
-        "priority": ("not a valid priority", "give 10 or 5"),
+        "reserve": ("not a valid number of bytes to reserve", "use a whole number from 0 to 1024"),
+        "require-hybrid": ("require_hybrid isn't a Boolean", "use True or False"),
+        "receipts": ("not a valid address for receipts", "use an https URL of at most 256 characters"),
+        "priority": ("not a valid priority", "use 10 or 5"),
         "expiration": (
             "not a time, or a time in the past",
-            "give whole seconds since 1970, not a lifetime, or 0 for a single attempt",
+            "use whole seconds since 1970, not a lifetime, or 0 for a single attempt",
         ),
-        "now": ("not a time", "give whole Unix seconds, or None for the current time"),
-        "keeps": ("not a number of days for which a key can be kept", "give a whole number from 1 to 31"),
-        "sender": ("not a sender", "give a sealed_push.Sender"),
-        "outbox-key": ("not an outbox key", "give the text of the file that --outbox-key names"),
-        "device": (
-            "not a device",
-            "give a sealed_push.Device, or call seal_unverified with a key, push1... or pushpq1...",
-        ),
+        "now": ("not a time", "use whole Unix seconds, or None for the current time"),
+        "keeps": ("not a number of days for which a key can be kept", "use a whole number from 1 to 31"),
+        "sender": ("not a sender", "pass a sealed_push.Sender"),
+        "outbox-key": ("not an outbox key", "pass the text of the file named by --outbox-key"),
+        "device": ("not a device", "pass a sealed_push.Device, or call seal_unverified with a key, push1... or pushpq1..."),
     }
 
 
@@ -105,37 +101,34 @@ class RecordError(SealedPushError):
     """A signed record is refused, or a device can't be sealed to (Specification 11.3, 11.4)."""
 
     words = {
-        "malformed": ("not a well-formed record", "its text begins with pushrecord. and has no spaces"),
-        "wrong-checksum": ("the record was altered or cut off in transit", "copy the whole text again"),
-        "wrong-type": (
-            "not the type of record expected here",
-            "a device record and a sender set can't replace each other",
-        ),
-        "bad-signature": ("the record isn't signed by the key that it names", "it was altered or forged; don't use it"),
+        "malformed": ("the record is malformed", "its text must begin with pushrecord. and contain no spaces"),
+        "wrong-checksum": ("the record was altered or truncated in transit", "copy the whole text again"),
+        "wrong-type": ("this is the wrong type of record", "a device record and a sender set can't replace each other"),
+        "bad-signature": ("the record is not signed by the key it names", "it was altered or forged; don't use it"),
         "foreign-signer": (
-            "the record isn't signed by the pinned key",
+            "the record is not signed by the pinned key",
             "enroll the device again, but only within its account's login",
         ),
         "other-topic": ("the record is for another app", "compare the bundle IDs of the app and the server"),
         "expired": ("the record has expired", "ask the device for a new one"),
-        "not-yet-valid": ("the record is dated more than 26 hours ahead of this clock", "compare the two clocks"),
+        "not-yet-valid": ("the record was created more than 26 hours ahead of this clock", "compare the two clocks"),
         "rolled-back": (
-            "the record is older than the newest one",
-            "send the device the newest record, so that it signs one with a higher counter",
+            "the record is older than the known one",
+            "send the device the stored record, so that it signs one with a higher counter",
         ),
         "conflicting": (
             "two different records have this counter",
-            "send the device the newest record, so that it signs one with a higher counter",
+            "send the device the stored record, so that it signs one with a higher counter",
         ),
         "unsupported": ("the record names a hybrid key, which needs ML-KEM", "install cryptography 48 or later"),
-        "unproven": ("no key of this device has answered a challenge yet", "send the device what Device.challenge returns"),
+        "unproven": ("none of this device's keys has answered a challenge yet", "send one from Device.challenge"),
         "not-hybrid": (
             "the key isn't hybrid, and this sender requires hybrid keys",
             "have the app use keyPolicy .hybrid, then challenge the device's new key",
         ),
         "expires-too-late": (
             "the push expires after the device may have erased its key",
-            "let it expire within Device.keeps days, or leave out expires and expiration; sent must not be older than that",
+            "make it expire within Device.keeps days, or omit expires and expiration; sent must not be older than that",
         ),
         "malformed-state": (
             "not a state that Device.to_dict returned",
@@ -148,21 +141,24 @@ class ChallengeError(SealedPushError):
     """A challenge isn't answered, or an answer is refused (Specification 11.5)."""
 
     words = {
-        "malformed": (
-            "not a well-formed challenge or answer",
-            "a challenge begins with pushchallenge. and an answer with pushanswer.",
+        "malformed": ("this is not well-formed", "a challenge begins with pushchallenge. and an answer with pushanswer."),
+        "unknown-recipient": (
+            "the challenge is for a key that this device does not have, or no longer uses",
+            "create a new challenge",
         ),
-        "unknown-recipient": ("the challenge is for a key that this device doesn't have", "make a new challenge"),
-        "unknown-sender": ("the challenge is from a sender that this device doesn't trust", "make it with a trusted sender"),
-        "rejected": ("the challenge doesn't open", "it was altered, or is for another key or app"),
+        "unknown-sender": ("the challenge comes from a sender that is not trusted here", "create it with a trusted sender"),
+        "rejected": (
+            "the challenge doesn't open",
+            "it was altered, is for another key or app, or isn't from the sender it names",
+        ),
         "foreign-enrollment": (
-            "the challenge names another device's enrollment",
-            "don't answer: someone may be trying to enroll this device's key as their own",
+            "the challenge is about another device's enrollment",
+            "don't answer; someone may be trying to enroll this device's key as theirs",
         ),
-        "not-in-record": ("the challenged key isn't in the newest record", "make a new challenge"),
-        "nothing-to-ask": ("all keys of the newest record are proven", "no challenge is needed"),
-        "late": ("the answer came more than ten minutes after the challenge", "make a new challenge"),
-        "wrong-answer": ("the answer doesn't match any open challenge", "make a new challenge"),
+        "not-in-record": ("the challenge's recipient isn't in the device's newest record", "create a new challenge"),
+        "nothing-to-ask": ("all keys in the newest record are proven", "no challenge is needed"),
+        "late": ("the answer came more than ten minutes after the challenge", "create a new challenge"),
+        "wrong-answer": ("this is not the answer to any open challenge", "create a new challenge"),
     }
 
 
@@ -170,12 +166,12 @@ class ReceiptError(SealedPushError):
     """A receipt is refused (Specification 16.5). Respond with status 400."""
 
     words = {
-        "wrong-size": ("a receipt has 128 bytes", "pass the whole body of the request"),
+        "wrong-size": ("the receipt isn't 128 bytes long", "pass the request's whole body"),
         "unknown-version": ("the receipt's version is unknown", "update this package"),
-        "rejected": ("no device of these senders made this receipt", "include the senders of the last 7 days"),
+        "rejected": ("none of these senders' devices created this receipt", "include the senders of the last 7 days"),
         "malformed": ("the receipt is malformed", "drop it"),
-        "too-old": ("the receipt was made more than 7 days ago", "drop it"),
-        "clock": ("the receipt is dated more than 26 hours ahead of this clock", "compare the clocks"),
+        "too-old": ("the receipt was created more than 7 days ago", "drop it"),
+        "clock": ("the receipt was created more than 26 hours ahead of this clock", "compare the clocks"),
     }
 
 
@@ -183,20 +179,20 @@ class FileError(SealedPushError):
     """A file wasn't sealed, or doesn't open (Specification 14)."""
 
     words = {
-        "unreadable": ("the file or its entry can't be read", "give a path or a binary stream, and the unchanged entry"),
+        "unreadable": ("the file or its entry can't be read", "pass a path or a binary stream, and the unchanged entry"),
         "not-writable": ("the file can't be written", "check that the folder exists and the disk isn't full"),
-        "exists": ("the file exists already", "give another name; files aren't overwritten"),
-        "empty": ("the file is empty", "give a file with content"),
+        "exists": ("the file already exists", "choose another name; files aren't overwritten"),
+        "empty": ("the file is empty", "choose a file with content"),
         "too-large": (
             "the file is too large",
             "iOS shows sounds of up to 5 MB, images of up to 10 MB, and movies of up to 50 MB",
         ),
-        "wrong-type": ("the file doesn't have the given type", "give its type, such as image/png"),
+        "wrong-type": ("the file isn't of the given type", "pass the file's type, such as image/png"),
         "url": (
             "devices can't fetch a file from this URL",
-            "give an https URL with a host, of at most 2,048 visible ASCII characters, and without a password",
+            "use an https URL with a host, at most 2,048 visible ASCII characters, and no password",
         ),
-        "id": ("not a valid attachment ID", "give 1 to 64 bytes of text, unique in the message"),
+        "id": ("not a valid attachment ID", "use 1 to 64 bytes of text, unique within the message"),
         "thumbnail": ("not a valid thumbnail", "see Specification 14.1: hidden, clip, time"),
         "cut": ("the file is shorter than it should be", "store it again, byte for byte"),
         "altered": ("the file isn't the one that was sealed", "store it again, byte for byte"),

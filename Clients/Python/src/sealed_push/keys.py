@@ -21,7 +21,7 @@ class Fingerprint(NamedTuple):
 def fingerprint(key: str) -> Fingerprint:
     """Returns the fingerprint of a public key: push1..., pushpq1..., pushsender1..., pushauthority1..., or pushenrollment1...
 
-    Raises KeyTextError, also for a secret, which doesn't have one.
+    Raises KeyTextError, also for a secret, which has no fingerprint.
     """
     kind = key.lower().rpartition("1")[0] if isinstance(key, str) else ""
     if kind not in _PUBLIC:
@@ -33,7 +33,7 @@ def fingerprint(key: str) -> Fingerprint:
 def generate_sender_secret() -> str:
     """Returns a new sender's secret, PUSH-SENDER-SECRET-KEY-1....
 
-    Anyone who has it can send in your name. Keep it in a secret store.
+    Anyone who has this secret can send in your name. Keep it in a secret store.
     """
     return key_text.encode(key_text.SENDER_SECRET, os.urandom(32))
 

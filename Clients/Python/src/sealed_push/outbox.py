@@ -50,7 +50,7 @@ def enqueue_arguments(
     """Returns the arguments of `sealed_push.enqueue` by name.
 
     device: the device's name in the outbox.
-    key: an idempotency key for the message, 1 to 256 bytes, such as its ID. For 30 days, the same key isn't enqueued twice.
+    key: an idempotency key for the message, 1 to 256 bytes, such as its ID. For 30 days, a key isn't enqueued twice.
     outbox_key: the outbox's key, if it has one.
     """
     expiration = push.headers.get("apns-expiration")

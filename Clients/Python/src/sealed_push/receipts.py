@@ -13,7 +13,7 @@ from .protocol.text import TOPIC
 
 @dataclass(frozen=True)
 class Receipt:
-    """A device's statement. Count each pair of `device` and `number` once, not the number alone: a device may claim any."""
+    """A device's statement. Count each pair of `device` and `number` once, not the number alone: a device can claim any."""
 
     device: bytes
     """16 bytes that are the same in all receipts of one device. `Sender.receipt_device` returns them."""
@@ -22,11 +22,11 @@ class Receipt:
     shown_at: int
     """The time at which the message was shown, by the device's clock, in Unix seconds."""
     elapsed_milliseconds: int
-    """The time from the call of the extension until the message was shown."""
+    """The time from the call to the extension until the message was shown."""
     failures: Mapping[str, int]
-    """The number of pushes that didn't open since the last receipt, by code. At most 65,535 each, by the device's word."""
+    """The number of pushes that didn't open since the last receipt, by code. At most 65,535 each, as the device claims."""
     other_failures: int
-    """The same for codes that only a later version knows."""
+    """The number that didn't open for reasons that only a later version knows."""
 
 
 class ReceiptReceiver:

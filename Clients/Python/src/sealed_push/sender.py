@@ -34,17 +34,17 @@ class Push:
     message_id: str
     """The ID of the sealed message."""
     sender: str
-    """The public key of the sender that sealed it, pushsender1...."""
+    """The public key of the sender that sealed the push, pushsender1...."""
     _recipient: bytes = field(repr=False)
 
     @property
     def recipient(self) -> str:
-        """The key that it is sealed to, push1... or pushpq1...."""
+        """The key that the push is sealed to, push1... or pushpq1...."""
         return key_text.recipient_text(self._recipient)
 
     @property
     def message(self) -> dict[str, Any]:
-        """The payload as a dictionary, for HTTP clients that write the JSON themselves. See `reserve` of Sender."""
+        """The payload as a dictionary, for HTTP clients that write the JSON themselves. See `reserve` in Sender."""
         made: dict[str, Any] = json.loads(self.payload)
         return made
 
@@ -52,8 +52,8 @@ class Push:
 class Sender:
     """Seals the messages of one server for one app.
 
-    Keep one while the server runs: a further message to a device then takes about 30 microseconds instead of 0.2 ms or more.
-    Thread-safe. Python can't wipe memory, so the secret and the contexts stay in it until it is reused.
+    Keep one while the server runs: each later message to a device then takes about 30 microseconds, not 0.2 ms or more.
+    Thread-safe. Python can't wipe memory, so the secret and the contexts remain in memory until it is reused.
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class Sender:
             extension can't run.
         padding: how much an observer learns about the length of the content: "buckets" (256, 512, 1,024, 2,048, or all that
             fits), "full" (nothing), or "none" (the length).
-        reserve: the number of the 4,096 bytes to keep free, for an HTTP client that writes the JSON again and longer.
-        receipts: the https URL where devices post a receipt when they have shown a message.
+        reserve: how many of the 4,096 bytes to keep free, for an HTTP client that rewrites the JSON with more bytes.
+        receipts: the https URL to which devices post a receipt after they show a message.
         require_hybrid: seal to hybrid keys only (Specification 3.8). Any key can still be challenged.
 
         Raises KeyTextError, SettingError.
@@ -146,7 +146,7 @@ class Sender:
         now: int | None = None,
     ) -> Push:
         """Seals content to a key, push1... or pushpq1..., that no record vouches for. The person who gave you the key reads the
-        message. It is unknown how long the device keeps the key, so `expires` is neither filled in nor checked against that.
+        message. It is unknown how long the device keeps the key, so `expires` is not filled in, or checked against that time.
 
         Raises KeyTextError, RecordError (`not-hybrid`), ContentError, TooLargeError, SettingError.
         """
@@ -154,7 +154,7 @@ class Sender:
         return self._seal(content, key, priority, expiration, seconds(now))
 
     def forget(self, *recipients: str) -> None:
-        """Drops the contexts to keys that are no longer used, such as those that Device.update returns."""
+        """Drops the contexts for keys that are no longer used, such as those that Device.update returns."""
         for each in recipients:
             key = key_text.recipient(each)
             self._contexts.forget(key)
@@ -165,7 +165,7 @@ class Sender:
 
     @property
     def topic(self) -> str:
-        """The bundle ID of the app that it seals for."""
+        """The bundle ID of the app that this sender seals for."""
         return self._topic
 
     @property
@@ -204,12 +204,12 @@ class Sender:
             made["receipt"] = receipts.request(self._receipt_key, recipient, self._receipts)
         data, suspects = contents.for_sealing(made, self._topic, now)
         for member in suspects:
-            warnings.warn(f'"{member}" is not a member that devices know; it looks misspelled', stacklevel=3)
+            warnings.warn(f'"{member}" is not a known member and looks misspelled', stacklevel=3)
         plaintext = contents.pad(data, self._padding, self._largest[suite], suite == HYBRID)
         if expiration is not None and not _is_expiration(expiration, now):
             raise SettingError("expiration")
         if keeps is not None:
-            # Content without an end opens for 30 days (6.4).
+            # Content without `expires` opens for 30 days (6.4).
             _check_kept(keeps, made["sent"], made.get("expires", made["sent"] + 30 * 86400))
             _check_kept(keeps, now, expiration)
         headers = self._headers(made, recipient, priority, made.get("expires") if expiration is None else expiration)
@@ -250,7 +250,7 @@ class Sender:
 
 
 def _checked_alert(alert: Any) -> Any:
-    """Checks the alert in the clear: it is visible, and takes at most a quarter of the payload (Specification 2.2)."""
+    """Returns the alert in the clear, which must be visible and at most a quarter of the payload (Specification 2.2)."""
     if isinstance(alert, Mapping):
         known = all(
             (name in _ALERT_TEXTS and isinstance(value, str))
@@ -280,12 +280,12 @@ def _is_expiration(value: Any, now: int) -> bool:
 
 
 def _check_kept(keeps: int, start: int, end: int | None) -> None:
-    """Raises if the device may have erased its key before the end (11.4.6). The hour allows for different clocks."""
+    """Raises if the device may have erased its key before `end` (11.4.6). The hour allows for clock differences."""
     if end is not None and end - start > keeps * 86400 + 3600:
         raise RecordError("expires-too-late")
 
 
-# For the methods in which a parameter hides the module's name.
+# For methods in which a parameter shadows the module's name.
 
 
 def _is_receipt_address(text: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A phone for trials and for a back end's own tests. Never use it in an app that ships.
+"""A phone for trials and for a back end's own tests. Never ship it in an app.
 
     phone = Phone(topic="com.example.app", trusting=[sender.public_key])
     device = Device.enroll(phone.record, topic="com.example.app")
@@ -21,10 +21,10 @@ _LIFETIME = 400 * 86400
 
 
 class Phone:
-    """One app on one device, as Specification 6, 7.2, 11, 13.3, and 16 describe it. A tool for tests: its keys and its ledger
-    exist only in memory, nothing protects them, and it shows no notifications.
+    """One app on one device, as Specification 6, 7.2, 11, 13.3, and 16 describe it. A tool for tests: its keys and ledger
+    exist only in memory, unprotected, and it doesn't show notifications.
 
-    `trusting` is the list of public keys that it trusts, pushsender1...; a test may change it.
+    `trusting` is the list of public keys that the phone trusts, pushsender1...; a test may change it.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class Phone:
         """
         topic: the app's bundle ID.
         trusting: the senders' public keys, pushsender1....
-        hybrid: whether the keys that it makes are hybrid (Specification 3.8), which needs ML-KEM.
-        keeps: the number of days for which its record says that it keeps a retired key, from 1 to 31.
+        hybrid: whether new keys are hybrid (Specification 3.8), which needs ML-KEM.
+        keeps: the number of days, from 1 to 31, for which the record promises to keep a retired key.
         allow_anonymous: whether anonymous messages open.
-        identities, enrollment_secret: its keys' secrets, newest first, for a test that needs the same keys in each run.
-            Without them, it makes keys.
+        identities, enrollment_secret: the keys' secrets, newest first, for a test that needs the same keys in each run.
+            By default, the phone creates keys.
 
         Raises KeyTextError (`unsupported`: a hybrid key without ML-KEM), SettingError.
         """
@@ -61,7 +61,7 @@ class Phone:
         given = enrollment_secret is not None
         self._secret = key_text.decode(key_text.ENROLLMENT_SECRET, enrollment_secret) if given else os.urandom(32)
         self._counter, self._record = 0, ""
-        # Newest first; a retired identity with the time of its retirement.
+        # Newest first. A retired identity has the time of its retirement.
         self._active = [hpke.read_identity(each) for each in identities]
         self._retired: dict[bytes, int] = {}
         self._seen: set[bytes] = set()
@@ -79,12 +79,12 @@ class Phone:
 
     @property
     def record(self) -> str:
-        """The record that was signed last, pushrecord.... Pass it to `Device.enroll` and `Device.update`."""
+        """The most recently signed record, pushrecord.... Pass it to `Device.enroll` and `Device.update`."""
         return self._record
 
     @property
     def enrollment(self) -> str:
-        """The public key that its records are signed with, pushenrollment1...."""
+        """The public key that verifies the phone's records, pushenrollment1...."""
         return key_text.encode(key_text.ENROLLMENT, records.signing_public_key(self._secret))
 
     @property
@@ -93,7 +93,7 @@ class Phone:
         return tuple(key_text.recipient_text(hpke.recipient_of(each)) for each in self._active)
 
     def rotate(self, *, hybrid: bool | None = None) -> str:
-        """Makes a new key beside the others, signs a record, and returns the public key. `hybrid` overrides its setting.
+        """Adds a new key, signs a record, and returns the public key. `hybrid` overrides the phone's setting.
 
         Raises KeyTextError (`unsupported`).
         """
@@ -105,7 +105,7 @@ class Phone:
         return self.recipients[0]
 
     def retire(self, *, now: int | None = None) -> None:
-        """Retires all keys but the newest, as a device does once a message has opened under that one, and signs a record."""
+        """Retires all keys but the newest, as a device does once a message has opened under the newest, and signs a record."""
         self._retired.update(dict.fromkeys(self._active[1:], seconds(now)))
         del self._active[1:]
         self.sign_record()
@@ -139,7 +139,7 @@ class Phone:
         return records.answer_challenge(challenge, self._active, self._senders(), self._topic, enrollment)
 
     def open(self, payload: bytes | str | Mapping[str, Any], *, now: int | None = None) -> dict[str, Any]:
-        """Opens a push and returns its content. Each call counts as a delivery of its own: the same push again is `replayed`.
+        """Opens a push and returns its content. Each call counts as a separate delivery: the same push again is `replayed`.
 
         payload: the body of the request to Apple, as it was sent or as a dictionary.
         now: Unix seconds; by default, the current time.
@@ -154,9 +154,9 @@ class Phone:
             raise
 
     def receipt(self, content: Mapping[str, Any], *, elapsed_milliseconds: int = 0, now: int | None = None) -> bytes | None:
-        """Returns the receipt that an opened content asks for, or None. Post it to `content["receipt"]["url"]`.
+        """Returns the receipt that opened content requests, or None. Post it to `content["receipt"]["url"]`.
 
-        It counts the pushes that have not opened since the last receipt.
+        The receipt counts the pushes that have not opened since the last one.
         """
         request = receipts.read_request(content.get("receipt"))
         if request is None:
@@ -184,4 +184,4 @@ class Phone:
         return f"Phone({self.enrollment}, {self._topic}, {len(self._active)} active)"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Phone holds secrets, and can't be copied; make another one")
+        raise TypeError("a Phone holds secrets and can't be copied; create another one")

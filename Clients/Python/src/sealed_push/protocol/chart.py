@@ -1,4 +1,4 @@
-"""Charts in the content (Specification, section 15), and how they are read."""
+"""Reads charts in the content (Specification, section 15)."""
 
 import re
 import sys

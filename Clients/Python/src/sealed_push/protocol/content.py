@@ -24,9 +24,9 @@ LEVELS = ("passive", "active", "time-sensitive", "critical")
 REQUIRED = ("id", "topic", "sent")
 WRONG = "has the wrong type or is out of range"
 ALERT = 'must be an object with at least one visible text, such as {"title": "Nina", "body": "Lunch at one?"}'
-WITHDRAW = 'must name either a "message" or a "thread"'
+WITHDRAW = 'must name a "message" or a "thread", but not both'
 BESIDE = "has no effect in a withdrawal; leave it out"
-ADDRESS = "must be an https URL that every device can fetch, without a user name or password"
+ADDRESS = "must be an https URL that every device can fetch, without a user or password"
 PAST = "is in the past; give whole seconds since 1970, not a lifetime"
 
 WHITE_SPACE = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | frozenset(
@@ -59,7 +59,7 @@ def unpad(plaintext: bytes) -> bytes:
 
 def parse(data: bytes) -> dict[str, Any]:
     """Returns the content object, checked as a receiver does (4.4 to 4.8)."""
-    _check(len(data) <= MOST_BYTES, "has more than 4,096 bytes")
+    _check(len(data) <= MOST_BYTES, "is larger than 4,096 bytes")
     return _parse(data)
 
 
@@ -67,7 +67,7 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     """Returns the JSON of content that a sender may emit, and its unknown members that look misspelled (4.10).
 
     A sender may emit what a receiver accepts, with the limits of 4.5, 14.1, 15.3, 16.1.1, and 17.1. It also refuses obvious
-    mistakes: a null, an integer that a receiver can't read, or an end in the past.
+    mistakes: a null, an integer that a receiver can't read, or a time of expiration in the past.
     """
     data = _json_of(content)
     if data is None:
@@ -122,7 +122,7 @@ def _json_of(content: Mapping[str, Any]) -> bytes | None:
     try:
         return to_json(dict(content))
     except (TypeError, ValueError, OverflowError, RecursionError):
-        # Half of a surrogate pair is a ValueError, too.
+        # An unpaired surrogate also raises a ValueError.
         return None
 
 
@@ -142,12 +142,12 @@ def _check_rules(content: dict[str, Any]) -> None:
 
 
 def _check_numbers(value: Any) -> None:
-    """Refuses larger integers, because a receiver reads them as a Double with another value."""
+    """Refuses larger integers, because a receiver reads them as a Double with a different value."""
     if isinstance(value, (dict, list)):
         for each in value.values() if isinstance(value, dict) else value:
             _check_numbers(each)
     elif isinstance(value, int):
-        _check(-(2**63) <= value < 2**63, "contains an integer that doesn't fit into 64 bits; write it as text")
+        _check(-(2**63) <= value < 2**63, "contains an integer that doesn't fit in 64 bits; write it as a string")
 
 
 def _check_nulls(value: Any, kind: str, path: str) -> None:
@@ -198,7 +198,7 @@ def _parse_json(data: bytes) -> dict[str, Any]:
             parse_constant=_no_constant,
         )
         if b"\\u" in data:
-            # Half of a surrogate pair has no UTF-8.
+            # An unpaired surrogate has no UTF-8.
             json.dumps(content, ensure_ascii=False).encode("utf-8")
     except (ValueError, OverflowError, RecursionError):
         content = None
@@ -211,8 +211,8 @@ def _parse_json(data: bytes) -> dict[str, Any]:
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
-    _check(len(made) == len(pairs), "has the same name twice in one object")
-    _check(all(_bytes(name) <= LONGEST_NAME for name in made), "has a name of more than 256 bytes")
+    _check(len(made) == len(pairs), "contains the same name twice in one object")
+    _check(all(_bytes(name) <= LONGEST_NAME for name in made), "contains a name larger than 256 bytes")
     return made
 
 
@@ -297,7 +297,7 @@ def is_background(content: Mapping[str, Any]) -> bool:
 
 
 def is_withdrawal(value: Any) -> bool:
-    """21.1"""
+    """Whether a value is a withdrawal (21.1)."""
     if not isinstance(value, dict) or ("message" in value) == ("thread" in value):
         return False
     return all(key not in value or rule(value[key]) for key, rule in WITHDRAW_RULES.items())

@@ -203,7 +203,7 @@ def read_chunks(source: Readable, size: int) -> Iterator[bytes]:
 
 
 def sealed_chunks(chunks: Iterator[bytes], key: bytes) -> Iterator[bytes]:
-    """Yields the stored file piece by piece, and holds at most three chunks."""
+    """Yields the stored file piece by piece, keeping at most three chunks in memory."""
     state = sodium.crypto_secretstream_xchacha20poly1305_state()
     yield sodium.crypto_secretstream_xchacha20poly1305_init_push(state, key)
     held = next(chunks, b"")
@@ -271,7 +271,7 @@ class _Stream:
         try:
             opened, tag = sodium.crypto_secretstream_xchacha20poly1305_pull(self._state, chunk, None)
         except Exception:
-            # PyNaCl raises different errors for different faults; here they are all the same.
+            # PyNaCl raises different errors for different faults; here, all faults count as the same.
             raise FileError("altered") from None
         if tag != wanted:
             raise FileError("altered")

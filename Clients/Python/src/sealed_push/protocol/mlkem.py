@@ -33,7 +33,7 @@ def public_key(seed: bytes) -> bytes:
 
 
 def encapsulate(key: bytes) -> tuple[bytes, bytes]:
-    """Returns a new shared secret, and the ciphertext that carries it."""
+    """Returns a new shared secret and its ciphertext."""
     require()
     secret, ciphertext = _library.MLKEM768PublicKey.from_public_bytes(key).encapsulate()
     return secret, ciphertext

@@ -42,7 +42,7 @@ def open_field(
     allow_anonymous: bool = False,
     retired: Mapping[bytes, int] = MappingProxyType({}),
 ) -> Opened:
-    """Opens a field's text. `retired` has the times at which some of the identities retired (13.3). Raises OpenError."""
+    """Opens a field's text. `retired` maps retired identities to their retirement times (13.3). Raises OpenError."""
     envelope = decode_base64(text)
     if envelope is None or envelope[0] not in OVERHEAD or len(envelope) <= OVERHEAD[envelope[0]]:
         raise OpenError("malformed")

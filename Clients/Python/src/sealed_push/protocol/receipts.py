@@ -51,7 +51,7 @@ def mac_of(key: bytes, body: bytes) -> bytes:
 def unsigned(
     id: bytes, number: bytes, created: int, elapsed: int, counts: Mapping[int, int], version: int = 1, outcome: int = 1
 ) -> bytes:
-    """Returns bytes 0 to 95 (16.2). `counts` has the count for each reason's number, from 1."""
+    """Returns bytes 0 to 95 (16.2). `counts` maps each reason's number, from 1, to its count."""
     fields = [min(counts.get(index, 0), 0xFFFF) for index in range(1, COUNTS + 1)]
     head = bytes([version]) + id + number + struct.pack(">QBI", created, outcome, min(elapsed, 0xFFFFFFFF))
     return head + struct.pack(f">{COUNTS}H", *fields)

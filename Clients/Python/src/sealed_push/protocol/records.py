@@ -20,7 +20,7 @@ DEVICE, SENDERS = 1, 2
 LATEST = 253402300799
 HIGHEST = 2**62 - 1
 LONGEST = 8192
-# By the type of the record, and the byte for the algorithm before each key.
+# Key lengths, keyed by record type and by the algorithm byte before each key.
 KEY_LENGTHS = {DEVICE: {1: 32, 3: mlkem.PUBLIC + 32}, SENDERS: {1: 32}}
 
 
@@ -44,7 +44,7 @@ def armour(prefix: str, data: bytes) -> str:
 
 
 def unarmour(prefix: str, text: Any, least: int, most: int) -> bytes | None:
-    """Returns the bytes of a text if there are `least` to `most` of them, or None."""
+    """Returns a text's bytes, or None unless there are `least` to `most` of them."""
     if not isinstance(text, str) or not text.startswith(prefix):
         return None
     data = decode_base64(text[len(prefix) :], -(-most * 4 // 3))
@@ -139,7 +139,7 @@ def read_record(type: int, text: Any) -> Record:
     ):
         raise RecordError("malformed")
     try:
-        # libsodium makes the checks of 11.2.3.
+        # libsodium performs the checks of 11.2.3.
         nacl.signing.VerifyKey(signer).verify(signed_message(data[:-64]), signature)
     except nacl.exceptions.BadSignatureError:
         raise RecordError("bad-signature") from None
@@ -194,7 +194,7 @@ def make_challenge(
 def answer_challenge(
     text: Any, identities: Sequence[bytes], senders: Sequence[bytes], topic: str, enrollment: bytes
 ) -> str:
-    """Answers a challenge as a device does. `enrollment` is the device's own."""
+    """Answers a challenge as a device does. `enrollment` is the device's own enrollment key."""
     envelope = unarmour("pushchallenge.", text, 133, 1221)
     suite = envelope[0] if envelope else ANONYMOUS
     if (

@@ -20,7 +20,7 @@ def encode_base64(data: bytes) -> str:
 
 
 def decode_base64(text: Any, longest: int = 4096) -> bytes | None:
-    """Returns the bytes of 1 to `longest` characters, by the strict rules of 2.5, or None."""
+    """Returns the bytes of 1 to `longest` characters, under the strict rules of 2.5, or None."""
     if not isinstance(text, str) or len(text) > longest or not BASE64.fullmatch(text) or len(text) % 4 == 1:
         return None
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
