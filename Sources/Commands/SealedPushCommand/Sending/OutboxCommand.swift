@@ -378,7 +378,7 @@ extension OpenError {
             "content is more than 30 days old when it arrives; check the server's clock and `outbox status`"
         case .expired: "pushes arrive after their content has expired; use a later expiry"
         case .replayed:
-            "pushes arrive twice under different IDs; a server sends them without apns-id and apns-collapse-id, or they are replayed"
+            "pushes are arriving twice under different IDs; either a server sends them without apns-id and apns-collapse-id, or they are being replayed"
         case .ledgerUnavailable:
             "devices can't write to the shared container; disks are full, the app group is wrong, or a ledger is damaged"
         case .outOfTime: "devices ran out of time before opening; check the earlier stages"

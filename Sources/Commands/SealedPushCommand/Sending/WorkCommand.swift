@@ -54,7 +54,7 @@ struct WorkCommand: AsyncParsableCommand {
     }
 }
 
-/// A delivery of an outbox's waiting pushes until a goal is reached or until Ctrl-C, which waits for requests in transit.
+/// A run that delivers waiting pushes until a goal is reached or Ctrl-C is pressed; it then waits for requests in transit.
 struct DeliveryRun {
     let outbox: Outbox
     let account: ProviderAccount
