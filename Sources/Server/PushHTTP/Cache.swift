@@ -62,7 +62,7 @@ final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
 }
 
 /// A cache of public keys and records by their text: parsing and checking one takes longer than sealing for it. The same
-/// text always has the same value. The cache is cleared when it reaches 4,096 texts. Thread-safe.
+/// text always has the same value. The cache is cleared when it reaches 4,096 strings. Thread-safe.
 final class ParsedTexts: Sendable {
     /// Keyed by the text's bytes, because different strings that look the same compare equal.
     private let values = Locked<[[UInt8]: any Sendable]>([:])

@@ -135,7 +135,7 @@ struct PhoneRoutes: Sendable {
         return try await sendTest(to: .device(name(of: enrollment, user)))
     }
 
-    /// Sends the same text for a back end, to a user or a device.
+    /// For a back end, sends fixed text to a user or device.
     func testAll(_ request: Request, _ context: ServerContext) async throws -> Response {
         let members = try await request.members().dictionary.filter { $0.value != .null }
         let user = members["user"]?.string.flatMap(UserName.init(parsing:))

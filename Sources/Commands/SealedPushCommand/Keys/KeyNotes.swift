@@ -25,7 +25,7 @@ extension KeyringEntry {
         guard let until = life.opensUntil, let erasure = life.erasureDue() else { return nil }
         guard kind == .device else { return "retired: no longer seals" }
         guard isOwn else { return "retired: no longer sealed to" }
-        if now >= erasure { return "retired: erasure due since \(TimeText.day(erasure)) (keys rotate)" }
+        if now >= erasure { return "retired: erasure overdue since \(TimeText.day(erasure)) (keys rotate)" }
         return "retired: opens messages sent up to \(TimeText.minute(until)); erasure due on \(TimeText.day(erasure))"
     }
 

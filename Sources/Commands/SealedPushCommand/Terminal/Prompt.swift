@@ -12,7 +12,7 @@ enum Prompt {
         defer { for index in lines.indices { wipeSecret(&lines[index]) } }
         guard lines[0] == lines[lines.count - 1] else { throw Failure.input("the two passphrases differ") }
         guard let passphrase = Passphrase(lines[0]) else {
-            throw Failure.input("a passphrase must have 1 to 1,024 bytes")
+            throw Failure.input("a passphrase must be 1 to 1,024 bytes long")
         }
         return passphrase
     }

@@ -35,7 +35,7 @@ public struct Fingerprint: Hashable, Sendable {
         hash = BLAKE2b.hash(Self.label + [0] + Array(kind.utf8) + [0] + bytes, byteCount: 32)
     }
 
-    /// Six groups of five digits: 99.6 bits, the same in every language, for the telephone and two screens side by side.
+    /// Six groups of five digits: 99.6 bits, the same in every language, to compare by phone or on two screens.
     public var digits: [String] {
         (0..<6).map { group in
             let number = hash[5 * group..<5 * group + 5].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }

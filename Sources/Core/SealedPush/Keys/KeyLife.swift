@@ -134,7 +134,7 @@ public struct InMemoryKeyStore: KeyStore {
     private let keys: [DeviceKey]
     private let set: SenderSet?
 
-    /// Creates a store of these keys, with the one sender set that may count.
+    /// Creates a store of these keys, with the only sender set that can apply.
     public init(_ keys: [DeviceKey], senderSet: SenderSet? = nil) {
         self.keys = keys
         set = senderSet

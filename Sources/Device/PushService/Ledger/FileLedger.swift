@@ -181,7 +181,7 @@ extension FileLedger: ReplayLedger {
         let file = dayFolder.appending(path: Self.entryName(entry))
         let identifier = BLAKE2b.hash(Array(entry.requestIdentifier.utf8), byteCount: 32)
         let bytes = Array(Hex.encode(identifier).utf8) + [UInt8(ascii: "\n")]
-        // Look first: a repeat needs no disk space, and none of the calls that a full disk refuses.
+        // Look first: a repeat needs no disk space, and none of the calls that fail on a full disk.
         if try isThere(file, holding: bytes) { return .repeated }
         if try create(file, holding: bytes) { return .first }
         // Another process got there first, or a purge, which left a floor above the message.

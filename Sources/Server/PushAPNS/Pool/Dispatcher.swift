@@ -224,7 +224,7 @@ final class Inbox<Element: Sendable>: Sendable {
         state.withLock { state in
             let elements = state.elements
             state.elements = []
-            // The next batch usually has about the same size.
+            // The next batch is usually about the same size.
             state.elements.reserveCapacity(elements.count)
             state.isDraining = false
             return elements

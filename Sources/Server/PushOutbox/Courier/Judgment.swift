@@ -120,7 +120,7 @@ extension PushTransportError {
 /// Addresses are supplied by phones. Once the carrier has accepted pushes, an address without an accepted push proves
 /// nothing about the others. Otherwise, anyone who can register devices could stop delivery for everyone.
 struct Refusals {
-    /// Whether the carrier has accepted a push of this outbox, which shows that the environment, app, and key are right.
+    /// Whether the carrier has accepted a push from this outbox, showing that the environment, app, and key are right.
     var isEstablished = false
     private let limit: Int
     /// The refusals since the last accepted push.

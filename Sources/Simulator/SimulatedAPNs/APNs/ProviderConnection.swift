@@ -278,7 +278,7 @@ extension ProviderConnection {
         context.eventLoop.scheduleTask(in: time) { this.value.closeIfDone(bound.value) }
     }
 
-    /// Closes the connection if nothing is owed. Waits for incomplete requests until the closing time is over, and for
+    /// Closes the connection if nothing is owed. Waits for incomplete requests until the grace period ends, and for
     /// delayed responses as long as they take, because they were promised.
     func closeIfDone(_ context: ChannelHandlerContext) {
         guard let closing, delayed.isEmpty else { return }

@@ -4,14 +4,14 @@ internal import NIOHPACK
 internal import PushCore
 internal import SealedPush
 
-/// One request as received: the headers that APNs defines, and the body up to the largest size that any push may have.
+/// One request as received: the headers that APNs defines, and the body, up to the maximum size of any push.
 struct ProviderRequest {
     private(set) var method = ""
     private(set) var path = ""
     private(set) var headers: [String: String] = [:]
     /// Additional headers whose name has already occurred.
     private(set) var repeated: [(name: String, value: String)] = []
-    /// The body. Data beyond the largest size is counted but discarded.
+    /// The body. Data beyond the maximum size is counted but discarded.
     private(set) var body = ByteBuffer()
     private(set) var bodyByteCount = 0
     /// The size of the headers as HTTP/2 counts it, with 32 more bytes for each field.
