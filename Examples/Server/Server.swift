@@ -7,7 +7,14 @@ import PushSender
 /// enrollment key that it pinned, the newest record, and the key that answered a challenge.
 @main
 struct Server {
-    static func main() throws {
+    static func main() {
+        do { try run() } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(65)
+        }
+    }
+
+    private static func run() throws {
         let environment = ProcessInfo.processInfo.environment
         let names = ["SENDER_SECRET", "DEVICE_ENROLLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
         for name in names where environment[name, default: ""].isEmpty {

@@ -86,7 +86,7 @@ const words = {
     [
       'malformed', 'unknown-recipient', 'unknown-sender', 'anonymous-not-allowed', 'rejected', 'malformed-content', 'topic',
       'key-retired', 'clock', 'too-old', 'expired', 'replayed',
-    ].map((code) => [code, [`the push doesn't open (${code})`, 'Specification 6 explains the code']]),
+    ].map((code) => [code, [`the push doesn't open (${code})`, 'see Docs/Specification.md, section 6']]),
   ),
 }
 

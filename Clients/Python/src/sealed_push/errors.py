@@ -203,7 +203,7 @@ class OpenError(SealedPushError):
     """A push doesn't open (Specification 6.1)."""
 
     words = {
-        code: (f"the push doesn't open ({code})", "Specification 6 explains the code")
+        code: (f"the push doesn't open ({code})", "see Docs/Specification.md, section 6")
         for code in (
             "malformed unknown-recipient unknown-sender anonymous-not-allowed rejected malformed-content topic key-retired "
             "clock too-old expired replayed"
