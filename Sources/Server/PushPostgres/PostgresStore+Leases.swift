@@ -238,7 +238,7 @@
             AND device = ANY($1)
             """
 
-        /// Starts another generation once in a while. If the server fails, the next exchange will notice it, too.
+        /// Starts another generation once in a while. If the server fails, the next exchange will notice, too.
         private func turnIfDue(after leaseCount: Int) async {
             let isDue = takenSinceTurn.withLock { count in
                 count += leaseCount

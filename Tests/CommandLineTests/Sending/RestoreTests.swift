@@ -16,7 +16,8 @@ import Testing
         arguments: RestoreDrill.Store.allCases)
     func drill(store: RestoreDrill.Store) async throws {
         let page = try Checkout.text(Checkout.folder.appending(path: "Docs/Operations.md"))
-        for command in [#"sqlite3 -readonly outbox.sqlite ".backup "#, "pg_dump --format=custom --schema=sealed_push "] {
+        for command in [#"sqlite3 -readonly outbox.sqlite ".backup "#, "pg_dump --format=custom --schema=sealed_push "]
+        {
             #expect(page.contains("(umask 077; \(command)"), "\(command)")
         }
         let drill = try await RestoreDrill(over: store)

@@ -20,7 +20,7 @@ struct DeviceCommand: AsyncParsableCommand {
 
 struct DeviceListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the devices, and whether they can be sent to.",
+        commandName: "list", abstract: "List the devices, and show whether each can be reached.",
         usage: "sealedpush device list [<options>]",
         discussion: """
             Tokens are shortened, because they identify people's devices. --full shows everything that `device enroll --list` \

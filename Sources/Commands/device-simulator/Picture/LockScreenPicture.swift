@@ -15,7 +15,7 @@ struct LockScreenPicture: Sendable {
 
     /// One push and its outcome.
     struct Delivery: Sendable {
-        /// The push's name in the caption, such as its file's name.
+        /// The push's name in the caption, such as its file name.
         let name: String
         let identifier: String
         let push: DeliveredPush

@@ -35,7 +35,7 @@ struct OutstandingRequests {
     /// Returns the new request's number.
     mutating func add(_ identifier: String, _ ticket: ExtensionTicket, at now: ContinuousClock.Instant) -> Int {
         count += 1
-        // The first request's time includes the process's start (``ExtensionRules/timeLimit``).
+        // The first request's time includes process startup (``ExtensionRules/timeLimit``).
         let start = count == 1 ? processStart : now
         requests[count] = Request(identifier: identifier, ticket: ticket, start: start, deadline: start + timeLimit)
         return count

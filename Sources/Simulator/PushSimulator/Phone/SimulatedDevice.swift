@@ -76,7 +76,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// Copies keys that were created elsewhere into the phone's keychain, with their states there. Leaves the phone's other
+    /// Copies keys created elsewhere to the phone's keychain, and keeps the states they had. Leaves the phone's other
     /// keys alone, except for those in `gone`.
     ///
     /// - Parameter enrollment: The key and the newest record that was signed elsewhere; an older one changes nothing.
