@@ -46,6 +46,13 @@ import Testing
     @Test("a silent caller is disconnected after a while, and other callers are answered in the meantime")
     func silent() async throws {
         for isPhones in [false, true] {
+            // With a short limit, a busy machine could cut off the good caller, too.
+            try await RunningServer.with(limits: .unhurried) { server in
+                let port = isPhones ? server.phonesPort : server.port
+                let idle = try (1...200).map { _ in try RawClient(port: port) }
+                #expect(try server.send("GET", "/healthz", at: port).status == 200)
+                withExtendedLifetime(idle) {}
+            }
             var limits = ServerLimits.unhurried
             if isPhones { limits.firstHeadTime = .seconds(1) } else { limits.idleTime = .seconds(1) }
             try await RunningServer.with(limits: limits) { server in
@@ -53,7 +60,6 @@ import Testing
                 let idle = try (1...200).map { _ in try RawClient(port: port) }
                 // An unfinished head counts as silence.
                 idle[0].write("GET /healthz HTTP/1.1\r\nhost: ")
-                #expect(try server.send("GET", "/healthz", at: port).status == 200)
                 for client in idle { #expect(await client.rest().isEmpty) }
             }
         }
