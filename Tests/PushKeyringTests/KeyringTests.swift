@@ -147,6 +147,21 @@ import Testing
         #expect(try keyring.examine().contains { $0.code == "inconsistent" })
     }
 
+    @Test("lines that a later version added to a name or a key are kept") func laterLines() throws {
+        try keyring.generateSender(named: newsroom)
+        let file = folder.appending("Keys/keyring.txt")
+        let text = try Checkout.text(file).replacing("\nstate: active\n", with: "\nstate: active\nstored-in: a safe\n")
+            .replacing("\nkind: sender\n", with: "\nkind: sender\nnote: for news\n")
+        let body = text.split(separator: "checksum: ")[0]
+        let sum = Base64URL.encode(BLAKE2b.hash(Array(body.utf8), byteCount: 32))
+        try Data((body + "checksum: \(sum)\n").utf8).write(to: file)
+        try keyring.rotate(newsroom)
+        try keyring.seal(with: .key(KeyringKey()))
+        let kept = try Checkout.text(file)
+        #expect(kept.contains("\nkind: sender\n") && kept.contains("\nnote: for news\n"))
+        #expect(kept.matches(of: /\nstored-in: a safe\n/).count == 1)
+    }
+
     @Test("A file of more than 16 MiB is rejected without being read") func huge() throws {
         try keyring.generateDevice(named: phone)
         let file = folder.appending("Keys/keyring.txt")

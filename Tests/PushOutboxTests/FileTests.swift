@@ -66,6 +66,39 @@ import Testing
         #expect(throws: OutboxError.otherSchema) { try Outbox(at: path) }
     }
 
+    @Test("a later version upgrades a file, which this version then still uses, unless it must not")
+    func laterSchema() async throws {
+        let fixture = try await Fixture()
+        let path = Fixture.path(fixture.folder)
+        let now = Schema.version.number
+        let later = SchemaVersion(now + 1, oldest: now)
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { try Schema.make($0, later, by: [now: "ALTER TABLE devices ADD COLUMN note TEXT"]) }
+        #expect(try await queue.read { try $0.columns(in: "devices").map(\.name) }.contains("note"))
+        try queue.close()
+        try await fixture.addDevice("phone")
+        try await Outbox(at: path).requireWritable()
+        #expect(try await Outbox(at: path, clock: .system, isReadOnly: true).status().deviceCount == 1)
+        let again = try DatabaseQueue(path: path)
+        #expect(try await again.read { try Schema.userVersion($0) } == later.stored)
+        try await again.write { try $0.execute(sql: "PRAGMA user_version = \(now + 1)") }
+        try again.close()
+        #expect(throws: OutboxError.otherSchema) { try Outbox(at: path) }
+    }
+
+    @Test("an upgrade runs every step from the stored version, and is refused without them") func steps() throws {
+        let program = SchemaVersion(7, oldest: 6)
+        let steps = [5: "a", 6: "b"]
+        #expect(try SchemaVersion(5).upgrade(to: program, by: steps) == ["a", "b"])
+        #expect(try SchemaVersion(7, oldest: 6).upgrade(to: program, by: steps) == [])
+        #expect(try SchemaVersion(9, oldest: 7).upgrade(to: program, by: steps) == [])
+        for refused in [SchemaVersion(4), SchemaVersion(9, oldest: 8), SchemaVersion(8)] {
+            #expect(throws: OutboxError.otherSchema) { try refused.upgrade(to: program, by: steps) }
+        }
+        for version in [SchemaVersion(5), program] { #expect(SchemaVersion(stored: version.stored) == version) }
+        for stored in [0, -1, 7 << 16 | 6, 1 << 16] { #expect(SchemaVersion(stored: stored) == nil, "\(stored)") }
+    }
+
     @Test("a missing folder, and a folder in the file's place, give suitable errors") func noFolder() throws {
         #expect(throws: OutboxError.cannotOpen("No such file or directory")) {
             try Outbox(at: folder.appending("none/outbox.db").path)

@@ -52,6 +52,21 @@ import Testing
         #expect(try await takeOne(4).number == 4)
     }
 
+    @Test(
+        "a newer push waits for a holder whose push was settled by an earlier holder, even if the queue was empty meanwhile",
+        arguments: [Settlement.accepted, .dead(reason: "PayloadTooLarge")])
+    func lostLast(settlement: Settlement) async throws {
+        let phone = try await fixture.addPhone()
+        let first = try await takeOne(1)
+        fixture.time.advance(by: .seconds(60))
+        let second = try await takeOne(2)
+        try await settle(first, settlement)
+        try await fixture.enqueue("newer", to: .device(phone.name))
+        #expect(try await take(3).isEmpty, "the second holder may still send the older push")
+        try await settle(second, .accepted)
+        #expect(try await takeOne(4).entry > second.entry)
+    }
+
     @Test("a lease is extended by its holder, but not by a holder that lost it") func extended() async throws {
         try await fixture.addPhone()
         let first = try await takeOne(1)

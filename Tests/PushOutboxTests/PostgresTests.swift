@@ -50,8 +50,27 @@ import Testing
         await #expect(throws: OutboxError.otherSchema) { try await Outbox(postgres: address) }
         try await database.run("ALTER TABLE meta RENAME TO theirs")
         await #expect(throws: OutboxError.foreign) { try await Outbox(postgres: address) }
-        try await database.run("ALTER TABLE theirs RENAME TO meta; UPDATE meta SET version = \(PostgresSchema.version)")
+        try await database.run(
+            "ALTER TABLE theirs RENAME TO meta; UPDATE meta SET version = \(PostgresSchema.version.stored)")
         _ = try await Outbox(postgres: address)
+    }
+
+    @Test("a later version upgrades the tables, which this version then still uses, unless it must not")
+    func laterSchema() async throws {
+        let now = PostgresSchema.version.number
+        let later = SchemaVersion(now + 1, oldest: now)
+        let pool = try await PostgresStore(PostgresAddress(parsing: database.address), patience: .seconds(60)).pool
+        try await pool.connected { connection throws(OutboxError) in
+            try PostgresSchema.make(
+                connection, later, by: [now: "ALTER TABLE sealed_push.devices ADD COLUMN note text"])
+        }
+        #expect(try await fixture.number("SELECT version FROM meta") == Int64(later.stored))
+        _ = try await Outbox(postgres: database.address)
+        try await fixture.addDevice("phone")
+        #expect(try await fixture.number("SELECT count(*) FROM devices WHERE note IS NULL") == 1)
+        try await database.run("UPDATE meta SET version = \(now + 1)")
+        let address = database.address
+        await #expect(throws: OutboxError.otherSchema) { try await Outbox(postgres: address) }
     }
 
     @Test("an address with a password, or an invalid address, is refused") func addresses() async throws {

@@ -202,6 +202,21 @@ import Testing
         #expect(days.count == 31)
     }
 
+    @Test("A purge removes a day's empty folder only once the whole day lies at or below the floor")
+    func purgeKeepsOpenDays() throws {
+        let ledger = try begun()
+        let day = now.secondsSince1970 / 86_400 - 30
+        let end = try #require(Timestamp(secondsSince1970: (day + 1) * 86_400 - 1))
+        for day in [day - 1, day, day + 1] { try DurableFiles.ensureFolder(ledger.folder.appending(path: "\(day)")) }
+        func days() throws -> [Int64] { try DurableFiles.names(in: ledger.folder).compactMap { Int64($0) }.sorted() }
+        try ledger.raise(to: end.advanced(bySeconds: -1))
+        ledger.purge(at: now)
+        #expect(try days() == [day, day + 1])
+        try ledger.raise(to: end)
+        ledger.purge(at: now)
+        #expect(try days() == [day + 1])
+    }
+
     /// Entries of more than a day. The five from the first second are dropped together.
     @Test("Beyond 20,000 entries, the oldest go first, and are at or below the floor", arguments: [20_001, 20_005])
     func purgeByCount(count: Int) throws {

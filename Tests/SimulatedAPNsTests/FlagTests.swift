@@ -25,7 +25,7 @@ struct FlagTests {
     }
 
     @Test("apns --faults, --seed, --port, --environment, and --log take effect") func settings() async throws {
-        let port = try Self.freePort()
+        let port = try Program.freePort()
         let apns = try await RunningCommand(
             "--faults", #"{"serverErrors": 1}"#, "--seed", "7", "--port", "\(port)", "--environment", "sandbox",
             "--log", "payloads")
@@ -43,13 +43,6 @@ struct FlagTests {
         apns.stop()
         let log = try LogFile.lines(apns.folder.appending("APNs/log.jsonl"))
         #expect(log.contains { $0["payload"] as? String == body })
-    }
-
-    private static func freePort() throws -> Int {
-        let result = try Program(at: "/usr/bin/python3").run([
-            "-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])",
-        ])
-        return try #require(Int(result.trimmed))
     }
 
     @Test("the log has payloads only on request, and there is no file if it's off", arguments: APNsLogDetail.allCases)

@@ -18,7 +18,7 @@ internal import PushCore
 
             Exit status: 0 done, 64 usage, 65 input, 69 APNs, 74 files, 75 busy or waiting, 77 passphrase or key.
             """,
-        version: "0.1.0",
+        version: Version.text,
         subcommands: [
             KeysCommand.self, TrustCommand.self, AttachCommand.self, SealCommand.self, OpenCommand.self,
             InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self, WorkCommand.self,

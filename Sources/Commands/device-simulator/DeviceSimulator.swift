@@ -16,7 +16,7 @@ internal import PushSimulator
               device-simulator run --device alice-phone --apns APNs \\
                 --topic com.example.app --keyring Keys --trust newsroom --state Phone
             """,
-        version: "0.1.0",
+        version: Version.text,
         subcommands: [DeliverCommand.self, RunCommand.self, APNsCommand.self, HostCommand.self])
 
     static func main() {

@@ -7,7 +7,7 @@ package enum Sodium {
     /// at launch and exits. Costs one atomic load after the first use. Thread-safe.
     package static let problem: String? =
         if !isRecent(sodium_library_version_major(), sodium_library_version_minor()) {
-            "libsodium \(String(cString: sodium_version_string())) is too old; version 1.0.18 or later is required"
+            "libsodium \(version) is too old; version 1.0.18 or later is required"
         } else if sodium_init() < 0 {
             "libsodium could not be initialized: the system's random number generator failed"
         } else {
@@ -16,6 +16,9 @@ package enum Sodium {
 
     /// Initializes libsodium if necessary; traps if that fails.
     static func ready() { if let problem { preconditionFailure(problem) } }
+
+    /// The library's version, such as `1.0.18`.
+    package static var version: String { String(cString: sodium_version_string()) }
 
     /// Whether the version of the library's binary interface suffices. In configure.ac's numbering, 1.0.18 is 10.3.
     static func isRecent(_ major: Int32, _ minor: Int32) -> Bool { (major, minor) >= (10, 3) }

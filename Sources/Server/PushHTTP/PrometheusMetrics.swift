@@ -72,6 +72,7 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
         "push_connections": "Connections to APNs.",
         "push_deliveries_in_flight": "Pushes in transit.",
         "push_deliveries_total": "Outcomes of this process's deliveries, by outcome and reason.",
+        "push_build_info": "1; the labels are the program's version and commit.",
         "push_delivery_paused": "1 while delivery is paused; see the log for the reason.",
         "push_delivery_wait_seconds": "How long accepted pushes had waited since they were enqueued.",
         "push_outbox_bytes": "The size of the outbox.",

@@ -18,6 +18,8 @@ struct NamedKeys: Sendable {
     var challenge: PendingChallenge?
     /// The counter of the last sender set that an authority signed, or of a device's last record while it has none.
     var counter: UInt64?
+    /// Lines that a later version added.
+    private(set) var laterLines: [String: String] = [:]
     var keys: [StoredKey]
 
     init(_ name: KeyName, kind: AnyPublicKey.Kind, created: Timestamp, keys: [StoredKey] = []) {
@@ -92,6 +94,12 @@ struct StoredKey: Sendable {
     let key: AnyPublicKey
     var life: KeyLife
     var secret: StoredSecret?
+    /// Lines that a later version added.
+    private(set) var laterLines: [String: String] = [:]
+
+    init(key: AnyPublicKey, life: KeyLife, secret: StoredSecret? = nil) {
+        (self.key, self.life, self.secret) = (key, life, secret)
+    }
 
     /// The secret key, or nil unless it's here and matches the public key. In an unsealed keyring, it may not match.
     func privateKey<Role: NamedRole>(_ role: Role.Type) -> PrivateKey<Role>? {
@@ -153,8 +161,7 @@ final class SecretText: Sendable {
 extension NamedKeys {
     /// Reads a name's first paragraph, or returns nil if a value is invalid.
     init?(_ file: borrowing TextFile, in paragraph: Int, secret: StoredSecret?) {
-        guard file.names(in: paragraph).isSubset(of: Self.names),
-            let name = file.text("name", in: paragraph).flatMap(KeyName.init(parsing:)),
+        guard let name = file.text("name", in: paragraph).flatMap(KeyName.init(parsing:)),
             let kind = file.text("kind", in: paragraph).flatMap(AnyPublicKey.Kind.init(rawValue:)),
             let created = file.moment("created", in: paragraph)
         else { return nil }
@@ -167,6 +174,7 @@ extension NamedKeys {
         enrollmentText = file.text("enrollment", in: paragraph)
         recordText = file.text("record", in: paragraph)
         enrollmentSecret = secret
+        laterLines = file.lines(except: Self.names, in: paragraph)
         guard isRead("topic", topic), isRead("challenge", challenge), isRead("counter", counter),
             isRead("record-expires", recordExpires), (recordText == nil) == (recordExpires == nil)
         else { return nil }
@@ -182,6 +190,7 @@ extension NamedKeys {
         writer.field("record-expires", recordExpires?.iso8601)
         writer.field("challenge", challenge?.storedText)
         writer.field("counter", counter.map { String($0) })
+        writer.fields(laterLines)
     }
 
     private static let names: Set<String> = [
@@ -192,11 +201,11 @@ extension NamedKeys {
 
 extension StoredKey {
     init?(_ file: borrowing TextFile, in paragraph: Int, secret: StoredSecret?) {
-        guard file.names(in: paragraph).isSubset(of: Self.names),
-            let key = file.text("public", in: paragraph).flatMap({ try? AnyPublicKey(parsing: $0) }),
+        guard let key = file.text("public", in: paragraph).flatMap({ try? AnyPublicKey(parsing: $0) }),
             let life = KeyLife(file, in: paragraph), life.state != .erased || secret == nil
         else { return nil }
         self.init(key: key, life: life, secret: secret)
+        laterLines = file.lines(except: Self.names, in: paragraph)
     }
 
     func write(to writer: inout TextFileWriter) {
@@ -207,6 +216,7 @@ extension StoredKey {
         writer.field("retired", life.retired?.iso8601)
         writer.field("revoked", life.revoked?.iso8601)
         writer.field("erased", life.erased?.iso8601)
+        writer.fields(laterLines)
     }
 
     private static let names: Set<String> = [

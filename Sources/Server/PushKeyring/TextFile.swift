@@ -45,6 +45,11 @@ struct TextFile: ~Copyable {
 
     func names(in paragraph: Int) -> Set<String> { Set(paragraphs[paragraph].keys) }
 
+    /// Returns a paragraph's lines with other names, which a later version wrote and this one keeps.
+    func lines(except names: Set<String>, in paragraph: Int) -> [String: String] {
+        paragraphs[paragraph].keys.filter { !names.contains($0) }.reduce(into: [:]) { $0[$1] = text($1, in: paragraph) }
+    }
+
     func has(_ name: String, in paragraph: Int) -> Bool { paragraphs[paragraph][name] != nil }
 
     /// Returns a value that isn't a secret.
@@ -87,6 +92,10 @@ struct TextFileWriter {
     mutating func field(_ name: String, _ value: String?) {
         guard let value else { return }
         bytes += Array("\(name): \(value)\n".utf8)
+    }
+
+    mutating func fields(_ lines: [String: String]) {
+        for (name, value) in lines.sorted(by: { $0.key < $1.key }) { field(name, value) }
     }
 
     mutating func secretField(_ name: String, _ value: UnsafeRawBufferPointer) {

@@ -2,33 +2,46 @@
     internal import PushOutbox
     internal import PushCore
 
-    /// The tables and functions, created all at once. A database of another version is refused.
+    /// The tables and functions, created all at once.
     enum PostgresSchema {
-        /// The version of these tables and functions. Change it when they change.
-        static let version = 5
+        /// The version of these tables and functions. When they change, raise it, and add a step from the previous version.
+        static let version = SchemaVersion(5)
+        /// The statements that lead from each version to the next.
+        static let steps: [Int: String] = [:]
 
-        /// Creates the schema if there is none. It is created only once, even if several processes start at the same time.
-        /// Throws `otherSchema` or `foreign`; `notPermitted` if another role must create it.
+        /// Creates the schema if there is none, or upgrades it. This happens only once, even if several processes start at
+        /// the same time. Throws `otherSchema` or `foreign`; `notPermitted` if another role must do it.
         static func make(_ connection: PostgresConnection) throws(OutboxError) {
-            if try isThere(connection) { return }
+            try make(connection, version, by: steps)
+        }
+
+        static func make(
+            _ connection: PostgresConnection, _ version: SchemaVersion, by steps: [Int: String]
+        ) throws(OutboxError) {
+            if try missing(connection, version, steps).isEmpty { return }
             try connection.script(
                 "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(advisoryClass), 2)")
-            if try !isThere(connection) { try connection.script([tables, functions, roles].joined(separator: "\n")) }
+            try connection.script(try missing(connection, version, steps).joined(separator: ";\n"))
             try connection.script("COMMIT")
         }
 
-        private static func isThere(_ connection: PostgresConnection) throws(OutboxError) -> Bool {
+        /// Returns the statements that create or upgrade the schema; none if it can be used as it is.
+        private static func missing(
+            _ connection: PostgresConnection, _ version: SchemaVersion, _ steps: [Int: String]
+        ) throws(OutboxError) -> [String] {
             let found = try connection.row(
                 """
                 SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'sealed_push') AS is_there,
                     EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                         WHERE n.nspname = 'sealed_push' AND c.relname = 'meta') AS is_ours
                 """)
-            guard try found.bool("is_there") else { return false }
+            guard try found.bool("is_there") else { return [tables, functions, roles] }
             guard try found.bool("is_ours") else { throw .foreign }
-            guard try connection.rows("SELECT version FROM sealed_push.meta").first?.int("version") == Int64(version)
+            guard let stored = try connection.rows("SELECT version FROM sealed_push.meta").first?.int("version"),
+                let old = SchemaVersion(stored: Int(stored))
             else { throw .otherSchema }
-            return true
+            let upgrade = try old.upgrade(to: version, by: steps)
+            return upgrade.isEmpty ? [] : upgrade + ["UPDATE sealed_push.meta SET version = \(version.stored)"]
         }
 
         /// "SPUB": the advisory locks. A sleeping courier holds lock 1, and callers that enqueue share it. Lock 2 is for
@@ -43,7 +56,7 @@
         private static let tables = """
             CREATE SCHEMA sealed_push;
             CREATE TABLE sealed_push.meta(version integer NOT NULL);
-            INSERT INTO sealed_push.meta(version) VALUES (\(version));
+            INSERT INTO sealed_push.meta(version) VALUES (\(version.stored));
             -- The mark of the outbox's key; no row if it has none.
             CREATE TABLE sealed_push.marks(mark bytea NOT NULL);
 

@@ -140,10 +140,11 @@
                 ])
         }
 
-        /// Advances to devices' next entries once their heads are gone.
+        /// Advances to devices' next entries once their heads are gone. If another courier has a lease now, its row stays: a
+        /// newer entry must wait until that courier settles the old one.
         private static func advance(_ found: [Found], at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
             guard !found.isEmpty else { return }
-            try removeEmpty(found.map(\.place), db)
+            try removeEmpty(found.map(\.place), heldBy: found.map(\.lease.number), db)
             try db.rows(
                 """
                 UPDATE sealed_push.queues q SET due = $3, lease = NULL, holder = NULL, entry = NULL, attempts = 0,
@@ -156,15 +157,19 @@
                 """, [.places(found.map(\.place)), .ints(found.map(\.lease.number)), .int(now)])
         }
 
-        /// Removes the queues without waiting entries. The rows at these locations are locked.
-        static func removeEmpty(_ places: [Int64], _ db: PostgresConnection) throws(OutboxError) {
+        /// Removes the queues without waiting entries. The rows at these locations are locked. With `leases`, keeps those that
+        /// are leased under another number.
+        static func removeEmpty(
+            _ places: [Int64], heldBy leases: [Int64]? = nil, _ db: PostgresConnection
+        ) throws(OutboxError) {
             guard !places.isEmpty else { return }
             try db.rows(
                 """
-                DELETE FROM sealed_push.queues q USING unnest($1::tid[]) AS x(place)
+                DELETE FROM sealed_push.queues q USING unnest($1::tid[], $2::bigint[]) AS x(place, number)
                     JOIN sealed_push.queues o ON o.ctid = x.place, LATERAL (SELECT \(heads(of: "o"))) AS h
                 WHERE q.ctid = o.ctid AND h.immediate IS NULL AND h.considerate IS NULL
-                """, [.places(places)])
+                    AND coalesce(o.lease = x.number, true)
+                """, [.places(places), .ints(leases ?? [])])
         }
 
         /// Returns SQL for the oldest waiting entry of each lane: one index lookup, however many entries wait or are gone.

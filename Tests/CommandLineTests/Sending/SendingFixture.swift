@@ -99,13 +99,16 @@ final class ServedCommand: @unchecked Sendable {
 
     var errors: String { (try? Checkout.text(folder.appending(log))) ?? "" }
 
+    static let words = [
+        "serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys", "--json",
+    ]
+
     /// - Parameter name: a suffix for the output files' names, if there are several services.
     static func start(
         _ fixture: SendingFixture, _ arguments: [String], as name: String = ""
     ) async throws -> ServedCommand {
         let (printed, log) = ("output\(name)", "errors\(name)")
         for name in [printed, log] { try Data().write(to: fixture.folder.appending(name)) }
-        let words = ["serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys", "--json"]
         let process = try Program("sealedpush", in: fixture.folder.url).start(
             words + arguments, output: FileHandle(forWritingTo: fixture.folder.appending(printed)),
             errors: FileHandle(forWritingTo: fixture.folder.appending(log)))

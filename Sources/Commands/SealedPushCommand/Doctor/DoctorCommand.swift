@@ -6,7 +6,7 @@ internal import SealedPush
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Check a keyring, or find out why a payload doesn't open.",
+        commandName: "doctor", abstract: "Check a keyring or this machine, or find out why a payload doesn't open.",
         usage: "sealedpush doctor [<options>] [<file>]",
         discussion: """
             Without a file: check for damage, edits, modes, ages, records, and the audit log. Status 1 if there is a problem.
@@ -15,6 +15,9 @@ struct DoctorCommand: ParsableCommand {
             With a payload: show the device's steps up to the one that fails, but no content. Status 65 if it doesn't open.
               sealedpush doctor push.apns --device alice-phone --topic com.example.app \\
                 --keyring Phone
+
+            With --host: check this machine. Status 1 if there is a problem.
+              sealedpush doctor --host --topic com.example.app --provider-key KEY
             """)
 
     @Argument(help: "A payload file, or a file with just an envelope's text; - for standard input.") var file: String?
@@ -30,9 +33,16 @@ struct DoctorCommand: ParsableCommand {
 
     @Flag(help: "Print JSON.") var json = false
 
+    @OptionGroup(title: "This machine") var machine: HostOptions
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
+        guard !machine.isGiven else {
+            guard file == nil, device == nil, trust.isEmpty else {
+                throw ValidationError("Use --host or --ready without a payload.")
+            }
+            return
+        }
         guard (file != nil) == (device != nil), (file != nil) == (topic != nil), file != nil || trust.isEmpty else {
             throw ValidationError(
                 "Use a payload file with --device and --topic, or omit all three to check the keyring.")
@@ -40,6 +50,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     func run() throws {
+        guard !machine.isGiven else { return try SealedPushCommand.wait { try await examineMachine() } }
         let keys = try keyring.keys("doctor")
         guard let file, let device, let topic else { return try examine(keys) }
         let diagnosis = try keys.diagnose(
@@ -48,6 +59,16 @@ struct DoctorCommand: ParsableCommand {
         let words = DiagnosisWords(diagnosis: diagnosis, folder: URL(filePath: keyring.keyring).relativePath)
         if json { try Output.json(diagnosis.json(words)) } else { try show(diagnosis, words) }
         if diagnosis.code != "opened" { throw ExitCode(65) }
+    }
+
+    private func examineMachine() async throws {
+        let checks = await machine.checks(topic: topic)
+        if json {
+            try Output.json(.array(checks.map(\.json)))
+        } else {
+            for check in checks { try Output.line(check.line) }
+        }
+        if checks.contains(where: { $0.outcome == .failed }) { throw ExitCode(1) }
     }
 
     private func examine(_ keys: Keyring) throws {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import Logging
+internal import Metrics
 internal import PushCore
 package import PushHTTP
 internal import PushOutbox
@@ -11,6 +12,13 @@ internal import SealedPush
 final class Observation: Sendable {
     let metrics = PrometheusMetrics()
     let courier = Locked<Courier?>(nil)
+
+    /// Logs the version, and shows it as a metric.
+    init() {
+        Failure.report("version \(Version.text)")
+        let labels = [("version", Version.number), ("commit", Version.commit)]
+        Gauge(label: "push_build_info", dimensions: labels, factory: metrics).record(1)
+    }
 
     /// Returns the failure for the error that ended a run, with the number of pushes that the run delivered.
     func failure(_ error: CourierError) async -> Failure {

@@ -19,11 +19,27 @@ struct ProviderOptions: ParsableArguments {
 
     @Option(help: .value("folder", "A local APNs (device-simulator apns).")) var apns: String?
 
+    @Option(help: .value("place", "An HTTP proxy that supports CONNECT.")) var proxy: ServerPlace?
+
+    func validate() throws {
+        switch proxy {
+        case .socket, .address(_, port: 0): throw ValidationError("--proxy must be HOST:PORT.")
+        case .address, nil: break
+        }
+    }
+
     var isGiven: Bool { apns != nil || providerKey != nil }
 
     /// Reads the provider's key.
     func account() throws -> ProviderAccount {
-        if let apns { return try local(apns) }
+        var account = try apns.map(local) ?? apple()
+        if case .address(let host, let port)? = proxy {
+            account.configuration.proxy = APNSEndpoint(host: host, port: port)
+        }
+        return account
+    }
+
+    private func apple() throws -> ProviderAccount {
         guard let providerKey else {
             throw Failure.usage(
                 "use --provider-key KEYID,TEAMID,FILE.p8 to reach APNs, or --apns FOLDER for a local one")
@@ -81,7 +97,7 @@ struct ProviderOptions: ParsableArguments {
 
 /// A provider's key and the settings for a delivery.
 struct ProviderAccount: Sendable {
-    let configuration: APNSConfiguration
+    var configuration: APNSConfiguration
     let environment: PushEnvironment
     let limits: CourierLimits
     /// The factor for pauses: 1 for Apple's service, smaller for a local one.

@@ -61,7 +61,10 @@ struct ServeCommand: AsyncParsableCommand {
         defer { interrupt.fire() }
         // Serve even if standard output can't be written.
         do throws(ServingError) {
-            try await server.run { port, phonesPort in try? listening.announce(port, phonesPort) }
+            try await server.run { port, phonesPort in
+                try? listening.announce(port, phonesPort)
+                ServiceManager.ready()
+            }
         } catch { throw listening.failure(error) }
     }
 

@@ -91,6 +91,8 @@ enum Secrecy {
             setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
             // PR_SET_DUMPABLE is 4.
             _ = prctl?(4, 0, 0, 0, 0)
+            // libdispatch would log a line for each thread whose priority it may not raise.
+            setenv("LIBDISPATCH_LOG", "NO", 0)
         #endif
     }
 

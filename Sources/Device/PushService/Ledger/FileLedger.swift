@@ -239,7 +239,8 @@ extension FileLedger {
         else { return }
         let oldest = now.advanced(bySeconds: -TimeRules.maximumAge)
         var kept: [Entry] = []
-        for day in names.compactMap(Self.decimal).sorted() {
+        let days = names.compactMap(Self.decimal).sorted()
+        for day in days {
             let entries = entries(inDay: String(day)).sorted { $0.sent < $1.sent }
             if let last = entries.last(where: { $0.sent < oldest }), last.sent > floor {
                 guard (try? raise(to: last.sent)) != nil else { return }
@@ -247,9 +248,10 @@ extension FileLedger {
             }
             remove(entries, upTo: floor)
             kept += entries.filter { $0.sent > floor }
-            // Fails for a folder that isn't empty, as intended.
-            rmdir(path(String(day)))
         }
+        // Only days that lie below the floor as a whole: in another day's folder, a process may be about to record a message,
+        // and a folder that is made again isn't durable yet. Fails for a folder that isn't empty, as intended.
+        for day in days where (floor.secondsSince1970 + 1) / 86_400 > day { rmdir(path(String(day))) }
         let excess = kept.count - LedgerLimits.maximumEntryCount
         if excess > 0, (try? raise(to: kept[excess - 1].sent)) != nil { remove(kept, upTo: kept[excess - 1].sent) }
         DurableFiles.removeUnfinished(in: folder, untouchedFor: 86_400)

@@ -9,6 +9,9 @@ public struct APNSConfiguration: Sendable {
     public var key: ProviderKey
     /// The trusted certificate authorities.
     public var trustRoots: TrustRoots
+    /// An HTTP proxy that supports CONNECT, for a host without another way out; nil to connect directly. TLS is end to end,
+    /// so the proxy sees only the server's name. It can't require a password.
+    public var proxy: APNSEndpoint?
     /// The limits on connections and waiting pushes.
     public var limits = Limits()
     /// The timeouts.

@@ -1,5 +1,7 @@
 internal import NIOCore
+internal import NIOExtras
 internal import NIOHPACK
+internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 internal import NIOTLS
@@ -195,19 +197,33 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
 extension APNSConnection {
     /// Looks up the name again, connects, and performs the TLS handshake.
     func open() {
-        let endpoint = lane.endpoint
         guard let bootstrap = ClientBootstrap(validatingGroup: lane.eventLoop) else {
             return lane.eventLoop.execute { self.close(because: "this event loop can't open connections") }
         }
         // The lane checks the deadline for the whole process. This one only frees the socket.
         bootstrap.connectTimeout(lane.deadlines.connect)
-            .connect(host: endpoint.host, port: endpoint.port)
+            .connect(host: lane.nextHop.host, port: lane.nextHop.port)
+            .flatMap { [self] in lane.hasProxy ? tunnel(through: $0) : lane.eventLoop.makeSucceededFuture($0) }
             .whenComplete { [self] result in
                 switch result {
                 case .success(let channel): connected(channel)
-                case .failure(let error): close(because: ConnectionFault.text(error, at: lane.endpoint))
+                case .failure(let error): close(because: ConnectionFault.text(error, at: lane.nextHop))
                 }
             }
+    }
+
+    /// Asks the proxy for a connection to the endpoint, whose bytes the channel then carries. Source: RFC 9110, 9.3.6.
+    private func tunnel(through channel: any Channel) -> EventLoopFuture<any Channel> {
+        let isOpen = lane.eventLoop.makePromise(of: Void.self)
+        let (encoder, decoder) = (HTTPRequestEncoder(), ByteToMessageHandler(HTTPResponseDecoder()))
+        let endpoint = lane.endpoint
+        let handler = NIOHTTP1ProxyConnectHandler(
+            targetHost: endpoint.host, targetPort: endpoint.port, headers: ["Host": endpoint.description],
+            deadline: .now() + lane.deadlines.connect, promise: isOpen)
+        let pipeline = channel.pipeline.syncOperations
+        do { try pipeline.addHandlers([encoder, decoder, handler]) } catch { isOpen.fail(error) }
+        return isOpen.futureResult.assumeIsolated().flatMap { pipeline.removeHandler(decoder) }
+            .flatMap { pipeline.removeHandler(encoder) }.map { channel }.nonisolated()
     }
 
     private func connected(_ channel: any Channel) {

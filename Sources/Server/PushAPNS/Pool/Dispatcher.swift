@@ -10,6 +10,7 @@ final class Dispatcher: @unchecked Sendable {
     let executor: EventLoopExecutor
     let clock: TransportClock
     let endpoint: APNSEndpoint
+    let proxy: APNSEndpoint?
     let deadlines: DeadlineAmounts
     let tls: TLSClient
     let observer: TransportObserver
@@ -39,6 +40,7 @@ final class Dispatcher: @unchecked Sendable {
         self.tls = tls
         self.observer = observer
         endpoint = configuration.endpoint
+        proxy = configuration.proxy
         deadlines = DeadlineAmounts(deadlines: configuration.deadlines)
         limits = configuration.limits
         key = configuration.key

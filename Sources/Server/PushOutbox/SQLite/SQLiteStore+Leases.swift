@@ -216,9 +216,13 @@ enum QueueTable {
         try db.run("UPDATE queues SET due = ? WHERE device = ? AND lease = ?", [due, lease.device, lease.number])
     }
 
-    /// Advances to a device's next entry once its head is gone.
+    /// Advances to a device's next entry once its head is gone. If another courier has the lease now, the row stays: a newer
+    /// entry must wait until that courier settles the old one.
     static func advance(_ lease: Lease, at now: Int64, in db: Database) throws {
-        guard try EntryTable.head(of: lease.device, in: db) != nil else { return try remove(lease.device, in: db) }
+        guard try EntryTable.head(of: lease.device, in: db) != nil else {
+            return try db.run(
+                "DELETE FROM queues WHERE device = ? AND (lease IS NULL OR lease = ?)", [lease.device, lease.number])
+        }
         try db.run(
             """
             UPDATE queues SET due = ?1, lease = NULL, entry = NULL, attempts = 0,

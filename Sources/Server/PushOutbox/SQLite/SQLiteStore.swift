@@ -19,7 +19,7 @@ final class SQLiteStore: OutboxStore {
         do {
             try OutboxPlace.prepare(path, isReadOnly: isReadOnly)
             guard !isReadOnly else {
-                pool = try Self.check(Self.unchanging(path), busyLimit)
+                pool = try Self.check(Self.unchanging(path), busyLimit, isReadOnly: true)
                 return
             }
             try Self.check(path, busyLimit).close()
@@ -59,7 +59,7 @@ final class SQLiteStore: OutboxStore {
         // A small write may fit into space that the log already has, even if the next message would not.
         var facts = statvfs()
         if statvfs(pool.path, &facts) == 0, UInt(facts.f_bavail) * facts.f_frsize < 1 << 20 { throw .diskFull }
-        try await write { db in try db.execute(sql: "PRAGMA user_version = \(Schema.version)") }
+        try await write { db in try db.execute(sql: "PRAGMA user_version = \(Schema.userVersion(db))") }
     }
 
     /// Runs a transaction to completion, even if the calling task is canceled.
@@ -96,11 +96,11 @@ final class SQLiteStore: OutboxStore {
     }
 
     /// Checks the file before anything is changed: opening it for writing switches it to another type of log.
-    private static func check(_ path: String, _ busyLimit: Double) throws -> DatabaseQueue {
+    private static func check(_ path: String, _ busyLimit: Double, isReadOnly: Bool = false) throws -> DatabaseQueue {
         var configuration = configuration(busyLimit)
         configuration.readonly = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)
-        try queue.read { try Schema.check($0) }
+        try queue.read { try Schema.check($0, isReadOnly: isReadOnly) }
         return queue
     }
 

@@ -1,28 +1,37 @@
 internal import GRDB
 
-/// The tables, created all at once. A file of another version is refused, because no release has created one.
+/// The tables, created all at once.
 enum Schema {
     /// "SPUB": marks the file as ours. Source: SQLite, `PRAGMA application_id`.
     static let applicationID = 0x5350_5542
-    /// The version of these tables. Change it when the tables change.
-    static let version = 4
+    /// The version of these tables. When they change, raise it, and add a step from the previous version.
+    static let version = SchemaVersion(4)
+    /// The statements that lead from each version to the next.
+    static let steps: [Int: String] = [:]
 
-    /// Creates the tables in one transaction, if there are none.
-    static func make(_ db: Database) throws {
-        guard try userVersion(db) == 0 else { return }
-        try db.execute(sql: tables + "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+    /// Creates the tables if there are none, or upgrades them; in the caller's transaction.
+    static func make(_ db: Database, _ version: SchemaVersion = version, by steps: [Int: String] = steps) throws {
+        let found = try userVersion(db)
+        let statements =
+            found == 0
+            ? [tables, "PRAGMA application_id = \(applicationID)"]
+            : try SchemaVersion(stored: found)?.upgrade(to: version, by: steps) ?? []
+        guard !statements.isEmpty else { return }
+        try db.execute(sql: (statements + ["PRAGMA user_version = \(version.stored)"]).joined(separator: ";\n"))
     }
 
-    /// Throws unless the file is empty, or ours and of this version.
-    static func check(_ db: Database) throws {
+    /// Throws unless the file is empty, or ours and of a version that can be used, if necessary after an upgrade.
+    static func check(_ db: Database, isReadOnly: Bool = false) throws {
         let id = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let tableCount = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_schema") ?? 0
         if id == 0 && tableCount == 0 { return }
         guard id == applicationID else { throw OutboxError.foreign }
-        guard try userVersion(db) == version else { throw OutboxError.otherSchema }
+        guard let found = SchemaVersion(stored: try userVersion(db)),
+            try found.upgrade(to: version, by: steps).isEmpty || !isReadOnly
+        else { throw OutboxError.otherSchema }
     }
 
-    private static func userVersion(_ db: Database) throws -> Int {
+    static func userVersion(_ db: Database) throws -> Int {
         try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     }
 
