@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test("Each is run in full by a test, by Scripts/test, or by a script that it runs") func allRun() throws {
-        let byTests = ["demo", "install", "setup-python", "size", "special/drill"].map { "Scripts/\($0)" }
+        let byTests = ["demo", "setup-python", "size", "special/drill"].map { "Scripts/\($0)" }
         let texts = try ["test", "bench", "fuzz"].map {
             try Checkout.text(Checkout.folder.appending(path: "Scripts/\($0)"))
         }
@@ -105,7 +105,9 @@ import Testing
         try FileManager.default.copyItem(
             at: Checkout.folder.appending(path: "Docs/Dependencies.md"),
             to: own.appending(path: "Docs/Dependencies.md"))
-        let arguments = ["Scripts/fuzz": ["--minutes", "0", "fuzz-one"], "Scripts/install": ["out"]]
+        let arguments = [
+            "Scripts/fuzz": ["--minutes", "0", "fuzz-one"], "Scripts/special/package-test": ["Docs", "Docs"],
+        ]
         let called = names.filter { $0.hasPrefix("Scripts/") && $0 != "Scripts/setup" }
         for name in called {
             let result = try run(name, arguments[name] ?? [], variables: ["CDPATH=\(folder.appending("other").path)"])
@@ -133,58 +135,5 @@ import Testing
             let folder = Checkout.folder.appending(path: "Tests/\(name)Tests").path
             #expect(FileManager.default.fileExists(atPath: folder), "\(name)Tests doesn't exist")
         }
-    }
-}
-
-/// A stand-in replaces the build, which takes minutes, and reports the programs next to the tests as built.
-@Suite("Installing the programs", .blocking) struct InstallTests {
-    private let folder: TemporaryFolder
-
-    init() throws {
-        folder = try TemporaryFolder()
-        let built = Program("sealedpush").executable.deletingLastPathComponent().path
-        let script = """
-            #!/bin/sh
-            echo "$@" >>'\(folder.path)/calls'
-            case "$*" in *--show-bin-path) echo '\(built)' ;; esac
-            """
-        try folder.program(script, at: "bin/swift")
-    }
-
-    private func install(_ arguments: String...) throws -> Program.Result {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        let script = Checkout.folder.appending(path: "Scripts/install").path
-        return try Program(at: "/usr/bin/env", in: folder.url).run(
-            ["PATH=\(folder.appending("bin").path):\(path)", "bash", script] + arguments)
-    }
-
-    private func text(_ path: String) throws -> String {
-        try String(contentsOf: folder.appending(path), encoding: .utf8)
-    }
-
-    @Test("Both programs are optimized and stripped, and they work") func installs() throws {
-        let result = try install("out")
-        #expect(result.status == 0, "\(result.errors)")
-        #expect(try text("calls").contains("build -c release --product sealedpush\n"))
-        for name in ["sealedpush", "device-simulator"] {
-            let installed = folder.appending("out/bin/\(name)")
-            let sizes = try [installed, Program(name).executable].map { try Data(contentsOf: $0).count }
-            #expect(sizes[0] < sizes[1])
-            #expect(try Program(at: installed.path).run("--help").output.contains("USAGE: \(name)"))
-        }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending("out/bin").path).count == 2)
-    }
-
-    @Test("Existing programs aren't replaced without --force, and nothing is built") func refuses() throws {
-        try FileManager.default.createDirectory(at: folder.appending("out/bin"), withIntermediateDirectories: true)
-        _ = try folder.write("mine", to: "out/bin/device-simulator")
-        let result = try install("out")
-        #expect(result.status == 74)
-        #expect(
-            result.errors.hasSuffix("out/bin/device-simulator already exists. To replace it, use --force.\n"))
-        #expect(try text("out/bin/device-simulator") == "mine")
-        #expect(!FileManager.default.fileExists(atPath: folder.appending("calls").path))
-        #expect(try install("out", "--force").status == 0)
-        #expect(try Program(at: folder.appending("out/bin/device-simulator").path).run("--help").status == 0)
     }
 }
