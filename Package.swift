@@ -126,11 +126,10 @@ let hummingbird =
 let nioCore = [server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio")]
 let tls = [server("NIOTLS", "swift-nio"), server("NIOSSL", "swift-nio-ssl")]
 let http2 = server("NIOHTTP2", "swift-nio-http2")
-let proxying = [server("NIOExtras", "swift-nio-extras"), server("NIOHTTP1", "swift-nio")]
 let transport =
-    nioCore + tls + proxying + [
-        server("NIOHPACK", "swift-nio-http2"), server("JWTKit", "jwt-kit"), crypto, logging, metrics, lifecycle,
-    ]
+    nioCore + tls
+    + [("NIOExtras", "swift-nio-extras"), ("NIOHTTP1", "swift-nio"), ("NIOHPACK", "swift-nio-http2")].map(server)
+    + [server("JWTKit", "jwt-kit"), crypto, logging, metrics, lifecycle]
 let certificates = [server("X509", "swift-certificates"), server("SwiftASN1", "swift-asn1")]
 let localAPNs = transport + certificates + web + [http2]
 

@@ -11,12 +11,8 @@
 
         /// Creates the schema if there is none, or upgrades it. This happens only once, even if several processes start at
         /// the same time. Throws `otherSchema` or `foreign`; `notPermitted` if another role must do it.
-        static func make(_ connection: PostgresConnection) throws(OutboxError) {
-            try make(connection, version, by: steps)
-        }
-
         static func make(
-            _ connection: PostgresConnection, _ version: SchemaVersion, by steps: [Int: String]
+            _ connection: PostgresConnection, _ version: SchemaVersion = version, by steps: [Int: String] = steps
         ) throws(OutboxError) {
             if try missing(connection, version, steps).isEmpty { return }
             try connection.script(

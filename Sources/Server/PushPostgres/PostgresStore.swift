@@ -30,7 +30,7 @@
             pool = PostgresPool(address, patience: patience, onWait: onWait)
             waker = PostgresWaker(address)
             try await pool.requireSessions()
-            try await pool.connected(PostgresSchema.make)
+            try await pool.connected { db throws(OutboxError) in try PostgresSchema.make(db) }
         }
 
         func mark() async throws(OutboxError) -> [UInt8]? {

@@ -37,20 +37,18 @@ struct DoctorCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
-        guard !machine.isGiven else {
-            guard file == nil, device == nil, trust.isEmpty else {
-                throw ValidationError("Use --host or --ready without a payload.")
-            }
-            return
-        }
-        guard (file != nil) == (device != nil), (file != nil) == (topic != nil), file != nil || trust.isEmpty else {
+        guard (file != nil) == (device != nil), (file != nil) == (topic != nil) || machine.host && file == nil,
+            file != nil || trust.isEmpty, file == nil || !machine.isGiven
+        else {
             throw ValidationError(
-                "Use a payload file with --device and --topic, or omit all three to check the keyring.")
+                "Use a payload file with --device and --topic, or omit all three to check the keyring or --host.")
         }
     }
 
     func run() throws {
-        guard !machine.isGiven else { return try SealedPushCommand.wait { try await examineMachine() } }
+        guard !machine.isGiven else {
+            return try SealedPushCommand.wait { try await machine.check(topic: topic, json: json) }
+        }
         let keys = try keyring.keys("doctor")
         guard let file, let device, let topic else { return try examine(keys) }
         let diagnosis = try keys.diagnose(
@@ -59,16 +57,6 @@ struct DoctorCommand: ParsableCommand {
         let words = DiagnosisWords(diagnosis: diagnosis, folder: URL(filePath: keyring.keyring).relativePath)
         if json { try Output.json(diagnosis.json(words)) } else { try show(diagnosis, words) }
         if diagnosis.code != "opened" { throw ExitCode(65) }
-    }
-
-    private func examineMachine() async throws {
-        let checks = await machine.checks(topic: topic)
-        if json {
-            try Output.json(.array(checks.map(\.json)))
-        } else {
-            for check in checks { try Output.line(check.line) }
-        }
-        if checks.contains(where: { $0.outcome == .failed }) { throw ExitCode(1) }
     }
 
     private func examine(_ keys: Keyring) throws {

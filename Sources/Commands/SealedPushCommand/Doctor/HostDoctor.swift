@@ -10,69 +10,45 @@ internal import SealedPush
 
 /// The options of `doctor` that check this machine instead of a keyring or a payload.
 struct HostOptions: ParsableArguments {
-    @Flag(help: "Check the clock, the trust roots, the outbox, and the connection to APNs.") var host = false
+    @Flag(help: "Check the clock, the trust roots, the outbox, and APNs.") var host = false
 
-    @Option(help: .value("place", "Check whether a running service is ready: a socket or HOST:PORT.")) var ready:
-        ServerPlace?
+    @Option(help: .value("place", "Check whether the service there is ready.")) var ready: ServerPlace?
 
     @OptionGroup(title: "Outbox") var outbox: OutboxOptions
     @OptionGroup(title: "APNs") var provider: ProviderOptions
 
     var isGiven: Bool { host || ready != nil }
 
-    /// Performs the checks in order. Those of APNs need a topic.
-    func checks(topic: Topic?) async -> [HostCheck] {
-        var checks: [HostCheck] = []
-        if let ready { checks.append(await HostCheck("ready") { try await Self.readiness(at: ready) }) }
-        guard host else { return checks }
-        checks += [
-            await HostCheck("version") { "sealedpush \(Version.text), libsodium \(Sodium.version)" },
-            await HostCheck("clock", Self.clock), await HostCheck("trust-roots", Self.trustRoots),
-            await HostCheck("outbox") {
-                let status = try await outbox.opened(toShow: true).status()
-                return "\(outbox.shown) can be read; devices: \(status.deviceCount.grouped)"
-            },
-        ]
-        if provider.isGiven, let topic {
-            checks.append(await HostCheck("apns") { try await apns(topic) })
-        } else {
-            checks.append(HostCheck(skipping: "apns", "not checked; specify --topic and --provider-key"))
-        }
-        return checks
-    }
-}
-
-/// One check of a machine.
-struct HostCheck {
-    enum Outcome: String { case ok, failed, skipped }
-
-    let name: String
-    let outcome: Outcome
-    let words: String
-
-    init(_ name: String, _ check: () async throws -> String) async {
-        self.name = name
-        do { (outcome, words) = (.ok, try await check()) } catch {
-            (outcome, words) = (.failed, Failure.words(of: error))
-        }
-    }
-
-    init(skipping name: String, _ words: String) { (self.name, outcome, self.words) = (name, .skipped, words) }
-
-    var line: String {
-        let mark =
-            switch outcome {
-            case .ok: "ok  "
-            case .failed: "FAIL"
-            case .skipped: "    "
+    /// Performs the checks, and prints the result of each: ok, failed, or skipped (a failure with status 0).
+    func check(topic: Topic?, json: Bool) async throws {
+        var results: [JSONValue] = []
+        for (name, check) in checks(topic) {
+            var (outcome, words) = ("ok", "")
+            do { words = try await check() } catch {
+                (outcome, words) = ((error as? Failure)?.status == 0 ? "skipped" : "failed", Failure.words(of: error))
             }
-        return "\(mark)  \(name): \(TerminalText.printable(words))"
+            results.append(["name": .string(name), "outcome": .string(outcome), "words": .string(words)])
+            let mark = ["ok": "ok  ", "failed": "FAIL"][outcome] ?? "-   "
+            if !json { try Output.line("\(mark)  \(name): \(TerminalText.printable(words))") }
+        }
+        if json { try Output.json(.array(results)) }
+        if results.contains(where: { $0["outcome"]?.string == "failed" }) { throw ExitCode(1) }
     }
 
-    var json: JSONValue { ["name": .string(name), "outcome": .string(outcome.rawValue), "words": .string(words)] }
-}
+    private func checks(_ topic: Topic?) -> [(String, () async throws -> String)] {
+        (ready.map { place in [("ready", { try await Self.readiness(at: place) })] } ?? [])
+            + (host
+                ? [
+                    ("version", { "sealedpush \(Version.text), libsodium \(Sodium.version)" }),
+                    ("clock", Self.clock), ("trust-roots", Self.trustRoots), ("outbox", deviceCount),
+                    ("apns", { try await apns(topic) }),
+                ] : [])
+    }
 
-extension HostOptions {
+    private func deviceCount() async throws -> String {
+        "\(outbox.shown) can be read; devices: \(try await outbox.opened(toShow: true).status().deviceCount.grouped)"
+    }
+
     /// APNs refuses a provider token whose time is off by an hour. systemd reports the kernel's state for every NTP client.
     private static func clock() throws -> String {
         let (tool, output) = (Process(), Pipe())
@@ -83,7 +59,7 @@ extension HostOptions {
         switch answer.map({ String(decoding: $0, as: UTF8.self) }) {
         case "yes\n": return "synchronized"
         case "no\n": throw Failure.file("not synchronized; enable an NTP client, such as systemd-timesyncd")
-        default: return "systemd doesn't report whether it is synchronized"
+        default: throw Failure(status: 0, message: "systemd doesn't report whether it is synchronized")
         }
     }
 
@@ -96,36 +72,33 @@ extension HostOptions {
             throw Failure.file("no certificate authorities found; install the package ca-certificates")
         }
         let text = String(decoding: try Input.read(file, limit: 4_000_000), as: UTF8.self)
-        for part in text.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst() {
-            let lines = part.prefix { $0 != "-" }.filter { !$0.isNewline }
-            guard let certificate = Data(base64Encoded: String(lines)) else { continue }
-            let hash = certificate.withUnsafeBytes { SHA256.hash($0) }
-            if Hex.encode(hash) == appleRoot { return "\(file) contains the authority of APNs" }
+        let isThere = text.components(separatedBy: "-----BEGIN CERTIFICATE-----").contains { part in
+            let certificate = Data(base64Encoded: String(part.prefix { $0 != "-" }), options: .ignoreUnknownCharacters)
+            return certificate.map { Hex.encode($0.withUnsafeBytes(SHA256.hash)) } == appleRoot
         }
-        throw Failure.file("\(file) lacks the authority of APNs, USERTrust RSA; update ca-certificates")
+        guard isThere else {
+            throw Failure.file("\(file) lacks the authority of APNs, USERTrust RSA; update ca-certificates")
+        }
+        return "\(file) contains the authority of APNs"
     }
 
     private static func readiness(at place: ServerPlace) async throws -> String {
-        let status: Int
-        do { status = try await place.readiness() } catch {
-            throw Failure.file("no service answers at \(place.description(nil))")
-        }
-        guard status == 200 else {
-            throw Failure.file("\(place.description(nil)) answers \(status) to /readyz; see the service's log")
-        }
-        return "the service at \(place.description(nil)) is ready"
+        let name = place.description(nil)
+        guard let status = try? await place.readiness() else { throw Failure.file("no service answers at \(name)") }
+        guard status == 200 else { throw Failure.file("\(name) answers \(status) to /readyz; see the service's log") }
+        return "the service at \(name) is ready"
     }
 
     /// Sends a push to a token that no device has. If APNs refuses only the token, everything else works.
-    private func apns(_ topic: Topic) async throws -> String {
+    private func apns(_ topic: Topic?) async throws -> String {
+        guard provider.isGiven, let topic, let nobody = DeviceToken(parsing: String(repeating: "0", count: 64)) else {
+            throw Failure(status: 0, message: "specify --topic and --provider-key to check the connection")
+        }
         let account = try provider.account()
         let transport = try account.transport(metrics: nil, logger: .toStandardError(isVerbose: false))
         let request = PushRequest(
-            address: .apns(DeviceToken(parsing: String(repeating: "0", count: 64))!, account.environment),
-            body: Array(#"{"aps":{"alert":"sealedpush doctor"}}"#.utf8), topic: topic,
-            apnsID: UUID().uuidString.lowercased(),
-            collapseID: "doctor",
-            priority: .considerate, expiration: nil)
+            address: .apns(nobody, account.environment), body: Array(#"{"aps":{"alert":"doctor"}}"#.utf8), topic: topic,
+            apnsID: UUID().uuidString.lowercased(), collapseID: "doctor", priority: .immediate, expiration: nil)
         let answer: APNSAnswer
         do throws(PushTransportError) { answer = try await transport.answer(to: request) } catch {
             await transport.shutDown()
@@ -135,10 +108,8 @@ extension HostOptions {
             }
         }
         await transport.shutDown()
-        guard case .refused(let refusal) = answer else {
-            throw Failure.file("\(account.configuration.endpoint) accepts a token that no device has, so it isn't APNs")
-        }
-        let reason = refusal.reason ?? "status \(refusal.status)"
+        let reason =
+            if case .refused(let refusal) = answer { refusal.reason ?? "status \(refusal.status)" } else { "200" }
         guard reason == "BadDeviceToken" else {
             throw Failure.file("APNs answers \(reason); see Docs/Operations.md, chapter 9")
         }
