@@ -67,7 +67,7 @@ import Testing
 
     @Test("Each is run in full by a test, by Scripts/test, or by a script that it runs") func allRun() throws {
         let byTests = ["demo", "setup-python", "size", "special/drill"].map { "Scripts/\($0)" }
-        let texts = try ["test", "bench", "fuzz"].map {
+        let texts = try ["test", "bench", "fuzz", "special/package-test"].map {
             try Checkout.text(Checkout.folder.appending(path: "Scripts/\($0)"))
         }
         for name in names where !byTests.contains(name) {

@@ -179,7 +179,7 @@ struct SealingOptions: ParsableArguments {
     @Option(name: .customLong("default"), help: .value("text", "Cleartext alert."))
     var safeDefault = "You have a new message!"
 
-    @Option(help: "How to hide the length.") var padding = PaddingPolicy.buckets
+    @Option(help: "Pad to") var padding = PaddingPolicy.buckets
 
     @Option(help: "If too big:") var fit = FitPolicy.error
 

@@ -240,10 +240,7 @@ extension DurableFiles {
     /// Returns a descriptor to read and close. Without `anyKind`, fails with `EINVAL` if it isn't a regular file.
     static func opened(_ file: URL, anyKind: Bool, followsLinks: Bool = true) throws(Failure) -> Int32 {
         let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK) | (followsLinks ? 0 : O_NOFOLLOW)
-        let path = file.path(percentEncoded: false)
-        // A pipe from another user, as with sudo, is open already, but can't be opened again.
-        let descriptor =
-            anyKind && path == "/dev/stdin" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, flags)
+        let descriptor = open(file.path(percentEncoded: false), flags)
         guard descriptor >= 0 else { throw Failure(code: errno) }
         guard anyKind || isRegular(descriptor) else {
             close(descriptor)
