@@ -122,7 +122,8 @@ class Model:
             guard = f"(!{switch('never')} && ({guard}))"
         elif not action:
             raise SystemExit(f"{self.name}.pml:{number}: nothing to alter")
-        action = [statements(" -> ".join(action))] if action else []
+        if action and not label.startswith("env"):
+            action = [statements(" -> ".join(action))]
         return f"{indent}{opening}{' -> '.join([guard] + action)} {closing}"
 
     def build(self, folder: pathlib.Path) -> None:
@@ -141,9 +142,9 @@ class Model:
         choice = os.environ | {"FIRST": str(first), "SECOND": str(second)}
         try:
             done = subprocess.run(
-                ["./pan", "-w22", "-m1000000"], cwd=self.folder, capture_output=True, text=True, env=choice, timeout=100)
+                ["./pan", "-w22", "-m1000000"], cwd=self.folder, capture_output=True, text=True, env=choice, timeout=30)
         except subprocess.TimeoutExpired:
-            return "unknown", "more than 100 seconds"
+            return "unknown", "more than 30 seconds"
         errors = re.search(r"errors: (\d+)", done.stdout)
         reason = re.search(r"pan:1: (.*) \(at depth", done.stdout)
         if "max search depth too small" in done.stdout or not errors:
@@ -191,9 +192,9 @@ def check(model: Model, everything: bool, verbose: bool) -> bool:
     if not everything:
         return good
     for variant in model.variants:
-        if variant.is_world:
+        if variant.is_world and not variant.harmless:
             one = time.monotonic()
-            noticed = next((other for other in found if model.verdict(other.number, variant.number)[0] == "holds"), None)
+            noticed = model.verdict(0, variant.number)[0] == "fails" and "the honest model" or next((other for other in found if model.verdict(other.number, variant.number)[0] == "holds"), None)
             good &= row(model.name, str(variant), "matters", "matters" if noticed else "dead", one)
             if verbose and noticed:
                 print(f"{model.name}\t  hides {noticed}")

@@ -1,0 +1,155 @@
+/* Enrollment: a phone registers its record and proves its key, while requests and answers get lost. A carrier puts old
+ * records back, the phone is restored from a backup, and Mallory registers the phone's public record for her own account.
+ *
+ * monotone     The counter of a registered record never falls, and one counter never names two records.
+ * own-account  A key is proven only for the account of the phone that holds it.
+ * in-record    A proven key is in the newest record.
+ * enrolled     In the end, the server has the phone's newest record, its key is proven, and Mallory's pin is gone.
+ *
+ * Plain numbers are the Specification's; `EnrollmentHTTP` is Docs/EnrollmentHTTP.md. A record has one key; `body` tells
+ * records apart.
+ */
+#define ALICE 0
+#define MALLORY 1
+#define FAILURES 2
+#define ROTATIONS 2
+#define REPLAYS 2
+#define step atomic
+
+/* The server: what it keeps for each account. */
+bool isPinned[2];
+byte counter[2], body[2], key[2], proven[2];
+
+/* The phone. */
+byte ownCounter, ownBody, ownKey = 1, signedKey, bodies;
+bool isDone;
+
+/* The first record, for replays; and an answer that the carrier has seen. */
+byte oldKey, oldBody, seenAnswer;
+byte failures, rotations, restores, replays, submissions;
+
+mtype = { taken, rolledBack, conflicting, elsewhere };
+
+inline put(who, c, b, k) {
+    if
+    :: !isPinned[1 - who] || proven[1 - who] == 0 -> verdict = taken
+    :: isPinned[1 - who] && proven[1 - who] != 0 -> verdict = elsewhere                         /* 11.5.8 */
+    fi;
+    if
+    :: verdict == taken && isPinned[who] && c < counter[who] -> verdict = rolledBack            /* 11.3.1 */
+    :: verdict == taken && isPinned[who] && c == counter[who] && b != body[who] ->
+        verdict = conflicting                                                               /* 11.3.1 */
+    :: else
+    fi;
+    if
+    :: verdict == taken ->
+        assert(!isPinned[who] || c > counter[who] || c == counter[who] && b == body[who]);          /* monotone */
+        isPinned[who] = true;                                                                 /* 11.4.2 */
+        counter[who] = c; body[who] = b;
+        key[who] = k;                                                                         /* 11.4.3 */
+        if
+        :: proven[who] != k -> proven[who] = 0                                                  /* 11.4.3 */
+        :: else
+        fi
+    :: else
+    fi
+}
+
+/* An answer for key k to a challenge of account `made`, posted in the login of account `who`. */
+inline prove(who, made, k) {
+    if
+    :: made != who                                                                            /* 11.5.8 */
+    :: made == who && (!isPinned[who] || key[who] != k)                                           /* 11.5.6 */
+    :: made == who && isPinned[who] && key[who] == k ->
+        if
+        :: isPinned[1 - who] && proven[1 - who] != 0                                            /* 11.5.8 */
+        :: else ->
+            proven[who] = k;                                                                  /* 11.5.6 */
+            isPinned[1 - who] = false;                                                        /* 11.5.8 */
+            counter[1 - who] = 0; body[1 - who] = 0; key[1 - who] = 0; proven[1 - who] = 0
+        fi
+    fi;
+    assert(proven[MALLORY] == 0);                                                           /* own-account */
+    assert(proven[who] == 0 || proven[who] == key[who])                                           /* in-record */
+}
+
+inline sign(above) {
+    d_step {
+        bodies++; ownBody = bodies; signedKey = ownKey;
+        ownCounter = above + 1;                                                             /* 11.1.3 */
+    }
+}
+
+active proctype phone() {
+    mtype verdict;
+    byte challenged;
+again:
+end:
+    do
+    :: step { !isDone -> challenged = 0;
+        if
+        :: signedKey != ownKey -> sign(ownCounter)                                          /* 11.4.1 */
+        :: else
+        fi;
+        if :: oldBody == 0 -> oldBody = ownBody; oldKey = ownKey :: else fi }
+       step {
+        if
+        :: failures < FAILURES -> failures++; goto again                                    /* env EnrollmentHTTP 3.4 */
+        :: put(ALICE, ownCounter, ownBody, signedKey)
+        fi;
+        if
+        :: verdict == rolledBack || verdict == conflicting -> sign(counter[ALICE]);         /* 11.4.5 */
+            put(ALICE, ownCounter, ownBody, signedKey)
+        :: else
+        fi;
+        if
+        :: proven[ALICE] != key[ALICE] -> challenged = key[ALICE]                           /* EnrollmentHTTP 3.3 */
+        :: else
+        fi;
+        if
+        :: failures < FAILURES -> failures++; goto again                                    /* env EnrollmentHTTP 3.4 */
+        :: true
+        fi }
+       step {
+        if
+        :: challenged != 0 && challenged == ownKey -> prove(ALICE, ALICE, challenged);      /* 11.5.3 */
+            seenAnswer = challenged
+        :: else
+        fi;
+        if
+        :: failures < FAILURES -> failures++; goto again                                    /* env EnrollmentHTTP 4 */
+        :: true
+        fi;
+        isDone = verdict == taken && proven[ALICE] == ownKey }
+    od
+}
+
+active proctype world() {
+    mtype verdict;
+    byte a;
+end:
+    do
+    :: atomic { rotations < ROTATIONS && oldBody != 0 -> rotations++;                       /* env 13.1 */
+        ownKey++; isDone = false }
+    :: atomic { restores == 0 && ownCounter > 1 -> restores++;                              /* env 11.4.5 */
+        ownCounter = 1; ownBody = oldBody; signedKey = oldKey; ownKey++; isDone = false }
+    :: atomic { replays < REPLAYS && oldBody != 0 -> replays++;                             /* env 11.3.1 */
+        put(ALICE, 1, oldBody, oldKey) }
+    :: atomic { replays < REPLAYS && seenAnswer != 0 -> replays++;                          /* env 11.5.7 */
+        if :: a = ALICE :: a = MALLORY fi;
+        prove(a, ALICE, seenAnswer); a = 0 }
+    :: atomic { submissions < 1 && oldBody != 0 -> submissions++;                           /* env 11.5.8 */
+        put(MALLORY, ownCounter, ownBody, signedKey) }
+    :: atomic { replays < REPLAYS && isPinned[MALLORY] -> replays++;                        /* env 11.5.8 */
+        if :: a = ALICE :: a = MALLORY fi;
+        if
+        :: a == ALICE && key[a] == ownKey -> prove(a, a, key[a])                            /* 11.5.8 */
+        :: else
+        fi;
+        a = 0 }
+    :: atomic { timeout ->
+        assert(isDone && isPinned[ALICE] && counter[ALICE] == ownCounter && body[ALICE] == ownBody);   /* enrolled */
+        assert(key[ALICE] == ownKey && proven[ALICE] == ownKey && !isPinned[MALLORY]);      /* enrolled */
+        break }
+    od
+}

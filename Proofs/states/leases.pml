@@ -1,0 +1,120 @@
+/* Leases: two couriers work on one device's queue. Each can be killed or suspended, and answers of the carrier get lost.
+ *
+ * never-lost   A push leaves the queue only after the carrier has accepted it.
+ * in-order     No courier hands over a push after a newer one. A repeat of an older push would replace the newer text if
+ *              both share a collapse string.
+ * never-twice  The device shows a message loudly once at most.
+ * prompt       Only a courier that was killed makes its push wait until the lease is over.
+ * ends         A push is sent again only after a failure, a lease that ran out, or a kill.
+ * delivered    In the end, the queue is empty and each message was shown.
+ *
+ * Plain numbers are the Specification's; `Operations` is Docs/Operations.md. Message 1 is enqueued before message 2.
+ */
+#define LAST 2
+#define FAILURES 2      /* lost requests and lost answers */
+#define EXPIRIES 2
+#define KILLS 1
+
+/* The outbox: the entries, and the device's row with its lease. */
+byte enqueued, failures, expiries, kills;
+bool waiting[LAST + 1], isRow, isDue;
+byte lease, number;
+
+/* Couriers: their lease, and whether it is over by the courier's own clock. */
+byte held[2];
+bool isLate[2], isBusy[2], killed[2];
+
+/* The device, and what was accepted. */
+bool recorded[LAST + 1], accepted[LAST + 1];
+byte loud[LAST + 1], orphan;
+
+#define head (waiting[1] -> 1 : (waiting[2] -> 2 : 0))
+
+inline deliver(m) {
+    assert(m == LAST || !accepted[LAST]);                                                   /* in-order */
+    accepted[m] = true;
+    if
+    :: !recorded[m] -> loud[m]++;
+        recorded[m] = true                                                                  /* 7.4.2 */
+    :: else
+    fi;
+    assert(loud[m] <= 1)                                                                    /* never-twice */
+}
+
+/* The row belongs to the holder of the lease, even if the queue is empty. */
+inline advance() {
+    if
+    :: lease == held[_pid] -> lease = 0;    /* Operations 7.1 (harmless: without lease = 0: the next lease replaces it) */
+        isDue = true                                                                        /* Operations 7.1 */
+    :: else
+    fi;
+    if
+    :: lease == 0 && head == 0 ->           /* Operations 7.5 (harmless: never: the next courier removes it) */
+        isRow = false       /* Operations 7.5 (harmless: without isRow = false: the next courier removes it) */
+    :: else
+    fi
+}
+
+active [2] proctype courier() {
+    byte m;
+idle:
+    atomic { held[_pid] = 0; isLate[_pid] = false; isBusy[_pid] = false; killed[_pid] = false; m = 0 }
+end:
+    atomic {
+        isRow && isDue -> isBusy[_pid] = true;
+        if
+        :: head == 0 -> isRow = false; goto idle
+        :: else
+        fi;
+        m = head; number++; held[_pid] = number;
+        assert(number <= LAST + FAILURES + EXPIRIES + KILLS);                               /* ends */
+        lease = number; isDue = false                                                       /* Operations 7.1 */
+    }
+    {
+        atomic {
+            if
+            :: isLate[_pid] -> goto later                                                   /* Operations 7.5 */
+            :: !isLate[_pid] && failures < FAILURES -> failures++;                          /* env Operations 9 */
+                goto later                                                                  /* Operations 7.1 */
+            :: !isLate[_pid] && failures < FAILURES -> failures++; deliver(m); goto later
+            :: !isLate[_pid] -> deliver(m)                                                  /* 2.11 */
+            fi }
+        atomic { assert(accepted[m]);                                                       /* never-lost */
+            waiting[m] = false;                                                             /* Operations 7.1 */
+            advance(); goto idle }
+later:
+        atomic {
+            if
+            :: lease == held[_pid] -> lease = 0;    /* Operations 7.1 (harmless: without lease = 0: as above) */
+                isDue = true                                                                /* Operations 7.1 */
+            :: else
+            fi;
+            goto idle }
+    } unless { killed[_pid] -> goto idle }
+}
+
+active proctype world() {
+    byte c;
+end:
+    do
+    :: atomic { enqueued < LAST -> enqueued++;                                              /* env Operations 7.1 */
+        waiting[enqueued] = true;
+        if
+        :: !isRow -> lease = 0;
+            isRow = true; isDue = true                                                      /* Operations 7.5 */
+        :: else
+        fi }
+    :: atomic { expiries < EXPIRIES && lease != 0 && !isDue -> expiries++;                  /* env Operations 7.1 */
+        isDue = true;
+        if :: held[0] == lease -> isLate[0] = true :: held[1] == lease -> isLate[1] = true :: else fi }
+    :: atomic { kills < KILLS && isBusy[0] -> kills++; orphan = held[0];    /* env Operations 7.1 */
+        killed[0] = true }
+    :: atomic { timeout ->
+        if
+        :: isRow && lease != 0 -> assert(lease == orphan); orphan = 0;                      /* prompt */
+            isDue = true                                                                    /* Operations 7.1 */
+        :: else -> assert(enqueued == LAST && head == 0 && loud[1] == 1 && loud[2] == 1);   /* delivered */
+            break
+        fi }
+    od
+}
