@@ -4,6 +4,8 @@
  * monotone     The counter of a registered record never falls, and one counter never names two records.
  * own-account  A key is proven only for the account of the phone that holds it.
  * in-record    A proven key is in the newest record.
+ * repeatable   The same record again is accepted.
+ * ends         A phone registers again only after a failure, a rotation, or a restoration.
  * enrolled     In the end, the server has the phone's newest record, its key is proven, and Mallory's pin is gone.
  *
  * Plain numbers are the Specification's; `EnrollmentHTTP` is Docs/EnrollmentHTTP.md. A record has one key; `body` tells
@@ -48,7 +50,8 @@ inline put(who, c, b, k) {
         counter[who] = c; body[who] = b;
         key[who] = k;                                                                         /* 11.4.3 */
         if
-        :: proven[who] != k -> proven[who] = 0                                                  /* 11.4.3 */
+        :: proven[who] != k -> assert(proven[who] != k);                                      /* repeatable */
+            proven[who] = 0                                                                 /* 11.4.3 */
         :: else
         fi
     :: else
@@ -61,13 +64,9 @@ inline prove(who, made, k) {
     :: made != who                                                                            /* 11.5.8 */
     :: made == who && (!isPinned[who] || key[who] != k)                                           /* 11.5.6 */
     :: made == who && isPinned[who] && key[who] == k ->
-        if
-        :: isPinned[1 - who] && proven[1 - who] != 0                                            /* 11.5.8 */
-        :: else ->
-            proven[who] = k;                                                                  /* 11.5.6 */
-            isPinned[1 - who] = false;                                                        /* 11.5.8 */
-            counter[1 - who] = 0; body[1 - who] = 0; key[1 - who] = 0; proven[1 - who] = 0
-        fi
+        proven[who] = k;                                                                    /* 11.5.6 */
+        isPinned[1 - who] = false;                                                          /* 11.5.8 */
+        counter[1 - who] = 0; body[1 - who] = 0; key[1 - who] = 0; proven[1 - who] = 0
     fi;
     assert(proven[MALLORY] == 0);                                                           /* own-account */
     assert(proven[who] == 0 || proven[who] == key[who])                                           /* in-record */
@@ -77,16 +76,18 @@ inline sign(above) {
     d_step {
         bodies++; ownBody = bodies; signedKey = ownKey;
         ownCounter = above + 1;                                                             /* 11.1.3 */
+        assert(bodies <= 1 + rotations + 2 * restores);                                     /* ends */
     }
 }
 
 active proctype phone() {
     mtype verdict;
-    byte challenged;
+    byte challenged, runs;
 again:
 end:
     do
-    :: step { !isDone -> challenged = 0;
+    :: step { !isDone -> challenged = 0; runs++;
+        assert(runs <= 1 + failures + rotations + restores);                                /* ends */
         if
         :: signedKey != ownKey -> sign(ownCounter)                                          /* 11.4.1 */
         :: else
@@ -94,16 +95,17 @@ end:
         if :: oldBody == 0 -> oldBody = ownBody; oldKey = ownKey :: else fi }
        step {
         if
-        :: failures < FAILURES -> failures++; goto again                                    /* env EnrollmentHTTP 3.4 */
+        :: failures < FAILURES -> failures++; goto again    /* env EnrollmentHTTP 3.4 (harmless: never: as a lost challenge) */
         :: put(ALICE, ownCounter, ownBody, signedKey)
         fi;
         if
-        :: verdict == rolledBack || verdict == conflicting -> sign(counter[ALICE]);         /* 11.4.5 */
+        :: verdict == rolledBack || verdict == conflicting -> assert(restores > 0);         /* repeatable */
+            sign(counter[ALICE]);                                                           /* 11.4.5 */
             put(ALICE, ownCounter, ownBody, signedKey)
         :: else
         fi;
         if
-        :: proven[ALICE] != key[ALICE] -> challenged = key[ALICE]                           /* EnrollmentHTTP 3.3 */
+        :: proven[ALICE] != key[ALICE] -> challenged = key[ALICE]   /* EnrollmentHTTP 3.3 (harmless: always: it proves the key once more) */
         :: else
         fi;
         if
@@ -112,12 +114,12 @@ end:
         fi }
        step {
         if
-        :: challenged != 0 && challenged == ownKey -> prove(ALICE, ALICE, challenged);      /* 11.5.3 */
+        :: challenged != 0 -> prove(ALICE, ALICE, challenged);  /* 11.5.3 (harmless: always: no record has key 0) */
             seenAnswer = challenged
         :: else
         fi;
         if
-        :: failures < FAILURES -> failures++; goto again                                    /* env EnrollmentHTTP 4 */
+        :: failures < FAILURES -> failures++; goto again    /* env EnrollmentHTTP 4 (harmless: never: as a lost challenge) */
         :: true
         fi;
         isDone = verdict == taken && proven[ALICE] == ownKey }
@@ -143,8 +145,8 @@ end:
     :: atomic { replays < REPLAYS && isPinned[MALLORY] -> replays++;                        /* env 11.5.8 */
         if :: a = ALICE :: a = MALLORY fi;
         if
-        :: a == ALICE && key[a] == ownKey -> prove(a, a, key[a])                            /* 11.5.8 */
-        :: else
+        :: a == MALLORY         /* 11.5.8 (harmless: always: the phone answers inside its login) */
+        :: else -> prove(a, a, key[a])
         fi;
         a = 0 }
     :: atomic { timeout ->
