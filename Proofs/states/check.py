@@ -107,9 +107,11 @@ class Model:
 
         option = re.match(r":: ((?:atomic|step|d_step) \{ )?", code)
         if not option:
+            end = "}" if code.endswith("}") and code.count("}") == code.count("{") + 1 else ""
+            code = code.removesuffix(end).rstrip()
             if code.count("{") != code.count("}"):
                 raise SystemExit(f"{self.name}.pml:{number}: a rule of several statements needs a line of its own")
-            return indent + statements(code)
+            return f"{indent}{statements(code)} {end}"
         opening, rest = option.group(0), code[option.end():]
         closing = "}" if option.group(1) and rest.endswith("}") and rest.count("{") < rest.count("}") else ""
         guard, *action = pieces(rest[: len(rest) - len(closing)], "->")
@@ -143,9 +145,9 @@ class Model:
         choice = os.environ | {"FIRST": str(first), "SECOND": str(second)}
         try:
             done = subprocess.run(
-                ["./pan", "-w22", "-m1000000"], cwd=self.folder, capture_output=True, text=True, env=choice, timeout=30)
+                ["./pan", "-w22", "-m1000000"], cwd=self.folder, capture_output=True, text=True, env=choice, timeout=60)
         except subprocess.TimeoutExpired:
-            return "unknown", "more than 30 seconds"
+            return "unknown", "more than 60 seconds"
         errors = re.search(r"errors: (\d+)", done.stdout)
         reason = re.search(r"pan:1: (.*) \(at depth", done.stdout)
         if "max search depth too small" in done.stdout or not errors:

@@ -5,6 +5,8 @@
  * not-late     A replaced key opens nothing dated more than two hours after its replacement.
  * not-revoked  A revoked key opens nothing.
  * rises        The server never goes back to an older record.
+ * confirms     The first push that opens under a new key confirms it, and then the old key retires.
+ * ends         The app's work comes to an end.
  * recovers     In the end, the server seals to the phone's newest key, and replaced and revoked secrets are gone.
  *
  * Numbers name paragraphs of the Specification. Each of the app's steps is one change of the keychain and relies on the
@@ -14,6 +16,7 @@
 #define GRACE 1
 #define END 7
 #define PUSHES 2
+#define STEPS 14        /* enough for everything that the app ever has to do */
 #define step atomic
 
 mtype = { absent, inUse, retired, revoked, erased };
@@ -34,12 +37,14 @@ byte clock = 1, pushes, restores, thefts;
 bool isRotating, isLost, isGone[4];
 
 #define newestKey (state[3] == inUse -> 3 : (state[2] == inUse -> 2 : (state[1] == inUse -> 1 : 0)))
+#define isStale (target == 2 && (marker == 0 || clock <= marker + GRACE))
 #define exists(k) (state[k] == inUse || state[k] == retired)
 
 inline submit() {
     if
     :: counter > newest                                                                     /* 11.3.1 */
-    :: counter <= newest -> counter = newest + 1                                            /* 11.4.5 */
+    :: counter <= newest -> assert(restores > 0);                                           /* rises */
+        counter = newest + 1                                                                /* 11.4.5 */
     fi;
     assert(counter > newest);                                                               /* rises */
     newest = counter;
@@ -47,44 +52,55 @@ inline submit() {
 }
 
 active proctype app() {
+    byte steps;
 end:
     do
-    :: step { newestKey == 0 && state[1] == absent -> state[1] = inUse }                   /* 13.5.4 */
-    :: step { newestKey == 0 && isGone[1] && state[3] == absent -> state[3] = inUse }      /* 13.5.4 */
-    :: step { isRotating && !isRevoking && state[1] == inUse && state[2] == absent ->
-        isRotating = false;
-        state[2] = inUse }                                                                 /* 13.1.1 */
-    :: step { newestKey != 0 && (named != newestKey || mustSign) ->
-        named = newestKey; mustSign = false;
-        counter++;                                                                          /* 11.1.3 */
-        submit() }
-    :: step { state[2] == inUse && confirmed == 0 && marker != 0 -> confirmed = marker }   /* 13.2 */
-    :: step { state[1] == inUse && confirmed != 0 ->                                       /* 13.2 */
-        retiredAt = confirmed;
-        state[1] = retired }
-    :: step { state[1] == retired && clock >= retiredAt + KEEPS + GRACE + 1 ->                /* 13.4 */
-        state[1] = erased }
-    :: step { isRevoking && exists(1) -> state[1] = revoked }                               /* 13.1 */
-    :: step { isRevoking && exists(2) -> state[2] = revoked }                               /* 13.1 */
-    :: step { isRevoking && !exists(1) && !exists(2) -> isRevoking = false; isGone[1] = true; isGone[2] = true }
-    :: step { state[1] == revoked && isGone[1] -> state[1] = erased }                       /* 13.4 */
+    :: step {
+        if
+        :: newestKey == 0 && state[1] == absent -> state[1] = inUse                         /* 13.5.4 */
+        :: newestKey == 0 && isGone[1] && state[3] == absent -> state[3] = inUse            /* 13.5.4 */
+        :: isRotating && !isRevoking && state[1] == inUse && state[2] == absent ->
+            isRotating = false;
+            state[2] = inUse                                                                /* 13.1.1 */
+        :: newestKey != 0 && (named != newestKey || mustSign) ->
+            named = newestKey; mustSign = false;
+            counter++;                                                                      /* 11.1.3 */
+            submit()
+        :: state[2] == inUse && confirmed == 0 && marker != 0 -> confirmed = marker         /* 13.2 */
+        :: state[1] == inUse && confirmed != 0 ->                                           /* 13.2 */
+            retiredAt = confirmed;
+            state[1] = retired
+        :: state[1] == retired && clock >= retiredAt + KEEPS + GRACE + 1 ->                 /* 13.4 */
+            state[1] = erased
+        :: isRevoking && exists(1) -> state[1] = revoked                                    /* 13.1 */
+        :: isRevoking && exists(2) -> state[2] = revoked                                    /* 13.1 */
+        :: isRevoking && !exists(1) && !exists(2) -> isRevoking = false; isGone[1] = true; isGone[2] = true
+        :: state[1] == revoked && isGone[1] -> state[1] = erased                            /* 13.4 */
+        fi;
+        steps++;
+        assert(steps <= STEPS) }                                                            /* ends */
     od
 }
 
 /* The extension opens the push. */
 inline open() {
     if
-    :: state[sealedTo] == inUse -> isOpen = true                                           /* 13.1 */
-    :: state[sealedTo] == retired && sent <= retiredAt + GRACE -> isOpen = true             /* 13.3 */
+    :: state[sealedTo] == inUse -> isOpen = true                                            /* 13.1 */
+    :: state[sealedTo] == retired -> isOpen = true                                          /* 13.1 */
+    :: else
+    fi;
+    if
+    :: state[sealedTo] == retired && sent > retiredAt + GRACE -> isOpen = false             /* 13.3 */
     :: else
     fi;
     assert(isOpen || isForged || thefts != 0 || sealedTo == 2 && isLost);                   /* never-lost */
     assert(!isOpen || !isGone[sealedTo]);                                                   /* not-revoked */
     assert(!isOpen || sealedTo != 1 || confirmed == 0 || state[1] == inUse || sent <= marker + GRACE);  /* not-late */
     if
-    :: isOpen && sealedTo == 2 && marker == 0 -> marker = clock                               /* 13.2 */
+    :: isOpen && sealedTo == 2 && marker == 0 -> marker = clock                             /* 13.2 */
     :: else
     fi;
+    assert(!isOpen || sealedTo != 2 || marker != 0);                                        /* confirms */
     isOpen = false; sealedTo = 0; sent = 0; isForged = false
 }
 
@@ -94,23 +110,25 @@ end:
     do
     :: step { pushes < PUSHES && sealedTo == 0 && target != 0 -> pushes++;                  /* env 11.4.4 */
         sealedTo = target; sent = clock }
-    :: step { pushes < PUSHES && sealedTo == 0 && target == 2 && (marker == 0 || clock <= marker + GRACE) ->
-        pushes++; sealedTo = 1; sent = clock }                                                /* env 13.3 */
+    :: step { pushes < PUSHES && sealedTo == 0 && isStale -> pushes++;                      /* env 13.3 */
+        sealedTo = 1; sent = clock }
     :: step { pushes < PUSHES && sealedTo == 0 && target != 0 -> pushes++;                  /* env 13.3 */
         sealedTo = 1; sent = clock; isForged = true }
     :: step { sealedTo != 0 -> open() }
     :: step { sealedTo == 0 && clock < END || sealedTo != 0 && clock < sent + KEEPS && clock < END -> clock++ }
-    :: step { !isRotating && state[2] == absent && named == 1 -> isRotating = true }       /* env 13.5.6 */
-    :: step { thefts == 0 && restores == 0 && named != 0 -> thefts++;                      /* env 13.6 */
+    :: step { !isRotating && state[2] == absent && named == 1 -> isRotating = true }        /* env 13.5.6 */
+    :: step { clock < END && thefts == 0 && restores == 0 && named != 0 -> thefts++;        /* env 13.6 */
         isRevoking = true }
-    :: step { restores == 0 && thefts == 0 && state[2] != absent -> restores++;             /* env 11.4.5 */
+    :: step { clock < END && restores == 0 && thefts == 0 && state[2] != absent -> restores++;             /* env 11.4.5 */
         state[1] = inUse; state[2] = erased; isLost = true; retiredAt = 0; confirmed = 0; marker = 0;
         named = 1; counter = 1; isRotating = false;
         mustSign = true }                                                                   /* 13.5.6 */
     :: atomic { timeout ->
         assert(target == newestKey && target != 0 && (thefts == 0 || target == 3));         /* recovers */
-        assert(state[1] != retired || clock < retiredAt + KEEPS + GRACE + 1);                 /* recovers */
+        assert(state[1] != retired || clock < retiredAt + KEEPS + GRACE + 1);               /* recovers */
         assert(state[2] == erased || state[2] == revoked || state[2] == absent || target == 2);  /* recovers */
+        assert(marker == 0 || state[2] != inUse || state[1] != inUse);                      /* confirms */
+        assert(state[1] != revoked);                                                        /* recovers */
         break }
     od
 }
