@@ -203,7 +203,8 @@ def check(model: Model, everything: bool, verbose: bool) -> bool:
     for variant in model.variants:
         if variant.is_world and not variant.harmless:
             one = time.monotonic()
-            noticed = model.verdict(0, variant.number)[0] == "fails" and "the honest model" or next((other for other in found if model.verdict(other.number, variant.number)[0] == "holds"), None)
+            noticed = "the honest model" if model.verdict(0, variant.number)[0] == "fails" else next(
+                (other for other in found if model.verdict(other.number, variant.number)[0] == "holds"), None)
             good &= row(model.name, str(variant), "matters", "matters" if noticed else "dead", one)
             if verbose and noticed:
                 print(f"{model.name}\t  hides {noticed}")

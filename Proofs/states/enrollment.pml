@@ -105,7 +105,7 @@ end:
         :: else
         fi;
         if
-        :: proven[ALICE] != key[ALICE] -> challenged = key[ALICE]   /* EnrollmentHTTP 3.3 (harmless: always: it proves the key once more) */
+        :: proven[ALICE] != key[ALICE] -> challenged = key[ALICE]  /* EnrollmentHTTP 3.3 (harmless: always: proven twice) */
         :: else
         fi;
         if
