@@ -112,7 +112,7 @@ end:
         sealedTo = target; sent = clock }
     :: step { pushes < PUSHES && sealedTo == 0 && isStale -> pushes++;                      /* env 13.3 */
         sealedTo = 1; sent = clock }
-    :: step { pushes < PUSHES && sealedTo == 0 && target != 0 -> pushes++;  /* env 13.3 (harmless: never: revoking makes late ones) */
+    :: step { pushes < PUSHES && sealedTo == 0 && target != 0 -> pushes++;     /* env 13.3 (harmless: never: a theft does) */
         sealedTo = 1; sent = clock; isForged = true }
     :: step { sealedTo != 0 -> open() }
     :: step { sealedTo == 0 && clock < END || sealedTo != 0 && clock < sent + KEEPS && clock < END -> clock++ }
