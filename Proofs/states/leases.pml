@@ -49,8 +49,12 @@ inline advance() {
     :: else
     fi;
     if
-    :: lease == 0 && head == 0 ->           /* Operations 7.5 (harmless: never: the next courier removes it) */
-        isRow = false       /* Operations 7.5 (harmless: without isRow = false: the next courier removes it) */
+    :: head == 0 ->         /* Operations 7.5 (harmless: never: the next courier removes it) */
+        if
+        :: lease == 0 ->    /* Operations 7.5 (harmless: never: the next courier removes it) */
+            isRow = false   /* Operations 7.5 (harmless: without isRow = false: the next courier removes it) */
+        :: else
+        fi
     :: else
     fi
 }
