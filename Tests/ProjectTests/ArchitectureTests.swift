@@ -14,7 +14,8 @@ import Testing
         "Server/PushKeyring": ["PushSender"], "Server/PushOutbox": ["PushSender", "GRDB"],
         "Server/PushPostgres": ["PushSender", "PushOutbox", "Clibpq", "Dispatch"],
         "Server/PushAPNS": [
-            "PushSender", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "NIOExtras", "JWTKit",
+            "PushSender", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "NIOExtras",
+            "JWTKit",
             "Crypto", "Logging", "Metrics", "ServiceLifecycle",
         ],
         "Server/PushHTTP": [
