@@ -45,6 +45,23 @@ import Testing
         }
     }
 
+    @Test("each proof that the threat model names exists") func named() throws {
+        let names = Set(try rows("symbolic").rows.map { String($0[0].prefix { $0 != "/" }) })
+        let models = try Checkout.files(in: "Proofs/states", ending: ".pml").map {
+            $0.deletingPathExtension().lastPathComponent
+        }
+        let text = try Checkout.text(Checkout.folder.appending(path: "Docs/ThreatModel.md"))
+        let table = text.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.hasSuffix("` |") }
+        let named = table.flatMap {
+            $0.split(separator: "|").last(where: { $0 != " " })!.matches(of: /`([^`]+)`/).map(\.output.1)
+        }
+        #expect(named.count >= 15)
+        for name in named {
+            #expect(
+                models.contains(String(name)) || names.contains { $0 == name || $0.hasPrefix("\(name)-") }, "\(name)")
+        }
+    }
+
     @Test(
         "an altered model or derivation is refused",
         arguments: [("models.json", "0", "1"), ("derivations.txt", "sender", "device")])
