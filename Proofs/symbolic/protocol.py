@@ -1,0 +1,482 @@
+"""The symbolic model of the protocol: one table of clauses, weaknesses, and claims.
+
+A clause is `fact & fact -> fact`; variables begin with a capital letter, and stand for every term. `att(X)` says that the
+attacker knows X. The Specification's paragraph stands beside each clause ("HTTP" is EnrollmentHTTP). The derivable facts
+are what can happen in any number of runs, with an attacker who controls the network.
+
+Each abstraction gives the attacker more than the protocol does, so a claim that holds here holds for less:
+- Every public key and every ML-KEM ciphertext is known. `dh(X,Y)` is the X25519 result of the secrets X and Y, and
+  `kem(K,W)` is the secret that key K decapsulates from a ciphertext of randomness W.
+- `kdf(K,X)` stands for every derivation, hash, and MAC. Inputs that no verdict needs are left out, such as kem_context,
+  enc_pq, and the keys inside an answer. `aead(K,X)` is a ciphertext; nonces are perfect.
+- A name such as `e(N)` is fresh only by N, so runs may share it. A fact is never withdrawn.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+Term = "str | tuple"  # A variable, or a symbol and its arguments.
+
+
+def parse(text: str) -> list:
+    """Returns the terms of a conjunction, such as `att(X) & trusts(S)`."""
+    tokens = re.findall(r"\w+|[(),&=]", text)
+    position = 0
+
+    def term():
+        nonlocal position
+        name = tokens[position]
+        position += 1
+        if name[0].isupper():
+            return name
+        arguments = []
+        if position < len(tokens) and tokens[position] == "(":
+            while tokens[position] != ")":
+                position += 1
+                arguments.append(term())
+            position += 1
+        return (name, *arguments)
+
+    terms = []
+    while position < len(tokens):
+        terms.append(term())
+        if position < len(tokens) and tokens[position] == "=":
+            position += 1
+            terms.append(("=", terms.pop(), term()))
+        assert position == len(tokens) or tokens[position] == "&", text
+        position += 1
+    return terms
+
+
+def show(term) -> str:
+    """Returns a term as text."""
+    if isinstance(term, str):
+        return term
+    return term[0] + (f"({','.join(map(show, term[1:]))})" if term[1:] else "")
+
+
+def variables(term) -> list[str]:
+    """Returns the term's variables, in order, each once."""
+    if isinstance(term, str):
+        return [term]
+    return list(dict.fromkeys(name for argument in term[1:] for name in variables(argument)))
+
+
+@dataclass(frozen=True)
+class Clause:
+    """`body -> head`. Without a head, it is a goal: the claim is that its body is never derivable."""
+
+    name: str
+    paragraph: str
+    body: tuple
+    head: tuple | None
+
+    @property
+    def variables(self) -> list[str]:
+        return variables(("", *self.body, *((self.head,) if self.head else ())))
+
+
+def clause(name: str, paragraph: str, text: str) -> Clause:
+    body, head = text.split("->")
+    heads = parse(head)
+    assert len(heads) <= 1, text
+    return Clause(name, paragraph, tuple(parse(body)), heads[0] if heads else None)
+
+
+# Keys, by the Specification's formulas. `s` is the honest sender's seed, `z` that of another trusted sender.
+S, Z = "kdf(s,scalar)", "kdf(z,scalar)"
+H = "pair(hx,hk)"  # The hybrid device's key: its X25519 half and its ML-KEM half (3.8.2).
+
+
+def key1(e: str, s: str, r: str, label: str, topic: str = "T") -> str:
+    """3.4.2 to 3.4.4: both Diffie-Hellman results, and info."""
+    return f"kdf(pair(dh({e},{r}),dh({s},{r})),pair({label},{topic}))"
+
+
+def key3(e: str, s: str, x: str, k: str, w: str, label: str, topic: str = "T") -> str:
+    """3.8.3: those, ML-KEM's secret as the psk, and info."""
+    return f"kdf(pair(pair(dh({e},{x}),dh({s},{x})),kem({k},{w})),pair({label},{topic}))"
+
+
+GROUPS: dict[str, list[tuple[str, str, str]]] = {
+    "attacker": [
+        ("pair", "1.2", "att(X) & att(Y) -> att(pair(X,Y))"),
+        ("left", "1.2", "att(pair(X,Y)) -> att(X)"),
+        ("right", "1.2", "att(pair(X,Y)) -> att(Y)"),
+        ("kdf", "3.4.1", "att(X) & att(Y) -> att(kdf(X,Y))"),
+        ("seal", "3.4.7", "att(K) & att(X) -> att(aead(K,X))"),
+        ("open", "3.4.7", "att(K) & att(aead(K,X)) -> att(X)"),
+        ("x25519", "3.4.2", "att(Y) -> att(dh(X,Y))"),
+        ("commute", "3.4.2", "-> dh(X,Y) = dh(Y,X)"),
+        ("own-secret", "1.1", "-> att(evil)"),
+        ("own-text", "1.1", "-> att(forged)"),
+        ("topic", "1.1", "-> att(app)"),
+        ("label-scalar", "3.7.1", "-> att(scalar)"),
+        ("label-message", "3.4.4", "-> att(message)"),
+    ],
+    "messages": [
+        # The attacker's other tools.
+        ("decapsulate", "3.8.3", "att(K) -> att(kem(K,W))"),
+        ("encapsulate", "3.8.3", "att(W) -> att(kem(K,W))"),
+        ("label-box", "3.6.2", "-> att(box)"),
+        ("label-challenge", "11.5.1", "-> att(challenge)"),
+        ("other-topic", "1.1", "-> att(other)"),
+        ("number", "3.1.2", "-> att(number)"),
+        # Trust: the honest sender, and one whose seed the attacker has.
+        ("trust", "1.1", f"-> trusts({S})"),
+        ("trust-insider", "1.1", f"-> trusts({Z})"),
+        ("insider", "1.1", "-> att(z)"),
+        # Suite 0x01: to any recipient X, the message m(X,T,I), or any pair that the attacker writes.
+        ("seal-01", "3.4.7", f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,m(X,T))))"),
+        ("seal-01-chosen", "3.4.7",
+         f"att(A) & att(B) -> att(aead({key1('e', S, 'X', 'message')},pair(number,pair(A,B))))"),
+        ("accept-01", "6.1",
+         f"trusts(S) & att(aead({key1('E', 'S', 'd', 'message')},pair(J,M))) -> accept(d,S,T,pair(E,J),M)"),
+        # Suite 0x02: from a sender without a key. The topic is in the content.
+        ("seal-02", "3.6.2", "att(T) -> att(aead(kdf(dh(e,X),box),pair(T,a(X,T))))"),
+        ("accept-02", "6.4", "att(aead(kdf(dh(E,d),box),pair(T,M))) -> accept(d,nobody,T,E,M)"),
+        # Suite 0x03: to any recipient X, K.
+        ("seal-03", "3.8.3",
+         f"-> att(aead({key3('e', S, 'X', 'K', 'w', 'message')},pair(number,h(X,K,T))))"),
+        ("seal-03-chosen", "3.8.3",
+         f"att(A) & att(B) -> att(aead({key3('e', S, 'X', 'K', 'w', 'message')},pair(number,pair(A,B))))"),
+        ("accept-03", "3.8.4",
+         f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(J,M))) "
+         f"-> accept({H},S,T,pair(pair(E,W),J),M)"),
+        # Challenges, for any recipient and enrollment key. `question` is the 32 random bytes r.
+        ("ask-01", "11.5.1", f"-> att(aead({key1('e', S, 'X', 'challenge')},pair(number,pair(question(X,T),pub(Y)))))"),
+        ("ask-03", "11.5.1",
+         f"-> att(aead({key3('e', S, 'X', 'K', 'w', 'challenge')},pair(number,pair(questions(X,K,T),pub(Y)))))"),
+        ("enrollment-key", "11.4.1", "-> att(pub(Y))"),
+        ("answer-01", "11.5.3",
+         f"trusts(S) & att(aead({key1('E', 'S', 'd', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
+        ("answer-03", "11.5.3",
+         f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer({H},S,T,R)"),
+    ],
+    "withdrawals": [
+        ("known-id", "21.1", "-> att(stays)"),
+        ("gone-id", "21.1", "-> att(gone)"),
+        ("send-id", "3.4.7", f"att(I) -> att(aead({key1('e', S, 'X', 'message')},pair(number,show(I))))"),
+        ("withdraw", "21.1", f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,withdraw(gone))))"),
+        ("withdraw-own", "21.1", "att(I) -> att(withdraw(I))"),
+        ("remove", "21.5", "accept(d,S,T,L,show(I)) & accept(d,S,T,K,withdraw(I)) -> removed(I)"),
+    ],
+    "signatures": [
+        ("sign", "11.2.1", "att(K) & att(X) -> att(sign(K,X))"),
+        ("signed", "11.1.4", "att(sign(K,X)) -> att(X)"),
+        ("counter", "11.1.1", "-> att(two)"),
+        ("public-key", "11.4.1", "-> att(pub(X))"),
+        ("newest", "11.3.1", "-> current(two)"),
+    ],
+    "enrollment": [
+        # A login: M arrives in account A's login. The attacker has one, and reads everything (HTTP 1).
+        ("login", "HTTP 1", "login(A) & att(X) -> in(A,X)"),
+        ("login-mallory", "HTTP 1", "-> login(mallory)"),
+        ("public-record", "11.1.4", "in(A,X) -> att(X)"),
+        ("label-record", "11.1.1", "-> att(record)"),
+        ("label-answer", "11.5.2", "-> att(answer)"),
+        ("asked-label", "11.5.1", "-> att(challenge)"),
+        # Alice's phone: its enrollment key is ea; its recipients are old, then d.
+        ("own-old", "13.1", "-> own(old)"),
+        ("own-new", "13.1", "-> own(d)"),
+        ("record-old", "11.4.1", "-> in(alice,sign(ea,pair(record,pair(one,pub(old)))))"),
+        ("record-new", "11.4.1", "-> in(alice,sign(ea,pair(record,pair(two,pub(d)))))"),
+        ("reply", "11.5.3",
+         f"own(X) & given(alice,aead({key1('E', S, 'X', 'challenge', 'app')},pair(J,pair(R,pub(ea))))) "
+         "-> in(alice,kdf(R,answer))"),
+        ("show", "6.1", f"own(X) & att(aead({key1('E', S, 'X', 'message', 'app')},pair(J,M))) -> shown(M)"),
+        # The server.
+        ("enroll", "11.4.2", "in(A,sign(Y,pair(record,pair(C,pub(X))))) -> enrolled(A,Y,X)"),
+        ("ask", "11.5.1",
+         f"enrolled(A,Y,X) -> given(A,aead({key1('e', S, 'X', 'challenge', 'app')},"
+         "pair(number,pair(question(A,Y,X),pub(Y)))))"),
+        ("public-challenge", "11.5.4", "given(A,X) -> att(X)"),
+        ("prove", "11.5.6", "enrolled(A,Y,X) & in(A,kdf(question(A,Y,X),answer)) -> proven(A,Y,X)"),
+        ("list", "11.4.3", "current(C) & in(A,sign(Y,pair(record,pair(C,pub(X))))) -> listed(A,Y,X)"),
+        ("send", "11.4.4",
+         f"proven(A,Y,X) & listed(A,Y,X) -> att(aead({key1('e', S, 'X', 'message', 'app')},pair(number,for(A))))"),
+    ],
+    "sets": [
+        ("label-set", "11.1.1", "-> att(set)"),
+        ("pinned", "11.6.1", "-> pinned(authority)"),
+        ("stolen-sender", "11.6.3", "-> att(q)"),
+        ("old-set", "11.6.2", "-> att(sign(authority,pair(set,pair(app,pair(one,pub(kdf(q,scalar)))))))"),
+        ("new-set", "11.6.2", f"-> att(sign(authority,pair(set,pair(app,pair(two,pub({S}))))))"),
+        ("other-set", "11.3.1", "-> att(sign(authority,pair(set,pair(other,pair(two,pub(kdf(y,scalar)))))))"),
+        ("other-sender", "11.3.1", "-> att(y)"),
+        ("also-enrolls", "11.2.2", "att(T) -> att(sign(authority,pair(record,pair(T,pair(two,pub(X))))))"),
+        ("former-authority", "11.6.4", "-> att(former)"),
+        ("believe", "11.6.2",
+         "pinned(A) & current(C) & att(sign(A,pair(set,pair(T,pair(C,pub(S)))))) -> believes(T,S)"),
+        ("accept-listed", "6.1",
+         f"believes(T,S) & att(aead({key1('E', 'S', 'd', 'message')},pair(J,M))) -> accept(d,S,T,pair(E,J),M)"),
+    ],
+    "receipts": [
+        ("first-id", "16.2", "-> att(first)"),
+        ("second-id", "16.2", "-> att(second)"),
+        ("request-01", "16.1",
+         f"att(I) -> att(aead({key1('e', S, 'X', 'message')},pair(number,pair(I,kdf(kdf(s,pair(receipts,T)),pub(X))))))"),
+        ("request-03", "16.1",
+         f"att(I) -> att(aead({key3('e', S, 'X', 'K', 'w', 'message')},"
+         "pair(number,pair(I,kdf(kdf(s,pair(receipts,T)),pubs(X,K))))))"),
+        ("show-first", "16.7", "-> shows(app,first)"),
+        ("show-second", "16.7", "-> shows(other,second)"),
+        ("receipt-01", "16.7",
+         f"shows(T,I) & att(aead({key1('E', S, 'd', 'message')},pair(J,pair(I,K)))) -> att(kdf(K,I))"),
+        ("receipt-03", "16.7",
+         f"shows(T,I) & att(aead({key3('E', S, 'hx', 'hk', 'W', 'message')},pair(J,pair(I,K)))) -> att(kdf(K,I))"),
+        ("count", "16.5", "att(kdf(kdf(kdf(s,pair(receipts,T)),pub(X)),I)) -> counts(X,T,I)"),
+        ("label-receipts", "3.7.1", "-> att(receipts)"),
+        ("device-key", "16.4", "-> att(pub(X))"),
+    ],
+    "logins": [
+        ("name", "HTTP 1", "-> att(alice)"),
+        ("label-login", "3.7.1", "-> att(login)"),
+        ("label-state", "3.7.1", "-> att(state)"),
+        ("this-service", "3.7.1", "-> att(here)"),
+        ("issue-there", "3.7.1", "att(A) -> att(kdf(kdf(s,pair(login,pair(app,there))),A))"),
+        ("issue-other", "3.7.1", "att(A) -> att(kdf(kdf(s,pair(login,pair(other,here))),A))"),
+        ("issue-here", "3.7.1", "att(A) & att(B) -> att(kdf(kdf(s,pair(login,pair(app,here))),pair(A,B)))"),
+        ("enter", "HTTP 1", "att(kdf(kdf(s,pair(login,pair(app,here))),A)) -> entered(A)"),
+        ("state-there", "HTTP 3.3", "att(A) & att(X) -> att(kdf(kdf(s,pair(state,pair(app,there))),pair(A,X)))"),
+        ("state-other", "HTTP 3.3", "att(A) & att(X) -> att(kdf(kdf(s,pair(state,pair(other,here))),pair(A,X)))"),
+        ("state-here", "HTTP 3.3", "att(X) -> att(kdf(kdf(s,pair(state,pair(app,here))),pair(mallory,X)))"),
+        ("return", "HTTP 3.3", "att(kdf(kdf(s,pair(state,pair(app,here))),pair(A,X))) -> returned(A,X)"),
+    ],
+}
+
+# What a claim may add: leaks, and rules that an implementation breaks.
+ADDITIONS: list[tuple[str, str, str]] = [
+    ("leak-seed", "3.7.1", "-> att(s)"),
+    ("leak-d", "1.1", "-> att(d)"),
+    ("leak-hx", "3.8.2", "-> att(hx)"),
+    ("leak-hk", "3.8.2", "-> att(hk)"),
+    ("leak-ephemeral", "3.4.2", "-> att(e)"),
+    ("leak-scalar", "3.7.1", f"-> att({S})"),
+    ("any-topic-01", "3.4.4",
+     f"trusts(S) & att(aead({key1('E', 'S', 'd', 'message', 'O')},pair(J,M))) -> accept(d,S,T,pair(E,J),M)"),
+    ("any-topic-02", "6.4", "att(aead(kdf(dh(E,d),box),pair(O,M))) -> accept(d,nobody,T,E,M)"),
+    ("any-topic-03", "3.8.3",
+     f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message', 'O')},pair(J,M))) "
+     f"-> accept({H},S,T,pair(pair(E,W),J),M)"),
+    ("any-topic-ask-01", "11.5.1",
+     f"trusts(S) & att(aead({key1('E', 'S', 'd', 'challenge', 'O')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
+    ("any-topic-ask-03", "11.5.1",
+     f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge', 'O')},pair(J,pair(R,pub(ea))))) "
+     f"-> answer({H},S,T,R)"),
+    ("any-number-01", "3.4.6",
+     f"trusts(S) & att(aead({key1('E', 'S', 'd', 'message')},pair(I,M))) -> accept(d,S,T,pair(E,J),M)"),
+    ("any-number-03", "3.8.3",
+     f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(I,M))) "
+     f"-> accept({H},S,T,pair(pair(E,W),J),M)"),
+    ("any-label-01", "11.5.1",
+     f"trusts(S) & att(aead({key1('E', 'S', 'd', 'challenge')},pair(J,M))) -> accept(d,S,T,pair(E,J),M)"),
+    ("any-label-03", "3.8.3",
+     f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge')},pair(J,M))) "
+     f"-> accept({H},S,T,pair(pair(E,W),J),M)"),
+    ("any-label-ask-01", "11.5.1",
+     f"trusts(S) & att(aead({key1('E', 'S', 'd', 'message')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
+    ("any-label-ask-03", "3.8.3",
+     f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(J,pair(R,pub(ea))))) "
+     f"-> answer({H},S,T,R)"),
+    ("opens-01", "3.8.5",
+     f"trusts(S) & att(aead({key1('E', 'S', 'hx', 'message')},pair(J,M))) -> accept({H},S,T,pair(E,J),M)"),
+    ("falls-back", "3.8.6",
+     f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,h(X,K,T))))"),
+    ("anonymous-withdrawal", "21.2",
+     "accept(d,S,T,L,show(I)) & accept(d,nobody,T,K,withdraw(I)) -> removed(I)"),
+    ("any-withdrawal", "21.5",
+     f"accept(d,S,T,L,show(I)) & accept(d,{Z},T,K,withdraw(I)) -> removed(I)"),
+    ("leak-login", "HTTP 1", "-> login(alice)"),
+    ("leak-old", "11.4.3", "-> att(old)"),
+    ("leak-enrollment", "11.4.1", "-> att(ea)"),
+    ("old-counter", "11.3.1", "-> current(one)"),
+    ("any-channel", "11.5.8", "att(X) -> given(alice,X)"),
+    ("any-enrollment", "11.5.4",
+     f"own(X) & given(alice,aead({key1('E', S, 'X', 'challenge', 'app')},pair(J,pair(R,P)))) "
+     "-> in(alice,kdf(R,answer))"),
+    ("leak-authority", "11.6.1", "-> att(authority)"),
+    ("pin-former", "11.6.4", "-> pinned(former)"),
+    ("any-set-topic", "11.3.1",
+     "pinned(A) & current(C) & att(sign(A,pair(set,pair(O,pair(C,pub(S)))))) -> believes(T,S)"),
+    ("any-type", "11.2.2",
+     "pinned(A) & current(C) & att(sign(A,pair(record,pair(T,pair(C,pub(S)))))) -> believes(T,S)"),
+]
+
+# Each world: groups, and single clauses of other groups.
+WORLDS = {
+    "messages": ["attacker", "messages"],
+    "withdrawals": ["attacker", "withdrawals", "number", "label-box", "trust", "trust-insider", "insider", "accept-01",
+                    "accept-02"],
+    "enrollment": ["attacker", "signatures", "enrollment", "number"],
+    "sets": ["attacker", "signatures", "sets", "seal-01"],
+    "receipts": ["attacker", "receipts", "number", "decapsulate", "encapsulate"],
+    "logins": ["attacker", "logins"],
+}
+
+QUANTUM = ["leak-d", "leak-hx", "leak-ephemeral", "leak-scalar"]  # Every Diffie-Hellman exponent.
+LEAKS = {
+    "nothing": [],
+    "seed": ["leak-seed"],
+    "x25519": ["leak-d", "leak-hx"],
+    "ml-kem": ["leak-hk"],
+    "both": ["leak-d", "leak-hx", "leak-hk"],
+    "quantum": QUANTUM,
+    "quantum+ml-kem": [*QUANTUM, "leak-hk"],
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`expected` is `holds` (a model shows it), `attack`, or `runs` (a derivation shows it). A claim that holds names its
+    twins: a run of the same world, and an attack on the same goal with more additions."""
+
+    name: str
+    text: str
+    world: str
+    additions: tuple
+    goal: str
+    expected: str
+    run: str = ""
+    attack: str = ""
+
+    def clauses(self) -> list[Clause]:
+        """Returns the claim's clauses, the goal last."""
+        names = [*WORLDS[self.world], *self.additions]
+        chosen = [CLAUSES[name] for entry in names for name in (
+            [row[0] for row in GROUPS[entry]] if entry in GROUPS else [entry])]
+        return [*chosen, clause("goal", "", self.goal + " ->")]
+
+
+CLAUSES = {row[0]: clause(*row) for rows in (*GROUPS.values(), ADDITIONS) for row in rows}
+CLAIMS: list[Claim] = []
+
+
+def claim(name, text, world, additions, goal, expected, run="", attack=""):
+    CLAIMS.append(Claim(name, text, world, tuple(additions), goal, expected, run, attack))
+
+
+SUITES = [  # The suite, its recipient, its sender as the device sees it, its honest message.
+    ("01", "d", S, "m(d,app)"),
+    ("02", "d", "nobody", "a(d,app)"),
+    ("03", H, S, "h(hx,hk,app)"),
+]
+for suite, device, sender, message in SUITES:
+    claim(f"run-{suite}", "an honest message is accepted", "messages", [],
+          f"accept({device},{sender},app,L,{message})", "runs")
+    # For each leak, whether the secrecy and the sender fall.
+    falls = {
+        "01": ({"x25519", "both", "quantum", "quantum+ml-kem"},
+               {"seed", "x25519", "both", "quantum", "quantum+ml-kem"}),
+        "02": ({"x25519", "both", "quantum", "quantum+ml-kem"}, set(LEAKS)),
+        "03": ({"both", "quantum+ml-kem"}, {"seed", "x25519", "both", "quantum", "quantum+ml-kem"}),
+    }[suite]
+    for goal, text, fact, fallen in (
+            ("secret", "the message stays secret", f"att({message})", falls[0]),
+            ("sender", "a message that the sender did not seal is refused",
+             f"accept({device},{sender},app,L,forged)", falls[1])):
+        for leak, additions in LEAKS.items():
+            claim(f"{goal}-{suite}/{leak}", f"{text}; leaked: {leak}", "messages", additions, fact,
+                  *(("attack",) if leak in fallen else ("holds", f"run-{suite}", f"{goal}-{suite}/quantum+ml-kem")))
+
+
+def pair_of_claims(name, text, world, additions, goal, run, twin, twin_text):
+    """Adds a claim that holds, and its attack twin: the same goal with more additions."""
+    claim(name, text, world, additions, goal, "holds", run, f"{name}/{'+'.join(twin)}")
+    claim(f"{name}/{'+'.join(twin)}", twin_text, world, [*additions, *twin], goal, "attack")
+
+
+for suite, device, message in (("01", "d", "m(d,other)"), ("02", "d", "a(d,other)"), ("03", H, "h(hx,hk,other)")):
+    sender = "nobody" if suite == "02" else S
+    pair_of_claims(f"topic-{suite}", "a message for another topic is refused", "messages", [],
+                   f"accept({device},{sender},app,L,{message})", f"run-{suite}",
+                   [f"any-topic-{suite}"], "a device ignores the topic")
+for suite, device in (("01", "d"), ("03", H)):
+    header = "pair(e,forged)" if suite == "01" else "pair(pair(e,w),forged)"
+    pair_of_claims(f"number-{suite}", "a message is refused under another number", "messages", [],
+                   f"accept({device},{S},T,{header},M)", f"run-{suite}",
+                   [f"any-number-{suite}"], "the tag does not cover the number")
+    claim(f"run-ask-{suite}", "an honest challenge is answered", "messages", [],
+          f"answer({device},{S},app,question({device},app,N))", "runs")
+    pair_of_claims(f"redirect-{suite}", "a message to another device is refused", "messages", [],
+                   f"accept({device},{S},T,L,m(evil,O))", f"run-{suite}", ["leak-seed"], "the seed leaks")
+    pair_of_claims(f"ask-as-message-{suite}", "a challenge is refused as a message", "messages", [],
+                   f"accept({device},{S},T,L,pair(question({device},O,N),P))", f"run-ask-{suite}",
+                   [f"any-label-{suite}"], "a device ignores info's label")
+    pair_of_claims(f"message-as-ask-{suite}", "a message is refused as a challenge", "messages", [],
+                   f"answer({device},{S},T,forged)", f"run-ask-{suite}",
+                   [f"any-label-ask-{suite}"], "a device ignores info's label")
+    claim(f"ask-forged-{suite}", "a seed's thief asks challenges", "messages", ["leak-seed"],
+          f"answer({device},{S},T,forged)", "attack")
+    pair_of_claims(f"ask-topic-{suite}", "a challenge for another topic is not answered", "messages", [],
+                   f"answer({device},{S},app,question({device},other,N))", f"run-ask-{suite}",
+                   [f"any-topic-ask-{suite}"], "a device ignores the topic")
+claim("other-topic", "a seed's thief sends in each of the sender's apps", "messages", ["leak-seed"],
+      f"accept(d,{S},other,L,forged)", "attack")
+pair_of_claims("downgrade-03", "a hybrid device opens no message of suite 0x01", "messages", [],
+               f"accept({H},S,T,L,m(hx,O))", "run-03", ["opens-01"], "it opens suite 0x01 with its X25519 half")
+pair_of_claims("fallback-03", "a quantum computer reads no message to a hybrid device", "messages", QUANTUM,
+               "att(h(hx,hk,T))", "run-03", ["falls-back"], "a sender falls back to suite 0x01")
+claim("run-remove", "an honest withdrawal removes a message", "withdrawals", [], "removed(gone)", "runs")
+pair_of_claims("withdraw-insider", "another trusted sender removes no message", "withdrawals", [],
+               "removed(stays)", "run-remove", ["any-withdrawal"], "a device ignores the withdrawal's sender")
+pair_of_claims("withdraw-anonymous", "a stranger removes no message", "withdrawals", [],
+               "removed(stays)", "run-remove", ["anonymous-withdrawal"], "an anonymous withdrawal counts")
+
+claim("run-enroll", "a message for Alice is shown on her phone", "enrollment", [], "shown(for(alice))", "runs")
+claim("run-mallory", "Mallory enrolls his own phone", "enrollment", [], "proven(mallory,evil,evil)", "runs")
+for name, text, goal, additions, twin, twin_text in (
+        ("enroll-secret", "only Alice's phone gets her messages", "att(for(alice))", [], ["leak-login"],
+         "Alice's login leaks"),
+        ("enroll-key", "her enrollment key alone does not help its thief", "att(for(alice))",
+         ["leak-enrollment"], ["leak-d"], "her recipient's secret leaks"),
+        ("enroll-seed", "the sender's seed alone does not help its thief", "att(for(alice))", ["leak-seed"],
+         ["leak-login"], "her login leaks, too"),
+        ("old-record", "an old record brings no stolen recipient back", "att(for(alice))", ["leak-old"],
+         ["old-counter"], "the server accepts a lower counter"),
+        ("stranger", "Mallory's key is not enrolled for Alice", "proven(alice,evil,X)", [], ["leak-login"],
+         "Alice's login leaks"),
+        ("victims-key", "Mallory's enrollment does not prove Alice's recipient", "proven(mallory,evil,d)",
+         ["any-channel"], ["any-enrollment"], "her phone skips step 5"),
+        ("victims-key-stolen", "the same, with the channel of 11.5.8", "proven(mallory,evil,d)", [], ["leak-d"],
+         "her recipient's secret leaks"),
+        ("victims-record", "Alice's record proves nothing for Mallory's account", "proven(mallory,ea,d)", [],
+         ["any-channel"], "her phone answers challenges from elsewhere"),
+        ("other-account", "no message for Mallory is shown on Alice's phone", "shown(for(mallory))", [],
+         ["any-channel"], "her phone answers challenges from elsewhere")):
+    pair_of_claims(name, text, "enrollment", additions, goal, "run-enroll", twin, twin_text)
+
+claim("run-set", "a listed sender's message is accepted", "sets", [], f"accept(d,{S},app,L,m(d,app))", "runs")
+claim("run-other-set", "another app's sender is believed there", "sets", [],
+      "accept(d,kdf(y,scalar),other,L,forged)", "runs")
+for name, text, goal, twin, twin_text in (
+        ("stolen-sender", "a sender that the newest set omits is refused", "accept(d,kdf(q,scalar),T,L,M)",
+         ["old-counter"], "a device accepts an older set again"),
+        ("other-set", "a set for another topic is refused", "accept(d,kdf(y,scalar),app,L,M)",
+         ["any-set-topic"], "a device ignores the set's topic"),
+        ("own-set", "only the authority makes a sender trusted", "accept(d,evil,T,L,M)",
+         ["leak-authority"], "the authority's secret leaks"),
+        ("former-authority", "a former authority's set is ignored", "accept(d,evil,T,L,M)",
+         ["pin-former"], "it is still pinned"),
+        ("record-as-set", "a device record is refused as a sender set", "accept(d,evil,T,L,M)",
+         ["any-type"], "a device ignores the record's type")):
+    pair_of_claims(name, text, "sets", [], goal, "run-set", twin, twin_text)
+
+for suite, device in (("01", "d"), ("03", H)):
+    claim(f"run-receipt-{suite}", "a shown message's receipt counts", "receipts", [],
+          f"counts({device},app,first)", "runs")
+    for leak, additions in (("nothing", []), *([("quantum", QUANTUM)] if suite == "03" else [])):
+        pair_of_claims(f"receipt-{suite}/{leak}", f"no receipt counts for a message not shown; leaked: {leak}",
+                       "receipts", additions, f"counts({device},app,second)", f"run-receipt-{suite}",
+                       ["leak-seed"], "the sender's seed leaks")
+claim("receipt-01/quantum", "a quantum computer reads the receipt key in suite 0x01", "receipts", QUANTUM,
+      "counts(d,app,second)", "attack")
+
+claim("run-login", "a login at this service counts here", "logins", [], "entered(pair(forged,forged))", "runs")
+claim("run-state", "a returned state counts for its account", "logins", [], "returned(mallory,forged)", "runs")
+pair_of_claims("login", "a login at another service or app does not count", "logins", [], "entered(alice)",
+               "run-login", ["leak-seed"], "the sender's seed leaks")
+pair_of_claims("state", "another account's, service's, or app's state does not count", "logins", [],
+               "returned(alice,X)", "run-state", ["leak-seed"], "the sender's seed leaks")
