@@ -395,15 +395,16 @@ for suite, device, message in (("01", "d", "m(d,other)"), ("02", "d", "a(d,other
                    [f"any-topic-{suite}"], "a device ignores the topic")
 for suite, device in (("01", "d"), ("03", H)):
     header = "pair(e,forged)" if suite == "01" else "pair(pair(e,w),forged)"
+    question = "question(d,{})" if suite == "01" else "questions(hx,hk,{})"
     pair_of_claims(f"number-{suite}", "a message is refused under another number", "messages", [],
                    f"accept({device},{S},T,{header},M)", f"run-{suite}",
                    [f"any-number-{suite}"], "the tag does not cover the number")
     claim(f"run-ask-{suite}", "an honest challenge is answered", "messages", [],
-          f"answer({device},{S},app,question({device},app,N))", "runs")
+          f"answer({device},{S},app,{question.format('app')})", "runs")
     pair_of_claims(f"redirect-{suite}", "a message to another device is refused", "messages", [],
                    f"accept({device},{S},T,L,m(evil,O))", f"run-{suite}", ["leak-seed"], "the seed leaks")
     pair_of_claims(f"ask-as-message-{suite}", "a challenge is refused as a message", "messages", [],
-                   f"accept({device},{S},T,L,pair(question({device},O,N),P))", f"run-ask-{suite}",
+                   f"accept({device},{S},T,L,pair({question.format('O')},P))", f"run-ask-{suite}",
                    [f"any-label-{suite}"], "a device ignores info's label")
     pair_of_claims(f"message-as-ask-{suite}", "a message is refused as a challenge", "messages", [],
                    f"answer({device},{S},T,forged)", f"run-ask-{suite}",
@@ -411,7 +412,7 @@ for suite, device in (("01", "d"), ("03", H)):
     claim(f"ask-forged-{suite}", "a seed's thief asks challenges", "messages", ["leak-seed"],
           f"answer({device},{S},T,forged)", "attack")
     pair_of_claims(f"ask-topic-{suite}", "a challenge for another topic is not answered", "messages", [],
-                   f"answer({device},{S},app,question({device},other,N))", f"run-ask-{suite}",
+                   f"answer({device},{S},app,{question.format('other')})", f"run-ask-{suite}",
                    [f"any-topic-ask-{suite}"], "a device ignores the topic")
 claim("other-topic", "a seed's thief sends in each of the sender's apps", "messages", ["leak-seed"],
       f"accept(d,{S},other,L,forged)", "attack")

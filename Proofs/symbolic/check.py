@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Checks every verdict of the symbolic proofs with neither E nor cvc5, and prints a row for each.
+
+A claim that holds has a finite model: tables in which every clause is true and the goal is never reached. So no number of
+runs derives the goal. An attack or a run has a derivation: steps, each a clause and its variables' values.
+Usage: check.py   Exit status 1: a verdict is not as expected.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from protocol import CLAIMS, Claim, Clause, parse, show
+
+FOLDER = Path(__file__).parent
+
+
+def value(term, functions: dict, size: int, variables: dict) -> int:
+    """Returns the element that a term stands for. A function's table is a flat list, with the last argument fastest."""
+    if isinstance(term, str):
+        return variables[term]
+    index = 0
+    for argument in term[1:]:
+        index = index * size + value(argument, functions, size, variables)
+    return functions[term[0]][index]
+
+
+def is_true(clause: Clause, model: dict) -> bool:
+    """Whether a clause is true in a model, for every value of its variables."""
+    size, functions = model["size"], model["functions"]
+    facts = {name: set(rows) for name, rows in model["facts"].items()}
+
+    def holds(fact, variables) -> bool:
+        arguments = [value(argument, functions, size, variables) for argument in fact[1:]]
+        return arguments[0] == arguments[1] if fact[0] == "=" else "".join(map(str, arguments)) in facts.get(fact[0], ())
+
+    names = clause.variables
+    # The facts of the body that can be evaluated once the first i variables have values.
+    ready = [[] for _ in range(len(names) + 1)]
+    for fact in clause.body:
+        ready[max((names.index(name) + 1 for name in Clause("", "", (fact,), None).variables), default=0)].append(fact)
+
+    def from_variable(i: int, variables: dict) -> bool:
+        if not all(holds(fact, variables) for fact in ready[i]):
+            return True  # The body is false, so the clause is true.
+        if i == len(names):
+            return clause.head is not None and holds(clause.head, variables)
+        return all(from_variable(i + 1, {**variables, names[i]: element}) for element in range(size))
+
+    return from_variable(0, {})
+
+
+def instance(term, values: dict):
+    """Returns a term with its variables replaced, and the arguments of each dh in one order (the clause `commute`)."""
+    if isinstance(term, str):
+        return values[term]
+    arguments = [instance(argument, values) for argument in term[1:]]
+    return (term[0], *(sorted(arguments, key=show) if term[0] == "dh" else arguments))
+
+
+def is_derived(claim: Claim, steps: list[str]) -> bool:
+    """Whether the steps, such as `left X=d Y=evil`, derive the claim's goal. A value has no variables."""
+    clauses = {clause.name: clause for clause in claim.clauses()}
+    derived = set()
+    for step in steps:
+        name, *assignments = step.split()
+        if name not in clauses or name == "commute":
+            return False
+        values = {variable: instance(parse(text)[0], {}) for variable, text in (a.split("=") for a in assignments)}
+        if not all(instance(fact, values) in derived for fact in clauses[name].body):
+            return False
+        if clauses[name].head is None:
+            return True
+        derived.add(instance(clauses[name].head, values))
+    return False
+
+
+def derivations() -> dict[str, list[str]]:
+    """Reads `derivations.txt`: a claim's name in brackets, and its steps, one a line."""
+    result: dict[str, list[str]] = {}
+    for line in (FOLDER / "derivations.txt").read_text().splitlines():
+        if line.startswith("["):
+            steps = result[line[1:-1]] = []
+        elif line:
+            steps.append(line)
+    return result
+
+
+def models() -> dict[str, dict]:
+    """Reads `models.json`."""
+    return json.loads((FOLDER / "models.json").read_text())
+
+
+def verdict(claim: Claim, model: dict | None, steps: list[str] | None) -> str:
+    """Returns `holds`, `attack`, `runs`, or `unknown`."""
+    if claim.expected == "holds":
+        return "holds" if model and all(is_true(clause, model) for clause in claim.clauses()) else "unknown"
+    return claim.expected if steps and is_derived(claim, steps) else "unknown"
+
+
+def has_twins(claim: Claim) -> bool:
+    """Whether a claim that holds has its run in the same world, and an attack on the same goal with more additions."""
+    named = {other.name: other for other in CLAIMS}
+    run, attack = named.get(claim.run), named.get(claim.attack)
+    return bool(
+        run and attack and run.expected == "runs" and attack.expected == "attack"
+        and run.world == attack.world == claim.world and attack.goal == claim.goal
+        and set(run.additions) <= set(claim.additions) < set(attack.additions))
+
+
+def main() -> int:
+    found, steps = models(), derivations()
+    status = 0
+    for claim in CLAIMS:
+        start = time.monotonic()
+        actual = verdict(claim, found.get(claim.name), steps.get(claim.name))
+        if claim.expected == "holds" and not has_twins(claim):
+            actual = "no twins"
+        status |= actual != claim.expected
+        print(claim.name, claim.text, claim.expected, actual, f"{time.monotonic() - start:.2f}", sep="\t")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
