@@ -54,11 +54,13 @@ def find_model(claim: Claim, size: int, known: int, seconds: int) -> dict | None
             for argument in fact[1:]:
                 collect(argument)
     public = {c.head[1][0] for c in clauses if c.head and not c.body and c.head[0] == "att" and len(c.head[1]) == 1}
-    free = set(show(parse(claim.goal)[0]).replace("(", ",").replace(")", ",").split(","))
+    free = set(show(parse(claim.goal)[0]).replace("(", ",").replace(")", ",").split(",")) - {"d", "hx", "hk", "s", "app", "nobody"}
     fixed: dict[tuple, int] = {}
     for name, arity in symbols.items():
         if arity == 0 and name not in free:
             fixed[name,] = 0 if name in public or name == "nobody" else size - 1
+        if name == "forged" and known > 1:
+            fixed[name,] = 1
         if name in ("dh", "kem"):
             for cell in itertools.product(range(size), repeat=2):
                 fixed[name, *cell] = 0 if min(cell) < known else size - 1
@@ -155,6 +157,8 @@ def search_models(claims: list[Claim]):
     for claim in claims:
         if claim.expected != "holds":
             continue
+        if "new" in sys.argv and claim.name in found:
+            continue
         start = time.monotonic()
         for seconds in (20, 200):
             model = next(filter(None, (find_model(claim, *size, seconds) for size in SIZES)), None)
@@ -172,7 +176,7 @@ def search_models(claims: list[Claim]):
 # The values that a derivation's search tries for a variable, besides the constants of the goal.
 VALUES = {
     "A": "alice mallory authority former forged", "B": "forged", "C": "one two", "E": "e evil", "J": "number forged",
-    "I": "first second stays gone forged", "K": "hk evil", "O": "app other", "S": "evil", "T": "app other", "W": "w evil",
+    "I": "first second stays gone forged", "K": "hk evil", "M": "forged m(evil,app)", "O": "app other", "S": "evil", "T": "app other", "W": "w evil",
     "X": "d hx old evil", "Y": "ea evil",
 }
 
@@ -194,21 +198,44 @@ def matches(pattern, term, values: dict) -> Iterator[dict]:
 class Derivation:
     """Derives facts: forward by the clauses that take terms apart, and backward by those that only compose."""
 
-    def __init__(self, claim: Claim):
-        clauses = [c for c in claim.clauses() if c.name != "commute"]
+    def __init__(self, claim: Claim, clauses: list | None = None):
+        clauses = [c for c in clauses or claim.clauses() if c.name != "commute"]
         self.goal = clauses[-1]
         self.extra = [parse(name)[0] for name in claim.goal.replace("(", " ").replace(")", " ").replace(",", " ").split()
                       if name[0].islower()]
         small = {c for c in clauses if c.head and all(
             all(isinstance(a, str) for a in fact[1:]) and set(variables(fact)) <= set(variables(c.head)) for fact in c.body)}
         self.composing = [c for c in clauses if c in small]
-        self.forward = [c for c in clauses if c not in small and c.head]
+        self.forward = self.relevant([c for c in clauses if c not in small and c.head])
         self.steps: dict[tuple, tuple] = {}  # A fact's clause, values, and body.
         self.failed: set[tuple] = set()
-        for c in self.composing:
-            if not c.body:
+        for c in self.composing:  # The facts without a body, and what senders seal.
+            if not c.body or c.head[0] == "att" and c.head[1][0] == "aead" and c.name != "seal":
                 for values in self.choices(c.variables, {}):
-                    self.add(c, values)
+                    if all(self.derive(instance(fact, values)) for fact in c.body):
+                        self.add(c, values)
+
+    def relevant(self, clauses) -> list[tuple]:
+        """Returns the clauses that the goal may need, each with the values that the goal gives to its variables."""
+        result = []
+        used = {fact[0] for c in self.composing for fact in c.body}
+        while more := [c for c in clauses if c.head[0] in used | {"att"} and (c, {}) not in result]:
+            result += [(c, {}) for c in more]
+            used |= {fact[0] for c in more for fact in c.body}
+        for c in clauses:
+            for goal in self.goal.body:
+                values: dict | None = {}
+                if (c, {}) in result or c.head[0] != goal[0]:
+                    continue
+                for part, argument in zip(c.head[1:], goal[1:]):
+                    if values is not None and not variables(("", argument)):
+                        values = next(matches(part, instance(argument, {}), values), None)
+                if values is not None:
+                    result.append((c, values))
+                    used |= {fact[0] for fact in c.body}
+        if more := [c for c in clauses if c.head[0] in used and (c, {}) not in result]:
+            result += [(c, {}) for c in more]
+        return result
 
     def choices(self, names, values) -> Iterator[dict]:
         """Yields values for each of the variables that has none."""
@@ -264,10 +291,10 @@ class Derivation:
             for values in self.solutions(self.goal.body, {}):
                 return self.listed(values)
             added = False
-            for c in self.forward:
+            for c, fixed in self.forward:
                 # The largest fact first, because it gives the most variables a value.
                 body = sorted(c.body, key=lambda fact: (fact[0] == "att", -len(show(fact))))
-                for values in list(itertools.takewhile(lambda _: time.monotonic() < end, self.solutions(body, {}))):
+                for values in list(itertools.takewhile(lambda _: time.monotonic() < end, self.solutions(body, fixed))):
                     added |= self.add(c, values)
             if not added:
                 return None
@@ -306,7 +333,7 @@ def search_derivations(claims: list[Claim]):
 
 
 if __name__ == "__main__":
-    names = [a for a in sys.argv[1:] if a not in ("models", "derivations")]
+    names = [a for a in sys.argv[1:] if a not in ("models", "derivations", "new")]
     chosen = [claim for claim in CLAIMS if not names or claim.name in names]
     if "models" in sys.argv or "derivations" not in sys.argv:
         search_models(chosen)
