@@ -161,7 +161,7 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("send-id", "3.4.7", f"att(I) -> att(aead({key1('e', S, 'X', 'message')},pair(number,show(I))))"),
         ("withdraw", "21.1", f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,withdraw(gone))))"),
         ("withdraw-own", "21.1", "att(I) -> att(withdraw(I))"),
-        ("remove", "21.5", "accept(d,S,T,L,show(I)) & accept(d,S,T,K,withdraw(I)) -> removed(I)"),
+        ("remove", "21.5", "accept(d,S,T,L,show(I)) & accept(d,S,T,K,withdraw(I)) -> removed(S,I)"),
     ],
     "signatures": [
         ("sign", "11.2.1", "att(K) & att(X) -> att(sign(K,X))"),
@@ -227,9 +227,11 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
          f"shows(T,I) & att(aead({key1('E', S, 'd', 'message')},pair(J,pair(I,K)))) -> att(kdf(K,I))"),
         ("receipt-03", "16.7",
          f"shows(T,I) & att(aead({key3('E', S, 'hx', 'hk', 'W', 'message')},pair(J,pair(I,K)))) -> att(kdf(K,I))"),
-        ("count", "16.5", "att(kdf(kdf(kdf(s,pair(receipts,T)),pub(X)),I)) -> counts(X,T,I)"),
+        ("count-01", "16.5", "att(kdf(kdf(kdf(s,pair(receipts,T)),pub(X)),I)) -> counts(X,T,I)"),
+        ("count-03", "16.5", "att(kdf(kdf(kdf(s,pair(receipts,T)),pubs(X,K)),I)) -> counts(pair(X,K),T,I)"),
         ("label-receipts", "3.7.1", "-> att(receipts)"),
-        ("device-key", "16.4", "-> att(pub(X))"),
+        ("device-key-01", "16.4", "-> att(pub(X))"),
+        ("device-key-03", "16.4", "-> att(pubs(X,K))"),
     ],
     "logins": [
         ("name", "HTTP 1", "-> att(alice)"),
@@ -286,9 +288,9 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("falls-back", "3.8.6",
      f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,h(X,K,T))))"),
     ("anonymous-withdrawal", "21.2",
-     "accept(d,S,T,L,show(I)) & accept(d,nobody,T,K,withdraw(I)) -> removed(I)"),
+     "accept(d,S,T,L,show(I)) & accept(d,nobody,T,K,withdraw(I)) -> removed(S,I)"),
     ("any-withdrawal", "21.5",
-     f"accept(d,S,T,L,show(I)) & accept(d,{Z},T,K,withdraw(I)) -> removed(I)"),
+     f"accept(d,S,T,L,show(I)) & accept(d,{Z},T,K,withdraw(I)) -> removed(S,I)"),
     ("leak-login", "HTTP 1", "-> login(alice)"),
     ("leak-old", "11.4.3", "-> att(old)"),
     ("leak-enrollment", "11.4.1", "-> att(ea)"),
@@ -306,8 +308,12 @@ ADDITIONS: list[tuple[str, str, str]] = [
 ]
 
 # Each world: groups, and single clauses of other groups.
+COMMON = ["number", "label-challenge", "other-topic", "trust", "trust-insider", "insider", "enrollment-key"]
 WORLDS = {
     "messages": ["attacker", "messages"],
+    "suite-01": ["attacker", *COMMON, "seal-01", "seal-01-chosen", "accept-01", "ask-01", "answer-01"],
+    "suite-03": ["attacker", *COMMON, "seal-03", "seal-03-chosen", "accept-03", "ask-03", "answer-03", "decapsulate",
+                 "encapsulate"],
     "withdrawals": ["attacker", "withdrawals", "number", "label-box", "trust", "trust-insider", "insider", "accept-01",
                     "accept-02"],
     "enrollment": ["attacker", "signatures", "enrollment", "number"],
@@ -398,19 +404,19 @@ for suite, device in (("01", "d"), ("03", H)):
     pair_of_claims(f"number-{suite}", "a message is refused under another number", "messages", [],
                    f"accept({device},{S},T,forged,M)", f"run-{suite}",
                    [f"any-number-{suite}"], "the tag does not cover the number")
-    claim(f"run-ask-{suite}", "an honest challenge is answered", "messages", [],
+    claim(f"run-ask-{suite}", "an honest challenge is answered", f"suite-{suite}", [],
           f"answer({device},{S},app,{question.format('app')})", "runs")
     pair_of_claims(f"redirect-{suite}", "a message to another device is refused", "messages", [],
                    f"accept({device},{S},T,L,m(evil,O))", f"run-{suite}", ["leak-seed"], "the seed leaks")
-    pair_of_claims(f"ask-as-message-{suite}", "a challenge is refused as a message", "messages", [],
+    pair_of_claims(f"ask-as-message-{suite}", "a challenge is refused as a message", f"suite-{suite}", [],
                    f"accept({device},{S},T,L,pair({question.format('O')},P))", f"run-ask-{suite}",
                    [f"any-label-{suite}"], "a device ignores info's label")
-    pair_of_claims(f"message-as-ask-{suite}", "a message is refused as a challenge", "messages", [],
+    pair_of_claims(f"message-as-ask-{suite}", "a message is refused as a challenge", f"suite-{suite}", [],
                    f"answer({device},{S},T,forged)", f"run-ask-{suite}",
                    [f"any-label-ask-{suite}"], "a device ignores info's label")
-    claim(f"ask-forged-{suite}", "a seed's thief asks challenges", "messages", ["leak-seed"],
+    claim(f"ask-forged-{suite}", "a seed's thief asks challenges", f"suite-{suite}", ["leak-seed"],
           f"answer({device},{S},T,forged)", "attack")
-    pair_of_claims(f"ask-topic-{suite}", "a challenge for another topic is not answered", "messages", [],
+    pair_of_claims(f"ask-topic-{suite}", "a challenge for another topic is not answered", f"suite-{suite}", [],
                    f"answer({device},{S},app,{question.format('other')})", f"run-ask-{suite}",
                    [f"any-topic-ask-{suite}"], "a device ignores the topic")
 claim("other-topic", "a seed's thief sends in each of the sender's apps", "messages", ["leak-seed"],
@@ -419,11 +425,11 @@ pair_of_claims("downgrade-03", "a hybrid device opens no message of suite 0x01",
                f"accept({H},S,T,L,m(hx,O))", "run-03", ["opens-01"], "it opens suite 0x01 with its X25519 half")
 pair_of_claims("fallback-03", "a quantum computer reads no message to a hybrid device", "messages", QUANTUM,
                "att(h(hx,hk,T))", "run-03", ["falls-back"], "a sender falls back to suite 0x01")
-claim("run-remove", "an honest withdrawal removes a message", "withdrawals", [], "removed(gone)", "runs")
+claim("run-remove", "an honest withdrawal removes a message", "withdrawals", [], f"removed({S},gone)", "runs")
 pair_of_claims("withdraw-insider", "another trusted sender removes no message", "withdrawals", [],
-               "removed(stays)", "run-remove", ["any-withdrawal"], "a device ignores the withdrawal's sender")
+               f"removed({S},stays)", "run-remove", ["any-withdrawal"], "a device ignores the withdrawal's sender")
 pair_of_claims("withdraw-anonymous", "a stranger removes no message", "withdrawals", [],
-               "removed(stays)", "run-remove", ["anonymous-withdrawal"], "an anonymous withdrawal counts")
+               f"removed({S},stays)", "run-remove", ["anonymous-withdrawal"], "an anonymous withdrawal counts")
 
 claim("run-enroll", "a message for Alice is shown on her phone", "enrollment", [], "shown(for(alice))", "runs")
 claim("run-mallory", "Mallory enrolls his own phone", "enrollment", [], "proven(mallory,evil,evil)", "runs")

@@ -22,8 +22,8 @@ SIZES = [(2, 1), (3, 1), (3, 2), (4, 2), (4, 3), (5, 2), (5, 3), (6, 3)]
 def find_model(claim: Claim, size: int, known: int, seconds: int) -> dict | None:
     """Asks cvc5 for a model in which the attacker knows exactly the first `known` elements.
 
-    So that it is quick, a secret name is the last element, a public name is the first, and dh and kem are the first if the
-    attacker knows an argument. Only a name that the goal mentions may be another element. check.py trusts none of this.
+    So that it is quick, some secret names are the last element, some public names are the first, and dh and kem are the first if
+    the attacker knows an argument. check.py trusts none of this.
     """
     import cvc5
     from cvc5 import Kind
@@ -54,7 +54,9 @@ def find_model(claim: Claim, size: int, known: int, seconds: int) -> dict | None
             for argument in fact[1:]:
                 collect(argument)
     public = {c.head[1][0] for c in clauses if c.head and not c.body and c.head[0] == "att" and len(c.head[1]) == 1}
-    free = set(show(parse(claim.goal)[0]).replace("(", ",").replace(")", ",").split(",")) - {"d", "hx", "hk", "s", "app", "nobody"}
+    goal = set(show(parse(claim.goal)[0]).replace("(", ",").replace(")", ",").split(","))
+    free = set(symbols) - {"d", "hx", "hk", "s", "z", "e", "w", "app", "nobody", "scalar", "box", "number", "message"} - (
+        {"evil"} - goal)
     fixed: dict[tuple, int] = {}
     for name, arity in symbols.items():
         if arity == 0 and name not in free:
@@ -160,7 +162,7 @@ def search_models(claims: list[Claim]):
         if "new" in sys.argv and claim.name in found:
             continue
         start = time.monotonic()
-        for seconds in (20, 200):
+        for seconds in (40, 300):
             model = next(filter(None, (find_model(claim, *size, seconds) for size in SIZES)), None)
             if model:
                 break
@@ -176,7 +178,8 @@ def search_models(claims: list[Claim]):
 # The values that a derivation's search tries for a variable, besides the constants of the goal.
 VALUES = {
     "A": "alice mallory authority former forged", "B": "forged", "C": "one two", "E": "e evil", "J": "number forged",
-    "I": "first second stays gone forged", "K": "hk evil", "M": "forged m(evil,app)", "O": "app other", "S": "evil", "T": "app other", "W": "w evil",
+    "I": "first second stays gone forged", "K": "hk evil", "M": "forged m(evil,app) withdraw(stays)", "O": "app other",
+    "P": "pub(evil)", "R": "forged question(mallory,evil,d) question(mallory,ea,d)", "S": "evil", "T": "app other", "W": "w evil",
     "X": "d hx old evil", "Y": "ea evil",
 }
 
@@ -204,7 +207,7 @@ class Derivation:
         self.extra = [parse(name)[0] for name in claim.goal.replace("(", " ").replace(")", " ").replace(",", " ").split()
                       if name[0].islower()]
         small = {c for c in clauses if c.head and all(
-            all(isinstance(a, str) for a in fact[1:]) and set(variables(fact)) <= set(variables(c.head)) for fact in c.body)}
+            fact[0] in ("att", "login") and isinstance(fact[1], str) and set(variables(fact)) <= set(variables(c.head)) for fact in c.body)}
         self.composing = [c for c in clauses if c in small]
         self.forward = self.relevant([c for c in clauses if c not in small and c.head])
         self.steps: dict[tuple, tuple] = {}  # A fact's clause, values, and body.
@@ -295,7 +298,8 @@ class Derivation:
                 # The largest fact first, because it gives the most variables a value.
                 body = sorted(c.body, key=lambda fact: (fact[0] == "att", -len(show(fact))))
                 for values in list(itertools.takewhile(lambda _: time.monotonic() < end, self.solutions(body, fixed))):
-                    added |= self.add(c, values)
+                    for complete in self.choices(c.variables, values):
+                        added |= self.add(c, complete)
             if not added:
                 return None
         return None
