@@ -331,6 +331,7 @@ LEAKS = {
     "both": ["leak-d", "leak-hx", "leak-hk"],
     "quantum": QUANTUM,
     "quantum+ml-kem": [*QUANTUM, "leak-hk"],
+    "everything": ["leak-seed", *QUANTUM, "leak-hk"],
 }
 
 
@@ -374,10 +375,10 @@ for suite, device, sender, message in SUITES:
           f"accept({device},{sender},app,L,{message})", "runs")
     # For each leak, whether the secrecy and the sender fall.
     falls = {
-        "01": ({"x25519", "both", "quantum", "quantum+ml-kem"},
-               {"seed", "x25519", "both", "quantum", "quantum+ml-kem"}),
-        "02": ({"x25519", "both", "quantum", "quantum+ml-kem"}, set(LEAKS)),
-        "03": ({"both", "quantum+ml-kem"}, {"seed", "x25519", "both", "quantum", "quantum+ml-kem"}),
+        "01": ({"x25519", "both", "quantum", "quantum+ml-kem", "everything"},
+               {"seed", "x25519", "both", "quantum", "quantum+ml-kem", "everything"}),
+        "02": ({"x25519", "both", "quantum", "quantum+ml-kem", "everything"}, set(LEAKS)),
+        "03": ({"both", "quantum+ml-kem", "everything"}, {"seed", "x25519", "both", "quantum", "quantum+ml-kem", "everything"}),
     }[suite]
     for goal, text, fact, fallen in (
             ("secret", "the message stays secret", f"att({message})", falls[0]),
@@ -385,7 +386,7 @@ for suite, device, sender, message in SUITES:
              f"accept({device},{sender},app,L,forged)", falls[1])):
         for leak, additions in LEAKS.items():
             claim(f"{goal}-{suite}/{leak}", f"{text}; leaked: {leak}", "messages", additions, fact,
-                  *(("attack",) if leak in fallen else ("holds", f"run-{suite}", f"{goal}-{suite}/quantum+ml-kem")))
+                  *(("attack",) if leak in fallen else ("holds", f"run-{suite}", f"{goal}-{suite}/everything")))
 
 
 def pair_of_claims(name, text, world, additions, goal, run, twin, twin_text):
