@@ -35,7 +35,7 @@ def put(term, path, new):
 
 def generalizations(clause: Clause):
     """Yields a clause's generalizations, with a text for each."""
-    if clause.name == "commute":
+    if clause.name == "commute" or not clause.variables:  # A fact about the participants is no rule.
         return
     for fact in clause.body:
         yield f"without {show(fact)}", replace(clause, body=tuple(other for other in clause.body if other != fact))
@@ -66,17 +66,17 @@ def main() -> int:
                 users = [claim for claim in claims if claim.expected != "holds"]
             for claim in sorted(users, key=lambda claim: len(steps[claim.name])):
                 rest = [c for c in claim.clauses() if c.name != name]
-                if is_refuted(rest, 1) or name != "commute" and Derivation(claim, rest).run(5):
-                    continue
-                return True
+                if not (name != "commute" and Derivation(claim, rest).run(5)) and not is_refuted(rest, 1):
+                    return True
             return False
 
         def noticed(changed: Clause) -> bool:
             for claim in claims:
                 model = found.get(claim.name)
-                if claim.expected == "holds" and model and not is_true(changed, model) and is_refuted(
-                        [changed if c.name == name else c for c in claim.clauses()], 3):
-                    return True
+                if claim.expected == "holds" and model and not is_true(changed, model):
+                    clauses = [changed if c.name == name else c for c in claim.clauses()]
+                    if Derivation(claim, clauses).run(10) or is_refuted(clauses, 2):
+                        return True
             return False
 
         for text, notice in [("removed", noticed_removal), *(
@@ -84,7 +84,7 @@ def main() -> int:
             total += 1
             if not notice():
                 reason = UNNOTICED.get(f"{name}: {text}")
-                print(f"{name}: {text}", reason or "UNNOTICED", sep="\t", flush=True)
+                print(f"{name}: {text}", reason or "unnoticed", sep="\t", flush=True)
                 unnoticed += reason is None
     print(f"{total} changes, {unnoticed} unnoticed")
     return unnoticed > 0

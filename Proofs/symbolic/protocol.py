@@ -216,20 +216,22 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
     "receipts": [
         ("first-id", "16.2", "-> att(first)"),
         ("second-id", "16.2", "-> att(second)"),
+        ("show-first", "16.7", "-> shows(app,first)"),
+        ("show-second", "16.7", "-> shows(other,second)"),
+        ("label-receipts", "3.7.1", "-> att(receipts)"),
+    ],
+    "receipts of a suite": [
         ("request-01", "16.1",
          f"att(I) -> att(aead({key1('e', S, 'X', 'message')},pair(number,pair(I,kdf(kdf(s,pair(receipts,T)),pub(X))))))"),
         ("request-03", "16.1",
          f"att(I) -> att(aead({key3('e', S, 'X', 'K', 'w', 'message')},"
          "pair(number,pair(I,kdf(kdf(s,pair(receipts,T)),pubs(X,K))))))"),
-        ("show-first", "16.7", "-> shows(app,first)"),
-        ("show-second", "16.7", "-> shows(other,second)"),
         ("receipt-01", "16.7",
          f"shows(T,I) & att(aead({key1('E', S, 'd', 'message')},pair(J,pair(I,K)))) -> att(kdf(K,I))"),
         ("receipt-03", "16.7",
          f"shows(T,I) & att(aead({key3('E', S, 'hx', 'hk', 'W', 'message')},pair(J,pair(I,K)))) -> att(kdf(K,I))"),
         ("count-01", "16.5", "att(kdf(kdf(kdf(s,pair(receipts,T)),pub(X)),I)) -> counts(X,T,I)"),
         ("count-03", "16.5", "att(kdf(kdf(kdf(s,pair(receipts,T)),pubs(X,K)),I)) -> counts(pair(X,K),T,I)"),
-        ("label-receipts", "3.7.1", "-> att(receipts)"),
         ("device-key-01", "16.4", "-> att(pub(X))"),
         ("device-key-03", "16.4", "-> att(pubs(X,K))"),
     ],
@@ -317,8 +319,10 @@ WORLDS = {
     "withdrawals": ["attacker", "withdrawals", "number", "label-box", "trust", "trust-insider", "insider", "accept-01",
                     "accept-02"],
     "enrollment": ["attacker", "signatures", "enrollment", "number"],
-    "sets": ["attacker", "signatures", "sets", "seal-01"],
-    "receipts": ["attacker", "receipts", "number", "decapsulate", "encapsulate"],
+    "sets": ["attacker", "signatures", "sets", "seal-01", "number"],
+    "receipts-01": ["attacker", "receipts", "request-01", "receipt-01", "count-01", "device-key-01", "number"],
+    "receipts-03": ["attacker", "receipts", "request-03", "receipt-03", "count-03", "device-key-03", "number",
+                    "decapsulate", "encapsulate"],
     "logins": ["attacker", "logins"],
 }
 
@@ -472,13 +476,13 @@ for name, text, goal, twin, twin_text in (
     pair_of_claims(name, text, "sets", [], goal, "run-set", twin, twin_text)
 
 for suite, device in (("01", "d"), ("03", H)):
-    claim(f"run-receipt-{suite}", "a shown message's receipt counts", "receipts", [],
+    claim(f"run-receipt-{suite}", "a shown message's receipt counts", f"receipts-{suite}", [],
           f"counts({device},app,first)", "runs")
     for leak, additions in (("nothing", []), *([("quantum", QUANTUM)] if suite == "03" else [])):
         pair_of_claims(f"receipt-{suite}/{leak}", f"no receipt counts for a message not shown; leaked: {leak}",
-                       "receipts", additions, f"counts({device},app,second)", f"run-receipt-{suite}",
+                       f"receipts-{suite}", additions, f"counts({device},app,second)", f"run-receipt-{suite}",
                        ["leak-seed"], "the sender's seed leaks")
-claim("receipt-01/quantum", "a quantum computer reads the receipt key in suite 0x01", "receipts", QUANTUM,
+claim("receipt-01/quantum", "a quantum computer reads the receipt key in suite 0x01", "receipts-01", QUANTUM,
       "counts(d,app,second)", "attack")
 
 claim("run-login", "a login at this service counts here", "logins", [], "entered(pair(forged,forged))", "runs")
