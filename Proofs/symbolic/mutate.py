@@ -9,6 +9,7 @@ Usage: mutate.py [CLAUSE...]   Exit status 1: a change is unnoticed, and UNNOTIC
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 
 from check import derivations, is_refuted, is_true, models
@@ -42,6 +43,8 @@ def generalizations(clause: Clause):
     for i, fact in enumerate((*clause.body, clause.head)):
         for path, term in places(fact):
             count = sum(other == term for part in (*clause.body, clause.head) for _, other in places(part))
+            if len(fact) == 2 and len(path) == 1 and i < len(clause.body):
+                continue  # This is the same as without the fact.
             if path and (not isinstance(term, str) or count > 1):
                 new = put(fact, path, "NEW")
                 text = f"{show(term)} free in {show(new)}"
@@ -58,6 +61,7 @@ def main() -> int:
     for name, clause in CLAUSES.items():
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
+        start = time.monotonic()
         claims = [claim for claim in CLAIMS if any(c.name == name for c in claim.clauses())]
 
         def noticed_removal() -> bool:
@@ -75,7 +79,7 @@ def main() -> int:
                 model = found.get(claim.name)
                 if claim.expected == "holds" and model and not is_true(changed, model):
                     clauses = [changed if c.name == name else c for c in claim.clauses()]
-                    if Derivation(claim, clauses).run(10) or is_refuted(clauses, 2):
+                    if Derivation(claim, clauses).run(8) or is_refuted(clauses, 1):
                         return True
             return False
 
@@ -86,6 +90,7 @@ def main() -> int:
                 reason = UNNOTICED.get(f"{name}: {text}")
                 print(f"{name}: {text}", reason or "unnoticed", sep="\t", flush=True)
                 unnoticed += reason is None
+        print(f"{name}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
     print(f"{total} changes, {unnoticed} unnoticed")
     return unnoticed > 0
 

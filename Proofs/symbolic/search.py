@@ -283,23 +283,25 @@ class Derivation:
                         tried.add(known)
                         yield from self.solutions(rest, found)
         for chosen in self.choices(variables(fact), values):
+            if time.monotonic() > self.end:
+                return
             ground = instance(fact, chosen)
             if ground not in tried and self.derive(ground):
                 yield from self.solutions(rest, chosen)
 
     def run(self, seconds: float) -> list[str] | None:
         """Returns the steps to the goal."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        self.end = time.monotonic() + seconds
+        while time.monotonic() < self.end:
             for values in self.solutions(self.goal.body, {}):
                 return self.listed(values)
             added = False
             for c, fixed in self.forward:
                 # The largest fact first, because it gives the most variables a value.
                 body = sorted(c.body, key=lambda fact: (fact[0] == "att", -len(show(fact))))
-                for values in list(itertools.takewhile(lambda _: time.monotonic() < end, self.solutions(body, fixed))):
+                for values in list(self.solutions(body, fixed)):
                     for complete in self.choices(c.variables, values):
-                        added |= self.add(c, complete)
+                        added |= time.monotonic() < self.end and self.add(c, complete)
             if not added:
                 return None
         return None
