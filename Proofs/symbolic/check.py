@@ -72,6 +72,8 @@ def is_derived(claim: Claim, steps: list[str]) -> bool:
         if name not in clauses or name == "commute":
             return False
         values = {variable: instance(parse(text)[0], {}) for variable, text in (a.split("=") for a in assignments)}
+        if set(values) != set(clauses[name].variables):
+            return False
         if not all(instance(fact, values) in derived for fact in clauses[name].body):
             return False
         if clauses[name].head is None:

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Removes each clause in turn, and generalizes each in every place; prints the changes that no verdict notices.
+"""Removes and alters each clause in every place, and prints the changes that no verdict notices.
 
-A removed clause must cost an attack or a run. A generalized clause (a fact of its body dropped; a name, or one of a
-variable's places, replaced by a new variable) must break a claim that holds. Needs eprover; takes minutes.
-Usage: mutate.py [CLAUSE...]   Exit status 1: a change is unnoticed, and UNNOTICED does not argue for it.
+- A clause is removed, or a name or variable of its head becomes another name: an attack or a run must be lost.
+- A fact of its body is dropped, or a name, or one of a variable's places in the body, becomes a new variable, so that the
+  clause checks less: a claim that holds must fall.
+Usage: mutate.py [CLAUSE...]   Needs eprover; takes minutes. Exit status 1: a change is unnoticed, and UNNOTICED does not
+argue for it.
 """
 
 from __future__ import annotations
 
 import sys
-import time
 from dataclasses import replace
 
 from check import derivations, is_refuted, is_true, models
@@ -34,63 +35,61 @@ def put(term, path, new):
     return (*term[:path[0]], put(term[path[0]], path[1:], new), *term[path[0] + 1:]) if path else new
 
 
-def generalizations(clause: Clause):
-    """Yields a clause's generalizations, with a text for each."""
-    if clause.name == "commute" or not clause.variables:  # A fact about the participants is no rule.
-        return
-    for fact in clause.body:
-        yield f"without {show(fact)}", replace(clause, body=tuple(other for other in clause.body if other != fact))
-    for i, fact in enumerate((*clause.body, clause.head)):
+def altered(clause: Clause):
+    """Yields the clause with an altered head, or None for none at all, and what was done."""
+    yield None, "removed"
+    for path, term in places(clause.head) if clause.name != "commute" else ():
+        head = put(clause.head, path, ("changed",))
+        yield replace(clause, head=head), f"{show(term)} changed in {show(head)}"
+
+
+def weakened(clause: Clause):
+    """Yields the clause with a check less, and what was done."""
+    for i, fact in enumerate(clause.body):
+        before, after = clause.body[:i], clause.body[i + 1:]
+        yield replace(clause, body=before + after), f"without {show(fact)}"
         for path, term in places(fact):
             count = sum(other == term for part in (*clause.body, clause.head) for _, other in places(part))
-            if len(fact) == 2 and len(path) == 1 and i < len(clause.body):
-                continue  # This is the same as without the fact.
-            if path and (not isinstance(term, str) or count > 1):
-                new = put(fact, path, "NEW")
-                text = f"{show(term)} free in {show(new)}"
-                if i < len(clause.body):
-                    yield text, replace(clause, body=(*clause.body[:i], new, *clause.body[i + 1:]))
-                else:
-                    yield text, replace(clause, head=new)
+            # A variable of its own checks nothing, and a fact of nothing else is no fact.
+            if len(fact) > 2 or len(path) > 1:
+                if not isinstance(term, str) or count > 1:
+                    new = put(fact, path, "NEW")
+                    yield replace(clause, body=(*before, new, *after)), f"{show(term)} free in {show(new)}"
 
 
 def main() -> int:
     found, steps = models(), derivations()
-    unnoticed = 0
-    total = 0
+    total = unnoticed = 0
+
+    def is_reached(claim, clauses) -> bool:
+        return bool(Derivation(claim, clauses).run(8)) or is_refuted(clauses, 1)
+
+    def loses(name: str, changed: Clause | None) -> bool:
+        users = [claim for claim in CLAIMS if any(step.split()[0] == name for step in steps.get(claim.name, []))]
+        if name == "commute":  # The derivations use it silently, so only E can do without it.
+            users = [claim for claim in CLAIMS if claim.expected != "holds"]
+            return any(not is_refuted([c for c in claim.clauses() if c.name != name], 1) for claim in users)
+        return any(
+            not is_reached(claim, [changed if c.name == name else c for c in claim.clauses() if changed or c.name != name])
+            for claim in sorted(users, key=lambda claim: len(steps[claim.name])))
+
+    def falls(name: str, changed: Clause) -> bool:
+        return any(
+            is_reached(claim, [changed if c.name == name else c for c in claim.clauses()])
+            for claim in CLAIMS
+            if claim.expected == "holds" and any(c.name == name for c in claim.clauses())
+            and not is_true(changed, found[claim.name]))
+
     for name, clause in CLAUSES.items():
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
-        start = time.monotonic()
-        claims = [claim for claim in CLAIMS if any(c.name == name for c in claim.clauses())]
-
-        def noticed_removal() -> bool:
-            users = [claim for claim in claims if any(s.split()[0] == name for s in steps.get(claim.name, []))]
-            if name == "commute":
-                users = [claim for claim in claims if claim.expected != "holds"]
-            for claim in sorted(users, key=lambda claim: len(steps[claim.name])):
-                rest = [c for c in claim.clauses() if c.name != name]
-                if not (name != "commute" and Derivation(claim, rest).run(5)) and not is_refuted(rest, 1):
-                    return True
-            return False
-
-        def noticed(changed: Clause) -> bool:
-            for claim in claims:
-                model = found.get(claim.name)
-                if claim.expected == "holds" and model and not is_true(changed, model):
-                    clauses = [changed if c.name == name else c for c in claim.clauses()]
-                    if Derivation(claim, clauses).run(8) or is_refuted(clauses, 1):
-                        return True
-            return False
-
-        for text, notice in [("removed", noticed_removal), *(
-                (text, lambda changed=changed: noticed(changed)) for text, changed in generalizations(clause))]:
-            total += 1
-            if not notice():
-                reason = UNNOTICED.get(f"{name}: {text}")
-                print(f"{name}: {text}", reason or "unnoticed", sep="\t", flush=True)
-                unnoticed += reason is None
-        print(f"{name}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+        for test, changes in ((loses, altered(clause)), (falls, weakened(clause))):
+            for changed, text in changes:
+                total += 1
+                if not test(name, changed):
+                    reason = UNNOTICED.get(f"{name}: {text}")
+                    print(f"{name}: {text}", reason or "unnoticed", sep="\t", flush=True)
+                    unnoticed += reason is None
     print(f"{total} changes, {unnoticed} unnoticed")
     return unnoticed > 0
 

@@ -21,7 +21,7 @@ Term = "str | tuple"  # A variable, or a symbol and its arguments.
 
 
 def parse(text: str) -> list:
-    """Returns the terms of a conjunction, such as `att(X) & trusts(S)`."""
+    """Returns the terms of a conjunction, such as `att(X) & trusts(T,S)`."""
     tokens = re.findall(r"\w+|[(),&=]", text)
     position = 0
 
@@ -125,15 +125,15 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("other-topic", "1.1", "-> att(other)"),
         ("number", "3.1.2", "-> att(number)"),
         # Trust: the honest sender, and one whose seed the attacker has.
-        ("trust", "1.1", f"-> trusts({S})"),
-        ("trust-insider", "1.1", f"-> trusts({Z})"),
+        ("trust", "1.1", f"-> trusts(T,{S})"),
+        ("trust-insider", "1.1", f"-> trusts(T,{Z})"),
         ("insider", "1.1", "-> att(z)"),
         # Suite 0x01: to any recipient X, the message m(X,T,I), or any pair that the attacker writes.
         ("seal-01", "3.4.7", f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,m(X,T))))"),
         ("seal-01-chosen", "3.4.7",
          f"att(A) & att(B) -> att(aead({key1('e', S, 'X', 'message')},pair(number,pair(A,B))))"),
         ("accept-01", "6.1",
-         f"trusts(S) & att(aead({key1('E', 'S', 'd', 'message')},pair(J,M))) -> accept(d,S,T,J,M)"),
+         f"trusts(T,S) & att(aead({key1('E', 'S', 'd', 'message')},pair(J,M))) -> accept(d,S,T,J,M)"),
         # Suite 0x02: from a sender without a key. The topic is in the content.
         ("seal-02", "3.6.2", "att(T) -> att(aead(kdf(dh(e,X),box),pair(T,a(X,T))))"),
         ("accept-02", "6.4", "att(aead(kdf(dh(E,d),box),pair(T,M))) -> accept(d,nobody,T,number,M)"),
@@ -143,7 +143,7 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("seal-03-chosen", "3.8.3",
          f"att(A) & att(B) -> att(aead({key3('e', S, 'X', 'K', 'w', 'message')},pair(number,pair(A,B))))"),
         ("accept-03", "3.8.4",
-         f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(J,M))) "
+         f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(J,M))) "
          f"-> accept({H},S,T,J,M)"),
         # Challenges, for any recipient and enrollment key. `question` is the 32 random bytes r.
         ("ask-01", "11.5.1", f"-> att(aead({key1('e', S, 'X', 'challenge')},pair(number,pair(question(X,T),pub(Y)))))"),
@@ -151,9 +151,9 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
          f"-> att(aead({key3('e', S, 'X', 'K', 'w', 'challenge')},pair(number,pair(questions(X,K,T),pub(Y)))))"),
         ("enrollment-key", "11.4.1", "-> att(pub(Y))"),
         ("answer-01", "11.5.3",
-         f"trusts(S) & att(aead({key1('E', 'S', 'd', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
+         f"trusts(T,S) & att(aead({key1('E', 'S', 'd', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
         ("answer-03", "11.5.3",
-         f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer({H},S,T,R)"),
+         f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer({H},S,T,R)"),
     ],
     "withdrawals": [
         ("known-id", "21.1", "-> att(stays)"),
@@ -175,7 +175,6 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("login", "HTTP 1", "login(A) & att(X) -> in(A,X)"),
         ("login-mallory", "HTTP 1", "-> login(mallory)"),
         ("public-record", "11.1.4", "in(A,X) -> att(X)"),
-        ("label-record", "11.1.1", "-> att(record)"),
         ("label-answer", "11.5.2", "-> att(answer)"),
         ("asked-label", "11.5.1", "-> att(challenge)"),
         # Alice's phone: its enrollment key is ea; its recipients are old, then d.
@@ -186,7 +185,6 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("reply", "11.5.3",
          f"own(X) & given(alice,aead({key1('E', S, 'X', 'challenge', 'app')},pair(J,pair(R,pub(ea))))) "
          "-> in(alice,kdf(R,answer))"),
-        ("show", "6.1", f"own(X) & att(aead({key1('E', S, 'X', 'message', 'app')},pair(J,M))) -> shown(M)"),
         # The server.
         ("enroll", "11.4.2", "in(A,sign(Y,pair(record,pair(C,pub(X))))) -> enrolled(A,Y,X)"),
         ("ask", "11.5.1",
@@ -194,12 +192,11 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
          "pair(number,pair(question(A,Y,X),pub(Y)))))"),
         ("public-challenge", "11.5.4", "given(A,X) -> att(X)"),
         ("prove", "11.5.6", "enrolled(A,Y,X) & in(A,kdf(question(A,Y,X),answer)) -> proven(A,Y,X)"),
-        ("list", "11.4.3", "current(C) & in(A,sign(Y,pair(record,pair(C,pub(X))))) -> listed(A,Y,X)"),
+        ("list", "11.4.3", "current(C) & in(A,sign(Y,pair(record,pair(C,pub(X))))) -> listed(A,X)"),
         ("send", "11.4.4",
-         f"proven(A,Y,X) & listed(A,Y,X) -> att(aead({key1('e', S, 'X', 'message', 'app')},pair(number,for(A))))"),
+         f"proven(A,Y,X) & listed(A,X) -> att(aead({key1('e', S, 'X', 'message', 'app')},pair(number,for(A))))"),
     ],
     "sets": [
-        ("label-set", "11.1.1", "-> att(set)"),
         ("pinned", "11.6.1", "-> pinned(authority)"),
         ("stolen-sender", "11.6.3", "-> att(q)"),
         ("old-set", "11.6.2", "-> att(sign(authority,pair(set,pair(app,pair(one,pub(kdf(q,scalar)))))))"),
@@ -209,15 +206,14 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("also-enrolls", "11.2.2", "att(T) -> att(sign(authority,pair(record,pair(T,pair(two,pub(X))))))"),
         ("former-authority", "11.6.4", "-> att(former)"),
         ("believe", "11.6.2",
-         "pinned(A) & current(C) & att(sign(A,pair(set,pair(T,pair(C,pub(S)))))) -> believes(T,S)"),
-        ("accept-listed", "6.1",
-         f"believes(T,S) & att(aead({key1('E', 'S', 'd', 'message')},pair(J,M))) -> accept(d,S,T,J,M)"),
+         "pinned(A) & current(C) & att(sign(A,pair(set,pair(T,pair(C,pub(S)))))) -> trusts(T,S)"),
     ],
     "receipts": [
         ("first-id", "16.2", "-> att(first)"),
         ("second-id", "16.2", "-> att(second)"),
         ("show-first", "16.7", "-> shows(app,first)"),
         ("show-second", "16.7", "-> shows(other,second)"),
+        ("receipt", "16.7", "shows(T,I) & accept(X,S,T,J,pair(I,K)) -> att(kdf(K,I))"),
         ("label-receipts", "3.7.1", "-> att(receipts)"),
     ],
     "receipts of a suite": [
@@ -226,10 +222,6 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("request-03", "16.1",
          f"att(I) -> att(aead({key3('e', S, 'X', 'K', 'w', 'message')},"
          "pair(number,pair(I,kdf(kdf(s,pair(receipts,T)),pubs(X,K))))))"),
-        ("receipt-01", "16.7",
-         f"shows(T,I) & att(aead({key1('E', S, 'd', 'message')},pair(J,pair(I,K)))) -> att(kdf(K,I))"),
-        ("receipt-03", "16.7",
-         f"shows(T,I) & att(aead({key3('E', S, 'hx', 'hk', 'W', 'message')},pair(J,pair(I,K)))) -> att(kdf(K,I))"),
         ("count-01", "16.5", "att(kdf(kdf(kdf(s,pair(receipts,T)),pub(X)),I)) -> counts(X,T,I)"),
         ("count-03", "16.5", "att(kdf(kdf(kdf(s,pair(receipts,T)),pubs(X,K)),I)) -> counts(pair(X,K),T,I)"),
         ("device-key-01", "16.4", "-> att(pub(X))"),
@@ -260,33 +252,33 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("leak-ephemeral", "3.4.2", "-> att(e)"),
     ("leak-scalar", "3.7.1", f"-> att({S})"),
     ("any-topic-01", "3.4.4",
-     f"trusts(S) & att(aead({key1('E', 'S', 'd', 'message', 'O')},pair(J,M))) -> accept(d,S,T,J,M)"),
+     f"trusts(T,S) & att(aead({key1('E', 'S', 'd', 'message', 'O')},pair(J,M))) -> accept(d,S,T,J,M)"),
     ("any-topic-02", "6.4", "att(aead(kdf(dh(E,d),box),pair(O,M))) -> accept(d,nobody,T,number,M)"),
     ("any-topic-03", "3.8.3",
-     f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message', 'O')},pair(J,M))) "
+     f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message', 'O')},pair(J,M))) "
      f"-> accept({H},S,T,J,M)"),
     ("any-topic-ask-01", "11.5.1",
-     f"trusts(S) & att(aead({key1('E', 'S', 'd', 'challenge', 'O')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
+     f"trusts(T,S) & att(aead({key1('E', 'S', 'd', 'challenge', 'O')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
     ("any-topic-ask-03", "11.5.1",
-     f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge', 'O')},pair(J,pair(R,pub(ea))))) "
+     f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge', 'O')},pair(J,pair(R,pub(ea))))) "
      f"-> answer({H},S,T,R)"),
     ("any-number-01", "3.4.6",
-     f"trusts(S) & att(aead({key1('E', 'S', 'd', 'message')},pair(I,M))) -> accept(d,S,T,J,M)"),
+     f"trusts(T,S) & att(aead({key1('E', 'S', 'd', 'message')},pair(I,M))) -> accept(d,S,T,J,M)"),
     ("any-number-03", "3.8.3",
-     f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(I,M))) "
+     f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(I,M))) "
      f"-> accept({H},S,T,J,M)"),
     ("any-label-01", "11.5.1",
-     f"trusts(S) & att(aead({key1('E', 'S', 'd', 'challenge')},pair(J,M))) -> accept(d,S,T,J,M)"),
+     f"trusts(T,S) & att(aead({key1('E', 'S', 'd', 'challenge')},pair(J,M))) -> accept(d,S,T,J,M)"),
     ("any-label-03", "3.8.3",
-     f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge')},pair(J,M))) "
+     f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge')},pair(J,M))) "
      f"-> accept({H},S,T,J,M)"),
     ("any-label-ask-01", "11.5.1",
-     f"trusts(S) & att(aead({key1('E', 'S', 'd', 'message')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
+     f"trusts(T,S) & att(aead({key1('E', 'S', 'd', 'message')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
     ("any-label-ask-03", "3.8.3",
-     f"trusts(S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(J,pair(R,pub(ea))))) "
+     f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(J,pair(R,pub(ea))))) "
      f"-> answer({H},S,T,R)"),
     ("opens-01", "3.8.5",
-     f"trusts(S) & att(aead({key1('E', 'S', 'hx', 'message')},pair(J,M))) -> accept({H},S,T,J,M)"),
+     f"trusts(T,S) & att(aead({key1('E', 'S', 'hx', 'message')},pair(J,M))) -> accept({H},S,T,J,M)"),
     ("falls-back", "3.8.6",
      f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,h(X,K,T))))"),
     ("anonymous-withdrawal", "21.2",
@@ -304,9 +296,9 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("leak-authority", "11.6.1", "-> att(authority)"),
     ("pin-former", "11.6.4", "-> pinned(former)"),
     ("any-set-topic", "11.3.1",
-     "pinned(A) & current(C) & att(sign(A,pair(set,pair(O,pair(C,pub(S)))))) -> believes(T,S)"),
+     "pinned(A) & current(C) & att(sign(A,pair(set,pair(O,pair(C,pub(S)))))) -> trusts(T,S)"),
     ("any-type", "11.2.2",
-     "pinned(A) & current(C) & att(sign(A,pair(record,pair(T,pair(C,pub(S)))))) -> believes(T,S)"),
+     "pinned(A) & current(C) & att(sign(A,pair(record,pair(T,pair(C,pub(S)))))) -> trusts(T,S)"),
 ]
 
 # Each world: groups, and single clauses of other groups.
@@ -318,11 +310,12 @@ WORLDS = {
                  "encapsulate"],
     "withdrawals": ["attacker", "withdrawals", "number", "label-box", "trust", "trust-insider", "insider", "accept-01",
                     "accept-02"],
-    "enrollment": ["attacker", "signatures", "enrollment", "number"],
-    "sets": ["attacker", "signatures", "sets", "seal-01", "number"],
-    "receipts-01": ["attacker", "receipts", "request-01", "receipt-01", "count-01", "device-key-01", "number"],
-    "receipts-03": ["attacker", "receipts", "request-03", "receipt-03", "count-03", "device-key-03", "number",
-                    "decapsulate", "encapsulate"],
+    "enrollment": ["attacker", "signatures", "enrollment", "number", "trust", "accept-01"],
+    "sets": ["attacker", "signatures", "sets", "seal-01", "accept-01", "number"],
+    "receipts-01": ["attacker", "receipts", "request-01", "count-01", "device-key-01", "number", "trust",
+                    "accept-01"],
+    "receipts-03": ["attacker", "receipts", "request-03", "count-03", "device-key-03", "number", "trust",
+                    "accept-03", "decapsulate", "encapsulate"],
     "logins": ["attacker", "logins"],
 }
 
@@ -436,7 +429,7 @@ pair_of_claims("withdraw-insider", "another trusted sender removes no message", 
 pair_of_claims("withdraw-anonymous", "a stranger removes no message", "withdrawals", [],
                f"removed({S},stays)", "run-remove", ["anonymous-withdrawal"], "an anonymous withdrawal counts")
 
-claim("run-enroll", "a message for Alice is shown on her phone", "enrollment", [], "shown(for(alice))", "runs")
+claim("run-enroll", "a message for Alice is shown on her phone", "enrollment", [], f"accept(d,{S},app,J,for(alice))", "runs")
 claim("run-mallory", "Mallory enrolls his own phone", "enrollment", [], "proven(mallory,evil,evil)", "runs")
 for name, text, goal, additions, twin, twin_text in (
         ("enroll-secret", "only Alice's phone gets her messages", "att(for(alice))", [], ["leak-login"],
@@ -455,7 +448,7 @@ for name, text, goal, additions, twin, twin_text in (
          "her recipient's secret leaks"),
         ("victims-record", "Alice's record proves nothing for Mallory's account", "proven(mallory,ea,d)", [],
          ["any-channel"], "her phone answers challenges from elsewhere"),
-        ("other-account", "no message for Mallory is shown on Alice's phone", "shown(for(mallory))", [],
+        ("other-account", "no message for Mallory is shown on Alice's phone", "accept(d,S,T,J,for(mallory))", [],
          ["any-channel"], "her phone answers challenges from elsewhere")):
     pair_of_claims(name, text, "enrollment", additions, goal, "run-enroll", twin, twin_text)
 
@@ -478,6 +471,8 @@ for name, text, goal, twin, twin_text in (
 for suite, device in (("01", "d"), ("03", H)):
     claim(f"run-receipt-{suite}", "a shown message's receipt counts", f"receipts-{suite}", [],
           f"counts({device},app,first)", "runs")
+    claim(f"run-receipt-{suite}/other", "so does another app's", f"receipts-{suite}", [],
+          f"counts({device},other,second)", "runs")
     for leak, additions in (("nothing", []), *([("quantum", QUANTUM)] if suite == "03" else [])):
         pair_of_claims(f"receipt-{suite}/{leak}", f"no receipt counts for a message not shown; leaked: {leak}",
                        f"receipts-{suite}", additions, f"counts({device},app,second)", f"run-receipt-{suite}",
