@@ -17,6 +17,8 @@ from check import derivations, is_refuted, is_true, models
 from protocol import CLAIMS, CLAUSES, Clause, show
 from search import Derivation
 
+# Names that stand for fresh values: any other is as good.
+FRESH = (("e",), ("w",), ("number",))
 # Changes that may go unnoticed, each with its reason.
 UNNOTICED: dict[str, str] = {}
 
@@ -39,6 +41,8 @@ def altered(clause: Clause):
     """Yields the clause with an altered head, or None for none at all, and what was done."""
     yield None, "removed"
     for path, term in places(clause.head) if clause.name != "commute" else ():
+        if term in FRESH:
+            continue
         head = put(clause.head, path, ("changed",))
         yield replace(clause, head=head), f"{show(term)} changed in {show(head)}"
 

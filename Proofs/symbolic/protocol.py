@@ -156,17 +156,14 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
          f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer({H},S,T,R)"),
     ],
     "withdrawals": [
-        ("known-id", "21.1", "-> att(stays)"),
-        ("gone-id", "21.1", "-> att(gone)"),
-        ("send-id", "3.4.7", f"att(I) -> att(aead({key1('e', S, 'X', 'message')},pair(number,show(I))))"),
-        ("withdraw", "21.1", f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,withdraw(gone))))"),
-        ("withdraw-own", "21.1", "att(I) -> att(withdraw(I))"),
-        ("remove", "21.5", "accept(d,S,T,L,show(I)) & accept(d,S,T,K,withdraw(I)) -> removed(S,I)"),
+        # The honest sender withdraws its message `gone`. Others name any message.
+        ("withdraw", "21.1", f"-> att(aead({key1('e', S, 'X', 'message', 'app')},pair(number,withdraw(gone))))"),
+        ("withdraw-own", "21.1", "-> att(withdraw(I))"),
+        ("remove", "21.5", "accept(X,S,T,J,withdraw(I)) -> removed(T,S,I)"),
     ],
     "signatures": [
         ("sign", "11.2.1", "att(K) & att(X) -> att(sign(K,X))"),
         ("signed", "11.1.4", "att(sign(K,X)) -> att(X)"),
-        ("counter", "11.1.1", "-> att(two)"),
         ("public-key", "11.4.1", "-> att(pub(X))"),
         ("newest", "11.3.1", "-> current(two)"),
     ],
@@ -281,10 +278,8 @@ ADDITIONS: list[tuple[str, str, str]] = [
      f"trusts(T,S) & att(aead({key1('E', 'S', 'hx', 'message')},pair(J,M))) -> accept({H},S,T,J,M)"),
     ("falls-back", "3.8.6",
      f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,h(X,K,T))))"),
-    ("anonymous-withdrawal", "21.2",
-     "accept(d,S,T,L,show(I)) & accept(d,nobody,T,K,withdraw(I)) -> removed(S,I)"),
-    ("any-withdrawal", "21.5",
-     f"accept(d,S,T,L,show(I)) & accept(d,{Z},T,K,withdraw(I)) -> removed(S,I)"),
+    ("anonymous-withdrawal", "21.2", "accept(X,nobody,T,J,withdraw(I)) -> removed(T,S,I)"),
+    ("any-withdrawal", "21.5", f"accept(X,{Z},T,J,withdraw(I)) -> removed(T,S,I)"),
     ("leak-login", "HTTP 1", "-> login(alice)"),
     ("leak-old", "11.4.3", "-> att(old)"),
     ("leak-enrollment", "11.4.1", "-> att(ea)"),
@@ -423,11 +418,13 @@ pair_of_claims("downgrade-03", "a hybrid device opens no message of suite 0x01",
                f"accept({H},S,T,L,m(hx,O))", "run-03", ["opens-01"], "it opens suite 0x01 with its X25519 half")
 pair_of_claims("fallback-03", "a quantum computer reads no message to a hybrid device", "messages", QUANTUM,
                "att(h(hx,hk,T))", "run-03", ["falls-back"], "a sender falls back to suite 0x01")
-claim("run-remove", "an honest withdrawal removes a message", "withdrawals", [], f"removed({S},gone)", "runs")
+claim("run-remove", "an honest withdrawal removes a message", "withdrawals", [], f"removed(app,{S},gone)", "runs")
 pair_of_claims("withdraw-insider", "another trusted sender removes no message", "withdrawals", [],
-               f"removed({S},stays)", "run-remove", ["any-withdrawal"], "a device ignores the withdrawal's sender")
+               f"removed(app,{S},stays)", "run-remove", ["any-withdrawal"], "a device ignores the withdrawal's sender")
+pair_of_claims("withdraw-topic", "a withdrawal in another app removes no message", "withdrawals", [],
+               f"removed(other,{S},gone)", "run-remove", ["any-topic-01"], "a device ignores the topic")
 pair_of_claims("withdraw-anonymous", "a stranger removes no message", "withdrawals", [],
-               f"removed({S},stays)", "run-remove", ["anonymous-withdrawal"], "an anonymous withdrawal counts")
+               f"removed(app,{S},stays)", "run-remove", ["anonymous-withdrawal"], "an anonymous withdrawal counts")
 
 claim("run-enroll", "a message for Alice is shown on her phone", "enrollment", [], f"accept(d,{S},app,J,for(alice))", "runs")
 claim("run-mallory", "Mallory enrolls his own phone", "enrollment", [], "proven(mallory,evil,evil)", "runs")
