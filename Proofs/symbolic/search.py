@@ -206,7 +206,7 @@ class Derivation:
         self.goal = clauses[-1]
         self.extra = [parse(name)[0] for name in claim.goal.replace("(", " ").replace(")", " ").replace(",", " ").split()
                       if name[0].islower()]
-        small = {c for c in clauses if c.head and all(
+        small = {c for c in clauses if c.head and c.head[0] != "given" and all(
             fact[0] in ("att", "login") and isinstance(fact[1], str) and set(variables(fact)) <= set(variables(c.head)) for fact in c.body)}
         self.composing = [c for c in clauses if c in small]
         self.forward = self.relevant([c for c in clauses if c not in small and c.head])
