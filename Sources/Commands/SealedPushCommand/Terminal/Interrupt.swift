@@ -27,7 +27,7 @@ final class Interrupt: @unchecked Sendable {
                     // During a passphrase prompt, nothing is in transit yet.
                     if SilentTerminal.end() { _exit(128 + number) }
                     guard let handlers = Self.handlers(of: state) else { _exit(130) }
-                    ServiceManager.stopping()
+                    ServiceManager.notify("STOPPING=1")
                     Failure.report("stopping after requests in transit finish; interrupt again to stop immediately")
                     // An unresponsive database must not block the exit. An unrecorded push is sent again, but shown once.
                     DispatchQueue.global().asyncAfter(deadline: .now() + 45) {

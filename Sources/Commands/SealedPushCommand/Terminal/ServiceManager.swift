@@ -16,11 +16,8 @@ enum ServiceManager {
         }
     }
 
-    /// Reports that the program finishes its work and exits.
-    static func stopping() { notify("STOPPING=1") }
-
     /// Sends a state. Failures have no effect: a manager that hears nothing acts by its own time limits.
-    private static func notify(_ state: String) {
+    static func notify(_ state: String) {
         #if os(Linux)
             guard let path = variable("NOTIFY_SOCKET"), let first = path.utf8.first else { return }
             var address = sockaddr_un()

@@ -197,17 +197,18 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
 extension APNSConnection {
     /// Looks up the name again, connects, and performs the TLS handshake.
     func open() {
+        let peer = lane.proxy ?? lane.endpoint
         guard let bootstrap = ClientBootstrap(validatingGroup: lane.eventLoop) else {
             return lane.eventLoop.execute { self.close(because: "this event loop can't open connections") }
         }
         // The lane checks the deadline for the whole process. This one only frees the socket.
         bootstrap.connectTimeout(lane.deadlines.connect)
-            .connect(host: lane.nextHop.host, port: lane.nextHop.port)
-            .flatMap { [self] in lane.hasProxy ? tunnel(through: $0) : lane.eventLoop.makeSucceededFuture($0) }
+            .connect(host: peer.host, port: peer.port)
+            .flatMap { [self] in lane.proxy != nil ? tunnel(through: $0) : lane.eventLoop.makeSucceededFuture($0) }
             .whenComplete { [self] result in
                 switch result {
                 case .success(let channel): connected(channel)
-                case .failure(let error): close(because: ConnectionFault.text(error, at: lane.nextHop))
+                case .failure(let error): close(because: ConnectionFault.text(error, at: peer))
                 }
             }
     }

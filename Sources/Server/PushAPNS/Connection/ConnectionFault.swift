@@ -15,7 +15,10 @@ enum ConnectionFault {
         case let error as IOError: "\(endpoint): \(String(cString: strerror(error.errnoCode)))"
         case NIOSSLError.uncleanShutdown: "closed without a TLS closure alert"
         case let error as NIOSSLError: tls(error)
-        case let error as NIOHTTP1ProxyConnectHandler.Error: proxy(error, at: endpoint)
+        case let error as NIOHTTP1ProxyConnectHandler.Error where error == .proxyAuthenticationRequired():
+            "the proxy \(endpoint) requires a password, which isn't supported"
+        case is NIOHTTP1ProxyConnectHandler.Error:
+            "the proxy \(endpoint) doesn't open a connection to this server"
         case is NIOSSLExtraError: "the server's certificate is for another name"
         default: name(error)
         }
@@ -25,12 +28,6 @@ enum ConnectionFault {
         if let first = error.connectionErrors.first { return text(first.error, at: endpoint) }
         if error.dnsAError != nil || error.dnsAAAAError != nil { return "the host name \(endpoint.host) was not found" }
         return "no address found for \(endpoint.host)"
-    }
-
-    private static func proxy(_ error: NIOHTTP1ProxyConnectHandler.Error, at proxy: APNSEndpoint) -> String {
-        error == .proxyAuthenticationRequired()
-            ? "the proxy \(proxy) requires a password, which isn't supported"
-            : "the proxy \(proxy) doesn't open a connection to this server"
     }
 
     private static func tls(_ error: NIOSSLError) -> String {

@@ -134,9 +134,7 @@ extension Lane {
     var clock: TransportClock { dispatcher.clock }
     var deadlines: DeadlineAmounts { dispatcher.deadlines }
     var endpoint: APNSEndpoint { dispatcher.endpoint }
-    /// The peer of the TCP connection.
-    var nextHop: APNSEndpoint { dispatcher.proxy ?? dispatcher.endpoint }
-    var hasProxy: Bool { dispatcher.proxy != nil }
+    var proxy: APNSEndpoint? { dispatcher.proxy }
     var tls: TLSClient { dispatcher.tls }
     var observer: TransportObserver { dispatcher.observer }
 }
