@@ -4,7 +4,8 @@ A clause is `fact & fact -> fact`; variables begin with a capital letter, and st
 attacker knows X. The Specification's paragraph stands beside each clause ("HTTP" is EnrollmentHTTP). The derivable facts
 are what can happen in any number of runs, with an attacker who controls the network.
 
-Each abstraction gives the attacker more than the protocol does, so a claim that holds here holds for less:
+Merging names and leaving out inputs gives the attacker more; perfect ciphers, missing equations, and a fixed newest
+counter give it less:
 - Every public key and every ML-KEM ciphertext is known. `dh(X,Y)` is the X25519 result of the secrets X and Y, and
   `kem(K,W)` is the secret that key K decapsulates from a ciphertext of randomness W.
 - `kdf(K,X)` stands for every derivation, hash, and MAC. Inputs that no verdict needs are left out, such as kem_context,
@@ -170,7 +171,7 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
     "enrollment": [
         # A login: M arrives in account A's login. The attacker has one, and reads everything (HTTP 1).
         ("login", "HTTP 1", "login(A) & att(X) -> in(A,X)"),
-        ("login-mallory", "HTTP 1", "-> login(mallory)"),
+        ("login-mallory", "HTTP 1", "-> att(kdf(kdf(s,pair(logins,pair(app,here))),mallory))"),
         ("public-record", "11.1.4", "in(A,X) -> att(X)"),
         ("label-answer", "11.5.2", "-> att(answer)"),
         ("asked-label", "11.5.1", "-> att(challenge)"),
@@ -223,13 +224,13 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "logins": [
         ("name", "HTTP 1", "-> att(alice)"),
-        ("label-login", "3.7.1", "-> att(login)"),
+        ("label-login", "3.7.1", "-> att(logins)"),
         ("label-state", "3.7.1", "-> att(state)"),
         ("this-service", "3.7.1", "-> att(here)"),
-        ("issue-there", "3.7.1", "att(A) -> att(kdf(kdf(s,pair(login,pair(app,there))),A))"),
-        ("issue-other", "3.7.1", "att(A) -> att(kdf(kdf(s,pair(login,pair(other,here))),A))"),
-        ("issue-here", "3.7.1", "att(A) & att(B) -> att(kdf(kdf(s,pair(login,pair(app,here))),pair(A,B)))"),
-        ("enter", "HTTP 1", "att(kdf(kdf(s,pair(login,pair(app,here))),A)) -> entered(A)"),
+        ("issue-there", "3.7.1", "att(A) -> att(kdf(kdf(s,pair(logins,pair(app,there))),A))"),
+        ("issue-other", "3.7.1", "att(A) -> att(kdf(kdf(s,pair(logins,pair(other,here))),A))"),
+        ("issue-here", "3.7.1", "att(A) & att(B) -> att(kdf(kdf(s,pair(logins,pair(app,here))),pair(A,B)))"),
+        ("enter", "HTTP 1", "att(kdf(kdf(s,pair(logins,pair(app,here))),A)) -> login(A)"),
         ("state-there", "HTTP 3.3", "att(A) & att(X) -> att(kdf(kdf(s,pair(state,pair(app,there))),pair(A,X)))"),
         ("state-other", "HTTP 3.3", "att(A) & att(X) -> att(kdf(kdf(s,pair(state,pair(other,here))),pair(A,X)))"),
         ("state-here", "HTTP 3.3", "att(X) -> att(kdf(kdf(s,pair(state,pair(app,here))),pair(mallory,X)))"),
@@ -277,7 +278,7 @@ ADDITIONS: list[tuple[str, str, str]] = [
      f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,h(X,K,T))))"),
     ("anonymous-withdrawal", "21.2", "accept(X,nobody,T,J,withdraw(I)) -> removed(T,S,I)"),
     ("any-withdrawal", "21.5", f"accept(X,{Z},T,J,withdraw(I)) -> removed(T,S,I)"),
-    ("leak-login", "HTTP 1", "-> login(alice)"),
+    ("leak-login", "HTTP 1", "-> att(kdf(kdf(s,pair(logins,pair(app,here))),alice))"),
     ("leak-old", "11.4.3", "-> att(old)"),
     ("leak-enrollment", "11.4.1", "-> att(ea)"),
     ("old-counter", "11.3.1", "-> current(one)"),
@@ -300,7 +301,8 @@ WORLDS = {
                  "encapsulate"],
     "withdrawals": ["attacker", "withdrawals", "number", "label-box", "trust", "trust-insider", "insider", "accept-01",
                     "accept-02"],
-    "enrollment": ["attacker", "signatures", "enrollment", "number", "trust", "accept-01"],
+    "enrollment": ["attacker", "signatures", "enrollment", "number", "trust", "accept-01", "name", "label-login",
+                   "this-service", "enter"],
     "sets": ["attacker", "signatures", "sets", "seal-01", "accept-01", "number"],
     "receipts-01": ["attacker", "receipts", "request-01", "count-01", "device-key-01", "number", "trust",
                     "accept-01"],
@@ -387,7 +389,7 @@ for suite, device, message in (("01", "d", "m(d,other)"), ("02", "d", "a(d,other
     pair_of_claims(f"topic-{suite}", "a message for another topic is refused", "messages", [],
                    f"accept({device},{sender},app,L,{message})", f"run-{suite}",
                    [f"any-topic-{suite}"], "a device ignores the topic")
-for suite, device in (("01", "d"), ("03", H)):
+for suite, device, elsewhere in (("01", "d", "m(evil,O)"), ("03", H, "h(evil,evil,O)")):
     question = "question(d,{})" if suite == "01" else "questions(hx,hk,{})"
     pair_of_claims(f"number-{suite}", "a message is refused under another number", "messages", [],
                    f"accept({device},{S},T,forged,M)", f"run-{suite}",
@@ -395,7 +397,7 @@ for suite, device in (("01", "d"), ("03", H)):
     claim(f"run-ask-{suite}", "an honest challenge is answered", f"suite-{suite}", [],
           f"answer({device},{S},app,{question.format('app')})", "runs")
     pair_of_claims(f"redirect-{suite}", "a message to another device is refused", "messages", [],
-                   f"accept({device},{S},T,L,m(evil,O))", f"run-{suite}", ["leak-seed"], "the seed leaks")
+                   f"accept({device},{S},T,L,{elsewhere})", f"run-{suite}", ["leak-seed"], "the seed leaks")
     pair_of_claims(f"ask-as-message-{suite}", "a challenge is refused as a message", f"suite-{suite}", [],
                    f"accept({device},{S},T,L,pair({question.format('O')},P))", f"run-ask-{suite}",
                    [f"any-label-{suite}"], "a device ignores info's label")
@@ -428,8 +430,6 @@ for name, text, goal, additions, twin, twin_text in (
          "Alice's login leaks"),
         ("enroll-key", "her enrollment key alone does not help its thief", "att(for(alice))",
          ["leak-enrollment"], ["leak-d"], "her recipient's secret leaks"),
-        ("enroll-seed", "the sender's seed alone does not help its thief", "att(for(alice))", ["leak-seed"],
-         ["leak-login"], "her login leaks, too"),
         ("old-record", "an old record brings no stolen recipient back", "att(for(alice))", ["leak-old"],
          ["old-counter"], "the server accepts a lower counter"),
         ("stranger", "Mallory's key is not enrolled for Alice", "proven(alice,evil,X)", [], ["leak-login"],
@@ -443,6 +443,8 @@ for name, text, goal, additions, twin, twin_text in (
         ("other-account", "no message for Mallory is shown on Alice's phone", "accept(d,S,T,J,for(mallory))", [],
          ["any-channel"], "her phone answers challenges from elsewhere")):
     pair_of_claims(name, text, "enrollment", additions, goal, "run-enroll", twin, twin_text)
+for name, goal in (("enroll-seed", "att(for(alice))"), ("stranger-seed", "proven(alice,evil,X)")):
+    claim(name, "a seed's thief makes Alice's login", "enrollment", ["leak-seed"], goal, "attack")
 
 claim("run-set", "a listed sender's message is accepted", "sets", [], f"accept(d,{S},app,L,m(d,app))", "runs")
 claim("run-other-set", "another app's sender is believed there", "sets", [],
@@ -472,9 +474,9 @@ for suite, device in (("01", "d"), ("03", H)):
 claim("receipt-01/quantum", "a quantum computer reads the receipt key in suite 0x01", "receipts-01", QUANTUM,
       "counts(d,app,second)", "attack")
 
-claim("run-login", "a login at this service counts here", "logins", [], "entered(pair(forged,forged))", "runs")
+claim("run-login", "a login at this service counts here", "logins", [], "login(pair(forged,forged))", "runs")
 claim("run-state", "a returned state counts for its account", "logins", [], "returned(mallory,forged)", "runs")
-pair_of_claims("login", "a login at another service or app does not count", "logins", [], "entered(alice)",
+pair_of_claims("login", "a login at another service or app does not count", "logins", [], "login(alice)",
                "run-login", ["leak-seed"], "the sender's seed leaks")
 pair_of_claims("state", "another account's, service's, or app's state does not count", "logins", [],
                "returned(alice,X)", "run-state", ["leak-seed"], "the sender's seed leaks")
