@@ -51,7 +51,7 @@ import Testing
             $0.deletingPathExtension().lastPathComponent
         }
         let text = try Checkout.text(Checkout.folder.appending(path: "Docs/ThreatModel.md"))
-        let table = text.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.hasSuffix("` |") }
+        let table = text.split(separator: "\n## 2 ")[0].split(separator: "\n").filter { $0.hasSuffix("` |") }
         let named = table.flatMap {
             $0.split(separator: "|").last(where: { $0 != " " })!.matches(of: /`([^`]+)`/).map(\.output.1)
         }
