@@ -93,11 +93,32 @@ def tptp(clauses: list[Clause]) -> str:
         for i, c in enumerate(clauses))
 
 
-def is_refuted(clauses: list[Clause], seconds: int, strategy: str = "--auto") -> bool:
+def is_refuted(clauses: list[Clause], seconds: int = 10) -> bool:
     """Whether E derives a contradiction."""
-    command = ["eprover", strategy, "--silent", f"--cpu-limit={seconds}"]
+    command = ["eprover", "--auto", "--silent", f"--cpu-limit={seconds}"]
     return "SZS status Unsatisfiable" in subprocess.run(
         command, input=tptp(clauses), capture_output=True, text=True, check=False).stdout
+
+
+def is_refuted_in_halves(claim: Claim, steps: list[str]) -> bool:
+    """Whether E derives the derivation's first fact that isn't `att`, and from this fact the goal."""
+    clauses = {clause.name: clause for clause in claim.clauses()}
+    sources: dict = {}  # A fact's clause and body. The goal's fact is None.
+    for step in steps:
+        name, *assignments = step.split()
+        values = {variable: instance(parse(text)[0], {}) for variable, text in (a.split("=") for a in assignments)}
+        head = clauses[name].head
+        sources[head and instance(head, values)] = name, [instance(fact, values) for fact in clauses[name].body]
+    middle = next((fact for fact in sources if fact and fact[0] != "att"), None)
+
+    def used(fact, known) -> set[str]:
+        name, body = sources[fact]
+        return {"commute", name}.union(*(used(part, known) for part in body if part != known))
+
+    return middle is not None and all(
+        is_refuted([*(clause for clause in clauses.values() if clause.name in names), extra])
+        for extra, names in ((Clause("", "", (middle,), None), used(middle, None)),
+                             (Clause("", "", (), middle), used(None, middle))))
 
 
 def derivations() -> dict[str, list[str]]:
@@ -145,7 +166,7 @@ def main() -> int:
         if refute and actual in ("attack", "runs"):
             used = {"commute", *(step.split()[0] for step in steps[claim.name])}
             clauses = [clause for clause in claim.clauses() if clause.name in used]
-            if not is_refuted(clauses, 5) and not is_refuted(clauses, 120, "--auto-schedule"):
+            if not is_refuted(clauses) and not is_refuted_in_halves(claim, steps[claim.name]):
                 actual = "not refuted"
         status |= actual != claim.expected
         print(claim.name, claim.text, claim.expected, actual, f"{time.monotonic() - start:.2f}", sep="\t")
