@@ -64,6 +64,24 @@ import Testing
         }
     }
 
+    @Test(
+        "- reads standard input even if it can't be opened again: a socket, as Node gives its children",
+        arguments: ["keys list --keyring K --unlock -", "seal --batch - --from newsroom --topic a --keyring K"])
+    func socketInput(command: String) throws {
+        let line = #"{"to":"nobody","content":{"alert":{"body":"b"}}}"# + "\n"
+        let output = try FileHandle(forWritingTo: URL(filePath: folder.write("", to: "output")))
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        #expect(write(ends[1], line, line.utf8.count) == line.utf8.count)
+        close(ends[1])
+        let process = try Program("sealedpush", in: folder.url).start(
+            command.split(separator: " ").map(String.init),
+            input: FileHandle(fileDescriptor: ends[0], closeOnDealloc: true), output: output, errors: output)
+        let status = process.wait().status
+        let words = try Checkout.text(folder.appending("output"))
+        #expect(status == (command.hasPrefix("keys") ? 77 : 65) && !words.contains("-:"), "\(status): \(words)")
+    }
+
     /// Without `--keyring`, the folder is `Keys`, which doesn't exist here.
     @Test(
         "if the keyring is missing, each command first reports that and how to give its folder",

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
+import NIOPosix
 import PushSender
 import TestSupport
 import Testing
@@ -134,6 +135,55 @@ import Testing
         }
         if let reason { #expect(text == reason) }
         #expect(rig.server.seen.requests.isEmpty)
+    }
+
+    @Test(
+        "a proxy that refuses, isn't a proxy, or doesn't stop makes a push unreachable, and is named if it answers",
+        arguments: [
+            ("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", 1, "requires a password, which isn't supported"),
+            ("HTTP/1.1 403 Forbidden\r\n\r\n", 1, "doesn't open a connection to this server"),
+            ("", 1, nil), ("SSH-2.0-OpenSSH_9.2\r\n", 1, nil), ("HTTP/1.1 200 OK\r\nX: ", 1, nil),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 1, nil), ("HTTP/1.1 200 OK\r\n\r\n", 1_000, nil),
+            ("HTTP/1.1 200 OK\r\nX: x", 100_000, nil),
+        ])
+    func proxies(answer: String, count: Int, reason: String?) async throws {
+        let proxy = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { $0.pipeline.addHandler(Answering(String(repeating: answer, count: count))) }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let place = APNSEndpoint(host: "127.0.0.1", port: proxy.localAddress?.port ?? 0)
+        let clock = ManualClock()
+        let transport = try Rig.transport(
+            to: 9, clock: clock,
+            configure: .withoutDeadlines(but: {
+                $0.deadlines.connect = .seconds(5)
+                $0.proxy = place
+            }))
+        await clock.jumping(for: transport, isMute: reason == nil) {
+            do throws(PushTransportError) {
+                _ = try await transport.deliver(Rig.request())
+                Issue.record("it was delivered")
+            } catch {
+                guard case .unreachable(let words) = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                if let reason { #expect(words == "the proxy \(place) \(reason)") }
+            }
+        }
+        await transport.shutDown()
+        try await proxy.close()
+    }
+
+    /// Gives the same answer to whatever arrives.
+    private final class Answering: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+        private let text: String
+
+        init(_ text: String) { self.text = text }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            context.writeAndFlush(NIOAny(ByteBuffer(string: text)), promise: nil)
+        }
     }
 
     @Test("invalid trust roots are rejected") func badRoots() {

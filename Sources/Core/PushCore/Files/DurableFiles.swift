@@ -240,7 +240,10 @@ extension DurableFiles {
     /// Returns a descriptor to read and close. Without `anyKind`, fails with `EINVAL` if it isn't a regular file.
     static func opened(_ file: URL, anyKind: Bool, followsLinks: Bool = true) throws(Failure) -> Int32 {
         let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK) | (followsLinks ? 0 : O_NOFOLLOW)
-        let descriptor = open(file.path(percentEncoded: false), flags)
+        let path = file.path(percentEncoded: false)
+        var descriptor = open(path, flags)
+        // A socket, or another user's pipe behind `sudo -u`, can't be opened again.
+        if descriptor < 0, path == "/dev/stdin" { descriptor = fcntl(0, F_DUPFD_CLOEXEC, 0) }
         guard descriptor >= 0 else { throw Failure(code: errno) }
         guard anyKind || isRegular(descriptor) else {
             close(descriptor)
