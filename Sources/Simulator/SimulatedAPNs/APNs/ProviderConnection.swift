@@ -50,8 +50,8 @@ final class ProviderConnection: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let configuration = core.configuration
-        let interval = TimeAmount.milliseconds(
-            max(10, min(1_000, min(configuration.requestTimeout, configuration.idleTimeout).milliseconds / 4)))
+        let interval = TimeAmount(
+            max(.milliseconds(10), min(.seconds(1), min(configuration.requestTimeout, configuration.idleTimeout) / 4)))
         let this = NIOLoopBound(self, eventLoop: context.eventLoop)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         ticking = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
@@ -236,15 +236,13 @@ final class ProviderConnection: ChannelInboundHandler {
 extension ProviderConnection {
     func tick(_ context: ChannelHandlerContext) {
         let now = NIODeadline.now()
-        let timeout = TimeAmount.milliseconds(core.configuration.requestTimeout.milliseconds)
+        let timeout = TimeAmount(core.configuration.requestTimeout)
         for (stream, open) in requests where now - open.start > timeout {
             requests[stream] = nil
             core.note("request-timeout", connection: number, ["stream": .integer(Int64(Int(stream)))])
             write(.rstStream(.cancel), on: stream, context)
         }
-        if now - lastRequest > .milliseconds(core.configuration.idleTimeout.milliseconds) {
-            goAway(.idleTimeout, context)
-        }
+        if now - lastRequest > TimeAmount(core.configuration.idleTimeout) { goAway(.idleTimeout, context) }
         context.flush()
         closeIfDone(context)
     }
@@ -271,7 +269,7 @@ extension ProviderConnection {
     }
 
     private func beginClosing(isByPeer: Bool, _ context: ChannelHandlerContext) {
-        let time = TimeAmount.milliseconds(core.configuration.closingTime.milliseconds)
+        let time = TimeAmount(core.configuration.closingTime)
         closing = (NIODeadline.now() + time, isByPeer)
         let this = NIOLoopBound(self, eventLoop: context.eventLoop)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
@@ -290,10 +288,6 @@ extension ProviderConnection {
 
 /// An event that makes a connection send GOAWAY.
 struct GoAwayEvent: Sendable { let reason: APNsReason? }
-
-extension Duration {
-    var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
-}
 
 /// The stream limit of a connection: one until a push is accepted, fewer after an error, and the maximum after a success.
 ///

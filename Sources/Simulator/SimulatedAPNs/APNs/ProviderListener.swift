@@ -51,9 +51,7 @@ struct ProviderListener {
     private static func configure(
         _ channel: any Channel, core: LocalAPNsCore, number: Int, context: NIOSSLContext
     ) throws {
-        let deadline = channel.eventLoop.scheduleTask(
-            in: .milliseconds(core.configuration.handshakeTimeout.milliseconds)
-        ) {
+        let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(core.configuration.handshakeTimeout)) {
             core.note("handshake-timeout", connection: number)
             channel.close(promise: nil)
         }
