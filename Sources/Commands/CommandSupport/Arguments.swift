@@ -14,6 +14,11 @@ extension ParsedArgument {
     public init?(argument: String) { self.init(parsing: argument) }
 }
 
+extension ArgumentHelp {
+    /// Returns an option's help and the name of its value. Keep both short enough for one line.
+    package static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
+}
+
 extension Topic: ParsedArgument {}
 extension ReceiptAddress: ParsedArgument {}
 

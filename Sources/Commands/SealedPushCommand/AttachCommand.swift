@@ -22,7 +22,7 @@ struct AttachCommand: ParsableCommand {
                 --content content.json
             """)
 
-    @Argument(help: ArgumentHelp("The picture, sound, or movie.", valueName: "file")) var file: String
+    @Argument(help: .value("file", "The picture, sound, or movie.")) var file: String
 
     @Option(help: "The file's URL: https, or http on localhost.") var url: FileAddress
 

@@ -33,21 +33,17 @@ struct APNsCommand: ParsableCommand {
 
     @Option(help: "The APNs environment to simulate.") var environment = APNsEnvironment.production
 
-    @Option(
-        help: ArgumentHelp(
-            "Also accept this provider key: a .p8 file or a public key in PEM.", valueName: "id,team,file"))
+    @Option(help: .value("id,team,file", "Also accept this provider key: a .p8 file or a public key in PEM."))
     var key: [String] = []
 
-    @Option(help: ArgumentHelp("The faults to inject.", valueName: "json")) var faults = APNsFaults()
+    @Option(help: .value("json", "The faults to inject.")) var faults = APNsFaults()
 
     @Option(help: "The seed for injected faults; printed, so that a run can be repeated.") var seed: UInt64?
 
     @Option(help: "How much to log; payloads includes headers.") var log = APNsLogDetail.headers
 
-    @Option(
-        help: ArgumentHelp(
-            "Show activity in a browser on this machine; port 0 for any free port.",
-            valueName: "host:port")) var page: PagePlace?
+    @Option(help: .value("host:port", "Show activity in a browser on this machine; port 0 for any free port."))
+    var page: PagePlace?
 
     @Flag(help: "Print one JSON object per line.") var json = false
 

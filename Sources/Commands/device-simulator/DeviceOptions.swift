@@ -6,21 +6,19 @@ internal import SealedPush
 
 /// The options that select a device, its trusted senders, its keys, and its state.
 struct DeviceOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The device: its name in the keyring, or any name if it has its own keys.", valueName: "name"))
+    @Option(help: .value("name", "The device: its name in the keyring, or any name if it has its own keys."))
     var device: KeyName
 
-    @Option(help: ArgumentHelp("The app's bundle ID, such as com.example.app.", valueName: "id")) var topic: Topic
+    @Option(help: .value("id", "The app's bundle ID, such as com.example.app.")) var topic: Topic
 
-    @Option(help: ArgumentHelp("A sender or authority to trust instead of the list.", valueName: "name or key"))
+    @Option(help: .value("name or key", "A sender or authority to trust instead of the list."))
     var trust: [TrustedArgument] = []
 
-    @Option(help: ArgumentHelp("The keyring's folder.", valueName: "folder")) var keyring = "Keys"
+    @Option(help: .value("folder", "The keyring's folder.")) var keyring = "Keys"
 
-    @Option(help: ArgumentHelp("The keyring's key file, or SEALED_PUSH_KEY.", valueName: "file")) var unlock: String?
+    @Option(help: .value("file", "The keyring's key file, or SEALED_PUSH_KEY.")) var unlock: String?
 
-    @Option(help: ArgumentHelp("The phone's folder; without it, the phone is discarded.", valueName: "folder"))
+    @Option(help: .value("folder", "The phone's folder; without it, the phone is discarded."))
     var state: String?
 
     func validate() throws {

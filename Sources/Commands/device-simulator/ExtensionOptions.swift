@@ -6,15 +6,10 @@ internal import SealedPush
 
 /// The options that select the extension, and configure the simulator's own.
 struct ExtensionOptions: ParsableArguments {
-    @Option(
-        name: .customLong("extension"),
-        help: ArgumentHelp(
-            "An app's extension, instead of the simulator's.", valueName: "program"))
+    @Option(name: .customLong("extension"), help: .value("program", "An app's extension, instead of the simulator's."))
     var program: String?
 
-    @Option(
-        name: .customLong("default"),
-        help: ArgumentHelp("The safe default of the simulator's extension.", valueName: "text"))
+    @Option(name: .customLong("default"), help: .value("text", "The safe default of the simulator's extension."))
     var safeDefault: String?
 
     @Flag(help: "Let the simulator's extension open anonymous messages.") var allowAnonymous = false
@@ -51,9 +46,9 @@ struct ExtensionOptions: ParsableArguments {
 
 /// The options for iOS's limits and treatment of an extension.
 struct SystemOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Time limit per message.", valueName: "seconds")) var timeLimit: Double = 30
+    @Option(help: .value("seconds", "Time limit per message.")) var timeLimit: Double = 30
 
-    @Option(help: ArgumentHelp("Memory limit in MB; old devices: 12.", valueName: "mb")) var memoryLimit = 24
+    @Option(help: .value("mb", "Memory limit in MB; old devices: 12.")) var memoryLimit = 24
 
     @Flag(help: "Let the app filter: empty content isn't shown.") var filteringEntitlement = false
 

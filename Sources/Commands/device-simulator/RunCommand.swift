@@ -32,10 +32,9 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: "Run phones NAME-1 to NAME-COUNT in this process, each in a folder named after it.") var count: Int?
 
-    @Option(help: ArgumentHelp("Enroll the app with the server at this --phones URL.", valueName: "url"))
-    var server: String?
+    @Option(help: .value("url", "Enroll the app with the server at this --phones URL.")) var server: String?
 
-    @Option(help: ArgumentHelp("The app's login token, from POST /v1/logins.", valueName: "token")) var login: String?
+    @Option(help: .value("token", "The app's login token, from POST /v1/logins.")) var login: String?
 
     @Flag(help: "With --server: the app creates hybrid keys.") var hybrid = false
 

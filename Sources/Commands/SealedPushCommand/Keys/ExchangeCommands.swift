@@ -68,8 +68,7 @@ struct ImportCommand: ParsableCommand {
 
     @Argument(help: "The name in this keyring: \(KeyName.rule)") var name: KeyName
 
-    @Argument(help: ArgumentHelp("push1…, pushpq1…, pushsender1…, pushauthority1…, or pushrecord.…", valueName: "key"))
-    var text: String?
+    @Argument(help: .value("key", "push1…, pushpq1…, pushsender1…, pushauthority1…, or pushrecord.…")) var text: String?
 
     @Option(help: "A file with a secret key's text; - for standard input.") var secretFile: String?
 

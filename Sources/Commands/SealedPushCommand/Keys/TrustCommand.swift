@@ -86,8 +86,7 @@ struct TrustCommand: ParsableCommand {
 
 /// The options of `trust add` and `trust remove`.
 struct TrustOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("A name, pushsender1…, pushauthority1…, or pushrecord.…", valueName: "whom"))
-    var whom: String
+    @Argument(help: .value("whom", "A name, pushsender1…, pushauthority1…, or pushrecord.…")) var whom: String
 
     @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic
 

@@ -160,8 +160,7 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(help: .value("file", "The back end's token, or two during a change.")) var tokenFile: String?
 
-    @Option(help: ArgumentHelp("PEM files; required to serve other machines.", valueName: "chain,key"))
-    var tls: String?
+    @Option(help: .value("chain,key", "PEM files; required to serve other machines.")) var tls: String?
 
     @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`).")) var senderSet: String?
 

@@ -5,11 +5,6 @@ internal import PushCore
 internal import PushKeyring
 internal import SealedPush
 
-extension ArgumentHelp {
-    /// Returns an option's help and the name of its value. Keep both short enough for one line.
-    static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
-}
-
 /// The options that name and unlock a keyring, and lookups of the names in it.
 struct KeyringOptions: ParsableArguments {
     @Option(help: .value("folder", "The keyring's folder.")) var keyring = "Keys"
