@@ -225,6 +225,3 @@ extension NamedKeys {
         keys += known.filter { key in key.life.state == .revoked && !keys.contains { $0.key == key.key } }
     }
 }
-
-/// Overwrites an array that held a secret, for modules that don't import PushCore.
-package func wipeSecret(_ bytes: inout [UInt8]) { wipe(&bytes) }

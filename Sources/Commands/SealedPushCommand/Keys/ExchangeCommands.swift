@@ -96,10 +96,10 @@ struct ImportCommand: ParsableCommand {
 
     private func importSecret(_ file: String, as name: KeyName, _ keys: Keyring) throws {
         var bytes = try SecretFile.read(file, limit: 4_096)
-        defer { wipeSecret(&bytes) }
+        defer { wipe(&bytes) }
         // A single allocation, so that wiping it wipes the whole secret.
         var text = [UInt8](bytes.trimmingSpace)
-        defer { wipeSecret(&text) }
+        defer { wipe(&text) }
         guard try keys.add(secretText: text, named: name) != nil
         else { throw Failure.input("\(file) doesn't contain the secret key of a device, sender, or authority") }
         try keyring.warnIfInTheClear(keys)
@@ -156,7 +156,7 @@ struct ExportCommand: ParsableCommand {
     private func exportSecret(_ name: KeyName, _ keys: Keyring) throws {
         try Prompt.confirm("The secret of \(name) will be printed; anyone who reads it has the key.", isConfirmed: yes)
         var bytes = try keys.withSecretText(of: name) { [UInt8]($0) + [UInt8(ascii: "\n")] }
-        defer { wipeSecret(&bytes) }
+        defer { wipe(&bytes) }
         try Output.write(bytes, to: nil)
     }
 }

@@ -118,7 +118,7 @@ struct ProviderKeyName {
 
     func read() throws -> ProviderKey {
         var pem = try SecretFile.read(file, limit: 16_384)
-        defer { wipeSecret(&pem) }
+        defer { wipe(&pem) }
         do throws(APNSConfigurationError) { return try ProviderKey(pem: pem, keyID: keyID, teamID: teamID) } catch {
             let found: String
             switch error {

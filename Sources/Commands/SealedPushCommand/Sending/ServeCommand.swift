@@ -176,7 +176,7 @@ struct ListeningOptions: ParsableArguments {
     func tokens() throws -> BearerTokens? {
         guard let tokenFile else { return nil }
         var bytes = try SecretFile.read(tokenFile, limit: 4_096)
-        defer { wipeSecret(&bytes) }
+        defer { wipe(&bytes) }
         do throws(TokenError) { return try BearerTokens(parsing: bytes) } catch {
             throw Failure.input("\(tokenFile) doesn't contain a valid token: \(error)")
         }
@@ -195,7 +195,7 @@ struct ListeningOptions: ParsableArguments {
     func certificate() throws -> ServerCertificate? {
         guard let files = tls?.split(separator: ",").map(String.init) else { return nil }
         var key = try SecretFile.read(files[1], limit: 65_536)
-        defer { wipeSecret(&key) }
+        defer { wipe(&key) }
         let chain = try Input.read(files[0], limit: 1_000_000)
         return try ServerCertificate(chain: chain, key: key)
     }

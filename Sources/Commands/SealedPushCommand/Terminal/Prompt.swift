@@ -9,7 +9,7 @@ enum Prompt {
     static func passphrase(_ question: String, isNew: Bool = false) throws -> Passphrase? {
         guard let terminal = Terminal() else { return nil }
         var lines = terminal.askSilently([question] + (isNew ? ["Repeat the passphrase: "] : []))
-        defer { for index in lines.indices { wipeSecret(&lines[index]) } }
+        defer { for index in lines.indices { wipe(&lines[index]) } }
         guard lines[0] == lines[lines.count - 1] else { throw Failure.input("the two passphrases differ") }
         guard let passphrase = Passphrase(lines[0]) else {
             throw Failure.input("a passphrase must be 1 to 1,024 bytes long")
@@ -45,7 +45,7 @@ private struct Terminal {
         var count = 0
         while count < line.count {
             if let signals, !signals.wait(for: descriptor) {
-                wipeSecret(&line)
+                wipe(&line)
                 return nil
             }
             guard read(descriptor, &line[count], 1) == 1, line[count] != UInt8(ascii: "\n") else { break }
@@ -70,7 +70,7 @@ private struct Terminal {
             }
             SilentTerminal.end()
             guard let number = signals?.end() else { return lines }
-            for index in lines.indices { wipeSecret(&lines[index]) }
+            for index in lines.indices { wipe(&lines[index]) }
             CaughtSignals.act(on: number)
         }
     }

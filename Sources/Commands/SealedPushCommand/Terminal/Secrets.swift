@@ -9,7 +9,7 @@ enum Secrets {
     /// Reads a keyring key if the file starts like one, or otherwise a passphrase on one line; `-` is standard input.
     static func secret(file: String) throws -> KeyringSecret {
         var bytes = try SecretFile.read(file, limit: 4_096)
-        defer { wipeSecret(&bytes) }
+        defer { wipe(&bytes) }
         if bytes.trimmingSpace.starts(with: Array("PUSH-KEYRING-KEY-1".utf8)) {
             return .key(try SecretFile.keyringKey(bytes, from: file))
         }
@@ -35,7 +35,7 @@ enum Secrets {
             let key = KeyringKey()
             try key.withText { (text) throws in
                 var bytes = [UInt8](text) + [UInt8(ascii: "\n")]
-                defer { wipeSecret(&bytes) }
+                defer { wipe(&bytes) }
                 try makeFile(file, bytes)
             }
             Failure.report("created \(file); without it, \(sealed) can't be opened")
