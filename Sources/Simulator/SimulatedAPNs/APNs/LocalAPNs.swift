@@ -68,7 +68,7 @@ package final class LocalAPNs: Sendable {
             address = LocalAPNsAddress(
                 host: configuration.host, port: providers.localAddress?.port ?? 0, folder: folder, keys: keys,
                 configuration: configuration)
-            try folder.save(address)
+            try folder.save(address, as: LocalAPNsAddress.fileName)
         } catch {
             for listener in listeners { try? await listener.close() }
             for listener in webListeners { await listener.stop() }
@@ -94,7 +94,7 @@ package final class LocalAPNs: Sendable {
         for channel in core.channels { try? await channel.close() }
         ticking.cancel()
         let waiting = core.registry.waiting
-        if !waiting.isEmpty { try? folder.save(waiting) }
+        if !waiting.isEmpty { try? folder.save(waiting, as: "waiting.json") }
         core.log.flush()
         try? await group.shutdownGracefully()
         folder.release()

@@ -70,14 +70,8 @@ struct LocalAPNsFolder {
         }
         let (key, p8) = ProviderKey.make()
         try write(p8, "AuthKey_\(key.keyID).p8")
-        try save([key])
+        try save([key], as: "keys.json")
         return [key]
-    }
-
-    func save(_ keys: [ProviderKey]) throws(LocalAPNsError) { try write(json(keys), "keys.json") }
-
-    func save(_ address: LocalAPNsAddress) throws(LocalAPNsError) {
-        try write(json(address), LocalAPNsAddress.fileName)
     }
 
     /// Returns the last known state of each device. If several lines describe the same one, the last line counts.
@@ -102,13 +96,12 @@ struct LocalAPNsFolder {
         return (try? JSONDecoder().decode([WaitingNotification].self, from: Data(text.utf8))) ?? []
     }
 
-    func save(_ waiting: [WaitingNotification]) throws(LocalAPNsError) { try write(json(waiting), "waiting.json") }
-
-    private func json(_ value: some Encodable) throws(LocalAPNsError) -> String {
+    /// Writes a value as JSON.
+    func save(_ value: some Encodable, as name: String) throws(LocalAPNsError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else { throw .damaged(url.path(percentEncoded: false)) }
-        return String(decoding: data, as: UTF8.self) + "\n"
+        try write(String(decoding: data, as: UTF8.self) + "\n", name)
     }
 
     private func text(_ name: String) -> String? {

@@ -28,13 +28,11 @@ struct ProviderListener {
     }
 
     func bind(_ group: any EventLoopGroup) async throws(LocalAPNsError) -> any Channel {
-        let core = core
-        let context = context
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 512)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelInitializer { channel in
+            .childChannelInitializer { [core, context] channel in
                 guard let number = core.open(channel) else { return channel.close() }
                 channel.closeFuture.whenComplete { _ in core.close(number) }
                 return channel.eventLoop.makeCompletedFuture {
