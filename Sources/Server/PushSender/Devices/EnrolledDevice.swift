@@ -19,7 +19,7 @@ public struct EnrolledDevice: Hashable, Sendable {
     /// - Throws: `otherTopic`, `expired`, or `notYetValid`.
     public init(pinning record: DeviceRecord, topic: Topic, at now: Timestamp) throws(RecordError) {
         try record.check(pinned: record.enrollment, topic: topic, replacing: nil, at: now)
-        self.init(enrollment: record.enrollment, record: record, proven: [])
+        (enrollment, self.record, proven) = (record.enrollment, record, [])
     }
 
     /// Creates a device from the three texts that the server stored with the account.
@@ -32,13 +32,8 @@ public struct EnrolledDevice: Hashable, Sendable {
         loading enrollment: EnrollmentPublicKey, record: DeviceRecord, proven: some Sequence<DevicePublicKey>
     ) throws(RecordError) {
         guard record.enrollment == enrollment else { throw .foreignSigner }
-        self.init(enrollment: enrollment, record: record, proven: Set(proven).intersection(record.recipients))
-    }
-
-    private init(enrollment: EnrollmentPublicKey, record: DeviceRecord, proven: Set<DevicePublicKey>) {
-        self.enrollment = enrollment
-        self.record = record
-        self.proven = proven
+        (self.enrollment, self.record) = (enrollment, record)
+        self.proven = Set(proven).intersection(record.recipients)
     }
 
     /// Accepts a newer record, or the same one again. Recipients that the new record doesn't contain are forgotten.
