@@ -133,13 +133,7 @@ final class ServiceRun: Sendable {
         return shown
     }
 
-    private func stop() {
-        let stop = work.withLock { work in
-            defer { work.stop = nil }
-            return work.stop
-        }
-        stop?()
-    }
+    private func stop() { work.withLock { $0.stop.take() }?() }
 
     private func afterwards(_ shown: Presentation, elapsed: Duration) {
         let result: StageResult

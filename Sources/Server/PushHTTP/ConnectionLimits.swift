@@ -117,9 +117,7 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let bytes):
             byteCount += bytes.readableBytes
             guard byteCount <= maximumByteCount else { return context.close(promise: nil) }
-        case .end:
-            reading?.cancel()
-            reading = nil
+        case .end: reading.take()?.cancel()
         }
         context.fireChannelRead(data)
     }
@@ -136,8 +134,7 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
             let bound = NIOLoopBound((self, context.channel), eventLoop: context.eventLoop)
             written.futureResult.whenComplete { _ in
                 let (limits, channel) = bound.value
-                limits.writing?.cancel()
-                limits.writing = nil
+                limits.writing.take()?.cancel()
                 limits.openCount -= 1
                 if limits.openCount == 0 { limits.count.isIdle(channel) }
             }

@@ -92,12 +92,7 @@ enum SilentTerminal {
 
     /// Turns echo on again and ends the line. Returns false if echo wasn't off.
     @discardableResult static func end() -> Bool {
-        guard
-            let (descriptor, settings) = state.withLock({ state in
-                defer { state = nil }
-                return state
-            })
-        else { return false }
+        guard let (descriptor, settings) = state.withLock({ $0.take() }) else { return false }
         var before = settings
         tcsetattr(descriptor, TCSAFLUSH, &before)
         _ = write(descriptor, "\n", 1)

@@ -100,8 +100,7 @@ final class FirstResult<Success: Sendable, Failure: Error>: Sendable {
         let (isFirst, waiting) = state.withLock { state in
             let isFirst = state.result == nil
             if isFirst { state.result = result }
-            defer { state.waiting = nil }
-            return (isFirst, state.waiting)
+            return (isFirst, state.waiting.take())
         }
         waiting?.resume(returning: result)
         return isFirst

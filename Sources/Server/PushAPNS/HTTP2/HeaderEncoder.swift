@@ -137,8 +137,7 @@ struct HeaderEncoder {
     }
 
     private mutating func writeSizeUpdates(to bytes: inout ByteBuffer) {
-        guard let updates = sizeUpdates else { return }
-        sizeUpdates = nil
+        guard let updates = sizeUpdates.take() else { return }
         for size in updates.smallest < updates.last ? [updates.smallest, updates.last] : [updates.last] {
             Self.write(size, prefix: 5, 0x20, to: &bytes)
             table.resize(to: size)

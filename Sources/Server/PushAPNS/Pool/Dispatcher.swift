@@ -180,10 +180,7 @@ final class Dispatcher: @unchecked Sendable {
         if connections.isEmpty, outstandingCount == 0 { stopTicking() }
     }
 
-    private func stopTicking() {
-        ticker?.cancel()
-        ticker = nil
-    }
+    private func stopTicking() { ticker.take()?.cancel() }
 
     /// Completes a shutdown once no push is in flight.
     func endIfDrained() {
@@ -307,11 +304,7 @@ final class Delivery: @unchecked Sendable {
 
     var isFinished: Bool { continuation == nil }
 
-    func finish(_ outcome: Outcome) {
-        guard let continuation else { return }
-        self.continuation = nil
-        continuation.resume(returning: outcome)
-    }
+    func finish(_ outcome: Outcome) { continuation.take()?.resume(returning: outcome) }
 }
 
 /// The device tokens that APNs has accepted a push for, in a fixed amount of memory. There are two sets of hashes. When the

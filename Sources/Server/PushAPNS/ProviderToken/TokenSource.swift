@@ -83,8 +83,7 @@ final class TokenSource {
     }
 
     func signed(_ text: String?) -> Signed {
-        guard let issued = signing else { return .failed }
-        signing = nil
+        guard let issued = signing.take() else { return .failed }
         guard let text else {
             signingFailed = issued
             return .failed

@@ -274,10 +274,7 @@ public actor Courier {
         alarm.cancel()
     }
 
-    private func wake() {
-        waiter?.resume()
-        waiter = nil
-    }
+    private func wake() { waiter.take()?.resume() }
 
     /// One in eight leases goes to the considerate lane first.
     private static let considerateFraction = 8

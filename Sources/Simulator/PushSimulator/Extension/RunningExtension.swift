@@ -46,11 +46,7 @@ final class ExtensionSession: Sendable {
     /// Ends the process, giving it a moment to finish its cleanup. Returns the mistakes that extensions made after their
     /// answers.
     func end() -> [String] {
-        let process = state.withLock { state in
-            defer { state.current = nil }
-            return state.current
-        }
-        let remarks = process?.end() ?? []
+        let remarks = state.withLock { $0.current.take() }?.end() ?? []
         return state.withLock { state in
             defer { state.lateRemarks = [] }
             return state.lateRemarks + remarks

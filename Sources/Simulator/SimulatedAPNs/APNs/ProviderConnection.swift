@@ -66,11 +66,8 @@ final class ProviderConnection: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
-        if let opening {
-            // The first frame must be the peer's SETTINGS.
-            opening.cancel()
-            self.opening = nil
-        }
+        // The first frame must be the peer's SETTINGS.
+        opening.take()?.cancel()
         switch frame.payload {
         case .headers(let headers): receive(headers, on: frame.streamID, context)
         case .data(let data): receive(data, on: frame.streamID, context)
