@@ -45,11 +45,7 @@ private final class CurlTransfer: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 // A separate thread, because the transfer blocks it.
                 DispatchQueue(label: "sealed-push.fetch").async { [self] in
-                    do throws(MediaError) {
-                        continuation.resume(returning: .success(try fetch()))
-                    } catch {
-                        continuation.resume(returning: .failure(error))
-                    }
+                    continuation.resume(returning: Result { () throws(MediaError) in try fetch() })
                 }
             }
         } onCancel: {
