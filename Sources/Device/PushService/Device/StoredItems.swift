@@ -154,14 +154,10 @@ package struct StoredEnrollment {
 
     init(_ item: ListedItem) {
         self.item = item
-        let members =
-            JSONReader.object(item.attributes, maximumByteCount: DeviceRecord.maximumCharacterCount + 1_024) ?? [:]
-        if case .integer(let number)? = members["counter"] { counter = UInt64(exactly: number) } else { counter = nil }
-        if case .string(let text)? = members["record"] {
-            record = try? DeviceRecord(parsing: text)
-        } else {
-            record = nil
-        }
+        let limit = DeviceRecord.maximumCharacterCount + 1_024
+        let members = JSONReader.object(item.attributes, maximumByteCount: limit) ?? [:]
+        counter = members["counter"]?.integer.flatMap { UInt64(exactly: $0) }
+        record = members["record"]?.string.flatMap { try? DeviceRecord(parsing: $0) }
     }
 
     /// Makes the item for storing a key, before its first record.
