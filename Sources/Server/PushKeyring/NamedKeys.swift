@@ -97,10 +97,6 @@ struct StoredKey: Sendable {
     /// Lines that a later version added.
     private(set) var laterLines: [String: String] = [:]
 
-    init(key: AnyPublicKey, life: KeyLife, secret: StoredSecret? = nil) {
-        (self.key, self.life, self.secret) = (key, life, secret)
-    }
-
     /// The secret key, or nil unless it's here and matches the public key. In an unsealed keyring, it may not match.
     func privateKey<Role: NamedRole>(_ role: Role.Type) -> PrivateKey<Role>? {
         secret?.key(role).flatMap { key == Role.named($0.publicKey) ? $0 : nil }

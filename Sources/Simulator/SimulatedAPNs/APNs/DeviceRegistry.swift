@@ -273,8 +273,6 @@ private struct Device {
     var kept: [APNsNotification] = []
     var unacknowledged: [(number: UInt64, notification: APNsNotification)] = []
 
-    init(token: String, records: [String: DeviceRecord]) { (self.token, self.records) = (token, records) }
-
     var waiting: [APNsNotification] { kept + unacknowledged.map(\.notification) + (stored.map { [$0] } ?? []) }
 
     /// Stores a notification. Returns whether the notification replaced another.
