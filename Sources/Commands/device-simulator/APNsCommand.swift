@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
-internal import PushSimulator
 internal import SimulatedAPNs
 
 /// `device-simulator apns`

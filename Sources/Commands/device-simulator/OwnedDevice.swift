@@ -1,6 +1,5 @@
 internal import CommandSupport
 internal import Foundation
-internal import PushCore
 internal import PushKeyring
 internal import PushService
 internal import PushSimulator

@@ -1,5 +1,3 @@
-internal import SealedPush
-
 /// Keys whose secrets this repository publishes. An app that trusted one would show messages from anyone.
 enum PublishedKeys {
     private static let texts: Set<String> = [

@@ -1,4 +1,3 @@
-internal import PushCore
 public import SealedPush
 
 extension Keyring {

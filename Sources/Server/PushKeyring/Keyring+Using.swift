@@ -1,4 +1,3 @@
-internal import PushCore
 public import PushSender
 public import SealedPush
 

@@ -1,4 +1,3 @@
-internal import PushCore
 internal import SealedPush
 
 /// The grammar of payloads that sealers write. Swift's check and PostgreSQL's expression share one table. It keeps a host

@@ -1,5 +1,4 @@
 package import Foundation
-internal import PushCore
 internal import PushService
 internal import UserNotifications
 

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CommandSupport
-internal import PushAPNS
 internal import PushCore
 internal import PushHTTP
 internal import PushKeyring

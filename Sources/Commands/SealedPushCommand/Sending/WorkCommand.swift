@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Logging
-internal import Metrics
 internal import PushAPNS
 internal import PushCore
 internal import PushHTTP

@@ -1,4 +1,3 @@
-internal import PushCore
 package import PushSender
 package import SealedPush
 

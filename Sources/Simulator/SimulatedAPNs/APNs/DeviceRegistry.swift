@@ -1,5 +1,4 @@
 internal import PushCore
-internal import SealedPush
 
 /// The devices that a local APNs knows, which of them are online, and the notifications waiting for them. Thread-safe.
 ///

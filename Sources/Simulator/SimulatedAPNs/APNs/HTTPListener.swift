@@ -3,7 +3,6 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
-internal import PushCore
 
 /// A server for HTTP/1.1 requests, either to the control endpoint or to the page.
 struct HTTPListener: Sendable {
