@@ -52,7 +52,8 @@ struct HostOptions: ParsableArguments {
     /// APNs refuses a provider token whose time is off by an hour. systemd reports the kernel's state for every NTP client.
     private static func clock() throws -> String {
         let (tool, output) = (Process(), Pipe())
-        tool.executableURL = URL(filePath: "/usr/bin/timedatectl")
+        // This folder may be one that this user can't read.
+        (tool.executableURL, tool.currentDirectoryURL) = (URL(filePath: "/usr/bin/timedatectl"), URL(filePath: "/"))
         (tool.arguments, tool.standardOutput) = (["show", "--property=NTPSynchronized", "--value"], output)
         tool.standardError = FileHandle.nullDevice
         let answer = (try? tool.run()).flatMap { try? output.fileHandleForReading.readToEnd() }
