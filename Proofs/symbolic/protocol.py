@@ -147,9 +147,9 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
          f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(J,M))) "
          f"-> accept({H},S,T,J,M)"),
         # Challenges, for any recipient and enrollment key. `question` is the 32 random bytes r.
-        ("ask-01", "11.5.1", f"-> att(aead({key1('e', S, 'X', 'challenge')},pair(number,pair(question(X,T),pub(Y)))))"),
+        ("ask-01", "11.5.1", f"-> att(aead({key1('e', S, 'X', 'challenge')},pair(number,pair(question(X,T,Y),pub(Y)))))"),
         ("ask-03", "11.5.1",
-         f"-> att(aead({key3('e', S, 'X', 'K', 'w', 'challenge')},pair(number,pair(questions(X,K,T),pub(Y)))))"),
+         f"-> att(aead({key3('e', S, 'X', 'K', 'w', 'challenge')},pair(number,pair(questions(X,K,T,Y),pub(Y)))))"),
         ("enrollment-key", "11.4.1", "-> att(pub(Y))"),
         ("answer-01", "11.5.3",
          f"trusts(T,S) & att(aead({key1('E', 'S', 'd', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
@@ -272,6 +272,17 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("any-label-ask-03", "3.8.3",
      f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(J,pair(R,pub(ea))))) "
      f"-> answer({H},S,T,R)"),
+    ("any-sender-01", "6.1", f"att(aead({key1('E', 'S', 'd', 'message')},pair(J,M))) -> accept(d,S,T,J,M)"),
+    ("any-sender-03", "6.1",
+     f"att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'message')},pair(J,M))) -> accept({H},S,T,J,M)"),
+    ("any-sender-ask-01", "11.5.3",
+     f"att(aead({key1('E', 'S', 'd', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer(d,S,T,R)"),
+    ("any-sender-ask-03", "11.5.3",
+     f"att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer({H},S,T,R)"),
+    ("any-enrollment-01", "11.5.3",
+     f"trusts(T,S) & att(aead({key1('E', 'S', 'd', 'challenge')},pair(J,pair(R,P)))) -> answer(d,S,T,R)"),
+    ("any-enrollment-03", "11.5.3",
+     f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge')},pair(J,pair(R,P)))) -> answer({H},S,T,R)"),
     ("opens-01", "3.8.5",
      f"trusts(T,S) & att(aead({key1('E', 'S', 'hx', 'message')},pair(J,M))) -> accept({H},S,T,J,M)"),
     ("falls-back", "3.8.6",
@@ -317,6 +328,7 @@ LEAKS = {
     "seed": ["leak-seed"],
     "x25519": ["leak-d", "leak-hx"],
     "ml-kem": ["leak-hk"],
+    "seed+ml-kem": ["leak-seed", "leak-hk"],
     "both": ["leak-d", "leak-hx", "leak-hk"],
     "quantum": QUANTUM,
     "quantum+ml-kem": [*QUANTUM, "leak-hk"],
@@ -359,15 +371,15 @@ SUITES = [  # The suite, its recipient, its sender as the device sees it, its ho
     ("02", "d", "nobody", "a(d,app)"),
     ("03", H, S, "h(hx,hk,app)"),
 ]
+SENDER = set(LEAKS) - {"nothing", "ml-kem"}  # The leaks that let an attacker pose as the sender.
 for suite, device, sender, message in SUITES:
     claim(f"run-{suite}", "an honest message is accepted", "messages", [],
-          f"accept({device},{sender},app,L,{message})", "runs")
+          f"accept({device},{sender},app,number,{message})", "runs")
     # For each leak, whether the secrecy and the sender fall.
     falls = {
-        "01": ({"x25519", "both", "quantum", "quantum+ml-kem", "everything"},
-               {"seed", "x25519", "both", "quantum", "quantum+ml-kem", "everything"}),
+        "01": ({"x25519", "both", "quantum", "quantum+ml-kem", "everything"}, SENDER),
         "02": ({"x25519", "both", "quantum", "quantum+ml-kem", "everything"}, set(LEAKS)),
-        "03": ({"both", "quantum+ml-kem", "everything"}, {"seed", "x25519", "both", "quantum", "quantum+ml-kem", "everything"}),
+        "03": ({"both", "quantum+ml-kem", "everything"}, SENDER),
     }[suite]
     for goal, text, fact, fallen in (
             ("secret", "the message stays secret", f"att({message})", falls[0]),
@@ -390,16 +402,16 @@ for suite, device, message in (("01", "d", "m(d,other)"), ("02", "d", "a(d,other
                    f"accept({device},{sender},app,L,{message})", f"run-{suite}",
                    [f"any-topic-{suite}"], "a device ignores the topic")
 for suite, device, elsewhere in (("01", "d", "m(evil,O)"), ("03", H, "h(evil,evil,O)")):
-    question = "question(d,{})" if suite == "01" else "questions(hx,hk,{})"
+    question = "question(d,{},{})" if suite == "01" else "questions(hx,hk,{},{})"
     pair_of_claims(f"number-{suite}", "a message is refused under another number", "messages", [],
                    f"accept({device},{S},T,forged,M)", f"run-{suite}",
                    [f"any-number-{suite}"], "the tag does not cover the number")
     claim(f"run-ask-{suite}", "an honest challenge is answered", f"suite-{suite}", [],
-          f"answer({device},{S},app,{question.format('app')})", "runs")
+          f"answer({device},{S},app,{question.format('app', 'ea')})", "runs")
     pair_of_claims(f"redirect-{suite}", "a message to another device is refused", "messages", [],
                    f"accept({device},{S},T,L,{elsewhere})", f"run-{suite}", ["leak-seed"], "the seed leaks")
     pair_of_claims(f"ask-as-message-{suite}", "a challenge is refused as a message", f"suite-{suite}", [],
-                   f"accept({device},{S},T,L,pair({question.format('O')},P))", f"run-ask-{suite}",
+                   f"accept({device},{S},T,L,pair({question.format('O', 'Y')},P))", f"run-ask-{suite}",
                    [f"any-label-{suite}"], "a device ignores info's label")
     pair_of_claims(f"message-as-ask-{suite}", "a message is refused as a challenge", f"suite-{suite}", [],
                    f"answer({device},{S},T,forged)", f"run-ask-{suite}",
@@ -407,8 +419,16 @@ for suite, device, elsewhere in (("01", "d", "m(evil,O)"), ("03", H, "h(evil,evi
     claim(f"ask-forged-{suite}", "a seed's thief asks challenges", f"suite-{suite}", ["leak-seed"],
           f"answer({device},{S},T,forged)", "attack")
     pair_of_claims(f"ask-topic-{suite}", "a challenge for another topic is not answered", f"suite-{suite}", [],
-                   f"answer({device},{S},app,{question.format('other')})", f"run-ask-{suite}",
+                   f"answer({device},{S},app,{question.format('other', 'ea')})", f"run-ask-{suite}",
                    [f"any-topic-ask-{suite}"], "a device ignores the topic")
+    pair_of_claims(f"ask-enrollment-{suite}", "a challenge for another enrollment key is not answered", f"suite-{suite}", [],
+                   f"answer({device},S,T,{question.format('O', 'evil')})", f"run-ask-{suite}",
+                   [f"any-enrollment-{suite}"], "a device skips step 5")
+    pair_of_claims(f"untrusted-{suite}", "a stranger's message is refused", "messages", [],
+                   f"accept({device},evil,T,L,M)", f"run-{suite}", [f"any-sender-{suite}"], "a device trusts every sender")
+    pair_of_claims(f"untrusted-ask-{suite}", "a stranger's challenge is not answered", f"suite-{suite}", [],
+                   f"answer({device},evil,T,R)", f"run-ask-{suite}", [f"any-sender-ask-{suite}"],
+                   "a device trusts every sender")
 claim("other-topic", "a seed's thief sends in each of the sender's apps", "messages", ["leak-seed"],
       f"accept(d,{S},other,L,forged)", "attack")
 pair_of_claims("downgrade-03", "a hybrid device opens no message of suite 0x01", "messages", [],
