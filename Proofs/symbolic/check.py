@@ -138,10 +138,18 @@ def models() -> dict[str, dict]:
 
 
 def verdict(claim: Claim, model: dict | None, steps: list[str] | None) -> str:
-    """Returns `holds`, `attack`, `runs`, or `unknown`."""
-    if claim.expected == "holds":
-        return "holds" if model and all(is_true(clause, model) for clause in claim.clauses()) else "unknown"
-    return claim.expected if steps and is_derived(claim, steps) else "unknown"
+    """Returns `holds`, `attack`, `runs`, or `unknown` with a clause that its model does not make true."""
+    if claim.expected != "holds":
+        return claim.expected if steps and is_derived(claim, steps) else "unknown"
+    if not model or any(element not in range(model["size"]) for table in model["functions"].values() for element in table):
+        return "unknown"
+    for clause in claim.clauses():
+        try:
+            if not is_true(clause, model):
+                return f"unknown: {clause.name}"
+        except (KeyError, IndexError):  # A table is missing or too short.
+            return f"unknown: {clause.name}"
+    return "holds"
 
 
 def has_twins(claim: Claim) -> bool:
