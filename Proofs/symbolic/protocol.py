@@ -406,6 +406,8 @@ for suite, device, elsewhere in (("01", "d", "m(evil,O)"), ("03", H, "h(evil,evi
     pair_of_claims(f"number-{suite}", "a message is refused under another number", "messages", [],
                    f"accept({device},{S},T,forged,M)", f"run-{suite}",
                    [f"any-number-{suite}"], "the tag does not cover the number")
+    claim(f"run-chosen-{suite}", "a message with text that the attacker chose is accepted", "messages", [],
+          f"accept({device},{S},app,number,pair(forged,evil))", "runs")
     claim(f"run-ask-{suite}", "an honest challenge is answered", f"suite-{suite}", [],
           f"answer({device},{S},app,{question.format('app', 'ea')})", "runs")
     pair_of_claims(f"redirect-{suite}", "a message to another device is refused", "messages", [],
