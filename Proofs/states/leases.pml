@@ -18,7 +18,7 @@
 /* The outbox: the entries, and the device's row with its lease. */
 byte enqueued, failures, expiries, kills;
 bool waiting[LAST + 1], isRow, isDue;
-byte lease, number;
+byte lease, number, inVain;
 
 /* Couriers: their lease, and whether it is over by the courier's own clock. */
 byte held[2];
@@ -44,15 +44,15 @@ inline deliver(m) {
 /* The row belongs to the holder of the lease, even if the queue is empty. */
 inline advance() {
     if
-    :: lease == held[_pid] -> lease = 0;    /* Operations 7.1 (harmless: without lease = 0: the next lease replaces it) */
+    :: lease == held[_pid] -> lease = 0;    /* Operations 7.1  */
         isDue = true                                                                        /* Operations 7.1 */
     :: else
     fi;
     if
-    :: head == 0 ->         /* Operations 7.5 (harmless: never: the next courier removes it) */
+    :: head == 0 ->                                                                         /* Operations 7.5 */
         if
-        :: lease == 0 ->    /* Operations 7.5 (harmless: never: the next courier removes it) */
-            isRow = false   /* Operations 7.5 (harmless: without isRow = false: the next courier removes it) */
+        :: lease == 0 ->                                                                    /* Operations 7.5 */
+            isRow = false                                                                   /* Operations 7.5 */
         :: else
         fi
     :: else
@@ -67,7 +67,12 @@ end:
     atomic {
         isRow && isDue -> isBusy[_pid] = true;
         if
-        :: head == 0 -> isRow = false; goto idle
+        :: head == 0 -> inVain++; assert(inVain <= expiries);                               /* prompt */
+            isRow = false; goto idle
+        :: else
+        fi;
+        if
+        :: lease != 0 && kills == 0 -> assert(true)                         /* reached: a lease of the other one ran out */
         :: else
         fi;
         m = head; number++; held[_pid] = number;
@@ -78,9 +83,9 @@ end:
         atomic {
             if
             :: isLate[_pid] -> goto later                                                   /* Operations 7.5 */
-            :: !isLate[_pid] && failures < FAILURES -> failures++;                          /* env Operations 9 */
+            :: failures < FAILURES -> failures++;                                           /* env Operations 9 */
                 goto later                                                                  /* Operations 7.1 */
-            :: !isLate[_pid] && failures < FAILURES -> failures++; deliver(m); goto later
+            :: !isLate[_pid] && failures < FAILURES -> failures++; deliver(m); goto later   /* env Operations 9 */
             :: !isLate[_pid] -> deliver(m)                                                  /* 2.11 */
             fi }
         atomic { assert(accepted[m]);                                                       /* never-lost */
@@ -88,6 +93,12 @@ end:
             advance(); goto idle }
 later:
         atomic {
+            assert(isLate[_pid] || failures > 0);                                           /* prompt */
+            if
+            :: !isLate[_pid] && !accepted[m] -> assert(true)                            /* reached: a lost request */
+            :: accepted[m] && expiries + kills == 0 -> assert(true)                     /* reached: a lost answer */
+            :: else
+            fi;
             if
             :: lease == held[_pid] -> lease = 0;    /* Operations 7.1 (harmless: without lease = 0: as above) */
                 isDue = true                                                                /* Operations 7.1 */
@@ -104,18 +115,19 @@ end:
     :: atomic { enqueued < LAST -> enqueued++;                                              /* env Operations 7.1 */
         waiting[enqueued] = true;
         if
-        :: !isRow -> lease = 0;
+        :: !isRow -> lease = 0;     /* Operations 7.5 (harmless: without lease = 0: the next lease replaces it) */
             isRow = true; isDue = true                                                      /* Operations 7.5 */
         :: else
         fi }
-    :: atomic { expiries < EXPIRIES && lease != 0 && !isDue -> expiries++;                  /* env Operations 7.1 */
+    :: atomic { expiries < EXPIRIES && isRow && !isDue -> expiries++;                       /* env Operations 7.1 */
+        assert(lease != 0);                                                                 /* ends */
         isDue = true;
         if :: held[0] == lease -> isLate[0] = true :: held[1] == lease -> isLate[1] = true :: else fi }
     :: atomic { kills < KILLS && isBusy[0] -> kills++; orphan = held[0];    /* env Operations 7.1 */
         killed[0] = true }
     :: atomic { timeout ->
         if
-        :: isRow && lease != 0 -> assert(lease == orphan); orphan = 0;                      /* prompt */
+        :: isRow -> assert(lease == orphan); orphan = 0;                                    /* prompt */
             isDue = true                                                                    /* Operations 7.1 */
         :: else -> assert(enqueued == LAST && head == 0 && loud[1] == 1 && loud[2] == 1);   /* delivered */
             break

@@ -15,7 +15,6 @@
 #define KEEPS 2         /* a push arrives within this time: 11.4.6 */
 #define GRACE 1
 #define END 7
-#define PUSHES 2
 #define STEPS 14        /* enough for everything that the app ever has to do */
 #define step atomic
 
@@ -24,7 +23,7 @@ mtype = { absent, inUse, retired, revoked, erased };
 /* The phone: the keychain, the extension's marker for key 2, and the newest record. */
 mtype state[4] = absent;
 byte confirmed, retiredAt, marker, counter, named;
-bool isRevoking, mustSign;
+bool isRevoking, mustSign, isGone;
 
 /* The server: the key that it seals to, and the counter of its record. */
 byte target, newest;
@@ -33,8 +32,8 @@ byte target, newest;
 byte sealedTo, sent;
 bool isForged;
 
-byte clock = 1, pushes, restores, thefts;
-bool isRotating, isLost, isGone[4];
+byte clock = 1, restores, thefts, firstOpened;
+bool isLost;
 
 #define newestKey (state[3] == inUse -> 3 : (state[2] == inUse -> 2 : (state[1] == inUse -> 1 : 0)))
 #define isStale (target == 2 && (marker == 0 || clock <= marker + GRACE))
@@ -57,16 +56,14 @@ end:
     do
     :: step {
         if
-        :: newestKey == 0 && state[1] == absent -> state[1] = inUse                         /* 13.5.4 */
-        :: newestKey == 0 && isGone[1] && state[3] == absent -> state[3] = inUse            /* 13.5.4 */
-        :: isRotating && !isRevoking && state[1] == inUse && state[2] == absent ->
-            isRotating = false;
-            state[2] = inUse                                                                /* 13.1.1 */
+        :: state[1] == absent -> state[1] = inUse                                           /* 13.5.4 */
+        :: isGone && state[3] == absent -> state[3] = inUse                                 /* 13.5.4 */
+        :: state[1] == inUse && state[2] == absent -> state[2] = inUse                      /* 13.1.1 */
         :: newestKey != 0 && (named != newestKey || mustSign) ->
             named = newestKey; mustSign = false;
             counter++;                                                                      /* 11.1.3 */
             submit()
-        :: state[2] == inUse && confirmed == 0 && marker != 0 -> confirmed = marker         /* 13.2 */
+        :: confirmed == 0 && marker != 0 -> confirmed = marker                              /* 13.2 */
         :: state[1] == inUse && confirmed != 0 ->                                           /* 13.2 */
             retiredAt = confirmed;
             state[1] = retired
@@ -74,8 +71,8 @@ end:
             state[1] = erased
         :: isRevoking && exists(1) -> state[1] = revoked                                    /* 13.1 */
         :: isRevoking && exists(2) -> state[2] = revoked                                    /* 13.1 */
-        :: isRevoking && !exists(1) && !exists(2) -> isRevoking = false; isGone[1] = true; isGone[2] = true
-        :: state[1] == revoked && isGone[1] -> state[1] = erased                            /* 13.4 */
+        :: isRevoking && !exists(1) && !exists(2) -> isRevoking = false; isGone = true
+        :: state[1] == revoked -> state[1] = erased                                         /* 13.4 */
         fi;
         steps++;
         assert(steps <= STEPS) }                                                            /* ends */
@@ -94,13 +91,14 @@ inline open() {
     :: else
     fi;
     assert(isOpen || isForged || thefts != 0 || sealedTo == 2 && isLost);                   /* never-lost */
-    assert(!isOpen || !isGone[sealedTo]);                                                   /* not-revoked */
+    assert(!isOpen || !isGone || sealedTo == 3);                                            /* not-revoked */
     assert(!isOpen || sealedTo != 1 || confirmed == 0 || state[1] == inUse || sent <= marker + GRACE);  /* not-late */
     if
     :: isOpen && sealedTo == 2 && marker == 0 -> marker = clock                             /* 13.2 */
     :: else
     fi;
-    assert(!isOpen || sealedTo != 2 || marker != 0);                                        /* confirms */
+    if :: isOpen && sealedTo == 2 && firstOpened == 0 -> firstOpened = clock :: else fi;
+    assert(marker == firstOpened);                                                          /* confirms */
     isOpen = false; sealedTo = 0; sent = 0; isForged = false
 }
 
@@ -108,27 +106,26 @@ active proctype world() {
     bool isOpen;
 end:
     do
-    :: step { pushes < PUSHES && sealedTo == 0 && target != 0 -> pushes++;                  /* env 11.4.4 */
-        sealedTo = target; sent = clock }
-    :: step { pushes < PUSHES && sealedTo == 0 && isStale -> pushes++;                      /* env 13.3 */
-        sealedTo = 1; sent = clock }
-    :: step { pushes < PUSHES && sealedTo == 0 && target != 0 -> pushes++;     /* env 13.3 (harmless: never: a theft does) */
-        sealedTo = 1; sent = clock; isForged = true }
+    :: step { sealedTo == 0 && target != 0 && clock < END -> sent = clock;
+        if
+        :: true -> sealedTo = target                                                        /* env 11.4.4 */
+        :: isStale -> sealedTo = 1                                                          /* env 13.3 */
+        :: true -> sealedTo = 1; isForged = true                    /* env 13.3 (harmless: never: a theft does) */
+        fi }
     :: step { sealedTo != 0 -> open() }
     :: step { sealedTo == 0 && clock < END || sealedTo != 0 && clock < sent + KEEPS && clock < END -> clock++ }
-    :: step { !isRotating && state[2] == absent && named == 1 -> isRotating = true }        /* env 13.5.6 */
     :: step { clock < END && thefts == 0 && restores == 0 && named != 0 -> thefts++;        /* env 13.6 */
         isRevoking = true }
     :: step { clock < END && restores == 0 && thefts == 0 && state[2] != absent -> restores++;             /* env 11.4.5 */
         state[1] = inUse; state[2] = erased; isLost = true; retiredAt = 0; confirmed = 0; marker = 0;
-        named = 1; counter = 1; isRotating = false;
+        firstOpened = 0; named = 1; counter = 1;
         mustSign = true }                                                                   /* 13.5.6 */
     :: atomic { timeout ->
-        assert(target == newestKey && target != 0 && (thefts == 0 || target == 3));         /* recovers */
+        assert(target == newestKey && target != 0 && (thefts != 0) == (target == 3));          /* recovers */
         assert(state[1] != retired || clock < retiredAt + KEEPS + GRACE + 1);               /* recovers */
         assert(state[2] == erased || state[2] == revoked || state[2] == absent || target == 2);  /* recovers */
         assert(marker == 0 || state[2] != inUse || state[1] != inUse);                      /* confirms */
-        assert(state[1] != revoked);                                                        /* recovers */
+        assert(state[1] != revoked && (state[2] != absent || thefts != 0));                 /* recovers */
         break }
     od
 }
