@@ -149,12 +149,15 @@ inline purge() {
         if
         :: m > floor -> misses++;
             floor = m                                                                       /* 7.8 */
-        :: else
+        :: else -> isRepeat = true
         fi;
         if :: m > rightFloor -> rightFloor = m :: else fi }
     step {
-        syncLedger();                                                                       /* 7.8 */
-        id = FIRST }
+        if
+        :: !isRepeat -> syncLedger()                        /* 7.8 (harmless: always: both sync) */
+        :: isRepeat -> syncLedger()                         /* 7.8 (harmless: always: both sync) */
+        fi;
+        isRepeat = false; id = FIRST }
     do
     :: step { id <= m ->
         entry[id] = 0;                                                                      /* 7.8 */

@@ -229,7 +229,7 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("this-service", "3.7.1", "-> att(here)"),
         ("issue-there", "3.7.1", "att(A) -> att(kdf(kdf(s,pair(logins,pair(app,there))),A))"),
         ("issue-other", "3.7.1", "att(A) -> att(kdf(kdf(s,pair(logins,pair(other,here))),A))"),
-        ("issue-here", "3.7.1", "att(A) & att(B) -> att(kdf(kdf(s,pair(logins,pair(app,here))),pair(A,B)))"),
+        ("issue-here", "3.7.1", "att(A) -> att(kdf(kdf(s,pair(logins,pair(app,here))),pair(user,A)))"),
         ("enter", "HTTP 1", "att(kdf(kdf(s,pair(logins,pair(app,here))),A)) -> login(A)"),
         ("state-there", "HTTP 3.3", "att(A) & att(X) -> att(kdf(kdf(s,pair(state,pair(app,there))),pair(A,X)))"),
         ("state-other", "HTTP 3.3", "att(A) & att(X) -> att(kdf(kdf(s,pair(state,pair(other,here))),pair(A,X)))"),
@@ -289,6 +289,8 @@ ADDITIONS: list[tuple[str, str, str]] = [
      f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,h(X,K,T))))"),
     ("anonymous-withdrawal", "21.2", "accept(X,nobody,T,J,withdraw(I)) -> removed(T,S,I)"),
     ("any-withdrawal", "21.5", f"accept(X,{Z},T,J,withdraw(I)) -> removed(T,S,I)"),
+    ("any-key", "3.7.1", "att(kdf(kdf(s,pair(N,pair(app,here))),A)) -> login(A)"),
+    ("any-state-key", "3.7.1", "att(kdf(kdf(s,pair(N,pair(app,here))),pair(A,X))) -> returned(A,X)"),
     ("leak-login", "HTTP 1", "-> att(kdf(kdf(s,pair(logins,pair(app,here))),alice))"),
     ("leak-old", "11.4.3", "-> att(old)"),
     ("leak-enrollment", "11.4.1", "-> att(ea)"),
@@ -496,9 +498,13 @@ for suite, device in (("01", "d"), ("03", H)):
 claim("receipt-01/quantum", "a quantum computer reads the receipt key in suite 0x01", "receipts-01", QUANTUM,
       "counts(d,app,second)", "attack")
 
-claim("run-login", "a login at this service counts here", "logins", [], "login(pair(forged,forged))", "runs")
+claim("run-login", "a login at this service counts here", "logins", [], "login(pair(user,forged))", "runs")
 claim("run-state", "a returned state counts for its account", "logins", [], "returned(mallory,forged)", "runs")
 pair_of_claims("login", "a login at another service or app does not count", "logins", [], "login(alice)",
                "run-login", ["leak-seed"], "the sender's seed leaks")
+pair_of_claims("login-state", "a state is not a login", "logins", [], "login(pair(mallory,forged))",
+               "run-login", ["any-key"], "a login's key ignores its label")
+pair_of_claims("state-login", "a login is not a state", "logins", [], "returned(user,X)",
+               "run-state", ["any-state-key"], "a state's key ignores its label")
 pair_of_claims("state", "another account's, service's, or app's state does not count", "logins", [],
                "returned(alice,X)", "run-state", ["leak-seed"], "the sender's seed leaks")
