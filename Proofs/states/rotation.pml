@@ -15,7 +15,7 @@
 #define KEEPS 2         /* a push arrives within this time: 11.4.6 */
 #define GRACE 1
 #define END 7
-#define STEPS 14        /* enough for everything that the app ever has to do */
+#define STEPS 13        /* all that the app ever has to do */
 #define step atomic
 
 mtype = { absent, inUse, retired, revoked, erased };
@@ -75,7 +75,11 @@ end:
         :: state[1] == revoked -> state[1] = erased                                         /* 13.4 */
         fi;
         steps++;
-        assert(steps <= STEPS) }                                                            /* ends */
+        assert(steps <= STEPS);                                                             /* ends */
+        if
+        :: steps == STEPS -> assert(true)                                                   /* reached: all steps */
+        :: else
+        fi }
     od
 }
 
@@ -88,6 +92,12 @@ inline open() {
     fi;
     if
     :: state[sealedTo] == retired && sent > retiredAt + GRACE -> isOpen = false             /* 13.3 */
+    :: else
+    fi;
+    if
+    :: sealedTo == 1 && target == 2 && !isForged -> assert(true)                            /* reached: a stale push */
+    :: sealedTo == 2 && isLost && !isOpen -> assert(true)                                   /* reached: a lost key */
+    :: isForged -> assert(true)                                                             /* reached: a forged push */
     :: else
     fi;
     assert(isOpen || isForged || thefts != 0 || sealedTo == 2 && isLost);                   /* never-lost */
@@ -106,18 +116,19 @@ active proctype world() {
     bool isOpen;
 end:
     do
-    :: step { sealedTo == 0 && target != 0 && clock < END -> sent = clock;
+    :: step { sealedTo == 0 && target != 0 && clock < END -> assert(sent == 0 && !isForged);
+        sent = clock;
         if
         :: true -> sealedTo = target                                                        /* env 11.4.4 */
         :: isStale -> sealedTo = 1                                                          /* env 13.3 */
-        :: true -> sealedTo = 1; isForged = true                    /* env 13.3 (harmless: never: a theft does) */
+        :: true -> sealedTo = 1; isForged = true                    /* env 13.3 */
         fi }
     :: step { sealedTo != 0 -> open() }
     :: step { sealedTo == 0 && clock < END || sealedTo != 0 && clock < sent + KEEPS && clock < END -> clock++ }
-    :: step { clock < END && thefts == 0 && restores == 0 && named != 0 -> thefts++;        /* env 13.6 */
+    :: step { clock < END && thefts == 0 && named != 0 -> thefts++;                         /* env 13.6 */
         isRevoking = true }
-    :: step { clock < END && restores == 0 && thefts == 0 && state[2] != absent -> restores++;             /* env 11.4.5 */
-        state[1] = inUse; state[2] = erased; isLost = true; retiredAt = 0; confirmed = 0; marker = 0;
+    :: step { clock < END && restores == 0 && thefts == 0 && named != 0 -> restores++;      /* env 11.4.5 */
+        state[1] = inUse; state[2] = erased; isLost = true; confirmed = 0; marker = 0;
         firstOpened = 0; named = 1; counter = 1;
         mustSign = true }                                                                   /* 13.5.6 */
     :: atomic { timeout ->
