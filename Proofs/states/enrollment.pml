@@ -34,12 +34,12 @@ mtype = { taken, rolledBack, conflicting, elsewhere };
 
 inline put(who, c, b, k) {
     if
-    :: !isPinned[1 - who] || proven[1 - who] == 0 -> verdict = taken
-    :: isPinned[1 - who] && proven[1 - who] != 0 -> verdict = elsewhere                         /* 11.5.8 */
+    :: proven[1 - who] == 0 -> verdict = taken
+    :: proven[1 - who] != 0 -> verdict = elsewhere                                          /* 11.5.8 */
     fi;
     if
-    :: verdict == taken && isPinned[who] && c < counter[who] -> verdict = rolledBack            /* 11.3.1 */
-    :: verdict == taken && isPinned[who] && c == counter[who] && b != body[who] ->
+    :: verdict == taken && c < counter[who] -> verdict = rolledBack                         /* 11.3.1 */
+    :: verdict == taken && c == counter[who] && b != body[who] ->
         verdict = conflicting                                                               /* 11.3.1 */
     :: else
     fi;
@@ -62,11 +62,11 @@ inline put(who, c, b, k) {
 inline prove(who, made, k) {
     if
     :: made != who                                                                            /* 11.5.8 */
-    :: made == who && (!isPinned[who] || key[who] != k)                                           /* 11.5.6 */
-    :: made == who && isPinned[who] && key[who] == k ->
+    :: made == who && key[who] != k                                                         /* 11.5.6 */
+    :: made == who && key[who] == k ->
         proven[who] = k;                                                                    /* 11.5.6 */
         isPinned[1 - who] = false;                                                          /* 11.5.8 */
-        counter[1 - who] = 0; body[1 - who] = 0; key[1 - who] = 0; proven[1 - who] = 0
+        counter[1 - who] = 0; body[1 - who] = 0; key[1 - who] = 0
     fi;
     assert(proven[MALLORY] == 0);                                                           /* own-account */
     assert(proven[who] == 0 || proven[who] == key[who])                                           /* in-record */
@@ -88,6 +88,10 @@ end:
     do
     :: step { !isDone -> challenged = 0; runs++;
         assert(runs <= 1 + failures + rotations + restores);                                /* ends */
+        if
+        :: runs == 1 + FAILURES + ROTATIONS + 1 -> assert(true)                             /* reached: all runs */
+        :: else
+        fi;
         if
         :: signedKey != ownKey -> sign(ownCounter)                                          /* 11.4.1 */
         :: else
