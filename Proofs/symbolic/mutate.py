@@ -36,8 +36,13 @@ UNNOTICED: dict[str, str] = {
     "number: removed": "the attacker also reads it in messages to itself",
     "answer-01: T free in trusts(NEW,S)": "sets are modeled with messages",
     "answer-03: T free in trusts(NEW,S)": "sets are modeled with messages",
-    "issue-here: without att(A)": "an account's name may be any",
-    "state-here: without att(X)": "the attacker chooses X",
+    **{f"issue-{place}: without att(A)": "an account's name may be any" for place in ("here", "there", "other")},
+    **{f"state-{place}: without att(A)": "an account's name may be any" for place in ("there", "other")},
+    **{f"state-{place}: without att(X)": "the attacker chooses X" for place in ("here", "there", "other")},
+    **{f"{kind}-{change}{end}": "any other service or app is as good" for kind, label, end in (
+        ("issue", "logins", ",A))"), ("state", "state", ",pair(A,X)))")) for change in (
+        f"there: there changed in att(kdf(kdf(s,pair({label},pair(app,changed)))",
+        f"other: other changed in att(kdf(kdf(s,pair({label},pair(changed,here)))")},
     "return: X free in att(kdf(kdf(s,pair(state,pair(app,here))),pair(A,NEW)))": "the attacker chooses X",
     **{f"prove: {change}": "only an enrolled recipient is asked" for change in (
         "without enrolled(A,Y,X)", "A free in enrolled(NEW,Y,X)", "Y free in enrolled(A,NEW,X)", "X free in enrolled(A,Y,NEW)")},

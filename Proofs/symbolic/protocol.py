@@ -291,6 +291,10 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("any-withdrawal", "21.5", f"accept(X,{Z},T,J,withdraw(I)) -> removed(T,S,I)"),
     ("any-key", "3.7.1", "att(kdf(kdf(s,pair(N,pair(app,here))),A)) -> login(A)"),
     ("any-state-key", "3.7.1", "att(kdf(kdf(s,pair(N,pair(app,here))),pair(A,X))) -> returned(A,X)"),
+    ("any-app", "3.7.1", "att(kdf(kdf(s,pair(logins,pair(T,here))),A)) -> login(A)"),
+    ("any-service", "3.7.1", "att(kdf(kdf(s,pair(logins,pair(app,D))),A)) -> login(A)"),
+    ("any-app-state", "3.7.1", "att(kdf(kdf(s,pair(state,pair(T,here))),pair(A,X))) -> returned(A,X)"),
+    ("any-service-state", "3.7.1", "att(kdf(kdf(s,pair(state,pair(app,D))),pair(A,X))) -> returned(A,X)"),
     ("leak-login", "HTTP 1", "-> att(kdf(kdf(s,pair(logins,pair(app,here))),alice))"),
     ("leak-old", "11.4.3", "-> att(old)"),
     ("leak-enrollment", "11.4.1", "-> att(ea)"),
@@ -508,3 +512,7 @@ pair_of_claims("state-login", "a login is not a state", "logins", [], "returned(
                "run-state", ["any-state-key"], "a state's key ignores its label")
 pair_of_claims("state", "another account's, service's, or app's state does not count", "logins", [],
                "returned(alice,X)", "run-state", ["leak-seed"], "the sender's seed leaks")
+for part in ("app", "service"):
+    claim(f"login/any-{part}", f"a login's key ignores its {part}", "logins", [f"any-{part}"], "login(alice)", "attack")
+    claim(f"state/any-{part}", f"a state's key ignores its {part}", "logins", [f"any-{part}-state"],
+          "returned(alice,forged)", "attack")
