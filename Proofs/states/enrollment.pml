@@ -145,7 +145,14 @@ end:
         if :: a = ALICE :: a = MALLORY fi;
         prove(a, ALICE, seenAnswer); a = 0 }
     :: atomic { submissions < 1 && oldBody != 0 -> submissions++;                           /* env 11.5.8 */
-        put(MALLORY, ownCounter, ownBody, signedKey) }
+        if
+        :: put(MALLORY, ownCounter, ownBody, signedKey)
+        :: signedKey != oldKey -> put(MALLORY, 1, oldBody, oldKey);                         /* env 11.1.4 */
+            if
+            :: verdict == elsewhere && proven[ALICE] != oldKey -> assert(true)  /* reached: an old record, refused */
+            :: else
+            fi
+        fi }
     :: atomic { replays < REPLAYS && isPinned[MALLORY] -> replays++;                        /* env 11.5.8 */
         if :: a = ALICE :: a = MALLORY fi;
         if
