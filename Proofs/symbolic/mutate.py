@@ -47,6 +47,8 @@ UNNOTICED: dict[str, str] = {
     **{f"prove: {change}": "only an enrolled recipient is asked" for change in (
         "without enrolled(A,Y,X)", "A free in enrolled(NEW,Y,X)", "Y free in enrolled(A,NEW,X)", "X free in enrolled(A,Y,NEW)")},
     "prove: A free in in(NEW,kdf(question(A,Y,X),answer))": "the phone's duty of 11.5.8 suffices",
+    **{f"{name}: record free in in(A,sign(Y,pair(NEW,pair(C,pub(X)))))": "an enrollment key signs no sender set"
+       for name in ("enroll", "list")},
     "prove: answer free in in(A,kdf(question(A,Y,X),NEW))": "nothing else is derived from a question",
     "answer-01: d free in att(aead(kdf(pair(dh(E,NEW),dh(S,d)),pair(challenge,T)),pair(J,pair(R,pub(ea)))))":
         "dh(S,d) authenticates",
