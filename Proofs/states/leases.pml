@@ -90,7 +90,7 @@ end:
             fi }
         atomic { assert(accepted[m]);                                                       /* never-lost */
             waiting[m] = false;                                                             /* Operations 7.1 */
-            advance(); goto idle }
+            advance(); goto idle }    /* may be a transaction of its own: after a kill between, one courier comes in vain */
 later:
         atomic {
             assert(isLate[_pid] || failures > 0);                                           /* prompt */
