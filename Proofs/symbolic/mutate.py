@@ -26,7 +26,6 @@ FRESH = (("e",), ("w",), ("number",))
 UNNOTICED: dict[str, str] = {
     "kdf: without att(Y)": "only the first input is ever secret",
     "accept-01: d free in att(aead(kdf(pair(dh(E,NEW),dh(S,d)),pair(message,T)),pair(J,M)))": "dh(S,d) authenticates",
-    "accept-03: T free in trusts(NEW,S)": "sets are modeled with suite 0x01",
     "accept-03: hx free in att(aead(kdf(pair(pair(dh(E,NEW),dh(S,hx)),kem(hk,W)),pair(message,T)),pair(J,M)))":
         "dh(S,hx) authenticates",
     "accept-03: hk free in att(aead(kdf(pair(pair(dh(E,hx),dh(S,hx)),kem(NEW,W)),pair(message,T)),pair(J,M)))":
@@ -34,8 +33,6 @@ UNNOTICED: dict[str, str] = {
     "enrollment-key: removed": "the attacker also reads it in challenges to itself",
     "enrollment-key: Y changed in att(pub(changed))": "the attacker also reads it in challenges to itself",
     "number: removed": "the attacker also reads it in messages to itself",
-    "answer-01: T free in trusts(NEW,S)": "sets are modeled with messages",
-    "answer-03: T free in trusts(NEW,S)": "sets are modeled with messages",
     **{f"issue-{place}: without att(A)": "an account's name may be any" for place in ("here", "there", "other")},
     **{f"state-{place}: without att(A)": "an account's name may be any" for place in ("there", "other")},
     **{f"state-{place}: without att(X)": "the attacker chooses X" for place in ("here", "there", "other")},
@@ -46,6 +43,11 @@ UNNOTICED: dict[str, str] = {
     "return: X free in att(kdf(kdf(s,pair(state,pair(app,here))),pair(A,NEW)))": "the attacker chooses X",
     **{f"prove: {change}": "only an enrolled recipient is asked" for change in (
         "without enrolled(A,Y,X)", "A free in enrolled(NEW,Y,X)", "Y free in enrolled(A,NEW,X)", "X free in enrolled(A,Y,NEW)")},
+    **{f"ask: {change}": "only an enrolled recipient is proven" for change in (
+        "without enrolled(A,Y,X)", "A free in enrolled(NEW,Y,X)", "Y free in enrolled(A,NEW,X)", "X free in enrolled(A,Y,NEW)")},
+    **{f"ask: {old} changed in given(A,aead(kdf(pair(dh(e,X),dh({new},X)),pair(challenge,app)),"
+       "pair(number,pair(question(A,Y,X),pub(Y)))))": "the phone answers as if it could open anything"
+       for old, new in (("s", "kdf(changed,scalar)"), ("scalar", "kdf(s,changed)"))},
     "prove: A free in in(NEW,kdf(question(A,Y,X),answer))": "the phone's duty of 11.5.8 suffices",
     **{f"{name}: record free in in(A,sign(Y,pair(NEW,pair(C,pub(X)))))": "an enrollment key signs no sender set"
        for name in ("enroll", "list")},

@@ -321,6 +321,10 @@ WORLDS = {
     "enrollment": ["attacker", "signatures", "enrollment", "number", "trust", "accept-01", "name", "label-login",
                    "this-service", "enter"],
     "sets": ["attacker", "signatures", "sets", "seal-01", "accept-01", "number"],
+    "sets-asks": ["attacker", "signatures", "sets", "ask-01", "answer-01", "number", "label-challenge", "enrollment-key"],
+    "sets-03": ["attacker", "signatures", "sets", "seal-03", "accept-03", "number", "decapsulate", "encapsulate"],
+    "sets-asks-03": ["attacker", "signatures", "sets", "ask-03", "answer-03", "number", "label-challenge",
+                     "enrollment-key", "decapsulate", "encapsulate"],
     "receipts-01": ["attacker", "receipts", "request-01", "count-01", "device-key-01", "number", "trust",
                     "accept-01"],
     "receipts-03": ["attacker", "receipts", "request-03", "count-03", "device-key-03", "number", "trust",
@@ -493,6 +497,20 @@ for name, text, goal, twin, twin_text in (
         ("record-as-set", "a device record is refused as a sender set", "accept(d,evil,T,L,M)",
          ["any-type"], "a device ignores the record's type")):
     pair_of_claims(name, text, "sets", [], goal, "run-set", twin, twin_text)
+claim("run-set-ask", "a listed sender's challenge is answered", "sets-asks", [],
+      f"answer(d,{S},app,question(d,app,ea))", "runs")
+pair_of_claims("stolen-sender-ask", "nor is its challenge answered", "sets-asks", [], "answer(d,kdf(q,scalar),T,R)",
+               "run-set-ask", ["old-counter"], "a device accepts an older set again")
+pair_of_claims("other-set-ask", "it lets no one challenge, either", "sets-asks", [], "answer(d,kdf(y,scalar),app,R)",
+               "run-set-ask", ["any-set-topic"], "a device ignores the set's topic")
+claim("run-set-03", "a listed sender's message is accepted", "sets-03", [],
+      f"accept({H},{S},app,L,h(hx,hk,app))", "runs")
+pair_of_claims("other-set-03", "a set for another topic is refused", "sets-03", [],
+               f"accept({H},kdf(y,scalar),app,L,M)", "run-set-03", ["any-set-topic"], "a device ignores the set's topic")
+claim("run-set-ask-03", "a listed sender's challenge is answered", "sets-asks-03", [],
+      f"answer({H},{S},app,questions(hx,hk,app,ea))", "runs")
+pair_of_claims("other-set-ask-03", "it lets no one challenge, either", "sets-asks-03", [],
+               f"answer({H},kdf(y,scalar),app,R)", "run-set-ask-03", ["any-set-topic"], "a device ignores the set's topic")
 
 for suite, device in (("01", "d"), ("03", H)):
     claim(f"run-receipt-{suite}", "a shown message's receipt counts", f"receipts-{suite}", [],
