@@ -51,6 +51,7 @@ UNNOTICED: dict[str, str] = {
     "prove: A free in in(NEW,kdf(question(A,Y,X),answer))": "the phone's duty of 11.5.8 suffices",
     **{f"{name}: record free in in(A,sign(Y,pair(NEW,pair(C,pub(X)))))": "an enrollment key signs no sender set"
        for name in ("enroll", "list")},
+    "receipt: I free in accept(X,S,T,J,pair(NEW,K))": "a sender's messages to a device in an app carry one key",
     "prove: answer free in in(A,kdf(question(A,Y,X),NEW))": "nothing else is derived from a question",
     "answer-01: d free in att(aead(kdf(pair(dh(E,NEW),dh(S,d)),pair(challenge,T)),pair(J,pair(R,pub(ea)))))":
         "dh(S,d) authenticates",

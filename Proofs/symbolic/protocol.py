@@ -295,6 +295,7 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("any-service", "3.7.1", "att(kdf(kdf(s,pair(logins,pair(app,D))),A)) -> login(A)"),
     ("any-app-state", "3.7.1", "att(kdf(kdf(s,pair(state,pair(T,here))),pair(A,X))) -> returned(A,X)"),
     ("any-service-state", "3.7.1", "att(kdf(kdf(s,pair(state,pair(app,D))),pair(A,X))) -> returned(A,X)"),
+    ("any-use", "3.7.1", "att(kdf(kdf(s,pair(N,T)),A)) -> login(A)"),
     ("leak-login", "HTTP 1", "-> att(kdf(kdf(s,pair(logins,pair(app,here))),alice))"),
     ("leak-old", "11.4.3", "-> att(old)"),
     ("leak-enrollment", "11.4.1", "-> att(ea)"),
@@ -330,6 +331,7 @@ WORLDS = {
     "receipts-03": ["attacker", "receipts", "request-03", "count-03", "device-key-03", "number", "trust",
                     "accept-03", "decapsulate", "encapsulate"],
     "logins": ["attacker", "logins"],
+    "keys": ["attacker", "logins", "receipts", "request-01", "device-key-01", "number", "trust", "accept-01"],
 }
 
 QUANTUM = ["leak-d", "leak-hx", "leak-ephemeral", "leak-scalar"]  # Every Diffie-Hellman exponent.
@@ -538,3 +540,6 @@ for part in ("app", "service"):
     claim(f"login/any-{part}", f"a login's key ignores its {part}", "logins", [f"any-{part}"], "login(alice)", "attack")
     claim(f"state/any-{part}", f"a state's key ignores its {part}", "logins", [f"any-{part}-state"],
           "returned(alice,forged)", "attack")
+claim("run-login-keys", "a login counts beside receipts", "keys", [], "login(pair(user,forged))", "runs")
+pair_of_claims("login-receipt", "a device's receipt key is not its login", "keys", [], "login(pub(X))",
+               "run-login-keys", ["any-use"], "a login's key ignores its label and what it is bound to")

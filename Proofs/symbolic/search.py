@@ -178,7 +178,7 @@ def search_models(claims: list[Claim]):
 # The values that a derivation's search tries for a variable, besides the constants of the goal.
 VALUES = {
     "A": "alice mallory authority former forged", "B": "forged", "C": "one two", "D": "there", "E": "e evil", "J": "number forged",
-    "I": "first second stays gone forged", "K": "hk evil", "M": "forged m(evil,app) h(evil,evil,app) withdraw(stays)", "N": "state logins", "O": "app other",
+    "I": "first second stays gone forged", "K": "hk evil", "M": "forged m(evil,app) h(evil,evil,app) withdraw(stays)", "N": "state logins receipts", "O": "app other",
     "P": "pub(evil)", "R": "forged question(mallory,evil,d) question(mallory,ea,d)", "S": "evil", "T": "app other", "W": "w evil",
     "X": "d hx old evil", "Y": "ea evil",
 }
