@@ -54,7 +54,7 @@ extension KeyringError {
             "; if it is the app's own server, use --trust NAME, or run `sealedpush trust add NAME --topic TOPIC`"
         case .damaged, .altered: "; move the folder away and run `sealedpush keys restore BACKUP`"
         case .needsSecret(.passphrase): "; specify a file that contains it with --unlock"
-        case .needsSecret(.key): "; specify a file that contains PUSH-KEYRING-KEY-1… with --unlock, or set SEALED_PUSH_KEY"
+        case .needsSecret(.key): "; specify a file with PUSH-KEYRING-KEY-1… with --unlock, or set SEALED_PUSH_KEY"
         case .notSealed: "; use `sealedpush keys passphrase` to seal a keyring"
         case .exists, .wrongKind, .noSecret, .nothingToConfirm, .record, .challenge, .wrongSecret, .sealChanged,
             .outOfMemory, .busy, .backup, .file:
