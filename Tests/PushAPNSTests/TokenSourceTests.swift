@@ -213,7 +213,7 @@ import Testing
         #expect(await rig.deliver(1..<21).allSatisfy { $0.error == .wrongClock })
         #expect(log.text.components(separatedBy: "clock is wrong").count == 2)
         rig.clock.setWall(bySeconds: 3_600)
-        // On a busy machine, the first attempt to connect may fail, and the next one must wait.
+        // If the first attempt to connect fails, the next one must wait for the clock.
         #expect(await rig.jumping { await rig.outcome(1) }.isAccepted)
         #expect(rig.server.seen.requests.last?.connection == 2)
         #expect(rig.metrics.counter("push_token_renewals", "signed") == 2)
