@@ -152,9 +152,10 @@ class Model:
             return "unknown", "more than 60 seconds"
         errors = re.search(r"errors: (\d+)", done.stdout)
         reason = re.search(r"pan:1: (.*) \(at depth", done.stdout)
-        if "max search depth too small" in done.stdout or not errors:
-            return "unknown", done.stdout[:200]
-        return ("fails" if int(errors.group(1)) else "holds"), reason.group(1) if reason else done.stdout
+        if errors and int(errors.group(1)):
+            return "fails", reason.group(1) if reason else done.stdout
+        isWhole = errors and "Search not completed" not in done.stdout
+        return ("holds", done.stdout) if isWhole else ("unknown", done.stdout[:200])
 
 
 def unreached(model: Model, output: str) -> list[str]:

@@ -100,7 +100,7 @@ inline open() {
     :: isForged -> assert(true)                                                             /* reached: a forged push */
     :: else
     fi;
-    assert(isOpen || isForged || thefts != 0 || sealedTo == 2 && isLost);                   /* never-lost */
+    assert(isOpen || isForged || thefts != 0 && sealedTo != 3 || sealedTo == 2 && isLost);  /* never-lost */
     assert(!isOpen || !isGone || sealedTo == 3);                                            /* not-revoked */
     assert(!isOpen || sealedTo != 1 || confirmed == 0 || state[1] == inUse || sent <= marker + GRACE);  /* not-late */
     if

@@ -311,27 +311,30 @@ ADDITIONS: list[tuple[str, str, str]] = [
 ]
 
 # Each world: groups, and single clauses of other groups.
-COMMON = ["number", "label-challenge", "other-topic", "trust", "trust-insider", "insider", "enrollment-key"]
+INSIDER = ["trust-insider", "insider"]
+TRUST = ["trust", *INSIDER]
+COMMON = [*TRUST, "number", "label-challenge", "other-topic", "enrollment-key"]
 WORLDS = {
     "messages": ["attacker", "messages"],
     "suite-01": ["attacker", *COMMON, "seal-01", "seal-01-chosen", "accept-01", "ask-01", "answer-01"],
     "suite-03": ["attacker", *COMMON, "seal-03", "seal-03-chosen", "accept-03", "ask-03", "answer-03", "decapsulate",
                  "encapsulate"],
-    "withdrawals": ["attacker", "withdrawals", "number", "label-box", "trust", "trust-insider", "insider", "accept-01",
+    "withdrawals": ["attacker", "withdrawals", *TRUST, "number", "label-box", "accept-01",
                     "accept-02"],
-    "enrollment": ["attacker", "signatures", "enrollment", "number", "trust", "accept-01", "name", "label-login",
+    "enrollment": ["attacker", "signatures", "enrollment", *TRUST, "number", "accept-01", "name", "label-login",
                    "this-service", "enter"],
-    "sets": ["attacker", "signatures", "sets", "seal-01", "accept-01", "number"],
-    "sets-asks": ["attacker", "signatures", "sets", "ask-01", "answer-01", "number", "label-challenge", "enrollment-key"],
-    "sets-03": ["attacker", "signatures", "sets", "seal-03", "accept-03", "number", "decapsulate", "encapsulate"],
-    "sets-asks-03": ["attacker", "signatures", "sets", "ask-03", "answer-03", "number", "label-challenge",
+    "sets": ["attacker", "signatures", "sets", *INSIDER, "seal-01", "accept-01", "number"],
+    "sets-asks": ["attacker", "signatures", "sets", *INSIDER, "ask-01", "answer-01", "number", "label-challenge",
+                  "enrollment-key"],
+    "sets-03": ["attacker", "signatures", "sets", *INSIDER, "seal-03", "accept-03", "number", "decapsulate", "encapsulate"],
+    "sets-asks-03": ["attacker", "signatures", "sets", *INSIDER, "ask-03", "answer-03", "number", "label-challenge",
                      "enrollment-key", "decapsulate", "encapsulate"],
-    "receipts-01": ["attacker", "receipts", "request-01", "count-01", "device-key-01", "number", "trust",
+    "receipts-01": ["attacker", "receipts", *TRUST, "request-01", "count-01", "device-key-01", "number",
                     "accept-01"],
-    "receipts-03": ["attacker", "receipts", "request-03", "count-03", "device-key-03", "number", "trust",
+    "receipts-03": ["attacker", "receipts", *TRUST, "request-03", "count-03", "device-key-03", "number",
                     "accept-03", "decapsulate", "encapsulate"],
     "logins": ["attacker", "logins"],
-    "keys": ["attacker", "logins", "receipts", "request-01", "device-key-01", "number", "trust", "accept-01"],
+    "keys": ["attacker", "logins", "receipts", *TRUST, "request-01", "device-key-01", "number", "accept-01"],
 }
 
 QUANTUM = ["leak-d", "leak-hx", "leak-ephemeral", "leak-scalar"]  # Every Diffie-Hellman exponent.
@@ -478,7 +481,7 @@ for name, text, goal, additions, twin, twin_text in (
          "her recipient's secret leaks"),
         ("victims-record", "Alice's record proves nothing for Mallory's account", "proven(mallory,ea,d)", [],
          ["any-channel"], "her phone answers challenges from elsewhere"),
-        ("other-account", "no message for Mallory is shown on Alice's phone", "accept(d,S,T,J,for(mallory))", [],
+        ("other-account", "no message for Mallory is shown on Alice's phone", f"accept(d,{S},T,J,for(mallory))", [],
          ["any-channel"], "her phone answers challenges from elsewhere")):
     pair_of_claims(name, text, "enrollment", additions, goal, "run-enroll", twin, twin_text)
 for name, goal in (("enroll-seed", "att(for(alice))"), ("stranger-seed", "proven(alice,evil,X)")):
