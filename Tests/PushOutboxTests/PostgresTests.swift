@@ -762,6 +762,28 @@ import Testing
         #expect(try await registering.remove("phone") == 1)
     }
 
+    @Test("a device that enrolls again while it waits to be removed stays") func enrolledBeforeRemoval() async throws {
+        let key = EnrollmentPrivateKey()
+        func record(_ counter: UInt64) throws -> DeviceRecord {
+            try fixture.record(of: [DevicePrivateKey().recipient], counter: counter, signedBy: key)
+        }
+        try await fixture.outbox.register(
+            RegisteredDevice(
+                name: "phone", user: "anna", topic: Fixture.topic,
+                keys: .enrolled(EnrolledDevice(pinning: record(1), topic: Fixture.topic, at: fixture.now)),
+                address: .active(Fixture.address("phone"), registered: fixture.now)))
+        let other = try await holding(
+            "SELECT pg_advisory_xact_lock(hashtextextended('name phone', 20)); UPDATE enrollments SET record = '\(record(9))'"
+        )
+        async let leaving: Void = fixture.outbox.leave(Leaving(counter: 5, topic: Fixture.topic, signedBy: key))
+        try await eventually("the removal waits") { try await fixture.number(Self.waitingCount) == 1 }
+        try await other.end("COMMIT")
+        try await leaving
+        #expect(try await fixture.outbox.devices().map(\.name) == ["phone"])
+        try await fixture.outbox.leave(Leaving(counter: 10, topic: Fixture.topic, signedBy: key))
+        #expect(try await fixture.outbox.devices().isEmpty)
+    }
+
     // MARK: Helpers
 
     private func order(_ number: Int64) -> LeaseOrder {

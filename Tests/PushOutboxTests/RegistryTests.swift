@@ -1,4 +1,6 @@
 import Foundation
+import GRDB
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport
@@ -321,6 +323,36 @@ import Testing
         await #expect(throws: OutboxError.unknownDevice) { try await fixture.outbox.remove("phone") }
         #expect(try await fixture.outbox.status().deviceCount == 0)
         #expect(try await fixture.outbox.status().nextDue == nil)
+    }
+
+    @Test("a device is not removed if it has enrolled again, or changed users, since it was looked up", .inFile)
+    func changedBeforeRemoval() async throws {
+        try await enroll()
+        let newer = try record(counter: 9)
+        let leaving = Leaving(counter: 5, topic: Fixture.topic, signedBy: enrollmentKey)
+        try await outbox(changing: "UPDATE enrollments SET record = '\(newer)'").leave(leaving)
+        #expect(try await fixture.outbox.devices().map(\.name) == ["phone"])
+        _ = try await outbox(changing: "UPDATE devices SET user = 'berta'")
+            .erase("anna", topic: Fixture.topic, receipts: { _ in [] })
+        #expect(try await fixture.outbox.devices(of: "berta").map(\.name) == ["phone"])
+        try await fixture.outbox.leave(Leaving(counter: 10, topic: Fixture.topic, signedBy: enrollmentKey))
+        #expect(try await fixture.outbox.devices().isEmpty)
+    }
+
+    /// Returns an outbox whose devices another process changes each time before it removes one, that is, when it reads the
+    /// clock.
+    private func outbox(changing sql: String) async throws -> Outbox {
+        let (isOpen, path, time) = (Locked(false), fixture.path, fixture.time)
+        var clock = time.clock
+        clock.now = {
+            if isOpen.withLock({ $0 }) {
+                do { try DatabaseQueue(path: path).write { try $0.execute(sql: sql) } } catch { Issue.record(error) }
+            }
+            return time.now
+        }
+        let outbox = try await fixture.reopened(clock)
+        isOpen.withLock { $0 = true }
+        return outbox
     }
 
     @Test("names have a visible character and no control characters") func names() {

@@ -13,8 +13,9 @@ package protocol OutboxStore: Sendable {
     /// Creates or replaces devices, all or none, each as its ``DeviceChange`` decides. Throws the errors of
     /// ``RegistryRules`` and of the changes.
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange]
-    /// Removes a device and its waiting pushes, and returns the number of pushes. Throws `unknownDevice`.
-    func remove(_ name: DeviceName) async throws(OutboxError) -> Int
+    /// Removes a device and its waiting pushes, and returns the number of pushes, or `nil` if no device has this name or
+    /// the condition is false. Nothing changes between the condition and the removal.
+    func remove(_ name: String, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int?
     /// Returns devices by name, ascending.
     func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [FoundDevice]
 
@@ -106,6 +107,8 @@ package enum DeviceSelection: Hashable, Sendable {
     case enrolled(EnrollmentPublicKey)
     case page(after: String?, limit: Int)
 }
+
+package typealias DeviceCondition = @Sendable (FoundDevice) -> Bool
 
 /// A device's row.
 package struct FoundDevice: Sendable {

@@ -16,11 +16,11 @@
             }
         }
 
-        func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
+        func remove(_ name: String, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int? {
             try await write { db, now throws(OutboxError) in
                 try Self.lock(["name \(name)"], db)
-                let rows = try db.rows("SELECT id FROM sealed_push.devices WHERE name = $1", [.text(name.description)])
-                guard let row = rows.first else { throw .unknownDevice }
+                let rows = try db.rows("\(Self.selection) WHERE d.name = $1", [.text(name)])
+                guard let row = rows.first, try condition(FoundDevice(row)) else { return nil }
                 return try Self.remove(row.int("id"), at: now, db)
             }
         }

@@ -105,15 +105,18 @@ extension Outbox {
     ///
     /// - Throws: `unknownDevice`.
     @discardableResult public func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
-        try await store.remove(name)
+        let discardedCount = try await store.remove(name.description) { _ in true }
+        guard let discardedCount else { throw .unknownDevice }
+        return discardedCount
     }
 
     /// Removes the devices of an enrollment key, for every account, if their records were signed before the device left.
     public func leave(_ leaving: Leaving) async throws(OutboxError) {
         for found in try await store.devices(.enrolled(leaving.enrollment)) {
-            guard case .enrolled(let enrolled) = found.stored?.device.keys, enrolled.record.counter < leaving.counter
-            else { continue }
-            _ = try await removeIfThere(found)
+            _ = try await store.remove(found.name) {
+                guard case .enrolled(let enrolled) = $0.stored?.device.keys else { return false }
+                return enrolled.enrollment == leaving.enrollment && enrolled.record.counter < leaving.counter
+            }
         }
     }
 
@@ -134,16 +137,10 @@ extension Outbox {
             }
         }
         try await store.forget(audiences: audiences, receipts: ids)
-        for found in devices { discardedCount += try await removeIfThere(found) }
-        return (devices.count, discardedCount)
-    }
-
-    private func removeIfThere(_ found: FoundDevice) async throws(OutboxError) -> Int {
-        guard let name = DeviceName(parsing: found.name) else { return 0 }
-        do throws(OutboxError) { return try await store.remove(name) } catch {
-            guard error == .unknownDevice else { throw error }
-            return 0
+        for found in devices {
+            discardedCount += try await store.remove(found.name) { $0.stored?.device.user ?? user == user } ?? 0
         }
+        return (devices.count, discardedCount)
     }
 
     /// Invalidates every login of a user issued until this moment, in milliseconds since 1970.

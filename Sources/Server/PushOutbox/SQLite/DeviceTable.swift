@@ -8,12 +8,12 @@ extension SQLiteStore {
         return try await write { db in try changes.map { try DeviceTable.save($0, at: now, in: db) } }
     }
 
-    func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
+    func remove(_ name: String, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int? {
         let now = clock.now()
         return try await write { db in
-            let id: Int64? = try db.value("SELECT id FROM devices WHERE name = ?", [name.description])
-            guard let id else { throw OutboxError.unknownDevice }
-            return try DeviceTable.remove(id, at: now, in: db)
+            let row = try db.row("\(DeviceTable.selection) WHERE devices.name = ?", [name])
+            guard let row, try condition(FoundDevice(row)) else { return nil }
+            return try DeviceTable.remove(row.int("id"), at: now, in: db)
         }
     }
 
@@ -166,7 +166,7 @@ enum DeviceTable {
             [id, keys.key, keys.record, keys.proven, code?.blob])
     }
 
-    private static let selection = """
+    fileprivate static let selection = """
         SELECT devices.id, devices.name, user AS user_name, topic, carriers.name AS carrier, token, token_registered,
             token_refusal, recipient, is_verified, valid_from, valid_until, keeps, enrollment, record, proven,
             pin_code, address_code, enrollments.code
