@@ -96,8 +96,8 @@ import Testing
     }
 
     @Test(
-        "orders that are cut, altered, and recombined are sealed or refused as the caller's fault; no answer repeats a message"
-    )
+        "orders that are cut, altered, and recombined are sealed or refused as the caller's fault; no answer repeats a message",
+        .blocking)
     func altered() throws {
         var random = SeededGenerator()
         let good = try lines()

@@ -368,9 +368,9 @@ struct PhoneTests {
         let count = Thoroughness.count(12, thorough: 1_000)
         try await RunningServer.asProgram(over: store) { server in
             let phones = try (0..<count).map { try server.phone("phone \($0)") }
-            let logins = try (0..<count / 2).map { try server.login("user \($0)") }
+            let logins = try (0..<count / 2).map { try server.login("user \($0)", seconds: 3_600) }
             // The rate limit applies to each account.
-            let strangers = try (0...count / 20).map { try server.login("stranger \($0)") }
+            let strangers = try (0...count / 20).map { try server.login("stranger \($0)", seconds: 3_600) }
             let update = { @Sendable (index: Int) async throws -> PushRegistration in
                 let token = withUnsafeBytes(of: index.bigEndian) { Array($0) }
                 return try await server.update(phones[index], with: logins[index / 2], token: token)

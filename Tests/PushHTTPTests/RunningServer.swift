@@ -254,7 +254,9 @@ extension ServerLimits {
     /// Long enough for anything that a test waits for.
     static var unhurried: ServerLimits {
         var limits = ServerLimits()
-        (limits.batchPatience, limits.admissionPatience) = (.seconds(600), .seconds(600))
+        (limits.batchPatience, limits.admissionPatience, limits.readinessPatience) = (
+            .seconds(600), .seconds(600), .seconds(600)
+        )
         (limits.firstHeadTime, limits.requestTime, limits.idleTime) = (.seconds(600), .seconds(600), .seconds(600))
         return limits
     }

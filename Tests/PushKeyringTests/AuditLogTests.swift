@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushKeyring
 
-@Suite("The audit log") struct AuditLogTests {
+@Suite("The audit log", .blocking) struct AuditLogTests {
     private let folder: TemporaryFolder
     private let start = KeptKeys.start
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushKeyring
 
-@Suite("A backup") struct BackupTests {
+@Suite("A backup", .blocking) struct BackupTests {
     private let kept: KeptKeys
     private let secret = KeyringSecret.key(KeyringKey())
     private let day = KeptKeys.day

@@ -6,7 +6,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("The keyring") struct KeyringTests {
+@Suite("The keyring", .blocking) struct KeyringTests {
     private let folder: TemporaryFolder
     private let phone: KeyName = "alice-phone"
     private let newsroom: KeyName = "newsroom"

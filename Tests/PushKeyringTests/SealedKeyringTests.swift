@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushKeyring
 
-@Suite("A sealed keyring") struct SealedKeyringTests {
+@Suite("A sealed keyring", .blocking) struct SealedKeyringTests {
     private let folder: TemporaryFolder
     private let key = KeyringKey()
 

@@ -277,11 +277,10 @@ extension Router<ServerContext> {
         let group = group().add(middleware: HostGate(place: place))
         group.get("/readyz") { _, _ in
             if let obstacle = metrics.obstacle.withLock({ $0 }) { throw obstacle }
-            // Probes time out sooner than a database call does.
             let (answers, answer) = AsyncThrowingStream<Void, any Error>.makeStream()
             Task { do { answer.yield(try await isWritable.value(true)) } catch { answer.finish(throwing: error) } }
             Task {
-                try await Task.sleep(for: .seconds(2))
+                try await Task.sleep(for: limits.readinessPatience)
                 answer.finish()
             }
             for try await _ in answers { return Response.json(["status": "ready"]) }

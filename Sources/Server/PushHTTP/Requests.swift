@@ -175,6 +175,8 @@ package struct ServerLimits: Sendable {
     package var requestTime = Duration.seconds(30)
     /// The time allowed before a back end's first request, and between two requests.
     package var idleTime = Duration.seconds(30)
+    /// The longest time that `/readyz` waits for the outbox: less than a database call may take.
+    package var readinessPatience = Duration.seconds(2)
 
     package init() {}
 

@@ -96,7 +96,9 @@ import Testing
         case add, confirm, confirmOld, settle, revoke, revokeAll, retire, erase, sign, nothing
     }
 
-    @Test("Whatever is done with any clock, keys never return to earlier states, and interrupted actions complete")
+    @Test(
+        "Whatever is done with any clock, keys never return to earlier states, and interrupted actions complete",
+        .blocking)
     func anySequence() throws {
         var random = SeededGenerator()
         for _ in 0..<Thoroughness.count(300, thorough: 20_000) {
