@@ -140,7 +140,11 @@ end:
     :: atomic { restores == 0 && ownCounter > 1 -> restores++;                              /* env 11.4.5 */
         ownCounter = 1; ownBody = oldBody; signedKey = oldKey; ownKey++; isDone = false }
     :: atomic { replays < REPLAYS && oldBody != 0 -> replays++;                             /* env 11.3.1 */
-        put(ALICE, 1, oldBody, oldKey) }
+        put(ALICE, 1, oldBody, oldKey);
+        if
+        :: verdict == rolledBack && restores == 0 -> assert(true)   /* reached: an old record, put back */
+        :: else
+        fi }
     :: atomic { replays < REPLAYS && seenAnswer != 0 -> replays++;                          /* env 11.5.7 */
         if :: a = ALICE :: a = MALLORY fi;
         prove(a, ALICE, seenAnswer); a = 0 }

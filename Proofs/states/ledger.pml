@@ -1,7 +1,7 @@
 /* The ledger: an app and its extension open messages in one folder. Each can be killed at any step, and power can fail.
  *
  * never-twice  A message is shown under one request identifier only, and loudly once at most.
- * never-lost   A message is refused only if the floor had to cover it, or if another identifier holds its entry.
+ * never-lost   A message is refused only if the floor had to cover it, another identifier holds its entry, or that is damaged.
  * rises        The floor never falls.
  * no-trace     A message at or below the floor leaves no entry.
  * ends         An opening starts again only if a purge interfered.
@@ -23,7 +23,7 @@
 
 /* The folder as processes see it, and as a power loss leaves it. Floor 0: no such file. */
 byte entry[LAST + 1], entryOnDisk[LAST + 1];
-bool written[LAST + 1], day, dayOnDisk, isOriginal = true, rotate;
+bool written[LAST + 1], day, dayOnDisk, isOriginal = true, isHurt, rotate;
 byte floor = 1, floorOnDisk = 1;
 
 byte spent, deliveries, powerLosses, losses, now = LAST - 1, misses;
@@ -34,7 +34,11 @@ byte shownUnder[LAST + 1], rightFloor = 1;
 bool isLoud[LAST + 1], isIntact = true;
 
 inline refuse() {
-    assert(m <= rightFloor || entry[m] != 0 && entry[m] != id && entry[m] != DAMAGED);      /* never-lost */
+    assert(m <= rightFloor || entry[m] != 0 && entry[m] != id && (entry[m] != DAMAGED || isHurt));  /* never-lost */
+    if
+    :: entry[m] == DAMAGED && isHurt -> assert(true)                    /* reached: a damaged entry, refused */
+    :: else
+    fi;
     goto idle
 }
 
@@ -206,6 +210,8 @@ end:
             each(if :: entry[i] != 0 && !written[i] -> entry[i] = DAMAGED; written[i] = true :: else fi)
         fi;
         each(entryOnDisk[i] = durable(entry[i])); dayOnDisk = durable(day) }
+    :: atomic { spent < BUDGET && !isHurt && entry[LAST] != 0 && entry[LAST] != DAMAGED -> spent++;             /* env 7.4.3 */
+        isHurt = true; entry[LAST] = DAMAGED }
     :: atomic { spent < BUDGET && powerLosses + losses == 0 && now < LAST -> spent++; losses++;                  /* env 7.9 */
         isIntact = false; isOriginal = false; rotate = false; day = false; each(entry[i] = 0);
         if :: floor = 0 :: floor = 1 :: floor = LAST; rightFloor = LAST fi }

@@ -2,6 +2,7 @@
 """Removes and alters each clause in every place, and prints the changes that no verdict notices.
 
 - A clause is removed, or a name or variable of its head becomes another name: an attack or a run must be lost.
+- A variable becomes the name that honest runs use: a run or an attack that uses another one must be lost.
 - A fact of its body is dropped, or a name, or one of a variable's places in the body, becomes a new variable, so that the
   clause checks less: a claim that holds must fall. An addition is a leak or a broken rule already, so it is only
   removed.
@@ -16,12 +17,14 @@ import sys
 import time
 from dataclasses import replace
 
-from check import derivations, is_refuted, is_true, models
+from check import derivations, instance, is_refuted, is_true, models
 from protocol import ADDITIONS, CLAIMS, CLAUSES, Claim, Clause, parse, show
 from search import Derivation
 
 # Names that stand for fresh values: any other is as good.
 FRESH = (("e",), ("w",), ("number",))
+# The usual values of variables.
+USUAL = {"A": "alice", "K": "hk", "O": "app", "S": "kdf(s,scalar)", "T": "app", "X": "d", "Y": "ea"}
 # Changes that may go unnoticed, each with its reason.
 UNNOTICED: dict[str, str] = {
     "kdf: without att(Y)": "only the first input is ever secret",
@@ -35,12 +38,11 @@ UNNOTICED: dict[str, str] = {
     "number: removed": "the attacker also reads it in messages to itself",
     **{f"issue-{place}: without att(A)": "an account's name may be any" for place in ("here", "there", "other")},
     **{f"state-{place}: without att(A)": "an account's name may be any" for place in ("there", "other")},
-    **{f"state-{place}: without att(X)": "the attacker chooses X" for place in ("here", "there", "other")},
+    **{f"state-{place}: without att(X)": "the attacker chooses X" for place in ("there", "other")},
     **{f"{kind}-{change}{end}": "any other service or app is as good" for kind, label, end in (
         ("issue", "logins", ",A))"), ("state", "state", ",pair(A,X)))")) for change in (
         f"there: there changed in att(kdf(kdf(s,pair({label},pair(app,changed)))",
         f"other: other changed in att(kdf(kdf(s,pair({label},pair(changed,here)))")},
-    "return: X free in att(kdf(kdf(s,pair(state,pair(app,here))),pair(A,NEW)))": "the attacker chooses X",
     **{f"prove: {change}": "only an enrolled recipient is asked" for change in (
         "without enrolled(A,Y,X)", "A free in enrolled(NEW,Y,X)", "Y free in enrolled(A,NEW,X)", "X free in enrolled(A,Y,NEW)")},
     **{f"ask: {change}": "only an enrolled recipient is proven" for change in (
@@ -86,6 +88,16 @@ def altered(clause: Clause):
             continue
         head = put(clause.head, path, ("changed",))
         yield replace(clause, head=head), f"{show(term)} changed in {show(head)}"
+
+
+def narrowed(clause: Clause):
+    """Yields the clause for the usual value of a variable only, and what was done."""
+    for name in clause.variables:
+        if name in USUAL:
+            usual = parse("hx" if name == "X" and "K" in clause.variables else USUAL[name])[0]
+            values = {other: other for other in clause.variables} | {name: usual}
+            body, head = (tuple(instance(fact, values) for fact in part) for part in (clause.body, (clause.head,)))
+            yield replace(clause, body=body, head=head[0]), f"{name} only {show(usual)}"
 
 
 def weakened(clause: Clause):
@@ -154,7 +166,7 @@ def main() -> int:
             continue
         is_addition = any(name == row[0] for row in ADDITIONS)
         for test, changes in ((loses, [(None, "removed")]),) if is_addition else (
-                (loses, altered(clause)), (falls, weakened(clause))):
+                (loses, altered(clause)), (loses, narrowed(clause)), (falls, weakened(clause))):
             for changed, text in changes:
                 total += 1
                 if not test(name, changed):

@@ -196,6 +196,7 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("stolen-sender", "11.6.3", "-> att(q)"),
         ("old-set", "11.6.2", "-> att(sign(authority,pair(set,pair(app,pair(one,pub(kdf(q,scalar)))))))"),
         ("new-set", "11.6.2", f"-> att(sign(authority,pair(set,pair(app,pair(two,pub({S}))))))"),
+        ("insider-set", "11.6.2", f"-> att(sign(authority,pair(set,pair(app,pair(two,pub({Z}))))))"),
         ("other-set", "11.3.1", "-> att(sign(authority,pair(set,pair(other,pair(two,pub(kdf(y,scalar)))))))"),
         ("other-sender", "11.3.1", "-> att(y)"),
         ("also-enrolls", "11.2.2", "att(T) -> att(sign(authority,pair(record,pair(T,pair(two,pub(X))))))"),
@@ -224,6 +225,7 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "logins": [
         ("name", "HTTP 1", "-> att(alice)"),
+        ("own-name", "HTTP 1", "-> att(mallory)"),
         ("label-login", "3.7.1", "-> att(logins)"),
         ("label-state", "3.7.1", "-> att(state)"),
         ("this-service", "3.7.1", "-> att(here)"),
@@ -233,7 +235,8 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("enter", "HTTP 1", "att(kdf(kdf(s,pair(logins,pair(app,here))),A)) -> login(A)"),
         ("state-there", "HTTP 3.3", "att(A) & att(X) -> att(kdf(kdf(s,pair(state,pair(app,there))),pair(A,X)))"),
         ("state-other", "HTTP 3.3", "att(A) & att(X) -> att(kdf(kdf(s,pair(state,pair(other,here))),pair(A,X)))"),
-        ("state-here", "HTTP 3.3", "att(X) -> att(kdf(kdf(s,pair(state,pair(app,here))),pair(mallory,X)))"),
+        ("state-here", "HTTP 3.3", "-> att(kdf(kdf(s,pair(state,pair(app,here))),pair(mallory,issued)))"),
+        ("issued", "HTTP 3.3", "-> att(issued)"),
         ("return", "HTTP 3.3", "att(kdf(kdf(s,pair(state,pair(app,here))),pair(A,X))) -> returned(A,X)"),
     ],
 }
@@ -296,6 +299,8 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("any-app-state", "3.7.1", "att(kdf(kdf(s,pair(state,pair(T,here))),pair(A,X))) -> returned(A,X)"),
     ("any-service-state", "3.7.1", "att(kdf(kdf(s,pair(state,pair(app,D))),pair(A,X))) -> returned(A,X)"),
     ("any-use", "3.7.1", "att(kdf(kdf(s,pair(N,T)),A)) -> login(A)"),
+    ("any-device-01", "16.4", "att(kdf(kdf(kdf(s,pair(receipts,T)),pub(Y)),I)) -> counts(X,T,I)"),
+    ("any-device-03", "16.4", "att(kdf(kdf(kdf(s,pair(receipts,T)),pubs(Y,L)),I)) -> counts(pair(X,K),T,I)"),
     ("leak-login", "HTTP 1", "-> att(kdf(kdf(s,pair(logins,pair(app,here))),alice))"),
     ("leak-old", "11.4.3", "-> att(old)"),
     ("leak-enrollment", "11.4.1", "-> att(ea)"),
@@ -311,8 +316,7 @@ ADDITIONS: list[tuple[str, str, str]] = [
 ]
 
 # Each world: groups, and single clauses of other groups.
-INSIDER = ["trust-insider", "insider"]
-TRUST = ["trust", *INSIDER]
+TRUST = ["trust", "trust-insider", "insider"]
 COMMON = [*TRUST, "number", "label-challenge", "other-topic", "enrollment-key"]
 WORLDS = {
     "messages": ["attacker", "messages"],
@@ -323,11 +327,11 @@ WORLDS = {
                     "accept-02"],
     "enrollment": ["attacker", "signatures", "enrollment", *TRUST, "number", "accept-01", "name", "label-login",
                    "this-service", "enter"],
-    "sets": ["attacker", "signatures", "sets", *INSIDER, "seal-01", "accept-01", "number"],
-    "sets-asks": ["attacker", "signatures", "sets", *INSIDER, "ask-01", "answer-01", "number", "label-challenge",
+    "sets": ["attacker", "signatures", "sets", "insider", "seal-01", "accept-01", "number"],
+    "sets-asks": ["attacker", "signatures", "sets", "insider", "ask-01", "answer-01", "number", "label-challenge",
                   "enrollment-key"],
-    "sets-03": ["attacker", "signatures", "sets", *INSIDER, "seal-03", "accept-03", "number", "decapsulate", "encapsulate"],
-    "sets-asks-03": ["attacker", "signatures", "sets", *INSIDER, "ask-03", "answer-03", "number", "label-challenge",
+    "sets-03": ["attacker", "signatures", "sets", "insider", "seal-03", "accept-03", "number", "decapsulate", "encapsulate"],
+    "sets-asks-03": ["attacker", "signatures", "sets", "insider", "ask-03", "answer-03", "number", "label-challenge",
                      "enrollment-key", "decapsulate", "encapsulate"],
     "receipts-01": ["attacker", "receipts", *TRUST, "request-01", "count-01", "device-key-01", "number",
                     "accept-01"],
@@ -423,10 +427,15 @@ for suite, device, elsewhere in (("01", "d", "m(evil,O)"), ("03", H, "h(evil,evi
                    [f"any-number-{suite}"], "the tag does not cover the number")
     claim(f"run-chosen-{suite}", "a message with text that the attacker chose is accepted", "messages", [],
           f"accept({device},{S},app,number,pair(forged,evil))", "runs")
+    claim(f"run-chosen-{suite}/other", "so is one in another app", "messages", [],
+          f"accept({device},{S},other,number,pair(forged,evil))", "runs")
     claim(f"run-ask-{suite}", "an honest challenge is answered", f"suite-{suite}", [],
           f"answer({device},{S},app,{question.format('app', 'ea')})", "runs")
     pair_of_claims(f"redirect-{suite}", "a message to another device is refused", "messages", [],
                    f"accept({device},{S},T,L,{elsewhere})", f"run-{suite}", ["leak-seed"], "the seed leaks")
+    pair_of_claims(f"redirect-ask-{suite}", "a challenge to another device is not answered", f"suite-{suite}", [],
+                   f"answer({device},{S},T,{question.replace('(d,', '(evil,').replace('(hx,hk,', '(evil,evil,').format('app', 'ea')})",
+                   f"run-ask-{suite}", ["leak-seed"], "the seed leaks")
     pair_of_claims(f"ask-as-message-{suite}", "a challenge is refused as a message", f"suite-{suite}", [],
                    f"accept({device},{S},T,L,pair({question.format('O', 'Y')},P))", f"run-ask-{suite}",
                    [f"any-label-{suite}"], "a device ignores info's label")
@@ -446,6 +455,8 @@ for suite, device, elsewhere in (("01", "d", "m(evil,O)"), ("03", H, "h(evil,evi
     pair_of_claims(f"untrusted-ask-{suite}", "a stranger's challenge is not answered", f"suite-{suite}", [],
                    f"answer({device},evil,T,R)", f"run-ask-{suite}", [f"any-sender-ask-{suite}"],
                    "a device trusts every sender")
+pair_of_claims("question-03", "a quantum computer reads no hybrid challenge", "suite-03", QUANTUM,
+               "att(questions(hx,hk,app,ea))", "run-ask-03", ["leak-hk"], "the ML-KEM secret leaks, too")
 claim("other-topic", "a seed's thief sends in each of the sender's apps", "messages", ["leak-seed"],
       f"accept(d,{S},other,L,forged)", "attack")
 pair_of_claims("downgrade-03", "a hybrid device opens no message of suite 0x01", "messages", [],
@@ -526,19 +537,23 @@ for suite, device in (("01", "d"), ("03", H)):
         pair_of_claims(f"receipt-{suite}/{leak}", f"no receipt counts for a message not shown; leaked: {leak}",
                        f"receipts-{suite}", additions, f"counts({device},app,second)", f"run-receipt-{suite}",
                        ["leak-seed"], "the sender's seed leaks")
+    claim(f"receipt-{suite}/any-device", "a receipt key is the same for every device", f"receipts-{suite}",
+          [f"any-device-{suite}"], f"counts({device},app,second)", "attack")
 claim("receipt-01/quantum", "a quantum computer reads the receipt key in suite 0x01", "receipts-01", QUANTUM,
       "counts(d,app,second)", "attack")
 
 claim("run-login", "a login at this service counts here", "logins", [], "login(pair(user,forged))", "runs")
-claim("run-state", "a returned state counts for its account", "logins", [], "returned(mallory,forged)", "runs")
+claim("run-state", "a returned state counts for its account", "logins", [], "returned(mallory,issued)", "runs")
 pair_of_claims("login", "a login at another service or app does not count", "logins", [], "login(alice)",
                "run-login", ["leak-seed"], "the sender's seed leaks")
-pair_of_claims("login-state", "a state is not a login", "logins", [], "login(pair(mallory,forged))",
+pair_of_claims("login-state", "a state is not a login", "logins", [], "login(pair(mallory,issued))",
                "run-login", ["any-key"], "a login's key ignores its label")
 pair_of_claims("state-login", "a login is not a state", "logins", [], "returned(user,X)",
                "run-state", ["any-state-key"], "a state's key ignores its label")
 pair_of_claims("state", "another account's, service's, or app's state does not count", "logins", [],
                "returned(alice,X)", "run-state", ["leak-seed"], "the sender's seed leaks")
+pair_of_claims("state-content", "nor does a state whose content the service did not write", "logins", [],
+               "returned(mallory,forged)", "run-state", ["leak-seed"], "the sender's seed leaks")
 for part in ("app", "service"):
     claim(f"login/any-{part}", f"a login's key ignores its {part}", "logins", [f"any-{part}"], "login(alice)", "attack")
     claim(f"state/any-{part}", f"a state's key ignores its {part}", "logins", [f"any-{part}-state"],
