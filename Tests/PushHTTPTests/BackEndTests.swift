@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test("an account over its rate limit waits, and others don't") func rates() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.unhurried
         limits.accountBurst = 3
         let start = ContinuousClock.now
         limits.clock = { start }

@@ -106,7 +106,7 @@ import Testing
         let folder = try TemporaryFolder()
         let outbox = try Outbox(at: folder.appending("outbox.db").path)
         let now = Locked(ContinuousClock.now)
-        var limits = ServerLimits()
+        var limits = ServerLimits.unhurried
         limits.clock = { now.withLock { $0 } }
         let server = try MetricsServer(
             host: "127.0.0.1", port: 0, metrics: PrometheusMetrics(), outbox: outbox, deliveries: { nil },
@@ -157,7 +157,7 @@ import Testing
 
     @Test("an account has a device limit: existing devices keep working, and one that leaves makes room")
     func devices() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.unhurried
         limits.deviceCount = 2
         try await RunningServer.with(limits: limits) { server in
             let phones = try (0..<3).map { try server.phone("phone \($0)") }
@@ -275,7 +275,7 @@ import Testing
 
     @Test("erasing an account waits for its request in progress, which may enroll a phone") func erasing() async throws
     {
-        try await RunningServer.with(limits: .unhurried) { server in
+        try await RunningServer.with { server in
             let accounts = try #require(server.server).phoneGate.accounts
             let client = try RawClient(port: server.port)
             try await accounts.run("alice") {

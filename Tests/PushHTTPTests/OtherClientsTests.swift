@@ -34,7 +34,7 @@ import Testing
     @Test("HEAD works wherever GET does; other methods and encodings are refused with the supported ones") func heads()
         async throws
     {
-        try await RunningServer.with(limits: .unhurried) { server in
+        try await RunningServer.with { server in
             for (line, fields, status, words) in Self.requests {
                 let client = try RawClient(port: server.port)
                 let head =
@@ -55,8 +55,7 @@ import Testing
 
     @Test("HTTP/1.0 gets its response and is closed; a client that expects 100-continue is told to continue")
     func versions() async throws {
-        // Long enough that nothing else closes a connection.
-        try await RunningServer.with(limits: .unhurried) { server in
+        try await RunningServer.with { server in
             for fields in ["", "Connection: keep-alive\r\n", "Expect: 100-continue\r\n"] {
                 let old = try RawClient(port: server.port)
                 old.write("GET /healthz HTTP/1.0\r\n\(fields)\r\n")

@@ -347,7 +347,7 @@ struct PhoneTests {
 
     @Test("a caller that has waited too long for its turn is told to retry, and nothing was done")
     func turns() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.unhurried
         limits.admissionPatience = .seconds(-1)
         try await RunningServer.with(limits: limits) { server in
             let phone = try server.phone("one")

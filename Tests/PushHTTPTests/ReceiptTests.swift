@@ -93,7 +93,9 @@ import Testing
     }
 
     @Test("if the outbox does not respond, a probe gets an answer before it times out") func unready() async throws {
-        try await RunningServer.with { server in
+        var limits = ServerLimits.unhurried
+        limits.readinessPatience = .seconds(1)
+        try await RunningServer.with(limits: limits) { server in
             let ready = server.folder.appending("ready").path
             let holder = try Program(at: "/usr/bin/python3").start(
                 ["-c", Self.holding, server.folder.appending("outbox.db").path, ready])

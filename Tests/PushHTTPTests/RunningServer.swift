@@ -35,7 +35,7 @@ struct RunningServer: Sendable {
     }
 
     static func with(
-        limits: ServerLimits = ServerLimits(), tokens: String = token, outbox: Outbox? = nil, topic: Topic = topic,
+        limits: ServerLimits = .unhurried, tokens: String = token, outbox: Outbox? = nil, topic: Topic = topic,
         senderSet: ((Timestamp) throws -> SenderSet)? = nil, _ body: (RunningServer) async throws -> Void
     ) async throws {
         let (sender, authority, folder) = (SenderPrivateKey(), AuthorityPrivateKey(), try TemporaryFolder())

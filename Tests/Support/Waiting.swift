@@ -6,12 +6,12 @@ public struct WaitedInVain: Error, CustomStringConvertible {
 }
 
 /// The last resort against a hanging test: far longer than anything takes on the busiest machine. No test relies on it.
-private let longestWait: Duration = .seconds(300)
+private let longestWait: Duration = .seconds(Thoroughness.count(300, thorough: 1_800))
 
 /// Waits until `condition` is true. Sleeps longer between checks than a check takes, so that waiting costs others little.
 ///
 /// - Parameter what: the awaited condition, as the error describes it.
-/// - Throws: ``WaitedInVain`` after five minutes.
+/// - Throws: ``WaitedInVain`` after five minutes, or in a thorough run, after half an hour.
 public func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
     let end = ContinuousClock.now + longestWait
     while true {

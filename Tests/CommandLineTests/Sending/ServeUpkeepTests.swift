@@ -121,9 +121,7 @@ import Testing
         .enabled(if: Thoroughness.isThorough, "It waits those 45 s.")) func away() async throws
     {
         let fixture = try await SendingFixture()
-        var delay = Duration.seconds(100)
-        // The courier itself gives up 60 s after losing the database. Repeat if this machine was too slow to stop it before.
-        while delay > .seconds(10) {
+        for attempt in 1...20 {
             let server = try await PostgresServer()
             let database = try await server.database()
             let served = try await ServedCommand.start(
@@ -134,9 +132,13 @@ import Testing
                 served.errors.dropFirst(earlier.count).contains("waiting up to 60 s")
             }
             kill(served.process.identifier, SIGTERM)
-            delay = ContinuousClock.now - start
-            #expect(served.process.wait() == .exited(75), "\(served.errors)")
-            #expect(delay > .seconds(10) || served.errors.contains("stopped after 45 s"), "\(served.errors)")
+            let delay = ContinuousClock.now - start
+            let status = served.process.wait()
+            // Repeat if this machine was too slow to stop the courier before it gave up, 60 s after losing the database, or if
+            // another part of the service waited: a courier that needs no database just then ends at once.
+            if delay > .seconds(10) || status == .exited(0), attempt < 20 { continue }
+            #expect(status == .exited(75) && served.errors.contains("stopped after 45 s"), "\(status) \(served.errors)")
+            return
         }
     }
 
