@@ -6,7 +6,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("The keyring", .blocking) struct KeyringTests {
+@Suite("The keyring") struct KeyringTests {
     private let folder: TemporaryFolder
     private let phone: KeyName = "alice-phone"
     private let newsroom: KeyName = "newsroom"
@@ -116,13 +116,14 @@ import Testing
 
     @Test(
         "An unsealed keyring with any changed bit or other length is rejected, and no error repeats a secret"
-    ) func damaged() throws {
+    ) func damaged() async throws {
         try keyring.generateDevice(named: phone)
         let file = folder.appending("Keys/keyring.txt")
         let good = try [UInt8](Data(contentsOf: file))
         let damages =
             damages(of: good, bitCount: 150, cutCount: 60) + [good + [10], good + good, [10], Array("secret".utf8)]
         for damage in damages {
+            await Task.yield()
             try Data(damage).write(to: file)
             let error = #expect(throws: KeyringError.damaged(file)) { try keyring.deviceKeys(named: phone) }
             #expect(error.map { !"\($0)".uppercased().contains("SECRET-KEY") } == true)

@@ -107,7 +107,7 @@ extension Keyring {
     }
 }
 
-/// Some of the ways to flip a bit of a file, and to truncate it.
+/// Some of the ways to flip a bit of a file, and to truncate it. In a thorough run, there are many: yield between them.
 func damages(of good: [UInt8], bitCount: Int, cutCount: Int) -> [[UInt8]] {
     var random = SeededGenerator()
     let changed = Thoroughness.sample(bitCount, of: Array(0..<8 * good.count), using: &random).map { bit in
