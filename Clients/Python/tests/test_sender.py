@@ -52,14 +52,15 @@ class Sealing(unittest.TestCase):
 
     def test_headers(self):
         content = NINA | {"id": "5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09", "expires": NOW + 758}
-        first, again = self.sender.seal(content, self.device), self.sender.seal(content, self.device, priority=5)
+        first = self.sender.seal(content, self.device, now=NOW)
+        again = self.sender.seal(content, self.device, priority=5, now=NOW)
         self.assertEqual(first.headers | {"apns-priority": "5"}, again.headers)
         self.assertEqual(
             set(first.headers),
             {"apns-topic", "apns-push-type", "apns-priority", "apns-id", "apns-collapse-id", "apns-expiration"},
         )
         self.assertEqual(first.headers["apns-expiration"], str(NOW + 758))
-        self.assertEqual(self.sender.seal(content, self.device, expiration=0).headers["apns-expiration"], "0")
+        self.assertEqual(self.sender.seal(content, self.device, expiration=0, now=NOW).headers["apns-expiration"], "0")
         self.assertNotIn("apns-expiration", self.sender.seal(NINA, self.device).headers)
         self.assertNotEqual(first.payload, again.payload)
 
