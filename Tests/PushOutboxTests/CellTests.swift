@@ -82,7 +82,7 @@ import Testing
     private static let receiptID = ReceiptID(Array(repeating: 1, count: 16))
 
     private func columns() throws -> [(table: String, column: String)] {
-        let queue = try DatabaseQueue(path: fixture.path)
+        let queue = try DatabaseQueue.patient(at: fixture.path)
         return try queue.read { db in
             let tables = try String.fetchAll(
                 db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
@@ -92,7 +92,7 @@ import Testing
 
     /// Changes the file as another program may: any column takes any value.
     private func change(_ path: String, _ body: (Database) throws -> Void) throws {
-        let loosening = try DatabaseQueue(path: path)
+        let loosening = try DatabaseQueue.patient(at: path)
         try loosening.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA writable_schema = ON")
             for (word, other) in [("STRICT, WITHOUT", "WITHOUT"), (") STRICT", ")"), (" NOT NULL", "")] {
@@ -100,7 +100,7 @@ import Testing
             }
         }
         try loosening.close()
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseQueue.patient(at: path)
         try queue.writeWithoutTransaction(body)
         try queue.close()
     }

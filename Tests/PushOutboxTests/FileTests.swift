@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test("another program's database is refused and not changed") func foreign() throws {
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseQueue.patient(at: path)
         try queue.write { try $0.execute(sql: "CREATE TABLE theirs(id); INSERT INTO theirs VALUES (1)") }
         try queue.close()
         let before = try Data(contentsOf: URL(filePath: path))
@@ -60,7 +60,7 @@ import Testing
 
     @Test("a file of another version is refused and not changed") func otherSchema() throws {
         _ = try Outbox(at: path)
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseQueue.patient(at: path)
         try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
         try queue.close()
         #expect(throws: OutboxError.otherSchema) { try Outbox(at: path) }
@@ -72,14 +72,14 @@ import Testing
         let path = Fixture.path(fixture.folder)
         let now = Schema.version.number
         let later = SchemaVersion(now + 1, oldest: now)
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseQueue.patient(at: path)
         try await queue.write { try Schema.make($0, later, by: [now: "ALTER TABLE devices ADD COLUMN note TEXT"]) }
         #expect(try await queue.read { try $0.columns(in: "devices").map(\.name) }.contains("note"))
         try queue.close()
         try await fixture.addDevice("phone")
         try await Outbox(at: path).requireWritable()
         #expect(try await Outbox(at: path, clock: .system, isReadOnly: true).status().deviceCount == 1)
-        let again = try DatabaseQueue(path: path)
+        let again = try DatabaseQueue.patient(at: path)
         #expect(try await again.read { try Schema.userVersion($0) } == later.stored)
         try await again.write { try $0.execute(sql: "PRAGMA user_version = \(now + 1)") }
         try again.close()

@@ -109,7 +109,7 @@ import Testing
         chown(shared, 1_500, 1_500)
         try expect(0, of: ["register", path, "d0"])
         // Closed cleanly, so that there is no log.
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseQueue.patient(at: path)
         _ = try await queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM devices") }
         try queue.close()
         #expect(!FileManager.default.fileExists(atPath: path + "-wal"))

@@ -62,14 +62,14 @@ final class Fixture: Sendable {
         if let database {
             try await database.run(sql)
         } else {
-            try await DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+            try await DatabaseQueue.patient(at: path).write { try $0.execute(sql: sql) }
         }
     }
 
     /// Returns the one number that a query returns.
     func number(_ sql: String) async throws -> Int64? {
         if let database { return try await database.run(sql).first?.first.flatMap { $0.flatMap { Int64($0) } } }
-        return try await DatabaseQueue(path: path).read { try Int64.fetchOne($0, sql: sql) }
+        return try await DatabaseQueue.patient(at: path).read { try Int64.fetchOne($0, sql: sql) }
     }
 
     var now: Timestamp { Timestamp(clamping: time.now / 1_000) }
@@ -192,6 +192,15 @@ final class FakeClock: Sendable {
                 await Task.yield()
                 if !Task.isCancelled { self.advance(by: duration) }
             })
+    }
+}
+
+extension DatabaseQueue {
+    /// Opens a file that an outbox may be using or closing, and waits for it.
+    static func patient(at path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(300)
+        return try DatabaseQueue(path: path, configuration: configuration)
     }
 }
 
