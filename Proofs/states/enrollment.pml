@@ -24,7 +24,7 @@ byte counter[2], body[2], key[2], proven[2];
 
 /* The phone. */
 byte ownCounter, ownBody, ownKey = 1, signedKey, bodies;
-bool isDone;
+bool isDone, mustSign;
 
 /* The first record, for replays; and an answer that the carrier has seen. */
 byte oldKey, oldBody, seenAnswer;
@@ -66,15 +66,16 @@ inline prove(who, made, k) {
     :: made == who && key[who] == k ->
         proven[who] = k;                                                                    /* 11.5.6 */
         isPinned[1 - who] = false;                                                          /* 11.5.8 */
-        counter[1 - who] = 0; body[1 - who] = 0; key[1 - who] = 0
+        counter[1 - who] = 0; body[1 - who] = 0; key[1 - who] = 0                           /* 11.5.8 */
     fi;
+    assert(isPinned[1 - who] || counter[1 - who] == 0 && body[1 - who] == 0 && key[1 - who] == 0);   /* own-account */
     assert(proven[MALLORY] == 0);                                                           /* own-account */
     assert(proven[who] == 0 || proven[who] == key[who])                                           /* in-record */
 }
 
 inline sign(above) {
     d_step {
-        bodies++; ownBody = bodies; signedKey = ownKey;
+        bodies++; ownBody = bodies; signedKey = ownKey; mustSign = false;
         ownCounter = above + 1;                                                             /* 11.1.3 */
         assert(bodies <= 1 + rotations + 2 * restores);                                     /* ends */
     }
@@ -93,7 +94,7 @@ end:
         :: else
         fi;
         if
-        :: signedKey != ownKey -> sign(ownCounter)                                          /* 11.4.1 */
+        :: signedKey != ownKey || mustSign -> sign(ownCounter)                                          /* 11.4.1 */
         :: else
         fi;
         if :: oldBody == 0 -> oldBody = ownBody; oldKey = ownKey :: else fi }
@@ -126,7 +127,7 @@ end:
         :: failures < FAILURES -> failures++; goto again    /* env EnrollmentHTTP 4 (harmless: never: as a lost challenge) */
         :: true
         fi;
-        isDone = verdict == taken && proven[ALICE] == ownKey }
+        isDone = verdict == taken && proven[ALICE] == ownKey && !mustSign }
     od
 }
 
@@ -136,9 +137,17 @@ active proctype world() {
 end:
     do
     :: atomic { rotations < ROTATIONS && oldBody != 0 -> rotations++;                       /* env 13.1 */
-        ownKey++; isDone = false }
+        if
+        :: true -> ownKey++
+        :: true -> mustSign = true                                                          /* env 11.4.1 */
+        fi;
+        isDone = false }
     :: atomic { restores == 0 && ownCounter > 1 -> restores++;                              /* env 11.4.5 */
-        ownCounter = 1; ownBody = oldBody; signedKey = oldKey; ownKey++; isDone = false }
+        ownCounter = 1; ownBody = oldBody; signedKey = oldKey; isDone = false;
+        if
+        :: true -> ownKey++
+        :: true -> ownKey = oldKey; mustSign = true                                         /* env 13.5.6 */
+        fi }
     :: atomic { replays < REPLAYS && oldBody != 0 -> replays++;                             /* env 11.3.1 */
         put(ALICE, 1, oldBody, oldKey);
         if

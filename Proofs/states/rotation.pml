@@ -98,6 +98,8 @@ inline open() {
     :: sealedTo == 1 && target == 2 && !isForged -> assert(true)                            /* reached: a stale push */
     :: sealedTo == 2 && isLost && !isOpen -> assert(true)                                   /* reached: a lost key */
     :: isForged -> assert(true)                                                             /* reached: a forged push */
+    :: isOpen && state[sealedTo] == retired && clock == sent + KEEPS && sent == retiredAt + GRACE ->
+        assert(true)                                                            /* reached: the last push to an old key */
     :: else
     fi;
     assert(isOpen || isForged || thefts != 0 && sealedTo != 3 || sealedTo == 2 && isLost);  /* never-lost */
@@ -126,6 +128,10 @@ end:
     :: step { sealedTo != 0 -> open() }
     :: step { sealedTo == 0 && clock < END || sealedTo != 0 && clock < sent + KEEPS && clock < END -> clock++ }
     :: step { clock < END && thefts == 0 && named != 0 -> thefts++;                         /* env 13.6 */
+        if
+        :: restores != 0 -> assert(true)                                                    /* reached: a theft after a restoration */
+        :: else
+        fi;
         isRevoking = true }
     :: step { clock < END && restores == 0 && thefts == 0 && named != 0 -> restores++;      /* env 11.4.5 */
         state[1] = inUse; state[2] = erased; isLost = true; confirmed = 0; marker = 0;

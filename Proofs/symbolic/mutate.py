@@ -24,7 +24,8 @@ from search import Derivation
 # Names that stand for fresh values: any other is as good.
 FRESH = (("e",), ("w",), ("number",))
 # The usual values of variables.
-USUAL = {"A": "alice", "K": "hk", "O": "app", "S": "kdf(s,scalar)", "T": "app", "X": "d", "Y": "ea"}
+USUAL = {"A": "alice", "C": "two", "E": "e", "J": "number", "K": "hk", "O": "app", "S": "kdf(s,scalar)", "T": "app", "W": "w",
+         "X": "d", "Y": "ea"}
 # Changes that may go unnoticed, each with its reason.
 UNNOTICED: dict[str, str] = {
     "kdf: without att(Y)": "only the first input is ever secret",

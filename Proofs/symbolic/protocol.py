@@ -425,6 +425,8 @@ for suite, device, elsewhere in (("01", "d", "m(evil,O)"), ("03", H, "h(evil,evi
     pair_of_claims(f"number-{suite}", "a message is refused under another number", "messages", [],
                    f"accept({device},{S},T,forged,M)", f"run-{suite}",
                    [f"any-number-{suite}"], "the tag does not cover the number")
+    claim(f"number-thief-{suite}", "a seed's thief chooses the number", "messages", ["leak-seed"],
+          f"accept({device},{S},T,forged,M)", "attack")
     claim(f"run-chosen-{suite}", "a message with text that the attacker chose is accepted", "messages", [],
           f"accept({device},{S},app,number,pair(forged,evil))", "runs")
     claim(f"run-chosen-{suite}/other", "so is one in another app", "messages", [],
@@ -457,12 +459,17 @@ for suite, device, elsewhere in (("01", "d", "m(evil,O)"), ("03", H, "h(evil,evi
                    "a device trusts every sender")
 pair_of_claims("question-03", "a quantum computer reads no hybrid challenge", "suite-03", QUANTUM,
                "att(questions(hx,hk,app,ea))", "run-ask-03", ["leak-hk"], "the ML-KEM secret leaks, too")
+for suite, fact, leaks, twin in (("01", "question(d,app,ea)", ["leak-seed"], "leak-d"),
+                                 ("03", "questions(hx,hk,app,ea)", ["leak-seed", "leak-hk"], "leak-hx")):
+    pair_of_claims(f"question-thief-{suite}", "a seed's thief reads no challenge", f"suite-{suite}", leaks,
+                   f"att({fact})", f"run-ask-{suite}", [twin], "the device's X25519 secret leaks, too")
 claim("other-topic", "a seed's thief sends in each of the sender's apps", "messages", ["leak-seed"],
       f"accept(d,{S},other,L,forged)", "attack")
 pair_of_claims("downgrade-03", "a hybrid device opens no message of suite 0x01", "messages", [],
                f"accept({H},S,T,L,m(hx,O))", "run-03", ["opens-01"], "it opens suite 0x01 with its X25519 half")
 pair_of_claims("fallback-03", "a quantum computer reads no message to a hybrid device", "messages", QUANTUM,
                "att(h(hx,hk,T))", "run-03", ["falls-back"], "a sender falls back to suite 0x01")
+claim("insider-topic", "another trusted sender sends in each app", "messages", [], f"accept(d,{Z},other,L,forged)", "attack")
 claim("run-remove", "an honest withdrawal removes a message", "withdrawals", [], f"removed(app,{S},gone)", "runs")
 pair_of_claims("withdraw-insider", "another trusted sender removes no message", "withdrawals", [],
                f"removed(app,{S},stays)", "run-remove", ["any-withdrawal"], "a device ignores the withdrawal's sender")
@@ -470,8 +477,11 @@ pair_of_claims("withdraw-topic", "a withdrawal in another app removes no message
                f"removed(other,{S},gone)", "run-remove", ["any-topic-01"], "a device ignores the topic")
 pair_of_claims("withdraw-anonymous", "a stranger removes no message", "withdrawals", [],
                f"removed(app,{S},stays)", "run-remove", ["anonymous-withdrawal"], "an anonymous withdrawal counts")
+claim("withdraw-thief", "a seed's thief removes any message", "withdrawals", ["leak-seed"],
+      f"removed(app,{S},stays)", "attack")
 
 claim("run-enroll", "a message for Alice is shown on her phone", "enrollment", [], f"accept(d,{S},app,J,for(alice))", "runs")
+claim("run-old", "her phone's earlier recipient was proven", "enrollment", [], "proven(alice,ea,old)", "runs")
 claim("run-mallory", "Mallory enrolls his own phone", "enrollment", [], "proven(mallory,evil,evil)", "runs")
 for name, text, goal, additions, twin, twin_text in (
         ("enroll-secret", "only Alice's phone gets her messages", "att(for(alice))", [], ["leak-login"],
@@ -499,6 +509,7 @@ for name, goal in (("enroll-seed", "att(for(alice))"), ("stranger-seed", "proven
     claim(name, "a seed's thief makes Alice's login", "enrollment", ["leak-seed"], goal, "attack")
 
 claim("run-set", "a listed sender's message is accepted", "sets", [], f"accept(d,{S},app,L,m(d,app))", "runs")
+claim("run-set-insider", "so is one of the attacker that the set lists", "sets", [], f"accept(d,{Z},app,L,forged)", "runs")
 claim("run-other-set", "another app's sender is believed there", "sets", [],
       "accept(d,kdf(y,scalar),other,L,forged)", "runs")
 for name, text, goal, twin, twin_text in (
@@ -528,7 +539,7 @@ claim("run-set-ask-03", "a listed sender's challenge is answered", "sets-asks-03
 pair_of_claims("other-set-ask-03", "it lets no one challenge, either", "sets-asks-03", [],
                f"answer({H},kdf(y,scalar),app,R)", "run-set-ask-03", ["any-set-topic"], "a device ignores the set's topic")
 
-for suite, device in (("01", "d"), ("03", H)):
+for suite, device, own in (("01", "d", "evil"), ("03", H, "pair(evil,evil)")):
     claim(f"run-receipt-{suite}", "a shown message's receipt counts", f"receipts-{suite}", [],
           f"counts({device},app,first)", "runs")
     claim(f"run-receipt-{suite}/other", "so does another app's", f"receipts-{suite}", [],
@@ -537,6 +548,8 @@ for suite, device in (("01", "d"), ("03", H)):
         pair_of_claims(f"receipt-{suite}/{leak}", f"no receipt counts for a message not shown; leaked: {leak}",
                        f"receipts-{suite}", additions, f"counts({device},app,second)", f"run-receipt-{suite}",
                        ["leak-seed"], "the sender's seed leaks")
+    claim(f"receipt-{suite}/own", "a device's owner makes its receipts", f"receipts-{suite}", [],
+          f"counts({own},app,second)", "attack")
     claim(f"receipt-{suite}/any-device", "a receipt key is the same for every device", f"receipts-{suite}",
           [f"any-device-{suite}"], f"counts({device},app,second)", "attack")
 claim("receipt-01/quantum", "a quantum computer reads the receipt key in suite 0x01", "receipts-01", QUANTUM,
