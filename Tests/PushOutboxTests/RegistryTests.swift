@@ -346,7 +346,9 @@ import Testing
         var clock = time.clock
         clock.now = {
             if isOpen.withLock({ $0 }) {
-                do { try DatabaseQueue.patient(at: path).write { try $0.execute(sql: sql) } } catch { Issue.record(error) }
+                do { try DatabaseQueue.patient(at: path).write { try $0.execute(sql: sql) } } catch {
+                    Issue.record(error)
+                }
             }
             return time.now
         }
