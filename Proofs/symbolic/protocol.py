@@ -433,6 +433,8 @@ for suite, device, elsewhere in (("01", "d", "m(evil,O)"), ("03", H, "h(evil,evi
           f"accept({device},{S},other,number,pair(forged,evil))", "runs")
     claim(f"run-ask-{suite}", "an honest challenge is answered", f"suite-{suite}", [],
           f"answer({device},{S},app,{question.format('app', 'ea')})", "runs")
+    claim(f"run-ask-{suite}/other", "so is one in another app", f"suite-{suite}", [],
+          f"answer({device},{S},other,{question.format('other', 'ea')})", "runs")
     pair_of_claims(f"redirect-{suite}", "a message to another device is refused", "messages", [],
                    f"accept({device},{S},T,L,{elsewhere})", f"run-{suite}", ["leak-seed"], "the seed leaks")
     pair_of_claims(f"redirect-ask-{suite}", "a challenge to another device is not answered", f"suite-{suite}", [],
@@ -463,6 +465,8 @@ for suite, fact, leaks, twin in (("01", "question(d,app,ea)", ["leak-seed"], "le
                                  ("03", "questions(hx,hk,app,ea)", ["leak-seed", "leak-hk"], "leak-hx")):
     pair_of_claims(f"question-thief-{suite}", "a seed's thief reads no challenge", f"suite-{suite}", leaks,
                    f"att({fact})", f"run-ask-{suite}", [twin], "the device's X25519 secret leaks, too")
+claim("run-02/other", "a message without a sender is accepted in another app", "messages", [],
+      "accept(d,nobody,other,number,a(d,other))", "runs")
 claim("other-topic", "a seed's thief sends in each of the sender's apps", "messages", ["leak-seed"],
       f"accept(d,{S},other,L,forged)", "attack")
 pair_of_claims("downgrade-03", "a hybrid device opens no message of suite 0x01", "messages", [],
