@@ -36,6 +36,22 @@ UNNOTICED: dict[str, str] = {
         "dh(S,hx) authenticates",
     "enrollment-key: removed": "the attacker also reads it in challenges to itself",
     "enrollment-key: Y changed in att(pub(changed))": "the attacker also reads it in challenges to itself",
+    "enrollment-key: Y only ea": "the attacker also reads it in challenges to itself",
+    **{f"{name}: X only d": "it is the world's only device" for name in ("seal-01-chosen", "seal-02", "withdraw", "remove")},
+    **{f"seal-03-chosen: {only}": "it is the world's only device" for only in ("X only hx", "K only hk")},
+    **{f"device-key-0{suite}: {only}": "no attack needs another device's public key" for suite, only in (
+        (1, "X only d"), (3, "X only hx"), (3, "K only hk"))},
+    "decapsulate: W only w": "the attacker encapsulates with its own W",
+    "encapsulate: K only hk": "the attacker decapsulates with its own K",
+    "public-record: A only alice": "Mallory signs his own records",
+    "receipt: S only kdf(s,scalar)": "another sender's receipt keys are its own",
+    **{f"{name}: J only number": "a sender may always choose this number" for name in (
+        "answer-01", "answer-03", "receipt", "remove", "reply")},
+    **{f"{kind}-{place}: A only alice": "an account's name may be any" for kind in ("issue", "state") for place in (
+        "there", "other")},
+    **{f"issued: {change}": "no attack needs a state's content" for change in (
+        "removed", "issued changed in att(changed)")},
+    "also-enrolls: T only app": "a record taken as a set could only make a sender trusted in its own topic",
     "number: removed": "the attacker also reads it in messages to itself",
     **{f"issue-{place}: without att(A)": "an account's name may be any" for place in ("here", "there", "other")},
     **{f"state-{place}: without att(A)": "an account's name may be any" for place in ("there", "other")},

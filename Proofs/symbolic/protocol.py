@@ -481,6 +481,8 @@ pair_of_claims("withdraw-topic", "a withdrawal in another app removes no message
                f"removed(other,{S},gone)", "run-remove", ["any-topic-01"], "a device ignores the topic")
 pair_of_claims("withdraw-anonymous", "a stranger removes no message", "withdrawals", [],
                f"removed(app,{S},stays)", "run-remove", ["anonymous-withdrawal"], "an anonymous withdrawal counts")
+claim("run-remove-own", "another trusted sender removes its own message", "withdrawals", [], f"removed(app,{Z},stays)",
+      "runs")
 claim("withdraw-thief", "a seed's thief removes any message", "withdrawals", ["leak-seed"],
       f"removed(app,{S},stays)", "attack")
 
