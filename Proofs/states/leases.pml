@@ -127,7 +127,7 @@ end:
         killed[0] = true }
     :: atomic { timeout ->
         if
-        :: isRow -> assert(lease == orphan); orphan = 0;                                    /* prompt */
+        :: isRow -> assert(lease == orphan && orphan != 0); orphan = 0;                                    /* prompt */
             isDue = true                                                                    /* Operations 7.1 */
         :: else -> assert(enqueued == LAST && head == 0 && loud[1] == 1 && loud[2] == 1);   /* delivered */
             break

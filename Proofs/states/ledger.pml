@@ -3,7 +3,7 @@
  * never-twice  A message is shown under one request identifier only, and loudly once at most.
  * never-lost   A message is refused only if the floor had to cover it, another identifier holds its entry, or that is damaged.
  * rises        The floor never falls.
- * no-trace     A message at or below the floor leaves no entry.
+ * no-trace     A message at or below the floor leaves no entry, and a purge drops each.
  * ends         An opening starts again only if a purge interfered.
  * renewed      A lost ledger counts as missing until it has begun again, and the app is then asked for a new key.
  *
@@ -165,6 +165,7 @@ inline purge() {
     do
     :: step { id <= m ->
         entry[id] = 0;                                                                      /* 7.8 */
+        assert(entry[id] == 0);                                                             /* no-trace */
         id++ }
     :: step { id > m ->
         isEmpty = true; each(isEmpty = isEmpty && entry[i] == 0);

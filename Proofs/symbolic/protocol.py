@@ -511,6 +511,11 @@ for name, text, goal, additions, twin, twin_text in (
         ("other-account", "no message for Mallory is shown on Alice's phone", f"accept(d,{S},T,J,for(mallory))", [],
          ["any-channel"], "her phone answers challenges from elsewhere")):
     pair_of_claims(name, text, "enrollment", additions, goal, "run-enroll", twin, twin_text)
+pair_of_claims("enroll-topic", "her messages are shown in no other app", "enrollment", [], f"accept(d,{S},other,J,for(alice))",
+               "run-enroll", ["any-topic-01"], "a device ignores the topic")
+pair_of_claims("enroll-ask", "the server's challenge is not shown", "enrollment", [],
+               f"accept(d,{S},app,L,pair(question(A,Y,X),P))", "run-enroll", ["any-label-01"],
+               "a device ignores info's label")
 for name, goal in (("enroll-seed", "att(for(alice))"), ("stranger-seed", "proven(alice,evil,X)")):
     claim(name, "a seed's thief makes Alice's login", "enrollment", ["leak-seed"], goal, "attack")
 
