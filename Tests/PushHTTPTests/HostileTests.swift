@@ -46,7 +46,7 @@ import Testing
     @Test("a silent caller is disconnected after a while, and other callers are answered in the meantime")
     func silent() async throws {
         for isPhones in [false, true] {
-            // A short limit could cut off the good caller, too.
+            // A short limit could also cut off the good caller on a busy machine.
             try await RunningServer.with { server in
                 let port = isPhones ? server.phonesPort : server.port
                 let idle = try (1...200).map { _ in try RawClient(port: port) }

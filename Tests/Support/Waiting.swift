@@ -26,7 +26,7 @@ public func eventually(_ what: String, _ condition: () async throws -> Bool) asy
 
 /// Returns the result of `body`. A body that never ends is canceled.
 ///
-/// - Throws: the error that `body` throws, and ``WaitedInVain`` after five minutes.
+/// - Throws: the error that `body` throws, and ``WaitedInVain`` after the same time as ``eventually(_:_:)``.
 public func ending<Value: Sendable>(
     _ what: String, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
