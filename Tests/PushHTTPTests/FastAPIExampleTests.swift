@@ -153,20 +153,21 @@ private struct Example {
         let standard = StandardConfiguration(
             topic: RunningServer.topic.description, senders: [sender.sender.description], safeDefault: "safe default",
             allowsAnonymous: false)
-        return try #require(SimulatedDevice(container: folder.appending(name)).app(standard))
+        let phone = SimulatedDevice(container: folder.appending(name))
+        return try #require(phone.app(standard, fetcher: CurlFetching(patience: .seconds(600))))
     }
 
     func client(_ user: String) -> PushServerClient {
         PushServerClient(url: URL(string: "http://127.0.0.1:\(port)")!) { "Bearer \(user)" }
     }
 
-    /// Repeats until the service is reached; how long that takes depends on the machine.
+    /// Repeats until the service isn't busy; how long that takes depends on the machine.
     func update(_ phone: OwnDevice, as user: String) async -> PushRegistration {
         while true {
             let token = [UInt8](repeating: 1, count: 32)
             let update = await client(user).register(phone, token: token, environment: .production, at: .now())
             let isBusy = update.problems.contains {
-                [.unreachable, .refused(status: 503, code: "unavailable")].contains($0.error)
+                $0.error == .refused(status: 503, code: "unavailable")
             }
             guard isBusy, !Task.isCancelled else { return update }
         }

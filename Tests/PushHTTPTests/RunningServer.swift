@@ -144,7 +144,9 @@ struct RunningServer: Sendable {
         let standard = StandardConfiguration(
             topic: Self.topic.description, senders: senders, authorities: [authority.authority.description],
             safeDefault: "safe default", allowsAnonymous: false)
-        guard let app = SimulatedDevice(container: folder.appending(name)).app(standard) else {
+        let phone = SimulatedDevice(container: folder.appending(name))
+        // A busy machine must not fail a test.
+        guard let app = phone.app(standard, fetcher: CurlFetching(patience: .seconds(600))) else {
             throw CocoaError(.featureUnsupported)
         }
         return app

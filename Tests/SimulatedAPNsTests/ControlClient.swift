@@ -23,7 +23,7 @@ struct ControlClient {
     }
 
     func ask(_ method: String, _ path: String, _ body: String? = nil) throws -> Answer {
-        var arguments = ["--silent", "--max-time", "120", "--request", method, "--write-out", "\n%{http_code}"]
+        var arguments = ["--silent", "--max-time", "600", "--request", method, "--write-out", "\n%{http_code}"]
         if let body { arguments += ["--data-binary", body] }
         let result = try Program(at: "/usr/bin/curl").run(
             arguments + ["--unix-socket", socket, "http://localhost\(path)"])

@@ -37,7 +37,7 @@ final class RawClient: Sendable {
     ) async throws {
         let state = Locked(State())
         self.state = state
-        let bootstrap = ClientBootstrap(group: WireClient.group).connectTimeout(.seconds(60)).channelInitializer {
+        let bootstrap = ClientBootstrap(group: WireClient.group).connectTimeout(.seconds(600)).channelInitializer {
             channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations

@@ -38,7 +38,8 @@ final class WireClient: Sendable {
         let context = try NIOSSLContext(configuration: tls)
         let state = Locked(Seen())
         self.state = state
-        channel = try await ClientBootstrap(group: Self.group).channelInitializer { channel in
+        channel = try await ClientBootstrap(group: Self.group).connectTimeout(.seconds(600)).channelInitializer {
+            channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))

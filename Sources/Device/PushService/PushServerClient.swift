@@ -341,7 +341,7 @@ private struct PushServerExchange: Sendable {
 
     func send(_ verb: String, _ path: String, _ body: JSONValue? = nil) async throws(PushServerError) -> Answer {
         let collected = Locked<[UInt8]>([])
-        var request = FetchRequest(url: url.appending(path: path), deadline: .now + Self.longestWait)
+        var request = FetchRequest(url: url.appending(path: path), deadline: .now + fetcher.patience)
         request.verb = verb
         request.authorization = authorization
         if let body {
@@ -370,5 +370,4 @@ private struct PushServerExchange: Sendable {
 
     /// Source: EnrollmentHTTP 3.7.
     private static let maximumAnswerByteCount = 65_536
-    private static let longestWait = Duration.seconds(10)
 }

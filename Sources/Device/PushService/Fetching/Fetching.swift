@@ -8,10 +8,13 @@ package protocol Fetching: Sendable {
     /// fetcher exempts the machine that it runs on.
     func exempts(_ host: NetworkHost) -> Bool
 
+    /// How long a transfer may go without data, and how long a request for a small answer may take.
+    var patience: Duration { get }
+
     /// Makes a request; returns the answer's head once the wanted part of its body has arrived. Doesn't follow
     /// redirects. Uses constant memory. Canceling the task ends the request within a moment; one last piece may follow.
     ///
-    /// - Throws: The errors of the request's closures; otherwise `network`, including if no data arrives for 10 seconds.
+    /// - Throws: The errors of the request's closures; otherwise `network`, including if no data arrives for ``patience``.
     func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer
 }
 
@@ -66,6 +69,8 @@ package struct FetchAnswer: Sendable {
 
 extension Fetching {
     package func exempts(_ host: NetworkHost) -> Bool { false }
+
+    package var patience: Duration { .seconds(10) }
 
     /// Returns the answer to a request. Throws `network` if there is none by its deadline.
     func answer(to request: FetchRequest) async throws(MediaError) -> FetchAnswer {

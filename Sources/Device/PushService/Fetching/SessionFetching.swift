@@ -22,22 +22,22 @@ package struct SessionFetching: Fetching {
             guard let host = NetworkHost(request.url) else { throw .addressRefused }
             network = try await LookUps.shared.check(host, mayConnect)
         }
-        return try await SessionTransfer(request, network).run()
+        return try await SessionTransfer(request, network, patience).run()
     }
 }
 
 private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable {
     private let request: FetchRequest
     private let network: NAT64
+    private let patience: Duration
     /// Results after the first are dropped; by then, the loader has been told to stop or soon will be.
     private let first = FirstResult<FetchAnswer, MediaError>()
     /// The head of an answer whose body is wanted.
     private let answer = Locked<FetchAnswer?>(nil)
     private let dialog = LoaderDialog()
 
-    init(_ request: FetchRequest, _ network: NAT64) {
-        self.request = request
-        self.network = network
+    init(_ request: FetchRequest, _ network: NAT64, _ patience: Duration) {
+        (self.request, self.network, self.patience) = (request, network, patience)
     }
 
     func run() async throws(MediaError) -> FetchAnswer {
@@ -67,7 +67,7 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
-        configuration.timeoutIntervalForRequest = 10
+        configuration.timeoutIntervalForRequest = patience / .seconds(1)
         // The deadline itself is a cancellation, which is exact; this is for a process that was suspended.
         configuration.timeoutIntervalForResource = max(1, (request.deadline - .now) / .seconds(1)) + 1
         return configuration

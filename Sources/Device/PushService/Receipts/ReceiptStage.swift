@@ -133,7 +133,7 @@ extension ReceiptStage {
     private func isSettled(_ receipt: WaitingReceipt, by fetcher: any Fetching) async -> Bool {
         guard let url = receipt.address.url else { return true }
         // Only the answer's status is read.
-        let request = FetchRequest(url: url, body: receipt.body, deadline: .now + Self.longestWait)
+        let request = FetchRequest(url: url, body: receipt.body, deadline: .now + fetcher.patience)
         switch try? await fetcher.answer(to: request).status {
         case .some(200...299): return true
         case .some(408), .some(425), .some(429): return false
@@ -141,8 +141,6 @@ extension ReceiptStage {
         default: return false
         }
     }
-
-    private static let longestWait = Duration.seconds(10)
 
     /// Per run, so that a long queue doesn't take all the time that is left.
     private static let maximumCount = 8

@@ -7,12 +7,14 @@ package import SealedPush
 
 /// The fetcher of a simulated phone, based on libcurl. It can also reach the local machine, even without TLS.
 package struct CurlFetching: Fetching {
-    package init() {}
+    package let patience: Duration
+
+    package init(patience: Duration = .seconds(10)) { self.patience = patience }
 
     package func exempts(_ host: NetworkHost) -> Bool { host.isLoopback }
 
     package func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer {
-        try await CurlTransfer(request).run()
+        try await CurlTransfer(request, patience).run()
     }
 }
 
@@ -23,6 +25,7 @@ package struct CurlFetching: Fetching {
 private final class CurlTransfer: @unchecked Sendable {
     // Only the thread that runs the transfer uses this state, except for `isCancelled`.
     private let request: FetchRequest
+    private let patience: Duration
     private let isCancelled = Locked(false)
     private var answer = Answer()
     private var isInBody = false
@@ -37,7 +40,7 @@ private final class CurlTransfer: @unchecked Sendable {
         var headers: [String: String] = [:]
     }
 
-    init(_ request: FetchRequest) { self.request = request }
+    init(_ request: FetchRequest, _ patience: Duration) { (self.request, self.patience) = (request, patience) }
 
     /// Waits for the response, or for as much of it as is wanted. Canceling the task ends the transfer.
     func run() async throws(MediaError) -> FetchAnswer {
@@ -100,9 +103,9 @@ private final class CurlTransfer: @unchecked Sendable {
         sp_curl_long(handle, CURLOPT_PROTOCOLS, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
         sp_curl_long(handle, CURLOPT_NOSIGNAL, 1)
         sp_curl_long(handle, CURLOPT_HTTP_CONTENT_DECODING, 0)
-        sp_curl_long(handle, CURLOPT_CONNECTTIMEOUT, Self.idleSeconds)
+        sp_curl_long(handle, CURLOPT_CONNECTTIMEOUT, Int(patience.components.seconds))
         sp_curl_long(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
-        sp_curl_long(handle, CURLOPT_LOW_SPEED_TIME, Self.idleSeconds)
+        sp_curl_long(handle, CURLOPT_LOW_SPEED_TIME, Int(patience.components.seconds))
         sp_curl_long(handle, CURLOPT_BUFFERSIZE, 65_536)
         sp_curl_pointer(handle, CURLOPT_HTTPHEADER, headers)
         sp_curl_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
@@ -177,8 +180,6 @@ private final class CurlTransfer: @unchecked Sendable {
     }
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-    /// How long a transfer may go without data before it fails, in seconds.
-    private static let idleSeconds = 10
     /// The limit for all heads together. Each line counts as at least 32 bytes.
     private static let maximumHeaderByteCount = 32_768
     private static let maximumInterimCount = 9

@@ -30,17 +30,16 @@ extension SimulatedDevice {
     }
 
     /// Returns the environment of the app and its extension on this phone.
-    func environment(budget: WorkBudget = .shared) -> DeviceEnvironment {
-        let (keychain, container) = (keychain, container)
-        return DeviceEnvironment(
+    func environment(budget: WorkBudget = .shared, fetcher: any Fetching = CurlFetching()) -> DeviceEnvironment {
+        DeviceEnvironment(
             keychain: { _ in keychain }, appGroup: { _ in container }, scratchRoot: container.appending(path: "tmp"),
-            fetcher: CurlFetching(), budget: budget)
+            fetcher: fetcher, budget: budget)
     }
 
     /// Returns the object that the app on this phone uses to enroll, answer, rotate, and revoke, as a real app uses
     /// `ServiceConfiguration.device`. Returns nil if the configuration isn't valid.
-    package func app(_ standard: StandardConfiguration) -> OwnDevice? {
-        standard.configuration(container: container).map { OwnDevice($0, environment: environment()) }
+    package func app(_ standard: StandardConfiguration, fetcher: any Fetching = CurlFetching()) -> OwnDevice? {
+        standard.configuration(container: container).map { OwnDevice($0, environment: environment(fetcher: fetcher)) }
     }
 
     package var rotation: KeyRotation<DevicePublicKey> {
