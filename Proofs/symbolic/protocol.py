@@ -489,7 +489,7 @@ claim("withdraw-thief", "a seed's thief removes any message", "withdrawals", ["l
 claim("run-enroll", "a message for Alice is shown on her phone", "enrollment", [], f"accept(d,{S},app,J,for(alice))", "runs")
 claim("run-old", "her phone's earlier recipient was proven", "enrollment", [], "proven(alice,ea,old)", "runs")
 claim("run-mallory", "Mallory enrolls his own phone", "enrollment", [], "proven(mallory,evil,evil)", "runs")
-claim("run-public", "he knows the public key of hers", "enrollment", [], "att(pub(ea))", "runs")
+claim("run-public", "he knows the public key of her phone", "enrollment", [], "att(pub(ea))", "runs")
 for name, text, goal, additions, twin, twin_text in (
         ("enroll-secret", "only Alice's phone gets her messages", "att(for(alice))", [], ["leak-login"],
          "Alice's login leaks"),
