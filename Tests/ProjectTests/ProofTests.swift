@@ -83,7 +83,7 @@ import Testing
         let fault = ("leases.pml", "!isLate[_pid] -> deliver(m)", "true -> deliver(m)")
         #expect(try self.rows("states", ["leases"], change: fault).status == 1)
         // No claim notices a smaller world, but it has fewer states.
-        let less = ("leases.pml", "kills < KILLS && isBusy", "kills < KILLS && failures == 0 && isBusy")
-        #expect(try self.rows("states", ["leases"], change: less).rows[0][3].hasSuffix(" states"))
+        let narrowed = ("leases.pml", "kills < KILLS && isBusy", "kills < KILLS && failures == 0 && isBusy")
+        #expect(try self.rows("states", ["leases"], change: narrowed).rows[0][3].hasSuffix(" states"))
     }
 }

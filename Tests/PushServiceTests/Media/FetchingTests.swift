@@ -126,6 +126,7 @@ import Testing
         for loader in Loader.allCases {
             for host in loopback { #expect(loader.fetcher.exempts(host), "\(host)") }
             for host in others { #expect(!loader.fetcher.exempts(host), "\(host)") }
+            #expect(loader.fetcher.patience == SessionFetching().patience)
         }
         // For other hosts, the rules apply as usual.
         let told = Told()
