@@ -85,7 +85,7 @@ import Testing
     @Test("while the file can't be written, outcomes are kept and recorded as soon as it can", .inFile)
     func lockedFile() async throws {
         try await fixture.addDevice("phone")
-        let outbox = try Outbox(at: fixture.path, clock: .system, busyLimit: 0.02)
+        let outbox = try Outbox(at: fixture.path, clock: .system, busyLimit: 0.02, key: Fixture.key)
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: fixture.path, configuration: configuration)

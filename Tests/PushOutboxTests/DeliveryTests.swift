@@ -27,25 +27,6 @@ import Testing
         #expect(status.outcomes == ["accepted": 1])
     }
 
-    @Test(
-        "a withdrawal is delivered in a background push with Apple's priority for it, whatever priority was requested")
-    func background() async throws {
-        let phone = DevicePrivateKey()
-        try await fixture.addDevice("phone", identity: phone)
-        for isFiltered in [false, true] {
-            try await fixture.outbox.enqueue(
-                Content(withdrawing: .thread("nina"), isFiltered: isFiltered), to: .user("anna"), from: fixture.sealer,
-                priority: .immediate, includingUnverified: true)
-        }
-        let transport = ScriptedTransport()
-        #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 2)
-        let requests = transport.delivered.all.sorted { $0.priority.rawValue < $1.priority.rawValue }
-        #expect(requests.map(\.isBackground) == [true, false])
-        #expect(requests.map(\.priority) == [.considerate, .immediate])
-        let payload = try fixture.sealer.seal(Content(withdrawing: .thread("a")), toUnverified: phone.recipient)
-        #expect(PushRequest(payload, to: Fixture.address("phone"), priority: .immediate).priority == .considerate)
-    }
-
     @Test("after lost answers and refusals, the same bytes and identifiers are sent again, after Apple's delay")
     func retries() async throws {
         try await fixture.addDevice("phone")

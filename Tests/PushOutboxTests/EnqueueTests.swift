@@ -245,7 +245,7 @@ import Testing
         EnqueueOrder(
             content: Content(body: "Hello"), topic: Fixture.topic, audience: .everyone, priority: .immediate,
             expiration: nil, includesUnverified: true, key: IdempotencyKey(key),
-            sealedBy: SealedBy(fixture.sealer), outboxKey: nil)
+            sealedBy: SealedBy(fixture.sealer), outboxKey: Fixture.key)
     }
 
     @Test("an audience without devices gives a suitable error") func nobody() async throws {

@@ -50,20 +50,6 @@ import Testing
         #expect(try await Self.isStored(Array(other.utf8), in: database) == "t")
     }
 
-    @Test("a background push is sent with the only priority that Apple allows, whatever its row specifies")
-    func priority()
-        throws
-    {
-        let payload = try Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "d")
-            .seal(Content(withdrawing: .thread("nina")), toUnverified: DevicePrivateKey().recipient)
-        for (body, expected) in [(payload.json, PushPriority.considerate), (Array(Self.good.utf8), .immediate)] {
-            let row = EntryRow(
-                priority: 10, apnsID: payload.apnsID, collapseID: payload.collapseID, body: body,
-                topic: Fixture.topic.description, address: [1])
-            #expect(try #require(row.request(of: .apns())).priority == expected)
-        }
-    }
-
     private static let good = Fixture.sealedText
     private static let envelope = String(good.split(separator: "\"").dropLast().last ?? "")
 
@@ -130,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "a clear-text payload in the database becomes a dead letter, and the others are sent", .overStores)
+        "a clear-text payload in the database becomes a dead letter, and the others are sent", .overUnkeyedStores)
     func delivered() async throws {
         let fixture = try await Fixture()
         for name in ["d0", "d1"] { try await fixture.addDevice(name) }

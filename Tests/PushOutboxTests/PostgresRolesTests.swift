@@ -173,8 +173,9 @@ import Testing
     @Test(
         "sealed_push.store stores no invalid push",
         arguments: [
-            (1, "'k'"), (3, "0"), (4, "-1"), (4, "253402300800000"), (5, "7"), (6, "'nobody'"), (6, "'pushsender1'"),
-            (6, "'\(PostgresRolesTests.sender)q'"), (6, "upper('\(PostgresRolesTests.sender)')"), (6, "NULL"),
+            (1, "'k'"), (3, "0"), (4, "-1"), (4, "253402300800000"), (5, "'{7}'"), (5, "'{}'"), (6, "'{nobody}'"), (6, "'{pushsender1}'"),
+            (6, "'{\(PostgresRolesTests.sender)q}'"), (6, "'{\(PostgresRolesTests.sender.uppercased())}'"),
+            (6, "'{NULL}'"), (6, "NULL"),
             (8, "'{99}'"), (9, "'{-1}'"), (9, "'{}'"),
             (10, "'{-1}'"), (10, "'{253402300800}'"), (11, "'{NULL}'"), (11, "'{short}'"),
             (11, "'{\(PostgresRolesTests.id.uppercased())}'"),
@@ -189,7 +190,7 @@ import Testing
     func noPushes(place: Int, value: String) async throws {
         try await fixture.addDevice("phone")
         var values = [
-            "'\\x\(String(repeating: "0a", count: 32))'", "'device phone'", "NULL", "1", "10", "'anonymous'",
+            "'\\x\(String(repeating: "0a", count: 32))'", "'device phone'", "NULL", "1", "'{10}'", "'{anonymous}'",
             "(SELECT ARRAY[id] FROM recipients)", "(SELECT ARRAY[revision] FROM recipients)", "'{4000000000000}'",
             "'{NULL}'", "'{\(Self.id)}'", "'{c}'", "ARRAY[\(Self.body)]", "'{NULL}'", "NULL", "NULL",
         ]
@@ -214,7 +215,8 @@ import Testing
             let list = { (text: String) in Array(repeating: text, count: count).joined(separator: ", ") }
             let rows = try await database.run(
                 """
-                SELECT sealed_push.store(NULL, 'device phone', NULL, 1, 10, 'anonymous', ARRAY[\(ids)], ARRAY[\(revisions)],
+                SELECT sealed_push.store(NULL, 'device phone', NULL, 1, '{\(list("10"))}',
+                    '{\(list("anonymous"))}', ARRAY[\(ids)], ARRAY[\(revisions)],
                     '{\(list("4000000000000"))}', '{\(list("NULL"))}', '{\(list(Self.id))}', '{\(list("c"))}',
                     ARRAY[\(list(Self.body))], '{\(list("NULL"))}') FROM devices
                 """)
@@ -233,7 +235,7 @@ import Testing
         _ = try await connection.run { connection throws(OutboxError) in
             try connection.script(
                 """
-                SELECT sealed_push.store(NULL, 'device phone', NULL, \(time), 10, 'anonymous', ARRAY[id], ARRAY[revision],
+                SELECT sealed_push.store(NULL, 'device phone', NULL, \(time), '{10}', '{anonymous}', ARRAY[id], ARRAY[revision],
                     '{253402300799999}', '{NULL}', '{\(Self.id)}', '{c}', ARRAY[\(Self.body)], '{NULL}') FROM sealed_push.recipients;
                 SELECT sealed_push.next_range('\(key)', 'everyone', '\(Fixture.topic)', \(time), 1000)
                 """)

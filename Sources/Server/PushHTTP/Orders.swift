@@ -96,8 +96,7 @@ struct SealOrder: Sendable {
                 headers.string("apns-collapse-id", payload.collapseID)
                 headers.string("apns-expiration", (expiration ?? payload.expires).map { String($0.secondsSince1970) })
                 headers.string("apns-id", payload.apnsID)
-                let priority = payload.isBackground ? .considerate : priority
-                headers.string("apns-priority", String(priority.rawValue))
+                headers.string("apns-priority", String(payload.priority(priority).rawValue))
                 headers.string("apns-push-type", payload.isBackground ? "background" : "alert")
                 headers.string("apns-topic", payload.topic.description)
             }

@@ -64,6 +64,10 @@
         /// line break would start another one. Sources: Docs/Specification.md 2.8, 2.9, and 2.10.
         private static let isIdentifier = "COLLATE \"C\" ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
         private static let isCollapseID = "COLLATE \"C\" ~ '^[!-~]{1,64}$'"
+        /// Returns a condition for the bytes of a background push, which has only one priority.
+        private static func isBackground(_ body: String) -> String {
+            "substring(\(body) FOR \(PayloadForm.background.utf8.count)) = '\(PayloadForm.background)'::bytea"
+        }
         /// `pushsender1`, and 58 characters of Bech32.
         private static let isSender = "COLLATE \"C\" ~ '^pushsender1[02-9ac-hj-np-z]{58}$'"
 
@@ -132,34 +136,36 @@
         /// a device has changed, or another caller has stored the range that begins there or everything under the key.
         private static let store = """
             CREATE FUNCTION sealed_push.store(
-                key bytea, audience text, start bigint, now bigint, priority bigint, sender text, devices bigint[],
-                revisions bigint[], stale bigint[], expirations bigint[], apns_ids text[], collapse_ids text[],
-                bodies bytea[], codes bytea[], message text DEFAULT NULL, fingerprint bytea DEFAULT NULL
+                key bytea, audience text, start bigint, now bigint, priorities bigint[], senders text[],
+                devices bigint[], revisions bigint[], stale bigint[], expirations bigint[], apns_ids text[],
+                collapse_ids text[], bodies bytea[], codes bytea[], message text DEFAULT NULL,
+                fingerprint bytea DEFAULT NULL
             ) RETURNS boolean LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
             DECLARE device_count integer := cardinality(store.devices); held_count bigint; made bigint;
             BEGIN
-                IF (store.priority IN (5, 10) AND store.now \(isTime) AND device_count <= 10000
+                IF (store.now \(isTime) AND device_count <= 10000
                     AND coalesce(octet_length(store.key) = 32, store.start IS NULL)
                     AND octet_length(store.audience) BETWEEN 1 AND 1024
                     AND coalesce(store.message \(isIdentifier), true)
                     AND coalesce(octet_length(store.fingerprint) = 32, true)
-                    AND (store.sender = 'anonymous' OR store.sender \(isSender))
                     AND sealed_push.are_sealed(store.bodies)
                     AND (
                         SELECT count(*) = device_count AND coalesce(bool_and(coalesce(
                             x.device IS NOT NULL AND x.stale \(isTime)
+                                AND (x.priority = 5 OR x.priority = 10 AND NOT \(isBackground("x.body")))
+                                AND (x.sender = 'anonymous' OR x.sender \(isSender))
                                 AND coalesce(x.expiration \(isExpiration), true)
                                 AND x.apns_id \(isIdentifier) AND x.collapse_id \(isCollapseID)
                                 AND octet_length(x.body) <= \(SizePlan.maximumPayloadByteCount)
                                 AND coalesce(octet_length(x.code) = 32, true), false)), true)
-                        FROM unnest(store.devices, store.stale, store.expirations, store.apns_ids, store.collapse_ids,
-                            store.bodies, store.codes
-                        ) AS x(device, stale, expiration, apns_id, collapse_id, body, code))
+                        FROM unnest(store.priorities, store.senders, store.devices, store.stale, store.expirations,
+                            store.apns_ids, store.collapse_ids, store.bodies, store.codes
+                        ) AS x(priority, sender, device, stale, expiration, apns_id, collapse_id, body, code))
                 ) IS NOT TRUE THEN
                     RAISE EXCEPTION 'sealed_push: not a push' USING ERRCODE = '22023',
                         DETAIL = 'A payload must be byte for byte what a sender writes, apns_id a lowercase UUID, '
-                            'collapse_id 1 to 64 visible ASCII characters, priority 10 or 5, sender '
-                            'pushsender1... or anonymous, expiration in seconds since 1970, and a code 32 bytes.';
+                            'collapse_id 1 to 64 visible ASCII characters, priority 10 or 5 (5 for a background push), '
+                            'sender pushsender1... or anonymous, expiration in seconds since 1970, and a code 32 bytes.';
                 END IF;
                 made := sealed_push.moment(store.now);
 
@@ -188,13 +194,15 @@
                     IF NOT FOUND THEN RETURN false; END IF;
                 END IF;
                 IF device_count > 0 THEN
-                    PERFORM sealed_push.line_up(store.devices, store.priority, NULL, made);
+                    PERFORM sealed_push.line_up(array_agg(x.device ORDER BY x.device), x.priority, NULL, made)
+                    FROM unnest(store.devices, store.priorities) AS x(device, priority) GROUP BY x.priority;
                     INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id,
                         body, sender, code, message)
-                    SELECT x.device, store.priority, made, least(x.stale, made + \(EnqueueOrder.lifetime)),
-                        x.expiration, x.apns_id, x.collapse_id, x.body, store.sender, x.code, store.message
-                    FROM unnest(store.devices, store.stale, store.expirations, store.apns_ids, store.collapse_ids,
-                        store.bodies, store.codes) AS x(device, stale, expiration, apns_id, collapse_id, body, code);
+                    SELECT x.device, x.priority, made, least(x.stale, made + \(EnqueueOrder.lifetime)),
+                        x.expiration, x.apns_id, x.collapse_id, x.body, x.sender, x.code, store.message
+                    FROM unnest(store.priorities, store.senders, store.devices, store.stale, store.expirations,
+                        store.apns_ids, store.collapse_ids, store.bodies, store.codes
+                    ) AS x(priority, sender, device, stale, expiration, apns_id, collapse_id, body, code);
                     INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
                     SELECT store.message, CASE WHEN store.start IS NULL THEN x.device ELSE 0 END, 'enqueued', count(*), made
                     FROM unnest(store.devices) AS x(device) WHERE store.message IS NOT NULL GROUP BY 2;
@@ -263,8 +271,11 @@
                     IF enqueue.expiration > now / 1000 + found_device.keeps * 86400 + 3600 THEN
                         RETURN 'expires-too-late';
                     END IF;
-                    IF sealed_push.store(digest, wanted, NULL, now, enqueue.priority, enqueue.sender,
-                        ARRAY[found_device.id], ARRAY[found_device.revision],
+                    IF sealed_push.store(digest, wanted, NULL, now,
+                        -- A background push has only one priority, which its code covers.
+                        ARRAY[CASE WHEN \(isBackground("convert_to(enqueue.payload, 'UTF8')")) THEN 5
+                            ELSE enqueue.priority::bigint END],
+                        ARRAY[enqueue.sender], ARRAY[found_device.id], ARRAY[found_device.revision],
                         ARRAY[least(now + found_device.keeps * 86400000, now + \(EnqueueOrder.lifetime),
                             CASE WHEN enqueue.expiration \(isExpiration)
                                 THEN (nullif(enqueue.expiration, 0) + 1) * 1000 END)],

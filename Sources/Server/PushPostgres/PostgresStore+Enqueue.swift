@@ -69,18 +69,17 @@
             // The order is the same for every caller, which prevents deadlocks.
             let sealed = sealed.sorted { $0.device < $1.device }
             return try await write { db, now throws(OutboxError) in
-                let payloads = sealed.map(\.payload)
-                let ends = payloads.map { min(order.end(of: $0) ?? .max, now + EnqueueOrder.lifetime) }
+                let entries = sealed.map(\.entry)
                 let parameters = (1...16).map { "$\($0)" }.joined(separator: ", ")
                 return try db.row(
                     "SELECT sealed_push.store(\(parameters)) AS is_stored",
                     [
                         .bytes(order.key?.digest), .text(order.audienceText), .int(batch.range?.start), .int(now),
-                        .int(Int64(order.priority.rawValue)), .text(order.sealedBy.description),
-                        .ints(sealed.map(\.device)), .ints(sealed.map(\.revision)), .ints(ends),
-                        .ints(payloads.map { order.expiration(of: $0)?.secondsSince1970 }),
-                        .texts(payloads.map(\.apnsID)), .texts(payloads.map(\.collapseID)),
-                        .byteArrays(payloads.map { Array($0.json) }), .byteArrays(sealed.map(\.code)),
+                        .ints(entries.map { Int64($0.priority) }), .texts(entries.map(\.sender)),
+                        .ints(sealed.map(\.device)), .ints(sealed.map(\.revision)),
+                        .ints(sealed.map { $0.stale(at: now) }), .ints(entries.map(\.expiration)),
+                        .texts(entries.map(\.apnsID)), .texts(entries.map(\.collapseID)),
+                        .byteArrays(entries.map(\.body)), .byteArrays(entries.map(\.code)),
                         .text(order.message.description), .bytes(order.fingerprint),
                     ]
                 ).bool("is_stored")

@@ -31,7 +31,7 @@ package enum PayloadForm {
         .text(",\"mutable-content\":1},\(clearEnd)"),
     ])
     /// The clear part of a push that the app opens instead of the extension. Source: Specification 21.3.
-    static let background = "{\"aps\":{\"content-available\":1},\(clearEnd)"
+    package static let background = "{\"aps\":{\"content-available\":1},\(clearEnd)"
     private static let clear = Piece.any([alert, .text(background)])
     private static let sealed = Piece.all([.envelope, .text("\"}")])
 

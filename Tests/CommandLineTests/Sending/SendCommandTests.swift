@@ -162,6 +162,37 @@ import Testing
         #expect(try fixture.run(["work", "--apns", "APNs", "--environment", "sandbox"]).status == 64)
     }
 
+    @Test("a withdrawal is delivered from an outbox with a key, by `send` and by `serve`, whatever priority was requested")
+    func withdrawals() async throws {
+        let fixture = try await SendingFixture()
+        let token = try fixture.device("phone", enrolled: false)
+        let key = ["--outbox-key", "outbox.key"]
+        let enrolling = ["device", "enroll", "phone", "--user", "alice", "--token", token, "--keyring", "Keys"]
+        #expect(try fixture.run(enrolling + key).status == 0)
+        let withdrawal = #"{"withdraw":{"thread":"lunch"}}"#
+        let file = try fixture.folder.write(withdrawal, to: "withdrawal.json")
+        let sending = ["send", file] + fixture.sendArguments(["--user", "alice", "--json"]).dropFirst(2) + key
+        let priorities = ["immediate", "considerate"]
+        for priority in priorities {
+            let result = try fixture.run(sending + ["--priority", priority])
+            #expect(result.status == 0 && result.objects.first?["accepted"] as? Int == 1, "\(result.errors)")
+        }
+        let served = try await ServedCommand.start(fixture, ["--listen", "own.sock", "--apns", "APNs"] + key)
+        for priority in priorities {
+            let order = #"{"user":"alice","content":\#(withdrawal),"priority":"\#(priority)"}"#
+            let (status, body) = try served.ask("/v1/messages", order)
+            let object = try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
+            let id = try #require(object?["id"] as? String, "\(status) \(body)")
+            var outcome = ""
+            try await eventually("APNs has the withdrawal, or it was refused") {
+                outcome = try served.ask("/v1/messages/\(id)").body
+                return !outcome.contains("waiting")
+            }
+            #expect(outcome.contains(#""accepted":1"#), "\(outcome)")
+        }
+        #expect(served.stop() == .exited(0))
+    }
+
     @Test("Ctrl-C waits for requests in transit, and the other pushes keep waiting") func interrupted() async throws {
         let fixture = try await SendingFixture {
             $0.faults.latencyMillisecondsMinimum = 1_500

@@ -1,3 +1,4 @@
+import PushOutbox
 import TestPrograms
 import Testing
 
@@ -9,17 +10,26 @@ enum StoreKind: String, CaseIterable {
     @TaskLocal static var current = StoreKind.sqlite
 }
 
-/// Runs each test once with each store.
+/// Runs each test once in each world: with each store, without an outbox key and with one.
 struct OverStores: SuiteTrait, TestTrait, TestScoping {
+    /// The stores to run with, or `nil` for the one that the test chooses.
+    var kinds: [StoreKind]? = StoreKind.allCases
+    /// Whether the fixtures' outboxes have a key.
+    var areKeyed = [false, true]
+
     var isRecursive: Bool { true }
 
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         guard testCase != nil else { return try await function() }
-        for kind in StoreKind.allCases {
-            do { try await StoreKind.$current.withValue(kind) { try await function() } } catch {
-                Issue.record(error, "over \(kind)")
+        for kind in kinds ?? [StoreKind.current] {
+            for isKeyed in areKeyed {
+                do {
+                    try await StoreKind.$current.withValue(kind) {
+                        try await Fixture.$key.withValue(isKeyed ? OutboxKey() : nil) { try await function() }
+                    }
+                } catch { Issue.record(error, "over \(kind), \(isKeyed ? "with" : "without") an outbox key") }
             }
         }
     }
@@ -34,6 +44,12 @@ struct InFile: TestTrait, TestScoping {
     }
 }
 
-extension Trait where Self == OverStores { static var overStores: Self { OverStores() } }
+extension Trait where Self == OverStores {
+    static var overStores: Self { OverStores() }
+    /// For tests that choose the store.
+    static var overKeys: Self { OverStores(kinds: nil) }
+    /// For tests with keys of their own, or for which a key makes another rule apply first.
+    static var overUnkeyedStores: Self { OverStores(areKeyed: [false]) }
+}
 
 extension Trait where Self == InFile { static var inFile: Self { InFile() } }

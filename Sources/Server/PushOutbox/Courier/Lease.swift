@@ -96,13 +96,17 @@ package struct EntryRow: Sendable {
 }
 
 extension EntryRow {
-    /// Creates a row for a push that was just sealed.
-    init(_ payload: SealedPayload, priority: PushPriority, expiration: Timestamp?, device: String, sealedBy: SealedBy) {
+    /// Creates the row of a push that was just sealed, with its code if there is a key. Stores bind the row's columns as
+    /// they are: a column that differs from what the code covers makes the push `forged`.
+    init(
+        _ payload: SealedPayload, priority: PushPriority, expiration: Timestamp?, device: String, sealedBy: SealedBy,
+        key: OutboxKey?
+    ) {
         self.init(
-            priority: (payload.isBackground ? .considerate : priority).rawValue,
-            expiration: expiration?.secondsSince1970, apnsID: payload.apnsID,
-            collapseID: payload.collapseID, body: payload.json, topic: payload.topic.description, device: device,
-            sender: sealedBy.description)
+            priority: payload.priority(priority).rawValue, expiration: expiration?.secondsSince1970,
+            apnsID: payload.apnsID, collapseID: payload.collapseID, body: payload.json,
+            topic: payload.topic.description, device: device, sender: sealedBy.description)
+        code = key?.code(self)
     }
 
     package init(_ row: some OutboxRow) throws(OutboxError) {
@@ -121,9 +125,8 @@ extension EntryRow {
         // in transit on it. The first is a lowercase UUID, as for a message.
         guard let address = address.flatMap({ Address($0, of: carrier) }),
             let topic = topic.flatMap(Topic.init(parsing:)),
-            // Apple's limits apply, whatever the application's own statement specified.
-            let priority = PushPriority(rawValue: PayloadForm.isBackground(body) ? 5 : priority),
-            MessageID(parsing: apnsID) != nil,
+            let priority = PushPriority(rawValue: priority),
+            priority == .considerate || !PayloadForm.isBackground(body), MessageID(parsing: apnsID) != nil,
             Self.isCollapseID(collapseID), body.count <= SizePlan.maximumPayloadByteCount
         else { return nil }
         var request = PushRequest(

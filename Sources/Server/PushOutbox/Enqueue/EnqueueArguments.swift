@@ -18,7 +18,7 @@ public struct EnqueueArguments: Hashable, Sendable {
     ///   - payload: The sealed push.
     ///   - sealer: The sealer that sealed the payload.
     ///   - device: The device's name in the outbox.
-    ///   - priority: The value for `apns-priority`.
+    ///   - priority: The value for `apns-priority`; a background push has its own.
     ///   - expiration: Replaces the content's own expiration.
     ///   - key: An idempotency key, 1 to 256 bytes of UTF-8, which prevents the same push from being enqueued twice.
     ///   - outboxKey: The outbox's key, if it has one. Costs one hash.
@@ -28,19 +28,18 @@ public struct EnqueueArguments: Hashable, Sendable {
     ) {
         let entry = EntryRow(
             payload, priority: priority, expiration: expiration ?? payload.expires, device: device.description,
-            sealedBy: SealedBy(sealer))
-        let (recipient, body) = (payload.recipient.description, String(decoding: payload.json, as: UTF8.self))
-        let sender = SealedBy(sealer).description
-        let code = outboxKey.map { "\\x\(Hex.encode($0.code(entry)))" }
+            sealedBy: SealedBy(sealer), key: outboxKey)
+        let (recipient, body) = (payload.recipient.description, String(decoding: entry.body, as: UTF8.self))
+        let code = entry.code.map { "\\x\(Hex.encode($0))" }
         parameters = [
             device.description, recipient, body, entry.apnsID, entry.collapseID, String(entry.priority),
-            entry.expiration.map { String($0) }, sender, key, code,
+            entry.expiration.map { String($0) }, entry.sender, key, code,
         ]
         var members: [String: JSONValue] = [
             "device": .string(device.description), "recipient": .string(recipient), "payload": .string(body),
             "apns_id": .string(entry.apnsID), "collapse_id": .string(entry.collapseID),
             "priority": .integer(Int64(entry.priority)), "expiration": entry.expiration.map { .integer($0) } ?? .null,
-            "sender": .string(sender),
+            "sender": entry.sender.map { .string($0) } ?? .null,
         ]
         members["key"] = key.map { .string($0) }
         members["code"] = code.map { .string($0) }

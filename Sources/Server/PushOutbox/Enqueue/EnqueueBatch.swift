@@ -51,13 +51,17 @@ package struct EnqueueBatch: Sendable {
         }
     }
 
-    /// A candidate and the payload sealed for it.
+    /// A push that was sealed for a candidate. A store binds the entry's columns as they are, and derives none of them.
     package struct Sealed: Sendable {
         package let device: Int64
         package let revision: Int64
-        package let payload: SealedPayload
-        /// The entry's code, made with an ``OutboxKey``.
-        package let code: [UInt8]?
+        package let entry: EntryRow
+        /// The time at which the push becomes stale, in milliseconds; `nil` if neither caller nor content specified one.
+        fileprivate let end: Int64?
+
+        /// Returns the value of `stale` for an entry that is enqueued now. No entry is kept longer than
+        /// ``EnqueueOrder/lifetime``.
+        package func stale(at now: Int64) -> Int64 { min(end ?? .max, now + EnqueueOrder.lifetime) }
     }
 }
 
@@ -91,8 +95,6 @@ package struct EnqueueOrder: Sendable {
         guard audience.utf8.elementsEqual(audienceText.utf8), !isOther else { throw .keyUsedForOthers }
     }
 
-    package func expiration(of payload: SealedPayload) -> Timestamp? { expiration ?? payload.expires }
-
     /// Prepares the content for devices that keep retired keys for this many days; nil for devices without a record.
     func content(
         from sealer: Sealer, keeping days: Int64?, at now: Timestamp
@@ -105,9 +107,8 @@ package struct EnqueueOrder: Sendable {
     /// The audience as text, for telling whether a repeated request has the same one.
     package var audienceText: String { audience.text(topic) }
 
-    /// The earlier of the caller's and the content's expiration in milliseconds, or `nil` if neither is set. No entry is
-    /// kept longer than ``lifetime``.
-    package func end(of payload: SealedPayload) -> Int64? {
+    /// The earlier of the caller's and the content's expiration in milliseconds, or `nil` if neither is set.
+    fileprivate func end(of payload: SealedPayload) -> Int64? {
         // Zero is Apple's value for "try once": it doesn't limit how long the push may wait here.
         let given = expiration.flatMap { $0.secondsSince1970 == 0 ? nil : $0 }
         return [given, payload.expires].compactMap { $0.map { ($0.secondsSince1970 + 1) * 1_000 } }.min()
@@ -184,11 +185,10 @@ extension EnqueueBatch {
                 // Whether the key is verified was checked when its record arrived, and again just now.
                 let payload = try sealer.seal(content.get(), toUnverified: recipient)
                 let entry = EntryRow(
-                    payload, priority: order.priority, expiration: order.expiration(of: payload),
-                    device: candidate.name, sealedBy: order.sealedBy)
+                    payload, priority: order.priority, expiration: order.expiration ?? payload.expires,
+                    device: candidate.name, sealedBy: order.sealedBy, key: order.outboxKey)
                 return Sealed(
-                    device: candidate.device, revision: candidate.revision, payload: payload,
-                    code: order.outboxKey?.code(entry))
+                    device: candidate.device, revision: candidate.revision, entry: entry, end: order.end(of: payload))
             }
         }
     }

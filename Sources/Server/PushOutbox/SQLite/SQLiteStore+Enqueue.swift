@@ -48,9 +48,8 @@ extension SQLiteStore {
             } else if try RequestTable.progress(of: order, in: db) != nil {
                 return false
             }
-            let sender = sealed.isEmpty ? nil : try NameTable.senders.id(making: order.sealedBy.description, in: db)
             for case (let item, let carrier?) in zip(sealed, carriers) {
-                try Self.insert(item, of: carrier, order, sender: sender, at: now, in: db)
+                try Self.insert(item, of: carrier, order.message, at: now, in: db)
             }
             let isWhole = batch.range == nil
             for device in isWhole ? sealed.map(\.device) : [0] where !sealed.isEmpty {
@@ -67,23 +66,20 @@ extension SQLiteStore {
     }
 
     private static func insert(
-        _ item: EnqueueBatch.Sealed, of carrier: Int64, _ order: EnqueueOrder, sender: Int64?, at now: Int64,
-        in db: Database
+        _ item: EnqueueBatch.Sealed, of carrier: Int64, _ message: MessageID, at now: Int64, in db: Database
     ) throws {
-        let payload = item.payload
-        let expiration = order.expiration(of: payload)
+        let entry = item.entry
+        let sender = try entry.sender.map { try NameTable.senders.id(making: $0, in: db) }
         try db.run(
             """
             INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender,
                 code, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                item.device, order.priority.rawValue, now,
-                min(order.end(of: payload) ?? .max, now + EnqueueOrder.lifetime), expiration?.secondsSince1970,
-                payload.apnsID, payload.collapseID, payload.json.blob, sender, item.code?.blob,
-                order.message.description,
+                item.device, entry.priority, now, item.stale(at: now), entry.expiration, entry.apnsID,
+                entry.collapseID, entry.body.blob, sender, entry.code?.blob, message.description,
             ])
-        try QueueTable.add(item.device, carrier: carrier, priority: order.priority.rawValue, due: now, in: db)
+        try QueueTable.add(item.device, carrier: carrier, priority: entry.priority, due: now, in: db)
     }
 
     /// - Parameter condition: The condition, and any clauses after it.

@@ -144,7 +144,7 @@ public struct PushRequest: Hashable, Sendable {
     ) {
         self.init(
             address: address, body: payload.json, topic: payload.topic, apnsID: payload.apnsID,
-            collapseID: payload.collapseID, priority: payload.isBackground ? .considerate : priority,
+            collapseID: payload.collapseID, priority: payload.priority(priority),
             expiration: expiration ?? payload.expires)
     }
 
@@ -181,6 +181,11 @@ public enum PushPriority: Int, Hashable, Sendable, CaseIterable {
     case immediate = 10
     /// Deliver when it suits the device's battery.
     case considerate = 5
+}
+
+extension SealedPayload {
+    /// Returns the priority to send with: the given one, or for a background push the only one that Apple allows.
+    package func priority(_ wanted: PushPriority) -> PushPriority { isBackground ? .considerate : wanted }
 }
 
 /// The app's own name for one send request, so that a retry doesn't send the message twice: 1 to 256 bytes of UTF-8.
