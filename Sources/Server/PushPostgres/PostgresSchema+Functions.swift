@@ -183,7 +183,8 @@
                 END IF;
                 IF store.start IS NOT NULL THEN
                     DELETE FROM sealed_push.ranges r WHERE r.key = store.key AND r.start = store.start;
-                    UPDATE sealed_push.requests r SET enqueued = r.enqueued + device_count WHERE r.key = store.key;
+                    UPDATE sealed_push.requests r
+                    SET enqueued = least(greatest(r.enqueued, 0), \(1 << 62)) + device_count WHERE r.key = store.key;
                 ELSIF store.key IS NOT NULL THEN
                     -- Waits for another transaction that uses the key, and then sees how it ended.
                     INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created, message,

@@ -67,8 +67,9 @@ enum DeviceTable {
         }
         let carrier = try NameTable.carriers.id(making: device.address.carrier.description, in: db)
 
-        try write(new, carrier: carrier, in: db)
-        let id = known?.id ?? db.lastInsertedRowID
+        let number = try SafeNumber.next(in: "devices", in: db)
+        try write(new, as: number, carrier: carrier, in: db)
+        let id = known?.id ?? number
         if let known {
             if !device.isSamePlace(as: known.stored.device) {
                 discardedCount += try EntryTable.discardAll(of: id, at: now, in: db)
@@ -132,28 +133,28 @@ enum DeviceTable {
         let holder = try row.int("id")
         try db.run(
             """
-            UPDATE devices SET token = NULL, token_refusal = 'moved', is_proven = 0, revision = revision + 1
+            UPDATE devices SET token = NULL, token_refusal = 'moved', is_proven = 0, \(SafeNumber.nextRevision)
             WHERE id = ?
             """, [holder])
         return (DeviceName(parsing: try row.text("name")), try EntryTable.discardAll(of: holder, at: now, in: db))
     }
 
-    private static func write(_ new: StoredDevice, carrier: Int64, in db: Database) throws {
+    private static func write(_ new: StoredDevice, as number: Int64, carrier: Int64, in db: Database) throws {
         let row = DeviceRow(new.device)
         try db.run(
             """
             INSERT INTO devices(name, user, topic, carrier, token, token_registered, token_refusal, recipient,
-                is_verified, valid_from, valid_until, keeps, pin_code, address_code)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                is_verified, valid_from, valid_until, keeps, pin_code, address_code, id)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
             ON CONFLICT(name) DO UPDATE SET is_proven = is_proven AND token IS ?5 AND topic IS ?3 AND carrier IS ?4,
                 user = ?2, topic = ?3, carrier = ?4, token = ?5, token_registered = ?6, token_refusal = ?7,
                 recipient = ?8, is_verified = ?9, valid_from = ?10, valid_until = ?11, keeps = ?12, pin_code = ?13,
-                address_code = ?14, revision = revision + 1
+                address_code = ?14, \(SafeNumber.nextRevision)
             """,
             [
                 row.name, row.user, row.topic, carrier, row.address?.blob, row.registered, row.refusal,
                 row.key.recipient?.bytes.blob, row.key.isVerified, row.key.validFrom, row.key.validUntil,
-                row.key.keeps, new.codes.pin?.blob, new.codes.address?.blob,
+                row.key.keeps, new.codes.pin?.blob, new.codes.address?.blob, number,
             ])
     }
 

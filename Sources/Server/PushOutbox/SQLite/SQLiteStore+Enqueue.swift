@@ -48,15 +48,18 @@ extension SQLiteStore {
             } else if try RequestTable.progress(of: order, in: db) != nil {
                 return false
             }
+            var number = try SafeNumber.next(in: "entries", in: db)
             for case (let item, let carrier?) in zip(sealed, carriers) {
-                try Self.insert(item, of: carrier, order.message, at: now, in: db)
+                try Self.insert(item, as: number, of: carrier, order.message, at: now, in: db)
+                number += 1
             }
             let isWhole = batch.range == nil
             for device in isWhole ? sealed.map(\.device) : [0] where !sealed.isEmpty {
                 try db.run(
                     """
                     INSERT INTO outcomes(message, device, outcome, count, created) VALUES (?, ?, ?, ?, ?)
-                    ON CONFLICT(message, device, outcome) DO UPDATE SET count = count + excluded.count
+                    ON CONFLICT(message, device, outcome)
+                    DO UPDATE SET count = \(SafeNumber.sum("count", "excluded.count"))
                     """, [order.message.description, device, Tally.enqueued, isWhole ? 1 : sealed.count, now])
             }
             try RequestTable.save(
@@ -66,17 +69,18 @@ extension SQLiteStore {
     }
 
     private static func insert(
-        _ item: EnqueueBatch.Sealed, of carrier: Int64, _ message: MessageID, at now: Int64, in db: Database
+        _ item: EnqueueBatch.Sealed, as number: Int64, of carrier: Int64, _ message: MessageID, at now: Int64,
+        in db: Database
     ) throws {
         let entry = item.entry
         let sender = try entry.sender.map { try NameTable.senders.id(making: $0, in: db) }
         try db.run(
             """
-            INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender,
-                code, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO entries(id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender,
+                code, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                item.device, entry.priority, now, item.stale(at: now), entry.expiration, entry.apnsID,
+                number, item.device, entry.priority, now, item.stale(at: now), entry.expiration, entry.apnsID,
                 entry.collapseID, entry.body.blob, sender, entry.code?.blob, message.description,
             ])
         try QueueTable.add(item.device, carrier: carrier, priority: entry.priority, due: now, in: db)
@@ -176,7 +180,7 @@ enum RequestTable {
             INSERT INTO requests(key, audience, position, is_complete, enqueued, created, message, fingerprint)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT(key) DO UPDATE SET position = max(position, excluded.position),
-                is_complete = excluded.is_complete, enqueued = enqueued + excluded.enqueued
+                is_complete = excluded.is_complete, enqueued = \(SafeNumber.sum("enqueued", "excluded.enqueued"))
             """,
             [
                 key.digest.blob, order.audienceText, position, isComplete, count, now, order.message.description,

@@ -138,7 +138,8 @@ extension SQLiteStore {
             }
             try db.run(
                 """
-                UPDATE devices SET token = NULL, token_refusal = ?, is_proven = 0, revision = revision + 1 WHERE id = ?
+                UPDATE devices SET token = NULL, token_refusal = ?, is_proven = 0, \(SafeNumber.nextRevision)
+                WHERE id = ?
                 """, [reason, lease.device])
             let count = try EntryTable.discardAll(of: lease.device, Tally.dropped(reason), at: now, in: db)
             try Tally.add(Tally.dropped(reason), count, at: now, in: db)
@@ -147,7 +148,7 @@ extension SQLiteStore {
                 return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
             }
             try db.run(
-                "UPDATE devices SET token_refusal = ?, is_proven = 0, revision = revision + 1 WHERE id = ?",
+                "UPDATE devices SET token_refusal = ?, is_proven = 0, \(SafeNumber.nextRevision) WHERE id = ?",
                 [reason, lease.device])
             try EntryTable.bury("id", lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db)
             try EntryTable.buryAll(of: lease.device, reason: reason, at: now, in: db)
@@ -177,7 +178,7 @@ extension Tally {
         try db.run(
             """
             INSERT INTO tallies(day, outcome, count) VALUES (?, ?, ?)
-            ON CONFLICT(day, outcome) DO UPDATE SET count = count + excluded.count
+            ON CONFLICT(day, outcome) DO UPDATE SET count = \(SafeNumber.sum("count", "excluded.count"))
             """, [now / millisecondsPerDay, outcome, count])
     }
 }
@@ -189,7 +190,7 @@ enum QueueTable {
         try db.run(
             """
             INSERT INTO queues(device, carrier, priority, due) VALUES (?, ?, ?, ?)
-            ON CONFLICT(device) DO UPDATE SET priority = MAX(priority, excluded.priority)
+            ON CONFLICT(device) DO UPDATE SET priority = CASE priority WHEN 10 THEN 10 ELSE excluded.priority END
             """, [device, carrier, priority, due])
     }
 
@@ -207,7 +208,7 @@ enum QueueTable {
     /// Releases a lease; a no-op if it was lost in the meantime.
     static func release(_ lease: Lease, until due: Int64, isAttempt: Bool, in db: Database) throws {
         try db.run(
-            "UPDATE queues SET due = ?, lease = NULL, attempts = attempts - ? WHERE device = ? AND lease = ?",
+            "UPDATE queues SET due = ?, lease = NULL, attempts = MAX(attempts, 1) - ? WHERE device = ? AND lease = ?",
             [due, isAttempt ? 0 : 1, lease.device, lease.number])
     }
 
@@ -226,7 +227,8 @@ enum QueueTable {
         try db.run(
             """
             UPDATE queues SET due = ?1, lease = NULL, entry = NULL, attempts = 0,
-                priority = (SELECT MAX(priority) FROM entries WHERE device = ?2)
+                priority = CASE WHEN EXISTS (SELECT 1 FROM entries WHERE device = ?2 AND priority = 10)
+                    THEN 10 ELSE 5 END
             WHERE device = ?2 AND lease = ?3
             """, [now, lease.device, lease.number])
     }
@@ -257,7 +259,7 @@ enum EntryTable {
                     SELECT 1 FROM outcomes o WHERE o.message = e.message AND o.device = 0 AND o.outcome = 'enqueued'
                 ) THEN 0 ELSE e.device END AS place, ?1, ?2 * COUNT(*), ?3
             FROM \(table) e WHERE e.message IS NOT NULL AND e.\(column) = ?4 GROUP BY e.message, place
-            ON CONFLICT(message, device, outcome) DO UPDATE SET count = count + excluded.count
+            ON CONFLICT(message, device, outcome) DO UPDATE SET count = \(SafeNumber.sum("count", "excluded.count"))
             """, [outcome, count, now, value])
     }
 

@@ -78,11 +78,11 @@ enum ReceiptTable {
             """
             INSERT INTO receipt_devices(id, last, shown, failed, day, shown_that_day, failed_that_day)
             VALUES (?1, ?2, 1, ?3, ?4, 1, ?3)
-            ON CONFLICT(id) DO UPDATE SET last = MAX(last, excluded.last), shown = shown + 1,
-                failed = failed + excluded.failed, day = excluded.day,
-                shown_that_day = CASE WHEN day = excluded.day THEN shown_that_day + 1 ELSE 1 END,
+            ON CONFLICT(id) DO UPDATE SET last = MAX(last, excluded.last), shown = \(SafeNumber.sum("shown", "1")),
+                failed = \(SafeNumber.sum("failed", "excluded.failed")), day = excluded.day,
+                shown_that_day = CASE WHEN day = excluded.day THEN \(SafeNumber.sum("shown_that_day", "1")) ELSE 1 END,
                 failed_that_day = excluded.failed
-                    + CASE WHEN day = excluded.day THEN failed_that_day ELSE 0 END
+                    + CASE WHEN day = excluded.day THEN \(SafeNumber.sum("failed_that_day", "0")) ELSE 0 END
             """, [receipt.id.bytes.blob, now, failures.map(\.count).reduce(0, +), today])
         return .counted
     }

@@ -93,7 +93,7 @@ extension SQLiteStore {
     private static func retryBatch(reason: String?, at now: Int64, in db: Database) throws -> Int {
         try db.run(
             """
-            UPDATE devices SET token_refusal = NULL, revision = revision + 1
+            UPDATE devices SET token_refusal = NULL, \(SafeNumber.nextRevision)
             WHERE token IS NOT NULL AND token_refusal IS NOT NULL AND (?1 IS NULL OR token_refusal = ?1)
                 AND id IN (SELECT device FROM dead_letters)
             """, [reason])
@@ -108,9 +108,12 @@ extension SQLiteStore {
             let id = try row.int("id")
             let outcome = Tally.dead(try row.text("reason"))
             try EntryTable.note(outcome, "id", id, of: "dead_letters", count: -1, at: now, in: db)
+            // If a waiting entry has the number, one of the two was tampered with.
             try db.run(
-                "INSERT INTO entries(\(EntryTable.columns)) SELECT \(EntryTable.columns) FROM dead_letters WHERE id = ?",
-                [id])
+                """
+                INSERT OR IGNORE INTO entries(\(EntryTable.columns))
+                SELECT \(EntryTable.columns) FROM dead_letters WHERE id = ?
+                """, [id])
             try db.run("DELETE FROM dead_letters WHERE id = ?", [id])
             try QueueTable.add(
                 try row.int("device"), carrier: try row.int("carrier"), priority: try row.count("priority"), due: now,
@@ -161,7 +164,7 @@ extension SQLiteStore {
                 "SELECT reason AS name, COUNT(*) AS count FROM dead_letters GROUP BY reason", in: db)
             status.outcomes = try Self.counts(
                 """
-                SELECT outcome AS name, SUM(count) AS count FROM tallies
+                SELECT outcome AS name, \(SafeNumber.total("count")) AS count FROM tallies
                 WHERE day > ? AND outcome NOT GLOB ? GROUP BY outcome
                 """, [(now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay, "\(ReceiptTally.prefix)*"], in: db)
             status.fileByteCount = try ["page_count", "page_size"].reduce(1) { size, name in
