@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { ChallengeError, RecordError, SettingError } from './errors.js'
 import { blake2b } from './protocol/blake2b.js'
 import { decode, decodeRecipient, encode, encodeRecipient, ENROLLMENT, recipientText } from './protocol/key-text.js'
-import { checkRecord, DEVICE, readRecord } from './protocol/records.js'
+import { checkRecord, DEVICE, readLeaving, readRecord } from './protocol/records.js'
 import { decodeBase64, encodeBase64, isTopic, options, seconds, unarmour } from './protocol/text.js'
 import { isSender, makeChallenge } from './sender.js'
 
@@ -148,6 +148,43 @@ export class Device {
 
   [inspect.custom]() {
     return `Device(${this.enrollment}, counter ${this.counter}, ${this.#proven.size} of ${this.recipients.length} proven)`
+  }
+}
+
+/** A device's signed notice that it leaves its accounts (EnrollmentHTTP 6). index.d.ts documents the members. */
+export class Leaving {
+  #enrollment
+  #counter
+  #topic
+
+  constructor(text, settings) {
+    const { topic } = options(settings, 'topic')
+    if (!isTopic(topic)) throw new SettingError('topic')
+    const { signer, counter } = readLeaving(text, topic)
+    this.#enrollment = encode(ENROLLMENT, signer)
+    this.#counter = counter
+    this.#topic = topic
+  }
+
+  get enrollment() {
+    return this.#enrollment
+  }
+
+  get counter() {
+    return this.#counter
+  }
+
+  get topic() {
+    return this.#topic
+  }
+
+  ends(device) {
+    if (!isDevice(device)) throw new SettingError('device')
+    return device.enrollment === this.#enrollment && device.topic === this.#topic && device.counter < this.#counter
+  }
+
+  [inspect.custom]() {
+    return `Leaving(${this.#enrollment}, counter ${this.#counter})`
   }
 }
 

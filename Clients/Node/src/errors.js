@@ -46,10 +46,16 @@ const words = {
     device: ['not a device', 'pass a Device from this package, or call sealUnverified with a key, push1... or pushpq1...'],
   },
   RecordError: {
-    malformed: ['the record is malformed', 'its text must begin with pushrecord. and contain no spaces'],
+    malformed: [
+      'the record is malformed',
+      'a record begins with pushrecord. and a leaving with pushleaving., and neither contains spaces',
+    ],
     'wrong-checksum': ['the record was altered or truncated in transit', 'copy the whole text again'],
     'wrong-type': ['this is the wrong type of record', "a device record and a sender set can't replace each other"],
-    'bad-signature': ['the record is not signed by the key it names', "it was altered or forged; don't use it"],
+    'bad-signature': [
+      'the record is not signed by the key it names',
+      "it was altered or forged, or it is a leaving for another app; don't use it",
+    ],
     'foreign-signer': ['the record is not signed by the pinned key', "enroll the device again, but only within its account's login"],
     'other-topic': ['the record is for another app', 'compare the bundle IDs of the app and the server'],
     expired: ['the record has expired', 'ask the device for a new one'],
@@ -134,7 +140,7 @@ export class TooLargeError extends SealedPushError {
 /** An argument is invalid. */
 export class SettingError extends SealedPushError {}
 
-/** A signed record is refused, or a device can't be sealed to (Specification 11.3, 11.4). */
+/** A signed record or leaving is refused, or a device can't be sealed to (Specification 11.3, 11.4). */
 export class RecordError extends SealedPushError {}
 
 /** A challenge isn't answered, or an answer is refused (Specification 11.5). */

@@ -197,6 +197,23 @@ export class Device {
   toJSON(): Required<DeviceState>
 }
 
+/** A device's signed notice that it leaves its accounts, pushleaving.... No login is needed (EnrollmentHTTP 6). */
+export class Leaving {
+  /**
+   * Checks the form, and the signature for the app with this bundle ID.
+   * @throws RecordError (`malformed`, `bad-signature`), SettingError
+   */
+  constructor(text: string, options: { topic: string })
+
+  /** The key that signed it, pushenrollment1.... */
+  readonly enrollment: string
+  readonly counter: bigint
+  readonly topic: string
+
+  /** Whether to delete this device, of whichever account: it has the same key, and its newest record is older. */
+  ends(device: Device): boolean
+}
+
 /** Returns a new sender's secret, PUSH-SENDER-SECRET-KEY-1.... Anyone who has it can send in your name: keep it in a secret store. */
 export function generateSenderSecret(): string
 

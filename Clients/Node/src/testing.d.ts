@@ -49,6 +49,12 @@ export class Phone {
   signRecord(options?: { counter?: number | bigint; created?: number; lifetime?: number; keeps?: number; recipients?: string[] }): string
 
   /**
+   * Leaves its accounts, as a device does at logout: destroys its keys, makes a new one, signs a record, and returns the leaving,
+   * pushleaving....
+   */
+  leave(): string
+
+  /**
    * Returns the answer to a challenge, pushanswer....
    * @throws ChallengeError (`malformed`, `unknown-recipient`, `unknown-sender`, `rejected`, `foreign-enrollment`)
    */

@@ -7,7 +7,7 @@ import { blake2b } from './protocol/blake2b.js'
 import * as hpke from './protocol/hpke.js'
 import { decode, decodeRecipient, encode, encodeRecipient, ENROLLMENT, ENROLLMENT_SECRET, isPublicKey, SENDER } from './protocol/key-text.js'
 import { fieldOf, Identity, openEnvelope, openField } from './protocol/opening.js'
-import { DEVICE, signRecord } from './protocol/records.js'
+import { DEVICE, signLeaving, signRecord } from './protocol/records.js'
 import { armour, isTopic, options, seconds, unarmour } from './protocol/text.js'
 
 export { OpenError }
@@ -87,6 +87,13 @@ export class Phone {
     const fields = { counter, created: start, expires: start + lifetime, keeps, topic: this.#topic, keys: recipients.map(decodeRecipient) }
     this.#record = signRecord(DEVICE, this.#secret, fields)
     return this.#record
+  }
+
+  leave() {
+    this.#active = []
+    this.#retired = []
+    this.rotate()
+    return signLeaving(this.#secret, this.#counter, this.#topic)
   }
 
   answer(challenge) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes, verify } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { Device, generateSenderSecret, Sender } from 'sealed-push'
+import { inspect } from 'node:util'
+import { Device, generateSenderSecret, Leaving, Sender } from 'sealed-push'
 import { Phone } from 'sealed-push/testing'
 import { decode, encode, ENROLLMENT, isPublicKey, RECIPIENT, SENDER, SENDER_SECRET } from '../src/protocol/key-text.js'
 import { privateKey, publicBytes, publicKey } from '../src/protocol/hpke.js'
@@ -54,6 +55,32 @@ describe('Device', () => {
     device.update(phone.signRecord())
     assert.deepEqual(device.proven, [])
     assert.equal(codeOf(() => device.recipient()), 'unproven')
+  })
+
+  it('leaves once, and can come back', () => {
+    const { phone, device } = enrolled(sender)
+    const inTransit = sender.seal(NINA, device)
+    const leaving = new Leaving(phone.leave(), { topic: TOPIC })
+    assert.ok(leaving.ends(stored(device)))
+    assert.ok(!leaving.ends(enrolled(sender).device))
+    assert.equal(codeOf(() => phone.open(inTransit.payload)), 'unknown-recipient')
+    const again = stored(enrolled(sender, phone).device)
+    assert.ok(!leaving.ends(again))
+    assert.ok(phone.open(sender.seal(NINA, again).payload))
+    const text = phone.leave()
+    const code = (wrong, topic = TOPIC) => codeOf(() => new Leaving(wrong, { topic }))
+    assert.ok(new Leaving(text, { topic: TOPIC }).ends(again))
+    for (let index = 0; index < text.length; index += 1) {
+      const flipped = text.slice(0, index) + (text[index] === 'A' ? 'B' : 'A') + text.slice(index + 1)
+      for (const wrong of [flipped, text.slice(0, index), index ? text.slice(index) : `${text}A`]) {
+        assert.ok(['malformed', 'bad-signature'].includes(code(wrong)), `${index}`)
+      }
+    }
+    assert.equal(code(text, 'com.example.other'), 'bad-signature')
+    for (const topic of [null, '', 'a b', 'x'.repeat(156)]) assert.equal(code(text, topic), 'topic')
+    for (const wrong of [undefined, null, 7, Buffer.from(text), 'pushleaving.', phone.record]) assert.equal(code(wrong), 'malformed')
+    assert.equal(codeOf(() => leaving.ends(again.toJSON())), 'device')
+    assert.equal(inspect(leaving), `Leaving(${phone.enrollment}, counter ${leaving.counter})`)
   })
 
   it('is not changed by a record that it refuses', () => {
@@ -272,7 +299,8 @@ describe('Hostile input', () => {
     const { next, pick } = seeded(context)
     const state = device.toJSON()
     const quick = new Sender(generateSenderSecret(), { topic: TOPIC })
-    const record = phone.record
+    const { record } = phone
+    const leaving = newPhone().leave()
     const mutated = (text) => {
       const place = next(text.length + 1)
       return pick([
@@ -284,7 +312,7 @@ describe('Hostile input', () => {
       const [one, other] = [pick(leaves), pick(leaves)]
       const name = pick(['enrollment', 'record', 'proven', 'challenges'])
       const calls = [
-        () => Device.enroll(mutated(record), { topic: TOPIC }), () => Device.enroll(one, { topic: other }), () => Device.fromJSON({ ...state, [name]: one }),
+        () => new Leaving(mutated(leaving), { topic: TOPIC }), () => new Leaving(one, { topic: other }), () => Device.enroll(mutated(record), { topic: TOPIC }), () => Device.enroll(one, { topic: other }), () => Device.fromJSON({ ...state, [name]: one }),
         () => Device.fromJSON({ ...state, [name]: [one] }), () => Device.fromJSON({ ...state, enrollment: mutated(state.enrollment) }),
         () => device.update(one, { now: other }), () => device.challenge(one, { recipient: other }), () => device.challenge(quick, { recipient: one, now: other }),
         () => quick.seal({ ...NINA, [pick(['id', 'sent', 'badge', 'sound', 'data', 'chart', 'alert'])]: one }, device),

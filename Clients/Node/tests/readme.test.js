@@ -14,9 +14,9 @@ const secret = sealedPush.generateSenderSecret()
 const { phone, device } = enrolled(new sealedPush.Sender(secret, { topic: TOPIC }))
 
 const [minute, ...others] = blocks.map((block) => block.replace(/^import .*$/gm, ''))
-const names = 'sender, push, send, connect, enroll, answered, updated'
-const shown = new Function('Device', 'Sender', 'http2', 'stored', 'process', `${others.join('\n')}; return { ${names} }`)(
-  sealedPush.Device, sealedPush.Sender, http2, device.toJSON(), { env: { SENDER_SECRET: secret } })
+const names = 'sender, push, send, connect, enroll, answered, updated, left'
+const shown = new Function('Device', 'Leaving', 'Sender', 'http2', 'stored', 'process', `${others.join('\n')}; return { ${names} }`)(
+  sealedPush.Device, sealedPush.Leaving, sealedPush.Sender, http2, device.toJSON(), { env: { SENDER_SECRET: secret } })
 
 describe('README.md', () => {
   it('seals and opens in its first block', () => {
@@ -68,6 +68,15 @@ describe('README.md', () => {
     ;[stored, question] = shown.updated(stored, other.record)
     assert.equal(question, undefined)
     assert.equal(sealedPush.Device.fromJSON(JSON.parse(stored)).recipient(), other.recipients[0])
+  })
+
+  it('forgets the devices that a leaving ends', () => {
+    const { phone, device } = enrolled(shown.sender)
+    const leaving = phone.leave()
+    const asked = []
+    assert.deepEqual(shown.left(leaving, (enrollment) => (asked.push(enrollment), [device])), [device])
+    assert.deepEqual(asked, [device.enrollment])
+    assert.deepEqual(shown.left(leaving, () => [enrolled(shown.sender, phone).device]), [])
   })
 
   it('lists every error', () => {

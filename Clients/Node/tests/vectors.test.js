@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { Sender } from 'sealed-push'
+import { Device, Leaving, Sender } from 'sealed-push'
 import { blake2b } from '../src/protocol/blake2b.js'
 import { forSealing, isChart, pad, plain, plainObject, suspects } from '../src/protocol/content.js'
 import * as hpke from '../src/protocol/hpke.js'
 import * as keyText from '../src/protocol/key-text.js'
-import { checkRecord, readRecord, signRecord } from '../src/protocol/records.js'
+import { checkRecord, readRecord, signLeaving, signRecord } from '../src/protocol/records.js'
 import { armour, encodeBase64 } from '../src/protocol/text.js'
 import {
   codeOf, hasMLKEM, phoneOf, pythonsBlake2b, readVectors, TOPIC, valuesOf, VECTORS,
@@ -99,6 +99,23 @@ describe('Tests/Vectors', () => {
       assert.equal(signRecord(type, secret, read), values.record, name)
       const text = (key) => (isDevice ? keyText.encodeRecipient(key) : keyText.encode(keyText.SENDER, key))
       assert.deepEqual(read.keys.map(text), valuesOf(values, 'key'), name)
+    }
+  })
+
+  it('has leavings, which are accepted or refused with the code, and signed byte for byte', () => {
+    const vectors = readVectors('Leavings/')
+    assert.equal(vectors.length, 31)
+    for (const [name, values] of vectors) {
+      const { leaving: text, topic } = values
+      let leaving
+      assert.equal(codeOf(() => { leaving = new Leaving(text, { topic }) }) ?? 'accepted', values.outcome, name)
+      if (leaving === undefined) continue
+      assert.deepEqual([leaving.enrollment, String(leaving.counter), leaving.topic], [values.enrollment, values.counter, topic], name)
+      const secret = hpke.privateKey(keyText.decode(keyText.ENROLLMENT_SECRET, values['signer-secret']), 'ed25519')
+      assert.equal(signLeaving(secret, leaving.counter, topic), text, name)
+      if (!('record' in values)) continue
+      const enrollment = keyText.encode(keyText.ENROLLMENT, readRecord(1, values.record).signer)
+      assert.equal(leaving.ends(Device.fromJSON({ enrollment, record: values.record })), values.ends === 'yes', name)
     }
   })
 

@@ -3,7 +3,7 @@ import time
 import unittest
 
 import sealed_push
-from sealed_push import ChallengeError, Device, KeyTextError, RecordError, Sender, SettingError
+from sealed_push import ChallengeError, Device, KeyTextError, Leaving, RecordError, Sender, SettingError
 from sealed_push.protocol import hpke, key_text, mlkem, records
 from sealed_push.protocol.text import decode_base64
 
@@ -88,6 +88,33 @@ class Devices(unittest.TestCase):
         for most in (32, 3073, 8192, 8193, 8194):
             texts = [records.armour("pushrecord.", bytes(count)) for count in (most, most + 1)]
             self.assertEqual([records.unarmour("pushrecord.", text, 1, most) for text in texts], [bytes(most), None])
+
+    def test_a_device_leaves_once_and_can_come_back(self):
+        device = self.stored(enrolled(self.sender, self.phone)[1])
+        in_transit = self.sender.seal(NINA, device)
+        leaving = Leaving(self.phone.leave(), topic=TOPIC)
+        self.assertTrue(leaving.ends(device))
+        self.assertFalse(leaving.ends(enrolled(self.sender)[1]))
+        with self.assertRaises(sealed_push.OpenError) as raised:
+            self.phone.open(in_transit.payload)
+        self.assertEqual(raised.exception.code, "unknown-recipient")
+        again = self.stored(enrolled(self.sender, self.phone)[1])
+        self.assertFalse(leaving.ends(again))
+        self.assertTrue(self.phone.open(self.sender.seal(NINA, again).payload))
+        text = self.phone.leave()
+        self.assertTrue(Leaving(text, topic=TOPIC).ends(again))
+        for index in range(len(text)):
+            flipped = text[:index] + ("B" if text[index] == "A" else "A") + text[index + 1 :]
+            for wrong in (flipped, text[:index], text[index:] if index else text + "A"):
+                with self.assertRaises(RecordError):
+                    Leaving(wrong, topic=TOPIC)
+        self.refused("bad-signature", Leaving, text, topic="com.example.other")
+        for topic in (None, "", "a b", "x" * 156):
+            self.refused("topic", Leaving, text, topic=topic)
+        for wrong in (None, 7, b"pushleaving.", "pushleaving.", self.phone.record):
+            self.refused("malformed", Leaving, wrong, topic=TOPIC)
+        self.refused("device", leaving.ends, again.to_dict())
+        self.assertEqual(repr(leaving), f"Leaving({self.phone.enrollment}, counter {leaving.counter})")
 
     def test_records_that_are_refused_change_nothing(self):
         device = Device.enroll(self.phone.sign_record(counter=7), topic=TOPIC)

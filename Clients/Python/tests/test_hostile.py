@@ -5,7 +5,7 @@ import os
 import unittest
 
 import sealed_push
-from sealed_push import Device, ReceiptReceiver, SealedPushError, Sender, fingerprint, open_file
+from sealed_push import Device, Leaving, ReceiptReceiver, SealedPushError, Sender, fingerprint, open_file
 from sealed_push.protocol import chart, content, files, receipts
 
 from .support import NINA, TOPIC, Phone, enrolled, read_vectors, seeded
@@ -95,6 +95,7 @@ class Hostile(unittest.TestCase):
             one, other = self.value(), self.value()
             self.holds(Device.enroll, one, topic=other)
             self.holds(Device.from_dict, one)
+            self.holds(Leaving, one, topic=other)
             self.holds(Device.from_dict, self.device.to_dict() | {self.random.choice(NAMES): one})
             self.holds(self.sender.seal, NINA, one)
             self.holds(self.sender.seal_unverified, NINA, one)
@@ -122,9 +123,10 @@ class Hostile(unittest.TestCase):
         state = self.device.to_dict()
         question = self.device.challenge(self.sender, self.phone.recipients[0])
         answer = self.phone.answer(question)
-        record = Phone(topic=TOPIC).record
+        record, leaving = Phone(topic=TOPIC).record, Phone(topic=TOPIC).leave()
         for _ in range(COUNT):
             self.holds(Device.enroll, self.mutated(record), topic=TOPIC)
+            self.holds(Leaving, self.mutated(leaving), topic=TOPIC)
             self.holds(Device, self.mutated(state["enrollment"]), state["record"])
             self.holds(Device, state["enrollment"], state["record"], [self.mutated(state["proven"][0])])
             self.holds(self.device.answer, self.mutated(answer))

@@ -81,6 +81,19 @@ class Readme(unittest.TestCase):
         self.assertIsNone(question)
         self.assertEqual(sealed_push.Device.from_dict(stored).recipient(), phone.recipients[0])
 
+    def test_leaving(self):
+        device, asked = sealed_push.Device.from_dict(self.names["stored"]), []
+
+        def devices_with(enrollment):
+            asked.append(enrollment)
+            return [device]
+
+        leaving = self.phone.leave()
+        self.assertEqual(self.names["left"](leaving, devices_with), [device])
+        self.assertEqual(asked, [device.enrollment])
+        _, again = enrolled(sealed_push.Sender(SECRET, topic=TOPIC), self.phone)
+        self.assertEqual(self.names["left"](leaving, lambda enrollment: [again]), [])
+
     def test_files(self):
         photo = io.BytesIO(b"\x89PNG\r\n\x1a\n and so on")
         with self.assertRaises(sealed_push.FileError):

@@ -5,7 +5,7 @@ import json
 import re
 import unittest
 
-from sealed_push import ContentError, FileError, OpenError, ReceiptReceiver, SealedPushError
+from sealed_push import ContentError, Device, FileError, Leaving, OpenError, ReceiptReceiver, SealedPushError
 from sealed_push.protocol import (
     chart,
     content,
@@ -161,6 +161,24 @@ class Vectors(unittest.TestCase):
         )
         self.assertEqual(made, (values["challenge"], answer))
         return "answered"
+
+    def test_leavings(self):
+        vectors = read_vectors("Leavings")
+        self.assertEqual(len(vectors), 31)
+        for name, values in vectors.items():
+            with self.subTest(name):
+                self.assertEqual(self.outcome(self.leaving, values), values["outcome"])
+
+    def leaving(self, values):
+        leaving = Leaving(values["leaving"], topic=values["topic"])
+        self.assertEqual((leaving.enrollment, str(leaving.counter)), (values["enrollment"], values["counter"]))
+        secret = key_text.decode(key_text.ENROLLMENT_SECRET, values["signer-secret"])
+        self.assertEqual(records.sign_leaving(secret, leaving.counter, leaving.topic), values["leaving"])
+        if "record" in values:
+            record = records.read_record(records.DEVICE, values["record"])
+            device = Device(key_text.encode(key_text.ENROLLMENT, record.signer), values["record"])
+            self.assertEqual(leaving.ends(device), values["ends"] == "yes")
+        return "accepted"
 
     def test_receipts(self):
         vectors = read_vectors("Receipts")

@@ -1,4 +1,4 @@
-// Signed records (Specification 11.1 to 11.3).
+// Signed records and leavings (Specification 11.1 to 11.3; EnrollmentHTTP 6.1).
 
 import { createHash, sign, verify } from 'node:crypto'
 import { RecordError } from '../errors.js'
@@ -64,14 +64,37 @@ export function readRecord(type, text) {
   ) {
     throw new RecordError('malformed')
   }
-  const signature = bytes.subarray(-64)
-  // OpenSSL checks S, the equation, and R's encoding (11.2.3), but not the order of R.
-  const holds =
-    !isOfLowOrder(signature.subarray(0, 32)) &&
-    verify(null, signedMessage(bytes.subarray(0, -64)), publicKey(signer, 'ed25519'), signature)
-  if (!holds) throw new RecordError('bad-signature')
+  check(signer, signedMessage(bytes.subarray(0, -64)), bytes.subarray(-64))
   if (keys.some(isHybrid) && !isAvailable) throw new RecordError('unsupported')
   return { signer, keeps, counter, created: Number(created), expires: Number(expires), topic, keys, bytes }
+}
+
+/** Throws unless the signature is valid. OpenSSL checks S, the equation, and R's encoding (11.2.3), but not the order of R. */
+function check(signer, message, signature) {
+  const holds = !isOfLowOrder(signature.subarray(0, 32)) && verify(null, message, publicKey(signer, 'ed25519'), signature)
+  if (!holds) throw new RecordError('bad-signature')
+}
+
+/** Returns the message that a leaving's signature covers (EnrollmentHTTP 6.1). */
+const leavingMessage = (unsigned, topic) =>
+  Buffer.concat([Buffer.from('sealedpush/v1 leaving\0'), unsigned, Buffer.of(topic.length), Buffer.from(topic)])
+
+/** Returns the text of a leaving. For tests: a server doesn't sign leavings. */
+export function signLeaving(secret, counter, topic) {
+  const number = Buffer.alloc(8)
+  number.writeBigUInt64BE(BigInt(counter))
+  const unsigned = Buffer.concat([publicBytes(secret), number])
+  return armour('pushleaving.', Buffer.concat([unsigned, sign(null, leavingMessage(unsigned, topic), secret)]))
+}
+
+/** Checks the form and the signature. The counter may be one higher than a record's. */
+export function readLeaving(text, topic) {
+  const bytes = unarmour('pushleaving.', text, 104, 104)
+  if (bytes === null) throw new RecordError('malformed')
+  const [signer, counter] = [bytes.subarray(0, 32), bytes.readBigUInt64BE(32)]
+  if (counter > HIGHEST + 1n || !isSigningKey(signer)) throw new RecordError('malformed')
+  check(signer, leavingMessage(bytes.subarray(0, 40), topic), bytes.subarray(40))
+  return { signer, counter }
 }
 
 /** Performs the checks of 11.3, steps 6 to 11. `known` is the newest known record, if any. */

@@ -10,7 +10,7 @@ tests.
 
 from .attachments import open_file, seal_attachment, seal_file
 from .content import Content, Withdrawal
-from .device import Device
+from .device import Device, Leaving
 from .errors import (
     ChallengeError,
     ContentError,
@@ -38,6 +38,7 @@ __all__ = [
     "FileError",
     "Fingerprint",
     "KeyTextError",
+    "Leaving",
     "OpenError",
     "OutboxKey",
     "Push",

@@ -211,6 +211,30 @@ class Device:
         return f"Device({self.enrollment}, counter {self.counter}, {len(self._proven)} of {len(self._record.keys)} proven)"
 
 
+class Leaving:
+    """A device's signed notice that it leaves its accounts, pushleaving.... No login is needed (EnrollmentHTTP 6)."""
+
+    __slots__ = ("counter", "enrollment", "topic")
+
+    def __init__(self, text: str, *, topic: str) -> None:
+        """Checks the form, and the signature for the app with this bundle ID.
+
+        Raises RecordError (`malformed`, `bad-signature`), SettingError.
+        """
+        _check_topic(topic)
+        signer, counter = records.read_leaving(text, topic)
+        self.enrollment, self.counter, self.topic = encode(ENROLLMENT, signer), counter, topic
+
+    def ends(self, device: Device) -> bool:
+        """Whether to delete this device, of whichever account: it has the same key, and its newest record is older."""
+        if not isinstance(device, Device):
+            raise SettingError("device")
+        return (device.enrollment, device.topic) == (self.enrollment, self.topic) and device.counter < self.counter
+
+    def __repr__(self) -> str:
+        return f"Leaving({self.enrollment}, counter {self.counter})"
+
+
 class _Challenge:
     """An open challenge. It contains only the answer's hash, so it can't be used to answer (11.5.7)."""
 

@@ -130,6 +130,14 @@ class Phone:
         self._record = records.sign_record(records.DEVICE, self._secret, *fields)
         return self._record
 
+    def leave(self) -> str:
+        """Leaves its accounts, as a device does at logout: destroys its keys, makes a new one, signs a record, and returns the
+        leaving, pushleaving...."""
+        self._active.clear()
+        self._retired.clear()
+        self.rotate()
+        return records.sign_leaving(self._secret, self._counter, self._topic)
+
     def answer(self, challenge: str) -> str:
         """Returns the answer to a challenge, pushanswer....
 

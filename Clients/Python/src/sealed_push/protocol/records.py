@@ -1,4 +1,4 @@
-"""Signed records and the challenge (Specification, section 11)."""
+"""Signed records, leavings, and the challenge (Specification, section 11; EnrollmentHTTP, section 6)."""
 
 import hashlib
 import itertools
@@ -138,11 +138,7 @@ def read_record(type: int, text: Any) -> Record:
         or not is_signing_key(signer)
     ):
         raise RecordError("malformed")
-    try:
-        # libsodium performs the checks of 11.2.3.
-        nacl.signing.VerifyKey(signer).verify(signed_message(data[:-64]), signature)
-    except nacl.exceptions.BadSignatureError:
-        raise RecordError("bad-signature") from None
+    _verify(signer, signed_message(data[:-64]), signature)
     if any(len(key) != 32 for key in keys) and not mlkem.is_available():
         raise RecordError("unsupported")
     return Record(type, signer, counter, created, expires, keeps, topic, keys, data)
@@ -164,6 +160,40 @@ def check_record(record: Record, pinned: bytes, topic: str, known: Record | None
         raise RecordError("rolled-back")
     if record.counter == known.counter and record.data != known.data:
         raise RecordError("conflicting")
+
+
+# Leavings (EnrollmentHTTP 6.1)
+
+
+def _leaving_message(unsigned: bytes, topic: str) -> bytes:
+    return b"sealedpush/v1 leaving\0" + unsigned + bytes([len(topic)]) + topic.encode()
+
+
+def sign_leaving(secret: bytes, counter: int, topic: str) -> str:
+    unsigned = signing_public_key(secret) + counter.to_bytes(8, "big")
+    signature = nacl.signing.SigningKey(secret).sign(_leaving_message(unsigned, topic)).signature
+    return armour("pushleaving.", unsigned + signature)
+
+
+def read_leaving(text: Any, topic: str) -> tuple[bytes, int]:
+    """Checks the form and the signature. Returns the enrollment key and the counter, which may be one above a record's."""
+    data = unarmour("pushleaving.", text, 104, 104)
+    if data is None:
+        raise RecordError("malformed")
+    unsigned, signature = data[:40], data[40:]
+    signer, counter = unsigned[:32], int.from_bytes(unsigned[32:], "big")
+    if counter > HIGHEST + 1 or not is_signing_key(signer):
+        raise RecordError("malformed")
+    _verify(signer, _leaving_message(unsigned, topic), signature)
+    return signer, counter
+
+
+def _verify(signer: bytes, message: bytes, signature: bytes) -> None:
+    try:
+        # libsodium performs the checks of 11.2.3.
+        nacl.signing.VerifyKey(signer).verify(message, signature)
+    except nacl.exceptions.BadSignatureError:
+        raise RecordError("bad-signature") from None
 
 
 # The challenge (11.5)

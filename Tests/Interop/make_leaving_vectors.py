@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Writes the test vectors for leavings (EnrollmentHTTP 6) into Tests/Vectors/Leavings. Each run writes the same files."""
+
+import textwrap
+
+import make_vectors
+from make_record_vectors import ENROLLMENT_KEY, LOW_ORDER, NOW, OTHER_KEY, signed
+from make_vectors import TOPIC
+from sealed_push import Device, Leaving, RecordError
+from sealed_push.protocol import key_text, records
+from sealed_push.protocol.key_text import ENROLLMENT_SECRET
+
+FOLDER = make_vectors.FOLDER / "Leavings"
+HIGHEST = 2**62
+PREFIX = "pushleaving."
+
+
+def write(name, sentence, values):
+    lines = ["# " + line for line in textwrap.wrap(sentence, 100)]
+    lines += [f"{key}: {value}" for key, value in values.items()]
+    (FOLDER / (name + ".txt")).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def accepted(name, sentence, counter=8, topic=TOPIC, record=None):
+    text = records.sign_leaving(ENROLLMENT_KEY, counter, topic)
+    leaving = Leaving(text, topic=topic)
+    values = {"topic": topic, "leaving": text, "outcome": "accepted", "enrollment": leaving.enrollment, "counter": counter}
+    values |= {"signer-secret": key_text.encode(ENROLLMENT_SECRET, ENROLLMENT_KEY)}
+    if record is not None:
+        device = Device.enroll(records.record_text(record), topic=records.read_record(1, records.record_text(record)).topic, now=NOW)
+        values |= {"record": device.record, "ends": "yes" if leaving.ends(device) else "no"}
+    write(name, sentence, values)
+
+
+def refused(name, sentence, code, text, topic=TOPIC):
+    try:
+        Leaving(text, topic=topic)
+        raise ValueError(name + ": accepted")
+    except RecordError as error:
+        if error.code != code:
+            raise ValueError(f"{name}: {error.code}") from None
+    write(name, sentence, {"topic": topic, "leaving": text, "outcome": code})
+
+
+def changed(index, value=None, start=None):
+    data = bytearray(start or bytes_of(records.sign_leaving(ENROLLMENT_KEY, 8, TOPIC)))
+    data[index] = data[index] ^ 1 if value is None else value
+    return records.armour(PREFIX, bytes(data))
+
+
+def bytes_of(text):
+    return records.unarmour(PREFIX, text, 104, 104)
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.txt"):
+        path.unlink()
+    accepted("leaving", "A device leaves.")
+    accepted("counter-0", "The lowest counter.", counter=0)
+    accepted("counter-highest", "One more than the highest counter of a record.", counter=HIGHEST)
+    accepted("topic-155", "The longest topic.", topic="x" * 155)
+    accepted("ends-older", "The device's newest record is older.", record=signed(counter=7))
+    accepted("ends-highest", "It outranks the highest counter of a record.", counter=HIGHEST, record=signed(counter=HIGHEST - 1))
+    accepted("stays-same", "A record with the same counter was signed with the leaving, or later.", record=signed(counter=8))
+    accepted("stays-newer", "The device has enrolled again.", record=signed(counter=9))
+    accepted("stays-other-key", "Another device.", record=signed(key=OTHER_KEY, counter=7))
+    accepted("stays-other-topic", "The same key in another app.", record=signed(counter=7, topic="com.example.other"))
+
+    text = records.sign_leaving(ENROLLMENT_KEY, 8, TOPIC)
+    data = bytes_of(text)
+    for name, sentence, wrong in (
+        ("empty", "Nothing.", ""),
+        ("prefix-only", "The prefix alone.", PREFIX),
+        ("no-prefix", "Without the prefix.", text[len(PREFIX) :]),
+        ("capital-prefix", "The prefix in capitals.", "PUSHLEAVING." + text[len(PREFIX) :]),
+        ("record-prefix", "The prefix of a record.", "pushrecord." + text[len(PREFIX) :]),
+        ("space-behind", "A space behind it.", text + " "),
+        ("padding", "Padded base64.", text + "="),
+        ("cut", "A byte is missing.", records.armour(PREFIX, data[:-1])),
+        ("byte-more", "A byte too many.", records.armour(PREFIX, data + b"\0")),
+        ("unused-bits", "Bits that are not zero behind the last byte.", text[:-1] + chr(ord(text[-1]) + 1)),
+        ("counter", "A counter that is one too high.", records.sign_leaving(ENROLLMENT_KEY, HIGHEST + 1, TOPIC)),
+        ("counter-all-bits", "All bits of the counter set.", records.sign_leaving(ENROLLMENT_KEY, 2**64 - 1, TOPIC)),
+        ("signer-low-order", "A signer of low order.", records.armour(PREFIX, LOW_ORDER + data[32:])),
+    ):
+        refused("malformed-" + name, sentence, "malformed", wrong)
+
+    larger = (int.from_bytes(data[-32:], "little") + key_text.ORDER).to_bytes(32, "little")
+    signer = records.signing_public_key(OTHER_KEY)
+    for name, sentence, wrong in (
+        ("counter", "The counter was raised.", changed(39, 9)),
+        ("signer", "Another key's signature.", records.armour(PREFIX, signer + data[32:])),
+        ("other-topic", "For another app.", records.sign_leaving(ENROLLMENT_KEY, 8, "com.example.bank")),
+        ("topic-case", "Topics are compared exactly.", records.sign_leaving(ENROLLMENT_KEY, 8, "com.example.App")),
+        ("r", "A bit of the signature's R is flipped.", changed(40)),
+        ("s", "A bit of the signature's S is flipped.", changed(72)),
+        ("s-plus-l", "L was added to the signature's S.", records.armour(PREFIX, data[:-32] + larger)),
+        ("r-neutral", "R is the neutral point.", records.armour(PREFIX, data[:40] + b"\1" + bytes(31) + data[72:])),
+    ):
+        refused("bad-signature-" + name, sentence, "bad-signature", wrong)
+    print(len(list(FOLDER.glob("*.txt"))), "vectors")
+
+
+if __name__ == "__main__":
+    main()

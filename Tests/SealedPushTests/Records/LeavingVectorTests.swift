@@ -1,0 +1,32 @@
+import PushCore
+import TestSupport
+import Testing
+
+@testable import SealedPush
+
+@Suite("Tests/Vectors/Leavings") struct LeavingVectorTests {
+    @Test("Each case has the result that its file specifies, and an accepted leaving is signed again, byte for byte")
+    func outcomes() throws {
+        var counts: [String: Int] = [:]
+        for vector in try NamedLines.all(in: "Leavings") {
+            let (text, name) = (try vector.required("leaving"), vector.testDescription)
+            let topic = try #require(Topic(parsing: try vector.required("topic")))
+            var leaving: Leaving?
+            let refusal = refusal { () throws(RecordError) in leaving = try Leaving(parsing: text, topic: topic) }
+            let outcome = refusal?.rawValue ?? "accepted"
+            #expect(try outcome == vector.required("outcome"), "\(name)")
+            counts[outcome, default: 0] += 1
+            guard let leaving else { continue }
+            let counter = try #require(UInt64(try vector.required("counter")))
+            let key = try EnrollmentPrivateKey(parsing: vector.required("signer-secret"))
+            #expect(Leaving(counter: counter, topic: topic, signedBy: key).description == text, "\(name)")
+            #expect(try leaving.enrollment.description == vector.required("enrollment"), "\(name)")
+            #expect(leaving.counter == counter, "\(name)")
+            guard let record = try vector["record"].map({ try DeviceRecord(parsing: $0) }) else { continue }
+            let ends =
+                record.enrollment == leaving.enrollment && record.topic == topic && record.counter < leaving.counter
+            #expect(ends == (vector["ends"] == "yes"), "\(name)")
+        }
+        #expect(counts == ["accepted": 10, "malformed": 13, "bad-signature": 8])
+    }
+}
