@@ -21,11 +21,15 @@ from fastapi.responses import JSONResponse
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import BaseModel, StringConstraints
+from starlette.exceptions import HTTPException
 
 log = logging.getLogger("chat")
 TOPIC = os.environ.get("TOPIC", "com.example.app")
 KEPT_FOR = 7 * 86400
 MOST_DEVICES = 100
+# The largest bodies, in bytes. Anyone may send a leaving.
+MOST_BYTES = {"/v1/leavings": 1024}
+MOST_BYTES_OTHERWISE = 65536
 # See EnrollmentHTTP 7. Any other code gets 400.
 STATUS = {
     **dict.fromkeys(("rolled-back", "conflicting", "other-topic", "late", "not-in-record", "unknown-challenge"), 409),
@@ -50,7 +54,31 @@ async def lifespan(app: FastAPI):
     await pool.close()
 
 
+class CheckedBody:
+    """Refuses a body while it arrives if it is too large or not in UTF-8. Pydantic checks the rest."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope, receive, send) -> None:
+        left = MOST_BYTES.get(scope.get("path"), MOST_BYTES_OTHERWISE)
+
+        async def received():
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise HTTPException(413)
+            # Python also reads JSON in UTF-16 and UTF-32, which have a NUL in each ASCII character.
+            if b"\0" in message.get("body", b""):
+                raise HTTPException(400)
+            return message
+
+        await self._app(scope, received if scope["type"] == "http" else receive, send)
+
+
 app = FastAPI(lifespan=lifespan)
+app.add_middleware(CheckedBody)
 
 
 class Problem(Exception):
@@ -67,6 +95,12 @@ async def refused(request: Request, problem: Problem):
 @app.exception_handler(sealed_push.SealedPushError)
 async def not_taken(request: Request, error: sealed_push.SealedPushError):
     return await refused(request, problem_of(error))
+
+
+@app.exception_handler(HTTPException)
+async def wrong_request(request: Request, error: HTTPException):
+    code = {404: "not-found", 405: "method-not-allowed", 413: "body-too-large"}.get(error.status_code, "malformed")
+    return await refused(request, Problem(error.status_code, code))
 
 
 @app.exception_handler(RequestValidationError)
@@ -88,7 +122,10 @@ def problem_of(error: sealed_push.SealedPushError, **members: Any) -> Problem:
 
 async def account(authorization: Annotated[str, Header()] = "") -> str:
     """Returns the account that sends the request. Replace this with your own login."""
-    bearer = hashlib.sha256(authorization.removeprefix("Bearer ").encode()).digest()
+    scheme, _, bearer = authorization.partition(" ")
+    if scheme.lower() != "bearer":
+        raise Problem(401, "unauthorized")
+    bearer = hashlib.sha256(bearer.strip(" ").encode()).digest()
     async with pool.connection() as db:
         row = await (await db.execute("SELECT account FROM login WHERE bearer = %s", [bearer])).fetchone()
     if row is None:
@@ -114,6 +151,10 @@ class Registration(BaseModel, extra="forbid"):
 class Answer(BaseModel, extra="forbid"):
     answer: str
     state: str | None = None
+
+
+class Leave(BaseModel, extra="forbid"):
+    leaving: str
 
 
 class Message(BaseModel):
@@ -196,6 +237,17 @@ async def forget(enrollment: Enrollment, account: Account) -> None:
     """Removes a phone and its waiting pushes, at logout or after theft. Another account can then enroll it."""
     async with pool.connection() as db:
         await db.execute("DELETE FROM device WHERE account = %s AND enrollment = %s", [account, enrollment])
+
+
+@app.post("/v1/leavings", status_code=204)
+async def leave(given: Leave) -> None:
+    """Removes a phone from its accounts. The signature of its enrollment key replaces a login (EnrollmentHTTP 6)."""
+    leaving = sealed_push.Leaving(given.leaving, topic=TOPIC)
+    async with pool.connection() as db, db.transaction():
+        await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [leaving.enrollment])
+        found = await db.execute("SELECT id, state FROM device WHERE enrollment = %s", [leaving.enrollment])
+        ended = [id for id, state in await found.fetchall() if leaving.ends(sealed_push.Device.from_dict(state))]
+        await db.execute("DELETE FROM device WHERE id = ANY(%s)", [ended])
 
 
 @app.post("/messages", status_code=201)

@@ -24,6 +24,7 @@ import uuid
 
 sys.dont_write_bytecode = True
 CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(CHECKOUT / "Clients/Python/src"))
 POSTGRES = pathlib.Path("/usr/lib/postgresql/15/bin")
 TOPIC = "com.example.app"
 # Seconds after which a hanging test fails.
@@ -114,15 +115,15 @@ class Drill:
         words = [sys.executable, "-m", "uvicorn", "chat:app", "--uds", self.folder / "chat.sock", "--no-access-log"]
         self.start("service", words, cwd=CHECKOUT / "Examples/FastAPI", env=environment)
 
-    def request(self, path, body, account, method="POST"):
-        """Returns the status and the response; status 0 if there was none."""
+    def request(self, path, body, account, method="POST", scheme="Bearer"):
+        """Returns the status and the response; status 0 if there was none. `body` may be bytes; no account means no login."""
         connection = http.client.HTTPConnection("localhost", timeout=60)
         connection.sock = socket.socket(socket.AF_UNIX)
         try:
             connection.sock.settimeout(60)
             connection.sock.connect(str(self.folder / "chat.sock"))
-            headers = {"content-type": "application/json", "authorization": f"Bearer {account}"}
-            connection.request(method, path, json.dumps(body), headers)
+            headers = {"content-type": "application/json"} | ({"authorization": f"{scheme} {account}"} if account else {})
+            connection.request(method, path, body if isinstance(body, bytes) else json.dumps(body), headers)
             answer = connection.getresponse()
             text = answer.read()
             return answer.status, json.loads(text) if text.startswith(b"{") else None
@@ -131,11 +132,11 @@ class Drill:
         finally:
             connection.close()
 
-    def insist(self, path, body, account="nina", method="POST"):
+    def insist(self, path, body, account="nina", method="POST", scheme="Bearer"):
         """Retries the same request, as an app does, until there is a response."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            status, answer = self.request(path, body, account, method)
+            status, answer = self.request(path, body, account, method, scheme)
             if status not in (0, 503):
                 return status, answer
             time.sleep(0.05)
@@ -216,6 +217,96 @@ def enrollments(drill):
     return wrong
 
 
+def leavings(drill):
+    """Logs a phone in, out, and in again, without a login for the logout. Returns a list of everything that went wrong."""
+    from sealed_push import Sender
+    from sealed_push.testing import Phone
+
+    wrong, path = [], "/v1/leavings"
+    sender = Sender(drill.secret, topic=TOPIC)
+
+    def expect(what, found, *wanted):
+        if found not in wanted:
+            wrong.append(f"{what}: {found}")
+
+    def phone():
+        return Phone(topic=TOPIC, trusting=[sender.public_key])
+
+    def log_in(phone, account):
+        """Enrolls the phone and returns the last status."""
+        place = f"/v1/phones/{phone.enrollment}"
+        body = {"record": phone.record, "token": os.urandom(32).hex(), "environment": "production"}
+        status, said = drill.insist(place, body, account, "PUT")
+        for asked in said["challenges"] if status == 200 else ():
+            answer = phone.answer(asked["challenge"])
+            status, _ = drill.insist(f"{place}/answers", {"answer": answer}, account)
+        return status
+
+    def leave(text, account=None):
+        status, said = drill.insist(path, {"leaving": text}, account)
+        return status if status == 204 else (status, said["code"])
+
+    def owners(phone):
+        found = drill.sql("-c", f"SELECT account FROM device WHERE enrollment = '{phone.enrollment}' ORDER BY account")
+        return found.split()
+
+    one, other = phone(), phone()
+    for each in (one, other):
+        expect("first login", log_in(each, "mallory"), 204)
+    # Another account that can't prove the key has a row, too.
+    older = {"record": one.record, "token": "abcd", "environment": "production"}
+    expect("claim", drill.insist(f"/v1/phones/{one.enrollment}", older, "alice", "PUT")[0], 409)
+    message = {"id": str(uuid.uuid4()), "to": "mallory", "text": "in transit"}
+    expect("message", drill.insist("/messages", message)[0], 201)
+    left = one.leave()
+    expect("logout", leave(left), 204)
+    expect("after the logout", (owners(one), owners(other)), ([], ["mallory"]))
+    waiting = "SELECT count(*) FROM push JOIN device ON device.id = push.device WHERE enrollment = "
+    expect("waiting pushes", drill.sql("-c", f"{waiting}'{one.enrollment}'"), "0")
+    for account in ("mallory", "alice"):
+        expect(f"login as {account}", log_in(one, account), 204)
+        expect("replayed", leave(left), 204)
+        expect("after the replay", owners(one), [account])
+        left = one.leave()
+        # A login doesn't matter, whether it is right or wrong.
+        expect("logout again", leave(left, account if account == "alice" else "mallory's guess"), 204)
+        expect("after the logout", owners(one), [])
+    expect("login after all", log_in(one, "alice"), 204)
+
+    left = one.leave()
+    foreign = other.leave()
+    refused = {
+        "nothing": ("", "malformed"), "no prefix": (left[12:], "malformed"), "cut": (left[:-1], "malformed"),
+        "a record": (one.record, "malformed"), "a number": (7, "malformed"), "a surrogate": ("pushleaving.\ud800", "malformed"),
+        "altered": (left[:-4] + ("AAAA" if left[-4:] != "AAAA" else "BBBB"), "bad-signature"),
+        "another's signature": (left[:66] + foreign[66:], "bad-signature"),
+    }  # fmt: skip
+    for name, (text, code) in refused.items():
+        expect(name, leave(text), (400, code))
+    whole = json.dumps({"leaving": left}).encode()
+    for name, body in {
+        "an unknown member": {"leaving": left, "user": "alice"}, "an array": [left], "no member": {},
+        "not JSON": b"leaving", "not UTF-8": whole[:-2] + b'\xff"}', "UTF-16": whole.decode().encode("utf-16-le"),
+        "nothing at all": b"",
+    }.items():  # fmt: skip
+        status, said = drill.insist(path, body, None)
+        expect(name, (status, said and said.get("code")), (400, "malformed"))
+    for body in (whole.ljust(1025), {"leaving": "x" * 100_000}):
+        status, said = drill.insist(path, body, None)
+        expect("too large", (status, said and said["code"]), (413, "body-too-large"))
+    expect("still there", owners(one), ["alice"])
+    expect("padded", drill.insist(path, whole.ljust(1024), None)[0], 204)
+    expect("gone", owners(one), [])
+    expect("GET", drill.insist(path, {}, None, "GET")[0], 405)
+
+    for scheme, status in (("bearer", 204), ("BEARER", 204), ("Bearer ", 204), ("Basic", 401), ("Bearerx", 401)):
+        expect(scheme, drill.insist("/v1/sender-set", {}, "alice", "GET", scheme)[0], status)
+    for account in ("", "alice nina", "\xe9"):
+        expect(f"login {account!r}", drill.insist("/v1/sender-set", {}, account, "GET")[0], 401)
+    drill.sql("-c", "DELETE FROM device WHERE account = 'mallory'")
+    return wrong
+
+
 def main(programs, messages, phones):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="chat"))
     folder.chmod(0o711)
@@ -230,7 +321,7 @@ def main(programs, messages, phones):
             f"INSERT INTO login VALUES ('\\x{hashlib.sha256(name.encode()).hexdigest()}', '{name}');"
             for name in ("nina", "alice", "mallory")))  # fmt: skip
         drill.start_service()
-        wrong = enrollments(drill)
+        wrong = enrollments(drill) + leavings(drill)
 
         written = []
 
