@@ -196,7 +196,9 @@ async def register(enrollment: Enrollment, given: Registration, account: Account
         await db.execute(
             """INSERT INTO device (account, enrollment, state, proven, token, environment) VALUES (%s, %s, %s, %s, %s, %s)
             ON CONFLICT (account, enrollment) DO UPDATE SET state = excluded.state, proven = excluded.proven,
-            token = excluded.token, environment = excluded.environment, token_since = now()""",
+            token = excluded.token, environment = excluded.environment, token_since = now(), token_refused = NULL,
+            token_accepted = device.token_accepted AND (device.token, device.environment)
+                IS NOT DISTINCT FROM (excluded.token, excluded.environment)""",
             [account, enrollment, Jsonb(device.to_dict()), bool(device.proven), given.token, given.environment],
         )
     if problem:
@@ -273,7 +275,9 @@ async def post(message: Message, account: Account) -> dict[str, Any]:
         }
         # Locked, so that no phone is proven or removed in the meantime.
         found = await db.execute(
-            "SELECT id, state FROM device WHERE account = %s AND proven AND token IS NOT NULL FOR SHARE", [message.to]
+            """SELECT id, state FROM device WHERE account = %s AND proven AND token IS NOT NULL AND token_refused IS NULL
+            FOR SHARE""",
+            [message.to],
         )
         for device, state in await found.fetchall():
             try:

@@ -1,13 +1,16 @@
 """Sends the pushes in the table `push` through aioapns until Apple accepts or rejects them. Several processes may run."""
 
 import asyncio
+import collections
 import contextlib
 import json
 import logging
 import os
+import re
 import ssl
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import psycopg
 from aioapns import APNs, NotificationRequest, PushType, connection
@@ -17,14 +20,37 @@ log = logging.getLogger("chat.delivery")
 # The lease of a push, in seconds. When it ends, the push counts as lost, and the same bytes are sent again with the same IDs.
 LEASE = int(os.environ.get("LEASE_SECONDS", "60"))
 AT_ONCE = 100
-# The limit of attempts without a response, which takes about 15 hours.
+# The limit of attempts without a response, which takes about 15 hours, and with a response that Apple doesn't document.
 MOST_UNANSWERED = 100
+MOST_UNKNOWN = 3
+# The number of tokens that Apple may refuse in a row. After that, the topic or the environment is wrong, not the tokens.
+MOST_REFUSED = 100
+
+
+class Row(NamedTuple):
+    id: int
+    attempts: int
+    device: int
+    environment: str
+    token: str | None
+    token_accepted: bool
+    payload: bytes
+    headers: dict[str, str]
+
+
+class Answer(NamedTuple):
+    """Apple's response; status 0 means that there was none."""
+
+    status: str
+    reason: str
+    timestamp: Any = None
 
 
 class Delivery:
     def __init__(self, pool: AsyncConnectionPool) -> None:
         self._pool = pool
         self._waiting = asyncio.Event()
+        self._refused: collections.Counter[str] = collections.Counter()
 
     def wake(self) -> None:
         """Signals that there are pushes to send."""
@@ -33,7 +59,7 @@ class Delivery:
     async def run(self) -> None:
         # Apple has one service for builds from Xcode and one for all others.
         clients = {name: _client(name) for name in ("production", "sandbox")}
-        while True:
+        while clients:
             self._waiting.clear()
             count = 0
             try:
@@ -51,53 +77,114 @@ class Delivery:
             taken = await db.execute(
                 """UPDATE push SET due = now() + make_interval(secs => %s), attempts = attempts + 1
                 FROM device WHERE device.id = push.device AND push.id IN (
-                    SELECT id FROM push WHERE refused IS NULL AND due <= now()
-                    ORDER BY due LIMIT %s FOR UPDATE SKIP LOCKED)
-                RETURNING push.id, push.attempts, push.device, environment, token, payload, headers""",
-                [LEASE, AT_ONCE],
+                    SELECT push.id FROM push JOIN device ON device.id = push.device
+                    WHERE refused IS NULL AND due <= now() AND environment = ANY(%s)
+                    ORDER BY due LIMIT %s FOR UPDATE OF push SKIP LOCKED)
+                RETURNING push.id, attempts, push.device, environment, token, token_accepted, payload, headers""",
+                [LEASE, list(clients), AT_ONCE],
             )
-            rows = await taken.fetchall()
+            rows = [Row(*each) for each in await taken.fetchall()]
         # Send the first alone: Apple allows one stream until it has seen the provider token, and aioapns miscounts the
         # available streams if others are waiting.
-        answers = [await _send(clients[row[3]], *row[4:]) for row in rows[:1]]
-        answers += await asyncio.gather(*(_send(clients[row[3]], *row[4:]) for row in rows[1:]))
+        answers = [await _send(clients[row.environment], row) for row in rows[:1]]
+        answers += await asyncio.gather(*(_send(clients[row.environment], row) for row in rows[1:]))
         async with self._pool.connection() as db:
-            for (id, attempts, device, *_), answer in zip(rows, answers, strict=True):
-                await _settle(db, id, attempts, device, *answer)
+            for row, answer in zip(rows, answers, strict=True):
+                if row.environment in clients and not await self._settle(db, row, answer):
+                    del clients[row.environment]
         return len(rows)
 
+    async def _settle(self, db, row: Row, answer: Answer) -> bool:
+        """Handles Apple's response. Returns false if nothing more should be sent in this environment."""
+        verdict, wait = judged(answer, row.attempts)
+        if verdict == "accepted":
+            self._refused[row.environment] = 0
+        elif verdict == "refused":
+            # Phones supply the tokens. Once Apple has accepted one, a refused token that never worked proves nothing about others.
+            known = await db.execute(
+                "SELECT EXISTS (SELECT FROM device WHERE environment = %s AND token_accepted)", [row.environment]
+            )
+            self._refused[row.environment] += row.token_accepted or not (await known.fetchone())[0]
+            if self._refused[row.environment] >= MOST_REFUSED:
+                log.critical(
+                    "Apple refuses push after push as %s, so %s pushes wait until the next start: check TOPIC, and which "
+                    "environment the app sends; then set token_refused to NULL",
+                    answer.reason,
+                    row.environment,
+                )
+                return False
+        await _store(db, row, answer, verdict, wait)
+        return True
 
-async def _settle(db, id: int, attempts: int, device: int, status: str, reason: str | None, timestamp: int | None) -> None:
-    """Handles Apple's response; Docs/OtherLanguages.md lists the responses."""
+
+def judged(answer: Answer, attempts: int) -> tuple[str, float]:
+    """Returns what a response means for the push, and for `retry` the wait in seconds (Docs/OtherLanguages.md, chapter 5)."""
+    status, reason, timestamp = answer
     if status == "200":
-        await db.execute("DELETE FROM push WHERE id = %s", [id])
-    elif status == "410":
-        # The app was removed, unless it has registered this token again since.
-        await db.execute("DELETE FROM push WHERE id = %s", [id])
+        return "accepted", 0
+    is_time = type(timestamp) is int and 0 < timestamp < 253402300800000
+    if status == "410" and reason in ("Unregistered", "ExpiredToken") and is_time:
+        # The wait is for a token that was registered again since.
+        return "gone", min(60 * 2**attempts, 3600)
+    if status == "400" and reason in ("BadDeviceToken", "DeviceTokenNotForTopic"):
+        return "refused", 0
+    # 403 means an error of this server that will be fixed, such as a revoked key.
+    if status in ("401", "403", "429") or (status == "0" and attempts < MOST_UNANSWERED):
+        return "retry", min(2 ** min(attempts, 10), 600)
+    is_documented = status in ("0", "400", "404", "405", "413") and reason != "IdleTimeout"
+    if status.startswith("5") or (not is_documented and attempts < MOST_UNKNOWN):
+        return "retry", min(900 * attempts, 14400)
+    return "dead", 0
+
+
+async def _store(db, row: Row, answer: Answer, verdict: str, wait: float) -> None:
+    same_token = [row.device, row.token, row.environment]
+    if verdict == "accepted":
+        await db.execute("DELETE FROM push WHERE id = %s", [row.id])
         await db.execute(
-            "UPDATE device SET token = NULL WHERE id = %s AND token_since < to_timestamp(%s / 1000.0)",
-            [device, timestamp or time.time() * 1000],
+            "UPDATE device SET token_accepted = true WHERE id = %s AND token = %s AND environment = %s AND NOT token_accepted",
+            same_token,
         )
-    elif status in ("403", "429", "500", "503") or (status == "0" and attempts < MOST_UNANSWERED):
-        # Retry with increasing delays. 403 means an error of this server that will be fixed, such as a revoked key.
-        wait = 900 * attempts if status in ("500", "503") else min(2 ** min(attempts, 10), 600)
-        await db.execute("UPDATE push SET due = now() + make_interval(secs => %s) WHERE id = %s", [wait, id])
-        log.warning("push %d waits %d seconds: %s %s", id, wait, status, reason)
+        return
+    if verdict == "gone":
+        # The app was removed, unless it has registered this token again since, perhaps within the same second.
+        gone = await db.execute(
+            """UPDATE device SET token = NULL, token_refused = %s, token_accepted = false WHERE id = %s AND token = %s
+            AND environment = %s AND date_trunc('second', token_since) < to_timestamp(%s / 1000)""",
+            [answer.reason, *same_token, answer.timestamp],
+        )
+        if gone.rowcount:
+            await db.execute("DELETE FROM push WHERE device = %s AND refused IS NULL", [row.device])
+            return
+        verdict = "retry"
+    if verdict == "refused":
+        # Keep the token, because its environment may be wrong. It isn't used until the app registers it again.
+        refused = await db.execute(
+            """UPDATE device SET token_refused = %s, token_accepted = false
+            WHERE id = %s AND token = %s AND environment = %s""",
+            [answer.reason, *same_token],
+        )
+        if refused.rowcount:
+            await db.execute("UPDATE push SET refused = %s WHERE device = %s AND refused IS NULL", [answer.reason, row.device])
+            log.error("device %d: Apple refuses the token: %s", row.device, answer.reason)
+            return
+        verdict = "retry"
+    if verdict == "retry":
+        await db.execute("UPDATE push SET due = now() + make_interval(secs => %s) WHERE id = %s", [wait, row.id])
+        log.warning("push %d waits %d seconds: %s %s", row.id, wait, answer.status, answer.reason)
     else:
-        await db.execute("UPDATE push SET refused = %s WHERE id = %s", [reason or status, id])
-        if reason in ("BadDeviceToken", "DeviceTokenNotForTopic"):
-            await db.execute("UPDATE device SET token = NULL WHERE id = %s", [device])
-        log.error("push %d was rejected: %s", id, reason)
+        await db.execute("UPDATE push SET refused = %s WHERE id = %s", [answer.reason, row.id])
+        log.error("push %d was rejected: %s", row.id, answer.reason)
 
 
-async def _send(apns: APNs, token: str | None, payload: bytes, headers: dict[str, str]):
-    """Returns Apple's status, reason, and timestamp; status 0 means that Apple didn't respond."""
-    if token is None:
-        return "400", "the token is gone", None
+async def _send(apns: APNs, row: Row) -> Answer:
+    if row.token is None:
+        return Answer("400", "the token is gone")
+    headers = row.headers
     try:
         request = NotificationRequest(
-            device_token=token,
-            message=json.loads(payload),
+            device_token=row.token,
+            message=json.loads(row.payload),
             notification_id=headers["apns-id"],
             collapse_key=headers["apns-collapse-id"],
             priority=int(headers["apns-priority"]),
@@ -111,8 +198,10 @@ async def _send(apns: APNs, token: str | None, payload: bytes, headers: dict[str
         # Don't let any error stop the other pushes. Close the connection only if it's silent.
         if isinstance(error, TimeoutError):
             apns.pool.close()
-        return "0", type(error).__name__, None
-    return result.status, result.description, result.timestamp
+        return Answer("0", type(error).__name__)
+    # A gateway may answer with anything, and PostgreSQL doesn't store NUL.
+    reason = re.sub(r"[^ -~]", "?", str(result.description or result.status))[:64]
+    return Answer(str(result.status), reason, result.timestamp)
 
 
 def _client(environment: str) -> APNs:

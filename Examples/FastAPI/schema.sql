@@ -14,6 +14,9 @@ CREATE TABLE IF NOT EXISTS device (
     token text CHECK (token ~ '^([0-9A-Fa-f]{2}){1,100}$'),
     environment text NOT NULL CHECK (environment IN ('production', 'sandbox')),
     token_since timestamptz NOT NULL DEFAULT now(),
+    -- Whether Apple has accepted a push for the token, and its reason if it has refused the token.
+    token_accepted boolean NOT NULL DEFAULT false,
+    token_refused text,
     UNIQUE (account, enrollment)
 );
 -- A key can be proven for only one account (Specification 11.5.8).

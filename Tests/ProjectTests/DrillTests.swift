@@ -45,6 +45,13 @@ import Testing
         #expect(figures["did"] as? [String: Int] == did.compactMapValues { $0 })
     }
 
+    @Test("Examples/FastAPI keeps every token that Apple doesn't report as gone, and no response stops other pushes")
+    func responses() throws {
+        let script = Checkout.folder.appending(path: "Tests/Clients/fastapi-answers.py").path
+        let result = try Program(at: PreparedPython.path()).run("-B", script)
+        #expect(result.status == 0 && result.output == "{\"wrong\": []}\n", "\(result.output)\(result.errors)")
+    }
+
     /// Takes half a minute, and needs extra packages.
     @Test(
         "Examples/FastAPI loses no message and shows none twice if the service and the database are killed while users write",
