@@ -43,6 +43,13 @@ const words = {
     options: ['not an options object, or an option is unknown', 'index.d.ts lists the options'],
     keeps: ['not a number of days for which a key can be kept', 'use a whole number from 1 to 31'],
     sender: ['not a sender', 'pass a Sender from this package'],
+    'provider-key': ["not Apple's provider key", 'pass the text of the .p8 file: a P-256 private key in PEM'],
+    'provider-id': ["the provider key's ID and the team's ID have 10 characters each", "copy them from Apple's developer site"],
+    environment: ['not an environment', 'use production, or sandbox for builds from Xcode'],
+    server: ['not a server', 'use an https URL without a user or password'],
+    timeout: ['not a time limit', 'use 1 to 600 seconds'],
+    'device-token': ["not a device's token", 'use 2 to 200 hexadecimal digits, and an even number of them'],
+    push: ['not a push', 'pass what Sender.seal returned, or its payload and headers as they were stored'],
     device: ['not a device', 'pass a Device from this package, or call sealUnverified with a key, push1... or pushpq1...'],
   },
   RecordError: {

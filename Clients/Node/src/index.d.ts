@@ -214,6 +214,63 @@ export class Leaving {
   ends(device: Device): boolean
 }
 
+/** What Apple's response to a push means, or that there was none. */
+export interface APNsAnswer {
+  /**
+   * - `accepted`: delete the push.
+   * - `gone`: delete the push, and the token unless the app has sent it again since `timestamp`.
+   * - `refused`: don't use the token until the app sends it again. If a hundred in a row are refused, stop: `environment` or the
+   *   topic is wrong.
+   * - `retry`: send the same push again later, after 2 seconds, 4, 8, up to 10 minutes; if `status` is 500 or more, after 15 minutes.
+   * - `stop`: send nothing until the provider key, the IDs, or the topic is corrected. The pushes can wait.
+   * - `wrong`: the request is wrong; keep the push for inspection.
+   * - `unknown`: Apple doesn't document the response. Retry twice; then keep the push for inspection, and the token.
+   */
+  readonly outcome: 'accepted' | 'gone' | 'refused' | 'retry' | 'stop' | 'wrong' | 'unknown'
+  /** The HTTP status, or undefined without a response. */
+  readonly status?: number
+  /** Apple's reason, such as `BadDeviceToken`. Without a response: `unreachable`, `timed-out`, or `connection-lost`. */
+  readonly reason?: string
+  /** With `gone`: since when the token is invalid, in milliseconds since 1970. */
+  readonly timestamp?: number
+  /** Without a response: the system's code, such as `ECONNREFUSED`, if there is one. */
+  readonly detail?: string
+}
+
+/**
+ * Sends pushes to Apple over one HTTP/2 connection, which it opens when needed and replaces when it ends. Keep one for the life of
+ * the process. It never retries by itself.
+ */
+export class APNs {
+  /**
+   * @param settings `key`: the text of Apple's .p8 file. `keyID` and `teamID`: 10 characters each. `environment`: "production", or
+   *   "sandbox" for builds from Xcode. `timeoutSeconds`: how long to wait for a response, 1 to 600; 30 by default. `server` and `ca`:
+   *   another server's https URL and certificate authority in PEM, for tests with `device-simulator apns`.
+   * @throws SettingError
+   */
+  constructor(settings: {
+    key: string | Buffer
+    keyID: string
+    teamID: string
+    environment?: 'production' | 'sandbox'
+    server?: string
+    ca?: string | Buffer
+    timeoutSeconds?: number
+  })
+
+  readonly environment?: 'production' | 'sandbox'
+
+  /**
+   * Sends a push to a device's token, in hexadecimal. Without a response, the outcome is `retry`: the push may have arrived, and is
+   * shown once even if it's sent again. Send at most some hundred at once.
+   * @throws SettingError (`push`, `device-token`); nothing else
+   */
+  send(push: { readonly payload: Uint8Array | string; readonly headers: Readonly<Record<string, string>> }, token: string): Promise<APNsAnswer>
+
+  /** Closes the connection after the responses to the pushes in transit. A later push opens another one. */
+  close(): void
+}
+
 /** Returns a new sender's secret, PUSH-SENDER-SECRET-KEY-1.... Anyone who has it can send in your name: keep it in a secret store. */
 export function generateSenderSecret(): string
 

@@ -6,6 +6,7 @@
 // `push.payload` is the body of a request to Apple, and `push.headers` are its headers. `Device` is the state that a server stores
 // for a phone. `sealed-push/testing` has a phone for tests.
 
+export { APNs } from './apns.js'
 export { Device, Leaving } from './device.js'
 export { ChallengeError, ContentError, KeyTextError, RecordError, SealedPushError, SettingError, TooLargeError } from './errors.js'
 export { generateSenderSecret, Sender } from './sender.js'

@@ -1,8 +1,8 @@
 // Runs the README's blocks as they are.
 
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import http2 from 'node:http2'
 import { describe, it } from 'node:test'
 import * as sealedPush from 'sealed-push'
 import { Phone } from 'sealed-push/testing'
@@ -13,17 +13,22 @@ const blocks = [...readme.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]
 const secret = sealedPush.generateSenderSecret()
 const { phone, device } = enrolled(new sealedPush.Sender(secret, { topic: TOPIC }))
 
-const [minute, ...others] = blocks.map((block) => block.replace(/^import .*$/gm, ''))
-const names = 'sender, push, send, connect, enroll, answered, updated, left'
-const shown = new Function('Device', 'Leaving', 'Sender', 'http2', 'stored', 'process', `${others.join('\n')}; return { ${names} }`)(
-  sealedPush.Device, sealedPush.Leaving, sealedPush.Sender, http2, device.toJSON(), { env: { SENDER_SECRET: secret } })
+/** Returns a function with a block's code. Its imports are parameters. */
+const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
+const compiled = (text, parameters, results = '') =>
+  new AsyncFunction(...parameters, `${text.replace(/^import .*$/gm, '')}; return { ${results} }`)
+
+const [minute, sealing, sending, devices] = blocks
+const parameters = ['Device', 'Leaving', 'Sender', 'stored', 'process']
+const values = [sealedPush.Device, sealedPush.Leaving, sealedPush.Sender, device.toJSON(), { env: { SENDER_SECRET: secret } }]
+const shown = await compiled(`${sealing}\n${devices}`, parameters, 'sender, push, enroll, answered, updated, left')(...values)
 
 describe('README.md', () => {
-  it('seals and opens in its first block', () => {
+  it('seals and opens in its first block', async () => {
     assert.ok(blocks[0].split('\n').length <= 13)
     const printed = []
     const names = [...Object.keys(sealedPush), 'Phone', 'console']
-    new Function(...names, minute)(...Object.values(sealedPush), Phone, { log: (text) => printed.push(text) })
+    await compiled(minute, names)(...Object.values(sealedPush), Phone, { log: (text) => printed.push(text) })
     assert.deepEqual(printed, ['Lunch at one?'])
   })
 
@@ -34,27 +39,29 @@ describe('README.md', () => {
   })
 
   it('sends, and returns the response', async () => {
-    const server = http2.createServer()
-    const seen = []
-    server.on('stream', async (stream, headers) => {
-      const chunks = []
-      for await (const chunk of stream) chunks.push(chunk)
-      seen.push([headers, Buffer.concat(chunks)])
-      const status = headers[':path'].endsWith('/00ff') ? 200 : 400
-      stream.respond({ ':status': status })
-      stream.end(status === 200 ? '' : '{"reason":"BadDeviceToken"}')
-    })
-    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const apple = http2.connect(`http://127.0.0.1:${server.address().port}`)
-    assert.deepEqual(await shown.send(apple, '00ff', 'token', shown.push), { status: 200, reason: '' })
-    assert.deepEqual(await shown.send(apple, '11', 'token', shown.push), { status: 400, reason: 'BadDeviceToken' })
-    const [[headers, body]] = seen
-    assert.ok(body.equals(shown.push.payload))
-    assert.equal(JSON.stringify(shown.push.message), shown.push.payload.toString())
-    assert.equal(headers.authorization, 'bearer token')
-    for (const [name, value] of Object.entries(shown.push.headers)) assert.equal(headers[name], value)
-    apple.close()
-    await new Promise((resolve) => server.close(resolve))
+    const given = []
+    class APNs extends sealedPush.APNs {
+      constructor(settings) {
+        super(settings)
+        given.push(settings)
+      }
+
+      async send(...values) {
+        given.push(values)
+        return { outcome: 'accepted' }
+      }
+    }
+    const key = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'pem', type: 'pkcs8' })
+    const env = { APNS_KEY: 'AuthKey.p8', APNS_KEY_ID: 'ABCDE12345', APNS_TEAM_ID: 'FGHIJ67890' }
+    const read = (path) => (assert.equal(path, env.APNS_KEY), key)
+    const run = compiled(sending, ['APNs', 'readFileSync', 'process', 'push', 'token'], 'answer')
+    const { answer } = await run(APNs, read, { env }, shown.push, '00ff')
+    assert.deepEqual(answer, { outcome: 'accepted' })
+    assert.deepEqual(given[1], [shown.push, '00ff'])
+    const types = readFileSync(new URL('../src/index.d.ts', import.meta.url), 'utf8')
+    const outcomes = [...types.split('readonly outcome: ')[1].split('\n')[0].matchAll(/'(\w+)'/g)].map((match) => match[1])
+    for (const outcome of outcomes) assert.ok(readme.includes(`\`${outcome}\``), outcome)
+    assert.equal(outcomes.length, 7)
   })
 
   it('enrolls and rotates', () => {

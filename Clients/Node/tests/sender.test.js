@@ -325,7 +325,7 @@ describe('The types', () => {
     const members = [...new Set([...`${content}\n${withdrawal}`.matchAll(/^  '?([\w-]+)'?\??:/gm)].map((match) => match[1]))]
     assert.deepEqual(members.sort(), NAMES.content.filter((name) => !['attachments', 'overflow', 'receipt'].includes(name)).sort())
     assert.ok(!content.includes('[name'))
-    for (const type of [Sender, Device, sealedPush.Leaving, testing.Phone]) {
+    for (const type of [Sender, Device, sealedPush.APNs, sealedPush.Leaving, testing.Phone]) {
       const block = `${types}${testingTypes}`.split(`export class ${type.name} {`)[1].split('\n}')[0]
       const names = [...Object.getOwnPropertyNames(type.prototype), ...Object.getOwnPropertyNames(type)]
       for (const name of names.filter((each) => !['constructor', 'length', 'name', 'prototype'].includes(each))) {
