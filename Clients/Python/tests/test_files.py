@@ -1,3 +1,5 @@
+import ctypes
+import errno
 import io
 import json
 import os
@@ -6,6 +8,7 @@ import stat
 import tempfile
 import tracemalloc
 import unittest
+from unittest import mock
 
 import sealed_push
 from sealed_push import FileError, Sender, open_file, seal_attachment, seal_file
@@ -119,6 +122,67 @@ class Files(unittest.TestCase):
         self.refused("not-writable", seal_file, source, "\0", url=URL)
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"there", "a.png", "b.png", "none"})
         self.assertEqual((self.folder / "there").read_bytes(), b"x")
+
+    def test_others_may_read_a_sealed_file_as_far_as_the_umask_allows_but_not_an_opened_one(self):
+        source = self.write("a.png", PNG)
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+        for umask in (0o022, 0o002, 0o077, 0, 0o777):
+            os.umask(umask)
+            for name, seal in {
+                "attachment": lambda path: seal_attachment(source, path, url=URL, id="a"),
+                "plain": lambda path: seal_attachment(source, path, url=URL, id="a", plain=True),
+                "file": lambda path: seal_file(source, path, url=URL),
+            }.items():
+                path = self.folder / f"{name}-{umask}"
+                entry = seal(path)
+                self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o666 & ~umask, f"{name}, {umask:o}")
+            path.chmod(0o600)
+            open_file(entry, path, self.folder / f"opened-{umask}")
+            self.assertEqual(stat.S_IMODE((self.folder / f"opened-{umask}").stat().st_mode), 0o600 & ~umask)
+
+    def test_a_file_system_without_hard_links_is_enough_and_nothing_is_overwritten(self):
+        source = self.write("a.png", PNG)
+        library = ctypes.CDLL(None, use_errno=True)
+
+        class Lacking:
+            """A C library without exclusive renames."""
+
+        class Refusing:
+            """A file system without exclusive renames."""
+
+            def renameat2(self, *arguments):
+                ctypes.set_errno(errno.EINVAL)
+                return -1
+
+            renamex_np = renameat2
+
+        for code in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV, errno.EMLINK, errno.EACCES):
+            for rename in (library, Lacking(), Refusing()):
+                path = self.folder / f"sealed-{code}-{type(rename).__name__}"
+
+                def link(*arguments, code=code):
+                    raise OSError(code, os.strerror(code))
+
+                def taken(*arguments, code=code, path=path):
+                    # Another program is faster.
+                    path.write_bytes(b"another")
+                    raise OSError(code, os.strerror(code))
+
+                with mock.patch("ctypes.CDLL", return_value=rename):
+                    with mock.patch("os.link", link):
+                        entry = seal_file(source, path, url=URL)
+                    opened = io.BytesIO()
+                    open_file(entry, path, opened)
+                    self.assertEqual(opened.getvalue(), PNG)
+                    path.unlink()
+                    with mock.patch("os.link", taken):
+                        self.refused("exists", seal_file, source, path, url=URL)
+                    self.assertEqual(path.read_bytes(), b"another")
+                    path.unlink()
+        self.assertEqual([each.name for each in self.folder.iterdir()], ["a.png"])
+        (self.folder / "link").symlink_to("nowhere")
+        self.refused("exists", seal_file, source, self.folder / "link", url=URL)
 
     def test_whatever_is_changed_is_noticed(self):
         random = seeded(self)

@@ -2,13 +2,13 @@
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from .errors import FileError
+from .new_file import NewFile
 from .protocol import files
 from .protocol.text import encode_base64
 
@@ -29,8 +29,8 @@ def seal_attachment(
     """Encrypts a picture, sound, or movie, and returns its entry for the content's list `attachments`.
 
     source: a path, or a binary stream open for reading.
-    destination: a new path, which appears only once the file is complete; or a binary stream open for writing.
-        Store the result at `url`, byte for byte, before you send the push.
+    destination: a new path, which appears only once the file is complete, with ordinary permissions; or a binary stream open
+        for writing. Store the result at `url`, byte for byte, before you send the push.
     id: the attachment's ID, unique in its message: 1 to 64 bytes.
     type: such as "image/png"; by default, taken from the source's name. The file's first bytes must match it.
     thumbnail: hidden, clip, time (Specification 14.1).
@@ -86,14 +86,14 @@ def seal_file(source: Source, destination: Destination, *, url: str, plain: bool
 def open_file(entry: Mapping[str, Any], source: Source, destination: Destination) -> None:
     """Checks and decrypts a stored file, as a device does. `entry` is the value that sealing returned.
 
-    A path appears only once the whole file is checked. A stream receives the file piece by piece; don't use any of it until
+    A path appears only once the whole file is checked; only its owner can read it. A stream receives the file piece by piece; don't use any of it until
     this function returns. Raises FileError.
     """
     read = files.read_attachment(entry) if isinstance(entry, Mapping) and "type" in entry else files.read_file(entry)
     if read is None:
         raise FileError("unreadable")
     begins = files.TYPES[read["type"]][1] if "type" in read else lambda start: True
-    with _reading(source) as stored, _writing(destination) as file:
+    with _reading(source) as stored, _writing(destination, 0o600) as file:
         start = b""
         for chunk in _from(files.opened_chunks(read, stored)):
             if not start:
@@ -108,7 +108,7 @@ def _seal(source: Source, destination: Destination, url: str, plain: bool, check
         raise FileError("url")
     key = None if plain else os.urandom(32)
     hash, size = hashlib.blake2b(digest_size=32), 0
-    with _reading(source) as file, _writing(destination) as stored:
+    with _reading(source) as file, _writing(destination, 0o666) as stored:
         chunks = checked(_from(files.read_chunks(file, files.CHUNK)))
         for piece in chunks if key is None else files.sealed_chunks(chunks, key):
             hash.update(piece)
@@ -143,31 +143,20 @@ def _reading(source: Source) -> Iterator[files.Readable]:
 
 
 @contextmanager
-def _writing(destination: Destination) -> Iterator[Any]:
-    """Yields a function that writes. A path is created at the end with a link, which never replaces a file."""
+def _writing(destination: Destination, mode: int) -> Iterator[Any]:
+    """Yields a function that writes. The mode is that of a new file before the umask."""
     if not isinstance(destination, (str, os.PathLike)):
         if not hasattr(destination, "write"):
             raise FileError("not-writable")
         yield _writer(destination)
         return
-    temporary = None
     try:
-        path = Path(destination)
-        if os.path.lexists(path):
-            raise FileError("exists")
-        handle, temporary = tempfile.mkstemp(prefix=".sealing-", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
+        with NewFile(Path(destination), mode) as file:
             yield _writer(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(temporary, path)
     except FileExistsError as error:
         raise FileError("exists") from error
     except (OSError, ValueError) as error:
         raise FileError("not-writable") from error
-    finally:
-        if temporary is not None:
-            os.unlink(temporary)
 
 
 def _writer(stream: Any) -> Any:
