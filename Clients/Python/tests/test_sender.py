@@ -1,4 +1,6 @@
 import copy
+import datetime
+import decimal
 import io
 import json
 import os
@@ -8,12 +10,14 @@ import threading
 import time
 import traceback
 import unittest
+import uuid
 from unittest import mock
 
 import sealed_push
 from sealed_push import ContentError, KeyTextError, RecordError, Sender, SettingError, TooLargeError
 from sealed_push.contexts import LIFETIME, MOST_HELD, MOST_MESSAGES, ContextCache
 from sealed_push import content as contents
+from sealed_push.errors import MOMENT
 from sealed_push.protocol.content import NAMES
 from sealed_push.protocol import hpke, key_text, mlkem, receipts
 from sealed_push.protocol.text import decode_base64
@@ -245,15 +249,78 @@ class Sealing(unittest.TestCase):
             self.assertEqual(raised.exception.member, member)
             self.assertIn(f'"{member}"', str(raised.exception))
         self.assertIn('such as {"title"', str(self.refused(NINA | {"alert": "Lunch at one?"})))
-        self.assertIn("not a lifetime", str(self.refused(NINA | {"expires": 3600})))
+        for name, value in (
+            ("expires", 3600), ("expires", NOW * 1000), ("expires", time.time() + 3600), ("expires", "2027-01-01T00:00:00Z"),
+            ("sent", NOW * 1000), ("sent", time.time()), ("sent", str(NOW)),
+        ):  # fmt: skip
+            self.assertIn(MOMENT, str(self.refused(NINA | {name: value})))
+        for name, value in (("expiration", NOW * 1000), ("expiration", 3600), ("now", NOW * 1000), ("now", time.time())):
+            with self.assertRaises(SettingError) as raised:
+                self.sender.seal(NINA, self.device, **{name: value})
+            self.assertIn(MOMENT, str(raised.exception))
+        with self.assertRaises(SettingError) as raised:
+            self.device.recipient(now=NOW * 1000)
+        self.assertIn(MOMENT, str(raised.exception))
         self.assertIn("leave it out", str(self.refused(NINA | {"badge": None})))
-        self.assertIn("write it as a string", str(self.refused(NINA | {"data": 2**63})))
-        # No single member is wrong here.
-        for content in ([], NINA | {"data": {1, 2}}, NINA | {"alert": {"body": "a\ud800"}}):
+        # The whole content is wrong here.
+        for content in ([], NINA | {7: 1}, NINA | {"\ud800": 1}, NINA | {"x" * 257: 1}):
             self.assertIsNone(self.refused(content).member)
         # The app's own values are allowed.
         own = {"kudos": None, "data": {"title": None, "id": [-(2**63), 2**63 - 1]}, "expires": NOW}
         self.sender.seal(NINA | own | {"chart": {"kind": "line", "points": [1, None]}}, self.device, now=NOW)
+
+    def test_a_value_that_can_not_be_sealed_is_named_by_its_path_and_type(self):
+        class Mine:
+            pass
+
+        now, deep = datetime.datetime(2027, 1, 1), []
+        for _ in range(15):
+            deep = [deep]
+        circular = {}
+        circular["again"] = circular
+        for member, data, words in (
+            ("data.order.createdAt", {"order": {"createdAt": now}}, "is a datetime; write it as text"),
+            ("data", now.date(), "is a date; write it as text"),
+            ("data[1].price", [{}, {"price": decimal.Decimal(1)}], "is a Decimal; write it as text"),
+            ("data[0]", (b"bytes",), "is a bytes; write it as text"),
+            ("data.a.b", {"a": {"b": uuid.UUID(int=1)}}, "is a UUID; write it as text"),
+            ("data.tags", {"tags": {1, 2}}, "is a set; write it as text"),
+            ("data.mine", {"mine": Mine()}, "is a Mine; write it as text"),
+            ("data.n[0]", {"n": [2**63]}, "fit in 64 bits; write it as text"),
+            ("data.n", {"n": -(2**63) - 1}, "fit in 64 bits; write it as text"),
+            ("data.n", {"n": 10**400}, "fit in 64 bits; write it as text"),
+            ("data.ratio", {"ratio": float("nan")}, "not a number that JSON can represent"),
+            ("data.ratio", {"ratio": float("-inf")}, "not a number that JSON can represent"),
+            ("data.text", {"text": "a\ud800"}, "unpaired surrogate"),
+            ("data.a", {"a": {"b\udfff": 1}}, "unpaired surrogate in a name"),
+            ("data.a", {"a": {7: 1}}, "a name that isn't text"),
+            ("data.a", {"a": {None: 1}}, "a name that isn't text"),
+            ("data.a", {"a": {"é" * 129: 1}}, "a name larger than 256 bytes"),
+            ("data" + "[0]" * 15, [deep], "more than 16 levels"),
+            ("data" + ".again" * 15, circular, "more than 16 levels"),
+            # Names that may be data aren't shown.
+            *(
+                ("data.…", {name: now}, "is a datetime")
+                for name in ("a b", "nina@example.com", "+49301234", "x" * 33, "", "é", "a.b", "a\n", "1", "-x")
+            ),
+        ):
+            error = self.refused(NINA | {"data": data})
+            self.assertEqual(error.member, member)
+            self.assertIn(words, str(error))
+        self.assertEqual(self.refused({"alert": {"body": b"x"}}).member, "alert.body")
+        self.assertEqual(self.refused(NINA | {"sent": now}).member, "sent")
+        self.assertEqual(self.refused(NINA | {"badge": 2**64}).member, "badge")
+
+    def test_a_push_goes_through_a_queue_of_json(self):
+        push = self.sender.seal(NINA, self.device)
+        stored = json.loads(json.dumps(push.to_dict()))
+        self.assertEqual(stored["payload"].encode(), push.payload)
+        self.assertEqual(stored["headers"], push.headers)
+        self.assertEqual(
+            [stored[name] for name in ("message_id", "recipient", "sender")], [push.message_id, push.recipient, push.sender]
+        )
+        self.assertEqual(set(stored), {"payload", "headers", "message_id", "recipient", "sender"})
+        self.assertEqual(self.phone.open(stored["payload"])["alert"], NINA["alert"])
 
     def test_members_that_look_misspelled_are_warned_of(self):
         with self.assertWarnsRegex(UserWarning, '"alert.titel" is not a known member') as warned:

@@ -1,6 +1,8 @@
-"""The package's errors. Each has a stable code and suggests a fix. None contains a secret or any of the input."""
+"""The package's errors. Each has a stable code and suggests a fix. None contains a secret or a value of the input."""
 
 from typing import ClassVar
+
+MOMENT = "whole seconds since 1970, not milliseconds or a lifetime"
 
 
 class SealedPushError(Exception):
@@ -42,7 +44,8 @@ class KeyTextError(SealedPushError):
 
 
 class ContentError(SealedPushError):
-    """The content can't be sealed, or breaks the rules of Specification 4. `member` names the wrong member, if there is one."""
+    """The content can't be sealed, or breaks the rules of Specification 4. `member` is the path of the wrong member, such as
+    `data.order.createdAt`, if there is one."""
 
     words = {"malformed-content": ("the content can't be sealed", "see Specification 4.6 for the members and their values")}
 
@@ -87,9 +90,9 @@ class SettingError(SealedPushError):
         "priority": ("not a valid priority", "use 10 or 5"),
         "expiration": (
             "not a time, or a time in the past",
-            "use whole seconds since 1970, not a lifetime, or 0 for a single attempt",
+            f"use {MOMENT}, or 0 for a single attempt",
         ),
-        "now": ("not a time", "use whole Unix seconds, or None for the current time"),
+        "now": ("not a time", f"use {MOMENT}, or None for the current time"),
         "keeps": ("not a number of days for which a key can be kept", "use a whole number from 1 to 31"),
         "sender": ("not a sender", "pass a sealed_push.Sender"),
         "outbox-key": ("not an outbox key", "pass the text of the file named by --outbox-key"),

@@ -48,6 +48,16 @@ class Push:
         made: dict[str, Any] = json.loads(self.payload)
         return made
 
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the push, ready for JSON, as for a job queue. Its payload is text; send it as UTF-8."""
+        return {
+            "payload": self.payload.decode(),
+            "headers": dict(self.headers),
+            "message_id": self.message_id,
+            "recipient": self.recipient,
+            "sender": self.sender,
+        }
+
 
 class Sender:
     """Seals the messages of one server for one app.

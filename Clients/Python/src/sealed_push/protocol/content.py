@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..errors import ContentError, TooLargeError
+from ..errors import MOMENT, ContentError, TooLargeError
 from . import chart, files, receipts
 from .text import TOPIC, decode_base64, to_json
 
@@ -16,6 +16,8 @@ MESSAGE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 BUCKETS = (256, 512, 1024, 2048)
 HYBRID_BUCKETS = (256, 512, 1024, 1792)
 PADDINGS = ("buckets", "full", "none")
+SURROGATE = re.compile("[\ud800-\udfff]")
+SHOWN = re.compile("[A-Za-z_][A-Za-z0-9_-]{0,31}")
 DEEPEST = 16
 MOST_BYTES = 4096
 LONGEST_NAME = 256
@@ -24,10 +26,14 @@ LEVELS = ("passive", "active", "time-sensitive", "critical")
 REQUIRED = ("id", "topic", "sent")
 WRONG = "has the wrong type or is out of range"
 ALERT = 'must be an object with at least one visible text, such as {"title": "Nina", "body": "Lunch at one?"}'
+NO_TIME = f"is not a time; give {MOMENT}"
+# The reasons of members that break their rules; the others have `WRONG`.
+REASONS = {"alert": ALERT, "sent": NO_TIME, "expires": NO_TIME}
 WITHDRAW = 'must name a "message" or a "thread", but not both'
 BESIDE = "has no effect in a withdrawal; leave it out"
 ADDRESS = "must be an https URL that every device can fetch, without a user or password"
-PAST = "is in the past; give whole seconds since 1970, not a lifetime"
+PAST = f"is in the past; give {MOMENT}"
+TOO_DEEP = "is nested more than 16 levels deep"
 
 WHITE_SPACE = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | frozenset(
     map(chr, range(0x2000, 0x200B))
@@ -69,11 +75,9 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     A sender may emit what a receiver accepts, with the limits of 4.5, 14.1, 15.3, 16.1.1, and 17.1. It also refuses obvious
     mistakes: a null, an integer that a receiver can't read, or a time of expiration in the past.
     """
-    data = _json_of(content)
-    if data is None:
-        raise ContentError("contains a value that JSON can't represent")
+    _check_values(dict(content), "", DEEPEST)
+    data = to_json(dict(content))
     made = _parse_json(data)
-    _check_numbers(made)
     _check_nulls(made, "content", "")
     withdraw = made.get("withdraw", {})
     for key, rule in WITHDRAW_RULES.items() if isinstance(withdraw, dict) else ():
@@ -82,7 +86,7 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     _check_rules(made)
     _check(made["topic"] == topic, WRONG, "topic")
     for key in ("sent", "expires", "badge", "badge-add"):
-        _check(isinstance(made.get(key, 0), int), WRONG, key)
+        _check(isinstance(made.get(key, 0), int), REASONS.get(key, WRONG), key)
     for member, entry in _files(made):
         _check(files.is_fetched(entry.get("url")), ADDRESS, f"{member}.url")
     for key, rule in LENIENT.items():
@@ -118,12 +122,38 @@ def is_visible(text: str) -> bool:
     )
 
 
-def _json_of(content: Mapping[str, Any]) -> bytes | None:
-    try:
-        return to_json(dict(content))
-    except (TypeError, ValueError, OverflowError, RecursionError):
-        # An unpaired surrogate also raises a ValueError.
-        return None
+def _check_values(value: Any, path: str, levels: int) -> None:
+    """Raises an error that names the first value that JSON can't represent, or that a receiver would read as another one."""
+    if isinstance(value, str):
+        _check(_is_unicode(value), "contains an unpaired surrogate", path)
+    elif isinstance(value, dict):
+        _check(levels > 0, TOO_DEEP, path)
+        for name, each in value.items():
+            _check(isinstance(name, str), "contains a name that isn't text", path)
+            _check(_is_unicode(name), "contains an unpaired surrogate in a name", path)
+            _check(_bytes(name) <= LONGEST_NAME, "contains a name larger than 256 bytes", path)
+            _check_values(each, _path(path, name), levels - 1)
+    elif isinstance(value, (list, tuple)):
+        _check(levels > 0, TOO_DEEP, path)
+        for index, each in enumerate(value):
+            _check_values(each, f"{path}[{index}]", levels - 1)
+    elif isinstance(value, int):
+        # A receiver would read it as a Double with a different value.
+        _check(-(2**63) <= value < 2**63, "is an integer that doesn't fit in 64 bits; write it as text", path)
+    elif isinstance(value, float):
+        _check(math.isfinite(value), "is not a number that JSON can represent", path)
+    else:
+        _check(value is None, f"is a {type(value).__name__}; write it as text", path)
+
+
+def _path(path: str, name: str) -> str:
+    """Returns the path of a member. A name that may be data, not one of the app's own, isn't shown."""
+    step = name if SHOWN.fullmatch(name) else "…"
+    return f"{path}.{step}" if path else step
+
+
+def _is_unicode(text: str) -> bool:
+    return SURROGATE.search(text) is None
 
 
 def _parse(data: bytes) -> dict[str, Any]:
@@ -138,16 +168,7 @@ def _check_rules(content: dict[str, Any]) -> None:
         _check(key in content, "is missing", key)
     for key, rule in RULES.items():
         if key != "alert" or has_text:
-            _check(key not in content or rule(content[key]), ALERT if key == "alert" else WRONG, key)
-
-
-def _check_numbers(value: Any) -> None:
-    """Refuses larger integers, because a receiver reads them as a Double with a different value."""
-    if isinstance(value, (dict, list)):
-        for each in value.values() if isinstance(value, dict) else value:
-            _check_numbers(each)
-    elif isinstance(value, int):
-        _check(-(2**63) <= value < 2**63, "contains an integer that doesn't fit in 64 bits; write it as a string")
+            _check(key not in content or rule(content[key]), REASONS.get(key, WRONG), key)
 
 
 def _check_nulls(value: Any, kind: str, path: str) -> None:
@@ -205,7 +226,7 @@ def _parse_json(data: bytes) -> dict[str, Any]:
     # Raised outside the handler, because Python's own error contains the text.
     if not isinstance(content, dict):
         raise ContentError("isn't a JSON object")
-    _check(_is_flat(content, DEEPEST), "is nested more than 16 levels deep")
+    _check(_is_flat(content, DEEPEST), TOO_DEEP)
     return content
 
 
@@ -240,7 +261,7 @@ def _is_flat(value: Any, levels: int) -> bool:
 
 def _check(condition: Any, why: str, member: str | None = None) -> None:
     if not condition:
-        raise ContentError(why, member)
+        raise ContentError(why, member or None)
 
 
 def _is_number(value: Any, least: float, most: float) -> bool:
