@@ -1,4 +1,6 @@
-// The package's errors. Each has a stable code and suggests a fix. None contains a secret or any of the input.
+// The package's errors. Each has a stable code and suggests a fix. None contains a secret or a value of the input.
+
+export const MOMENT = 'whole seconds since 1970, not milliseconds or a lifetime'
 
 const NEWEST = 'send the device the stored record, so that it signs one with a higher counter'
 const MLKEM = 'run Node 24.7 or later, with OpenSSL 3.5 or later'
@@ -37,9 +39,9 @@ const words = {
     priority: ['not a valid priority', 'use 10 or 5'],
     expiration: [
       'not a time, or a time in the past',
-      'use whole seconds since 1970, not milliseconds or a lifetime, or 0 for a single attempt',
+      `use ${MOMENT}, or 0 for a single attempt`,
     ],
-    now: ['not a time', 'use whole Unix seconds, not milliseconds, or undefined for the current time'],
+    now: ['not a time', `use ${MOMENT}, or undefined for the current time`],
     options: ['not an options object, or an option is unknown', 'index.d.ts lists the options'],
     keeps: ['not a number of days for which a key can be kept', 'use a whole number from 1 to 31'],
     sender: ['not a sender', 'pass a Sender from this package'],
@@ -126,7 +128,7 @@ export class SealedPushError extends Error {
 /** A key's text is wrong (Specification 8). */
 export class KeyTextError extends SealedPushError {}
 
-/** The content can't be sealed (Specification 4). `member` names the wrong member, if there is one. */
+/** The content can't be sealed (Specification 4). `member` is the path of the wrong member, if there is one. */
 export class ContentError extends SealedPushError {
   constructor(why, member) {
     super('malformed-content')

@@ -10,6 +10,8 @@ export interface Push {
   readonly recipient: string
   /** The payload as an object, for HTTP clients that write the JSON themselves. */
   readonly message: Record<string, unknown>
+  /** The push for a queue of JSON: its payload is text. `APNs.send` accepts it. */
+  toJSON(): { payload: string; headers: Record<string, string>; messageID: string; recipient: string }
 }
 
 /** Visible text in the clear, or Apple's texts and loc-keys; at most 1,024 bytes of JSON. */
@@ -274,13 +276,13 @@ export class APNs {
 /** Returns a new sender's secret, PUSH-SENDER-SECRET-KEY-1.... Anyone who has it can send in your name: keep it in a secret store. */
 export function generateSenderSecret(): string
 
-/** `code` is stable and for programs; `message` and `hint` are for people. None contains a secret or any of the input. */
+/** `code` is stable and for programs; `message` and `hint` are for people. None contains a secret or a value of the input. */
 export class SealedPushError extends Error {
   readonly code: string
   readonly hint: string
 }
 export class KeyTextError extends SealedPushError {}
-/** `member` names the wrong member, such as `alert.titel`, if there is one. */
+/** `member` is the path of the wrong member, such as `data.order.createdAt`, if there is one. */
 export class ContentError extends SealedPushError {
   readonly member?: string
 }

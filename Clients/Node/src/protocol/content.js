@@ -1,6 +1,6 @@
 // The content of a message: its rules, its JSON, and its padding (Specification, sections 4 and 15).
 
-import { ContentError, SealedPushError, TooLargeError } from '../errors.js'
+import { ContentError, MOMENT, SealedPushError, TooLargeError } from '../errors.js'
 import { byteCount, isSeconds, isTopic, toJSON } from './text.js'
 
 export const PADDINGS = ['buckets', 'full', 'none']
@@ -10,7 +10,12 @@ const WRONG = 'has the wrong type or is out of range'
 const ALERT = 'must be an object with at least one visible text, such as { title: "Nina", body: "Lunch at one?" }'
 const WITHDRAW = 'must name a "message" or a "thread", but not both'
 const BESIDE = 'has no effect in a withdrawal; leave it out'
-const PAST = 'is in the past; give whole seconds since 1970, not a lifetime'
+const PAST = `is in the past; give ${MOMENT}`
+const NO_TIME = `is not a time; give ${MOMENT}`
+const LONG_NAME = 'contains a name larger than 256 bytes'
+// The reasons of members that break their rules; the others have `WRONG`.
+const REASONS = { alert: ALERT, withdraw: WITHDRAW, sent: NO_TIME, expires: NO_TIME }
+const SHOWN = /^[A-Za-z_][A-Za-z0-9_-]{0,31}$/
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
 const MESSAGE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u
@@ -34,7 +39,7 @@ export const isVisible = (text) => VISIBLE.test(text)
 /** Returns a copy that no getter or other code can change. Throws a ContentError for values that JSON can't represent. */
 export function plain(value) {
   try {
-    return copied(value, DEEPEST)
+    return copied(value, DEEPEST, '')
   } catch (error) {
     // An error from a getter or a proxy may contain anything.
     throw error instanceof SealedPushError ? error : new ContentError("contains a value that can't be read")
@@ -60,7 +65,7 @@ export function forSealing(content, topic, now) {
     check(WITHDRAW_RULES[name](value), WRONG, `withdraw.${name}`)
   }
   for (const [name, rule] of Object.entries(RULES)) {
-    check(!(name in content) || rule(content[name]), { alert: ALERT, withdraw: WITHDRAW }[name] ?? WRONG, name)
+    check(!(name in content) || rule(content[name]), REASONS[name] ?? WRONG, name)
   }
   const beside = 'withdraw' in content ? NAMES.content.filter((name) => name in content && !isEmptyArray(content[name])) : []
   for (const name of beside) check(WITHDRAWAL.includes(name), BESIDE, name)
@@ -97,16 +102,12 @@ function checkNesting(text) {
     else if (token === '}' || token === ']') nested.pop()
     else if (token.endsWith(':')) {
       const name = JSON.parse(token.slice(0, -1))
-      checkName(name)
+      check(byteCount(name) <= LONGEST_NAME, LONG_NAME)
       check(!nested.at(-1).has(name), 'contains the same name twice in one object')
       nested.at(-1).add(name)
     }
     check(nested.length <= DEEPEST, 'is nested more than 16 levels deep')
   }
-}
-
-function checkName(name) {
-  check(byteCount(name) <= LONGEST_NAME, 'contains a name larger than 256 bytes')
 }
 
 /** Whether a receiver treats content as a withdrawal (21.1). */
@@ -146,43 +147,52 @@ function isOneEdit(one, other) {
   return Math.max(one.length, other.length) === 1 || (one.length === 2 && one === other[1] + other[0])
 }
 
-function copied(value, levels) {
+function copied(value, levels, path) {
   switch (typeof value) {
     case 'string':
-      check(!LONE_SURROGATE.test(value), 'contains an unpaired surrogate')
+      check(!LONE_SURROGATE.test(value), 'contains an unpaired surrogate', path)
       return value
     case 'number':
-      check(Number.isFinite(value), "contains a number that JSON can't represent")
+      check(Number.isFinite(value), 'is not a number that JSON can represent', path)
       // JSON.stringify writes numbers below 1e21 as integers, with zeros for lost digits.
-      check(!isRounded(value), 'contains an integer that JavaScript has rounded; write it as a string')
+      check(!isRounded(value), 'is an integer that JavaScript has rounded; write it as text', path)
       return value
     case 'boolean':
       return value
     case 'object':
       break
     default:
-      throw new ContentError("contains a value that JSON can't represent")
+      return check(false, value === undefined ? 'is undefined; use null' : `is a ${typeof value}; write it as text`, path)
   }
   if (value === null) return null
-  check(levels > 0, 'is nested more than 16 levels deep')
-  if (Array.isArray(value)) return Array.from(value, (each) => copied(each, levels - 1))
+  check(levels > 0, 'is nested more than 16 levels deep', path)
+  if (Array.isArray(value)) return Array.from(value, (each, index) => copied(each, levels - 1, `${path}[${index}]`))
   const prototype = Object.getPrototypeOf(value)
   // Refuse a Date, a Buffer, a Map, and objects of the app's own classes.
-  check(prototype === null || Object.getPrototypeOf(prototype) === null, "contains an object that JSON can't represent")
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
+    const { name } = value.constructor ?? {}
+    check(false, `is a ${SHOWN.test(name) ? name : 'special object'}; write it as text`, path)
+  }
   const made = Object.create(null)
   for (const [name, each] of Object.entries(value)) {
     if (each === undefined) continue
-    check(!LONE_SURROGATE.test(name), 'contains an unpaired surrogate')
-    checkName(name)
-    made[name] = copied(each, levels - 1)
+    check(!LONE_SURROGATE.test(name), 'contains an unpaired surrogate in a name', path)
+    check(byteCount(name) <= LONGEST_NAME, LONG_NAME, path)
+    made[name] = copied(each, levels - 1, pathOf(path, name))
   }
   return made
+}
+
+/** Returns the path of a member. A name that may be data, not one of the app's own, isn't shown. */
+function pathOf(path, name) {
+  const step = SHOWN.test(name) ? name : '…'
+  return path === '' ? step : `${path}.${step}`
 }
 
 const isRounded = (number) => Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e21
 
 function check(condition, why, member) {
-  if (!condition) throw new ContentError(why, member)
+  if (!condition) throw new ContentError(why, member === '' ? undefined : member)
 }
 
 const isText = (value) => typeof value === 'string'
