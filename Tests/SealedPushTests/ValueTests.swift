@@ -239,10 +239,4 @@ import Testing
             #expect(TerminalText.printable(text) == text)
         }
     }
-
-    @Test("A braille pattern without a dot is invisible; one with a dot is visible") func braille() {
-        #expect(!VisibleText.isVisible("\u{2800}"))
-        #expect(!VisibleText.isVisible(" \u{2800}\u{2800}\u{200d}"))
-        #expect(VisibleText.isVisible("\u{2800}\u{2801}"))
-    }
 }

@@ -109,18 +109,3 @@ public struct Content: Hashable, Sendable {
     /// The size of the largest content that a tool reads for sealing: more than fits in a push, since it may be cut.
     package static let maximumUnsealedByteCount = 1 << 20
 }
-
-/// Text that a person sees.
-package enum VisibleText {
-    /// A braille pattern without a dot: a symbol by its properties, but invisible.
-    private static let brailleBlank: Unicode.Scalar = "\u{2800}"
-
-    package static func isVisible(_ text: String) -> Bool {
-        text.unicodeScalars.contains { scalar in
-            if scalar.isASCII { return (0x21...0x7e).contains(scalar.value) }
-            let properties = scalar.properties
-            return !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint
-                && properties.generalCategory != .control && scalar != brailleBlank
-        }
-    }
-}
