@@ -1,5 +1,7 @@
 import Foundation
 import PushSender
+import PushService
+import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
@@ -12,7 +14,7 @@ import Testing
     private static let alerts: [WireAlert] = [
         "You have a new message!", "\"\\\u{8}\t\n\u{c}\r\u{0}\u{1f}\u{7f}/ü𝄞\u{2028}",
         try! WireAlert(body: .plain("a")),
-        try! WireAlert(title: .plain("{\"}"), subtitle: .plain(""), body: .plain("[")),
+        try! WireAlert(title: .plain("{\"}"), subtitle: .plain("s"), body: .plain("[")),
         try! WireAlert(
             title: .localized(key: "t", arguments: ["one", "two"]), subtitle: .localized(key: "s"),
             body: .localized(key: "b", arguments: ["\""])),
@@ -44,10 +46,66 @@ import Testing
             let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(payload)) as? NSDictionary
             #expect(try JSONSerialization.jsonObject(with: Data(payload.json)) as? NSDictionary == encoded)
         }
-        // As clients in other languages may write it.
-        let other = Self.good.replacing("\"Grüße\"", with: #"{"body":"a","title":"b","loc-args":[]}"#)
-        #expect(PayloadForm.matches(Array(other.utf8)))
-        #expect(try await Self.isStored(Array(other.utf8), in: database) == "t")
+    }
+
+    /// `Tests/Vectors/Text/alerts.tsv`: whether a queue accepts an alert, and the alert.
+    static let alertVectors: [(isAllowed: Bool, alert: String)] = {
+        let file = Checkout.folder.appending(path: "Tests/Vectors/Text/alerts.tsv")
+        return (try? Checkout.text(file))?.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+            let parts = line.split(separator: "\t", omittingEmptySubsequences: false)
+            return (parts[0] == "allowed", String(parts[1]))
+        } ?? []
+    }()
+
+    @Test("Swift and PostgreSQL accept exactly the alerts that the vectors allow") func alerts() async throws {
+        let vectors = Self.alertVectors
+        #expect(vectors.count == 98 && vectors.count(where: \.isAllowed) == 22)
+        let database = try await Self.database()
+        for (isAllowed, alert) in vectors {
+            let payload = Array(Self.good.replacing("\"Grüße\"", with: alert).utf8)
+            #expect(PayloadForm.matches(payload) == isAllowed, "\(alert)")
+            #expect(try await Self.isStored(payload, in: database) == (isAllowed ? "t" : "f"), "\(alert)")
+        }
+    }
+
+    @Test("Swift and PostgreSQL agree about text of each scalar at the border of what is visible") func borders()
+        async throws
+    {
+        let database = try await Self.database()
+        let borders = VisibleText.invisible.flatMap { range in
+            [range.lowerBound &- 1, range.lowerBound, range.upperBound, range.upperBound + 1]
+        }
+        let scalars = Set(borders).compactMap(Unicode.Scalar.init).sorted()
+        #expect(scalars.count > 150)
+        for scalar in scalars where scalar.value >= 0x20 && scalar != "\"" && scalar != "\\" {
+            let payload = Array(Self.good.replacing("Grüße", with: String(Character(scalar))).utf8)
+            let isVisible = VisibleText.isVisible(scalar)
+            #expect(PayloadForm.matches(payload) == isVisible, "\(scalar.value)")
+            #expect(try await Self.isStored(payload, in: database) == (isVisible ? "t" : "f"), "\(scalar.value)")
+        }
+        // Invalid UTF-8, which PostgreSQL doesn't even take.
+        for bytes: [UInt8] in [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0x61, 0xff]] {
+            let parts = Self.good.components(separatedBy: "Grüße").map { Array($0.utf8) }
+            #expect(!PayloadForm.matches(parts[0] + bytes + parts[1]))
+        }
+    }
+
+    @Test("each allowed alert makes the system run the extension") func runsExtension() throws {
+        let folder = try TemporaryFolder()
+        let sender = SenderPrivateKey()
+        let device = SimulatedDevice(container: folder.appending("phone"))
+        let standard = StandardConfiguration(
+            topic: Fixture.topic.description, senders: [sender.sender.description], safeDefault: "safe default",
+            allowsAnonymous: false)
+        let recipient = try #require(try device.app(standard)?.enroll().recipients.first)
+        let delivery = try #require(PushDelivery(inThisProcess: standard, device: device))
+        let sealer = Sealer(sender: sender, topic: Fixture.topic, safeDefault: "Grüße")
+        for (isAllowed, alert) in Self.alertVectors where isAllowed {
+            let sealed = try sealer.seal(Content(body: "text"), toUnverified: recipient)
+            let text = String(decoding: sealed.json, as: UTF8.self).replacing("\"Grüße\"", with: alert)
+            let shown = try delivery.deliver(PushFile(parsing: Data(text.utf8)), identifier: sealed.collapseID)
+            #expect(shown.outcome == .opened && shown.shown?.body == "text", "\(alert): \(shown.note ?? "")")
+        }
     }
 
     private static let good = Fixture.sealedText

@@ -303,6 +303,13 @@ import Testing
 
     @Test("a clear alert without visible text, or too long, is rejected") func wireAlerts() throws {
         #expect(throws: WireAlertError.nothingVisible) { try WireAlert(text: " \n\u{200d}") }
+        for blank: WireAlert.Text in [
+            .plain(""), .plain("\u{fffc}"), .localized(key: " "), .localized(key: "K", arguments: ["a", ""]),
+        ] {
+            #expect(throws: WireAlertError.nothingVisible) { try WireAlert(body: blank) }
+            #expect(throws: WireAlertError.nothingVisible) { try WireAlert(subtitle: blank, body: .plain("b")) }
+            #expect(throws: WireAlertError.nothingVisible) { try WireAlert(title: blank, body: .plain("b")) }
+        }
         #expect(throws: WireAlertError.self) { try WireAlert(text: String(repeating: "a", count: 1_023)) }
         _ = try WireAlert(text: String(repeating: "a", count: 1_022))
         let localized = try WireAlert(

@@ -1,12 +1,14 @@
+internal import PushCore
 internal import SealedPush
 
-/// The grammar of payloads that sealers write. Swift's check and PostgreSQL's expression share one table. It keeps a host
-/// that may only enqueue from sending clear text, or an alert that doesn't run an extension. Source: Specification 2.12.
+/// The grammar of payloads that sealers write. Swift's check and PostgreSQL's expression share one table, whose alerts are
+/// exactly those of ``WireAlert``. It keeps a host that may only enqueue from sending clear text, or an alert that doesn't
+/// run an extension. Source: Specification 2.2 and 2.12.
 package enum PayloadForm {
     private indirect enum Piece: Sendable {
         case text(String)
-        /// A quoted string that escapes only the characters that JSON requires.
-        case string
+        /// A quoted string with a visible scalar, which escapes only the characters that JSON requires.
+        case visibleText
         /// The base64url of an envelope with a known suite.
         case envelope
         case all([Piece])
@@ -14,20 +16,28 @@ package enum PayloadForm {
         /// One or more, separated by commas.
         case list(Piece)
 
-        static func member(_ names: [String], _ value: Piece) -> Piece {
-            .all([.text("\""), .any(names.map { .text("\($0)\":") }), value])
-        }
+        static func member(_ name: String, _ value: Piece) -> Piece { .all([.text("\"\(name)\":"), value]) }
+        static func optional(_ piece: Piece) -> Piece { .any([piece, .text("")]) }
     }
 
-    private static let alertPart = Piece.any([
-        .member(["title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key"], .string),
-        .member(
-            ["title-loc-args", "subtitle-loc-args", "loc-args"],
-            .any([.text("[]"), .all([.text("["), .list(.string), .text("]")])])),
-    ])
+    private static func alert(_ part: WireAlert.Part) -> Piece {
+        let arguments = Piece.all([
+            .member(part.arguments, .all([.text("["), .list(.visibleText), .text("]")])), .text(","),
+        ])
+        return .any([
+            .member(part.plain, .visibleText), .all([.optional(arguments), .member(part.key, .visibleText)]),
+        ])
+    }
 
     private static let alert = Piece.all([
-        .text(#"{"aps":{"alert":"#), .any([.string, .all([.text("{"), .list(alertPart), .text("}")])]),
+        .text(#"{"aps":{"alert":"#),
+        .any([
+            .visibleText,
+            .all([
+                .text("{"), alert(.body), .optional(.all([.text(","), alert(.subtitle)])),
+                .optional(.all([.text(","), alert(.title)])), .text("}"),
+            ]),
+        ]),
         .text(",\"mutable-content\":1},\(clearEnd)"),
     ])
     /// The clear part of a push that the app opens instead of the extension. Source: Specification 21.3.
@@ -41,11 +51,12 @@ package enum PayloadForm {
             && json.withUnsafeBytes { json in end(of: .all([clear, sealed]), in: json, from: 0) == json.count }
     }
 
-    /// Returns the end of a piece that begins at `start`, or nil if it doesn't match. At most one alternative matches.
+    /// Returns the end of a piece that begins at `start`, or nil if it doesn't match. The first alternative that matches
+    /// counts; of the others, only the empty text could.
     private static func end(of piece: Piece, in json: UnsafeRawBufferPointer, from start: Int) -> Int? {
         switch piece {
         case .text(let text): return json[start...].starts(with: text.utf8) ? start + text.utf8.count : nil
-        case .string: return endOfString(in: json, from: start)
+        case .visibleText: return endOfVisibleText(in: json, from: start)
         case .envelope:
             let end = JSONCharacters.endOfPlain(json, from: start)
             guard let bytes = Base64URL.decode(json[start..<end]), (try? Envelope(parsing: bytes)) != nil else {
@@ -66,21 +77,29 @@ package enum PayloadForm {
         }
     }
 
-    private static func endOfString(in json: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    private static func endOfVisibleText(in json: UnsafeRawBufferPointer, from start: Int) -> Int? {
         guard start < json.count, json[start] == UInt8(ascii: "\"") else { return nil }
-        var place = JSONCharacters.endOfPlain(json, from: start + 1)
-        while place < json.count, json[place] == UInt8(ascii: "\\") {
-            guard let escape = escapes.first(where: { json[place...].starts(with: $0) }) else { return nil }
-            place = JSONCharacters.endOfPlain(json, from: place + escape.count)
+        var (place, isVisible) = (start + 1, false)
+        while true {
+            let end = JSONCharacters.endOfPlain(json, from: place)
+            guard let plain = String(strictUTF8: json[place..<end]) else { return nil }
+            isVisible = isVisible || VisibleText.isVisible(plain)
+            guard end < json.count, json[end] == UInt8(ascii: "\\") else {
+                let isEnded = end < json.count && json[end] == UInt8(ascii: "\"")
+                return isEnded && isVisible ? end + 1 : nil
+            }
+            guard let escape = escapes.first(where: { json[end...].starts(with: $0.bytes) }) else { return nil }
+            isVisible = isVisible || escape.isVisible
+            place = end + escape.bytes.count
         }
-        return place < json.count && json[place] == UInt8(ascii: "\"") ? place + 1 : nil
     }
 
     /// The escapes that a JSON writer uses for characters that can't appear in a string unescaped.
-    private static let escapes: [[UInt8]] = (UInt8(0)..<0x80).compactMap { byte in
+    private static let escapes: [(bytes: [UInt8], isVisible: Bool)] = (UInt8(0)..<0x80).compactMap { byte in
         var writer = JSONWriter()
         writer.string(String(UnicodeScalar(byte)))
-        return writer.bytes.count > 3 ? Array(writer.bytes.dropFirst().dropLast()) : nil
+        guard writer.bytes.count > 3 else { return nil }
+        return (Array(writer.bytes.dropFirst().dropLast()), VisibleText.isVisible(UnicodeScalar(byte)))
     }
 
     /// Whether a payload of this form is a background push.
@@ -97,9 +116,15 @@ package enum PayloadForm {
     private static func expression(of piece: Piece) -> String {
         switch piece {
         case .text(let text): return literal(text)
-        case .string:
-            let escapes = escapes.map { literal(String(decoding: $0, as: UTF8.self)) }.joined(separator: "|")
-            return #""(?:[^"\\\u0001-\u001f]|\#(escapes))*""#
+        case .visibleText:
+            func any(_ isIncluded: (Bool) -> Bool) -> String {
+                escapes.filter { isIncluded($0.isVisible) }
+                    .map { literal(String(decoding: $0.bytes, as: UTF8.self)) }.joined(separator: "|")
+            }
+            // PostgreSQL's text has no U+0000, and the characters below U+0020 must be escaped.
+            let (blank, low) = (invisible(from: 0x20), "\\u0001-\\u001f")
+            return "\"(?:[\(blank)]|\(any { !$0 }))*(?:[^\"\\\\\(low)\(blank)]|\(any { $0 }))"
+                + "(?:[^\"\\\\\(low)]|\(any { _ in true }))*\""
         case .envelope:
             // The first byte identifies a suite. In base64url, it takes one letter and two bits of the next.
             let letters = "A-Za-z0-9_-"
@@ -116,6 +141,16 @@ package enum PayloadForm {
             let one = expression(of: piece)
             return "\(one)(?:,\(one))*"
         }
+    }
+
+    /// The invisible scalars from one on, as they're written between brackets.
+    private static func invisible(from first: UInt32) -> String {
+        VisibleText.invisible.map { range in
+            [max(range.lowerBound, first), range.upperBound].map { scalar in
+                let digits = String(scalar, radix: 16)
+                return "\\U\(String(repeating: "0", count: 8 - digits.count))\(digits)"
+            }.joined(separator: "-")
+        }.joined()
     }
 
     private static func literal(_ text: String) -> String { text.replacing(#/[{}\[\]\\]/#) { "\\\($0.output)" } }

@@ -2,8 +2,8 @@ import SealedPush
 
 /// The alert that travels in the clear, and that iOS shows if the extension couldn't run.
 ///
-/// Keep it generic, because every carrier can read it. It's never empty, because iOS doesn't run an extension for a push
-/// without text. No content is ever copied into it. Source: Specification 2.
+/// Keep it generic, because every carrier can read it. Each of its texts is visible, because iOS doesn't run an extension
+/// for a push that shows nothing. No content is ever copied into it. Source: Specification 2.2.
 public struct WireAlert: Hashable, Sendable {
     let json: JSONValue
 
@@ -12,13 +12,35 @@ public struct WireAlert: Hashable, Sendable {
         try self.init(isVisible: VisibleText.isVisible(body), json: .string(body))
     }
 
-    /// Creates an alert from parts, each of them plain text or the key of a string that the app's bundle translates.
+    /// Creates an alert from parts, each of them plain text or the key of a string that the app's bundle translates. Throws
+    /// unless each text, key, and argument is visible.
     public init(title: Text? = nil, subtitle: Text? = nil, body: Text) throws(WireAlertError) {
         var members: [String: JSONValue] = [:]
-        title?.write(into: &members, plain: "title", key: "title-loc-key", arguments: "title-loc-args")
-        subtitle?.write(into: &members, plain: "subtitle", key: "subtitle-loc-key", arguments: "subtitle-loc-args")
-        body.write(into: &members, plain: "body", key: "loc-key", arguments: "loc-args")
-        try self.init(isVisible: [title, subtitle, body].contains { $0?.isVisible ?? false }, json: .object(members))
+        var isVisible = true
+        for (part, text) in [(Part.body, body), (.subtitle, subtitle), (.title, title)] {
+            guard let text else { continue }
+            isVisible = isVisible && text.texts.allSatisfy(VisibleText.isVisible)
+            switch text {
+            case .plain(let text): members[part.plain] = .string(text)
+            case .localized(let key, let arguments):
+                members[part.key] = .string(key)
+                if !arguments.isEmpty { members[part.arguments] = .array(arguments.map(JSONValue.string)) }
+            }
+        }
+        try self.init(isVisible: isVisible, json: .object(members))
+    }
+
+    /// The parts, in the order of their members' names, in which they are written.
+    enum Part: String, CaseIterable {
+        case body
+        case subtitle
+        case title
+
+        /// The names of the members. Source: Apple, "Generating a remote notification", table 2.
+        var plain: String { rawValue }
+        var key: String { "\(prefix)loc-key" }
+        var arguments: String { "\(prefix)loc-args" }
+        private var prefix: String { self == .body ? "" : "\(rawValue)-" }
     }
 
     /// A part of the alert. Source: Apple, "Generating a remote notification", table 2.
@@ -56,7 +78,7 @@ extension WireAlert: ExpressibleByStringLiteral {
 
 /// The reason that a text can't be the clear alert.
 public enum WireAlertError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Empty, white space, or invisible. iOS wouldn't run the extension.
+    /// A text is empty, white space, or invisible. iOS might not run the extension.
     case nothingVisible
     /// Too much of the payload would be in the clear.
     case tooLong(byteCount: Int, maximum: Int)
@@ -64,28 +86,18 @@ public enum WireAlertError: Error, Equatable, Sendable, CustomStringConvertible 
     /// A sentence for an operator.
     public var description: String {
         switch self {
-        case .nothingVisible: "it has no visible text, and iOS doesn't run an extension for a push without text"
+        case .nothingVisible:
+            "a text in it has nothing visible, and iOS doesn't run an extension for a push that shows nothing"
         case .tooLong(let count, let maximum): "it takes \(count) bytes of JSON; the maximum is \(maximum)"
         }
     }
 }
 
 extension WireAlert.Text {
-    fileprivate var isVisible: Bool {
+    fileprivate var texts: [String] {
         switch self {
-        case .plain(let text): VisibleText.isVisible(text)
-        case .localized(let key, _): VisibleText.isVisible(key)
-        }
-    }
-
-    fileprivate func write(
-        into members: inout [String: JSONValue], plain: String, key keyName: String, arguments argumentsName: String
-    ) {
-        switch self {
-        case .plain(let text): members[plain] = .string(text)
-        case .localized(let key, let arguments):
-            members[keyName] = .string(key)
-            if !arguments.isEmpty { members[argumentsName] = .array(arguments.map(JSONValue.string)) }
+        case .plain(let text): [text]
+        case .localized(let key, let arguments): [key] + arguments
         }
     }
 }
