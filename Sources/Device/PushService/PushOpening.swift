@@ -35,9 +35,10 @@ struct PushOpening: Sendable {
         defer { end() }
         let now = now()
         let envelope = field.flatMap { try? Envelope(parsing: $0) }
-        do {
+        do throws(OpenError) {
             let (opened, answer) = try open(
-                envelope, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now, isNotification: true)
+                envelope, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now, if: \.isForNotification)
+            guard let answer else { throw .malformedContent }
             let isRepeat = answer == .repeated
             if opened.content.withdrawal != nil { return .withdrawal(opened, isRepeat: isRepeat) }
             return .opened(NotificationDraft(opened, isRepeat: isRepeat))
@@ -47,9 +48,14 @@ struct PushOpening: Sendable {
     }
 
     /// Performs steps 2 to 6, and writes the log line.
+    ///
+    /// - Parameter isWanted: Whether this content belongs in the kind of push that it came in. Asked before anything is
+    ///   recorded: a carrier can move an envelope into the other kind, where it must not be used up. Specification 21.3.
+    /// - Returns: The content and the ledger's answer; no answer if the content isn't wanted.
     private func open(
-        _ envelope: Envelope?, requestIdentifier: String, writeTime: Duration, at now: Timestamp, isNotification: Bool
-    ) throws(OpenError) -> (OpenedContent, LedgerAnswer) {
+        _ envelope: Envelope?, requestIdentifier: String, writeTime: Duration = LedgerLimits.writeTime,
+        at now: Timestamp, if isWanted: (Content) -> Bool
+    ) throws(OpenError) -> (OpenedContent, LedgerAnswer?) {
         var candidates: Opener.Candidates?
         do throws(OpenError) {
             guard let envelope else { throw .malformed }
@@ -59,10 +65,10 @@ struct PushOpening: Sendable {
                 candidates = found
                 opened = try opener.open(found, at: now)
             } catch { throw OpenError(error) }
-            // Source: Specification 21.3.
-            if isNotification, opened.content.isBackground { throw .malformedContent }
-            let answer = try record(opened, requestIdentifier: requestIdentifier, within: writeTime, at: now)
-            writeLog(nil, opened.recipient.keyID, opened.sender?.keyID, at: now)
+            let answer =
+                isWanted(opened.content)
+                ? try record(opened, requestIdentifier: requestIdentifier, within: writeTime, at: now) : nil
+            writeLog(answer == nil ? .malformedContent : nil, opened.recipient.keyID, opened.sender?.keyID, at: now)
             return (opened, answer)
         } catch {
             // Log only the device's or the app's own keys. Source: Specification 10.3.
@@ -73,23 +79,22 @@ struct PushOpening: Sendable {
         }
     }
 
-    /// Performs the same steps for the app, on an envelope that was kept or came in a background push.
-    func open(
-        field: String, requestIdentifier: String
-    ) throws(OpenError) -> (content: OpenedContent, isRepeat: Bool) {
+    /// Performs the same steps for the app, on a notification's envelope that was kept.
+    func open(field: String, requestIdentifier: String) throws(OpenError) -> OpenedContent {
         let (opened, answer) = try open(
-            try? Envelope(parsing: field), requestIdentifier: requestIdentifier, writeTime: LedgerLimits.writeTime,
-            at: now(), isNotification: false)
+            try? Envelope(parsing: field), requestIdentifier: requestIdentifier, at: now(), if: \.isForNotification)
+        guard let answer else { throw .malformedContent }
         if answer == .first { markKey(of: opened) }
-        return (opened, answer != .first)
+        return opened
     }
 
-    /// Whether the field opens and belongs in a notification. If so, a background push must not use it up.
-    func isForNotification(field: String) -> Bool {
-        guard let envelope = try? Envelope(parsing: field), let opened = try? opener.open(envelope, at: now()) else {
-            return false
-        }
-        return !opened.content.isBackground
+    /// Performs the same steps for the app, on a background push's envelope. Returns nil if it belongs in a notification.
+    func openWithdrawal(field: String) throws(OpenError) -> (content: OpenedContent, isRepeat: Bool)? {
+        let (opened, answer) = try open(
+            try? Envelope(parsing: field), requestIdentifier: "withdrawal", at: now(), if: \.isBackground)
+        guard let answer else { return nil }
+        if answer == .first { markKey(of: opened) }
+        return (opened, answer != .first)
     }
 
     func presentOutOfTime() -> Presentation { .safeDefault(configuration.safeDefault, reason: .outOfTime) }
@@ -152,4 +157,8 @@ struct PushOpening: Sendable {
 
     /// Out of 256: one push in 32.
     private static let tidyChance: UInt8 = 8
+}
+
+extension Content {
+    fileprivate var isForNotification: Bool { !isBackground }
 }

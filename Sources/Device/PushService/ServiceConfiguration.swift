@@ -65,14 +65,16 @@ extension ServiceConfiguration {
     /// Opens an envelope outside the extension, off the main actor, and shows nothing. For a notification that arrived
     /// before the first unlock, use ``reopened(_:)``.
     ///
-    /// Performs all steps of Specification 6, including the ledger. Takes about as long as two disk syncs.
+    /// Performs all steps of Specification 6, including the ledger, so the message doesn't open again in another push. A
+    /// background push's envelope belongs in ``withdraw(envelope:)``: here, it's refused with `malformedContent` and not
+    /// recorded. Takes about as long as two disk syncs.
     ///
     /// - Parameters:
-    ///   - envelope: The value of ``SealedNotification/envelope``, or a background push's field `custom-encrypted-message`.
-    ///   - requestIdentifier: The notification's `request.identifier`, or another name that identifies the push.
+    ///   - envelope: The value of ``SealedNotification/envelope``.
+    ///   - requestIdentifier: The notification's `request.identifier`.
     @concurrent public func open(envelope: String, requestIdentifier: String) async throws(OpenError) -> OpenedContent {
         try PushOpening(self, environment: environment)
-            .open(field: envelope, requestIdentifier: requestIdentifier).content
+            .open(field: envelope, requestIdentifier: requestIdentifier)
     }
 
     /// Opens a notification that arrived before the first unlock after a restart, and runs all stages, as the extension

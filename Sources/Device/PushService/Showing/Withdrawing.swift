@@ -17,8 +17,7 @@ extension ServiceConfiguration {
         envelope: String
     ) async throws(OpenError) -> OpenedContent? {
         let opening = PushOpening(self, environment: environment)
-        guard !opening.isForNotification(field: envelope) else { return nil }
-        let (opened, isRepeat) = try opening.open(field: envelope, requestIdentifier: "withdrawal")
+        guard let (opened, isRepeat) = try opening.openWithdrawal(field: envelope) else { return nil }
         let count = environment.folder(container).map(BadgeCount.init(in:))
         await opened.withdraw(from: environment.center(), count, isRepeat: isRepeat)
         return opened
