@@ -294,7 +294,7 @@ import Testing
                 for (path, target) in [("/v1/messages", ["user": "alice"]), ("/v1/seal", ["device": name])] {
                     let answer = try server.post(path, members.merging(target) { $1 })
                     #expect(answer.status == 422 && answer.code == "past", "\(answer.body)")
-                    #expect((answer.json["hint"] as? String)?.contains("since 1970, not a lifetime") == true)
+                    #expect((answer.json["hint"] as? String)?.contains(Content.momentRule) == true)
                 }
             }
             #expect(try await server.outbox.status().waitingCount == 0)

@@ -165,7 +165,7 @@ private struct OrderReader {
         let priority = try optional("priority", "immediate or considerate") { value in
             value.string.flatMap { text in PushPriority.allCases.first { text.hasBytes(of: "\($0)") } }
         }
-        let expiration = try optional("expiration", "whole seconds since 1970") {
+        let expiration = try optional("expiration", Content.momentRule) {
             $0.integer.flatMap(Timestamp.init(secondsSince1970:))
         }
         // Zero is Apple's value for "try once".

@@ -1,5 +1,6 @@
 import Foundation
 import PushSimulator
+import SealedPush
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
@@ -145,7 +146,7 @@ import Testing
         try fixture.folder.write(#"{"alert":{"body":"Late"},"expires":1000000000}"#, to: "content.json")
         let late = try fixture.send("--all", "--queue-only", apns: false)
         #expect(late.status == 65)
-        #expect(late.errors.contains("\"expires\" is in the past; give whole seconds since 1970, not a lifetime"))
+        #expect(late.errors.contains("\"expires\" is in the past; give \(Content.momentRule)"))
         #expect(try fixture.status()["waiting"] as? Int == 0)
     }
 

@@ -15,12 +15,15 @@ import Testing
             ("collapse-id", { $0.collapseID = String(repeating: "é", count: 33) }), ("badge", { $0.badge = -1 }),
             ("badge", { $0.badge = 2_147_483_648 }), ("relevance-score", { $0.relevanceScore = -0.1 }),
             ("relevance-score", { $0.relevanceScore = 1.1 }), ("relevance-score", { $0.relevanceScore = .nan }),
-            ("sound", { $0.sound = .named("") }), ("sound", { $0.sound = .critical(name: "", volume: 1) }),
-            ("sound", { $0.sound = .critical(name: "a", volume: 1.1) }),
-            ("sound", { $0.sound = .critical(name: "a", volume: .nan) }), ("data", { $0.data = .number(.infinity) }),
-            ("data", { $0.data = [["a": .number(.nan)]] }), ("data", { $0.data = [[Self.longName: 1]] }),
+            ("sound", { $0.sound = .named("") }), ("sound.name", { $0.sound = .critical(name: "", volume: 1) }),
+            ("sound.volume", { $0.sound = .critical(name: "a", volume: 1.1) }),
+            ("sound.volume", { $0.sound = .critical(name: "a", volume: .nan) }),
+            ("data", { $0.data = .number(.infinity) }), ("data[0].a", { $0.data = [["a": .number(.nan)]] }),
+            ("data[0]", { $0.data = [[Self.longName: 1]] }),
+            ("data.order.items[1].price", { $0.data = ["order": ["items": [1, ["price": .number(.nan)], 2]]] }),
+            ("data[0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]", { $0.data = Self.nested(16) }),
             (Self.longName, { $0.other = [Self.longName: 1] }), ("new", { $0.other = ["new": [Self.longName: 1]] }),
-            ("new", { $0.other = ["new": .number(-.infinity)] }),
+            ("new[1]", { $0.other = ["new": [1, .number(-.infinity)]] }),
         ]
         for (key, change) in changes {
             var content = Content(body: "x")
@@ -28,6 +31,9 @@ import Testing
             #expect(refusal(content) == .invalid(key), "\(key)")
         }
     }
+
+    /// Arrays inside arrays.
+    private static func nested(_ depth: Int) -> JSONValue { depth == 0 ? 1 : [nested(depth - 1)] }
 
     private static let longName = String(repeating: "é", count: 128) + "n"
 
@@ -152,6 +158,18 @@ import Testing
     }
 
     private func isNotJSON(_ text: String) -> Bool { if case .notJSON? = refusal(text) { true } else { false } }
+
+    @Test("A moment that isn't in whole seconds is refused with the one rule", arguments: ["expires", "sent"])
+    func moments(member: String) throws {
+        for value in [
+            "1760000000000", "1760000000.5", "\"1760000000\"", "\"2026-01-01T00:00:00Z\"", "-1", "1e30", "true",
+        ] {
+            let error = try #require(refusal(#"{"alert":{"body":"x"},"\#(member)":\#(value)}"#))
+            #expect(error == .invalid(member), "\(value)")
+            let rule = "whole seconds since 1970, not milliseconds or a lifetime"
+            #expect(error.description == "the content's \"\(member)\" must be \(rule)")
+        }
+    }
 
     private func refusal(_ text: String) -> ContentError? {
         SealedPushTests.refusal { () throws(ContentError) in _ = try Content(parsing: Array(text.utf8)) }

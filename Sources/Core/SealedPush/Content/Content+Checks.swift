@@ -12,15 +12,17 @@ extension Content {
         if let relevanceScore, !(0...1).contains(relevanceScore) { throw .invalid("relevance-score") }
         switch sound {
         case .named(let name)? where name.isEmpty: throw .invalid("sound")
-        case .critical(let name, let volume)? where name.isEmpty || !(0...1).contains(volume): throw .invalid("sound")
+        case .critical(let name, _)? where name.isEmpty: throw .invalid("sound.name")
+        case .critical(_, let volume)? where !(0...1).contains(volume): throw .invalid("sound.volume")
         case .named?, .critical?, nil: break
         }
-        if let data, data == .null || !data.isSealable(depth: 2) { throw .unusable(data, at: "data") }
-        for (name, value) in other
-        where name.utf8.count > JSONReader.maximumNameByteCount || Self.knownKeys.contains(name)
-            || !value.isSealable(depth: 2)
-        {
-            throw .invalid(name)
+        if data == .null { throw .null("data") }
+        if let place = data?.unsealablePlace(depth: 2) { throw .invalid("data\(place)") }
+        for (name, value) in other {
+            guard name.utf8.count <= JSONReader.maximumNameByteCount, !Self.knownKeys.contains(name) else {
+                throw .invalid(name)
+            }
+            if let place = value.unsealablePlace(depth: 2) { throw .invalid("\(name)\(place)") }
         }
         if !attachments.isEmpty { _ = try Self.attachments(in: .array(attachments.map(\.json))) }
         if let overflow {
@@ -41,7 +43,7 @@ extension Content {
     /// Whether the content has expired. The most common cause is a lifetime in place of a time.
     package func isExpired(at now: Timestamp) -> Bool { expires.map { $0 < now } ?? false }
 
-    package static let momentRule = "whole seconds since 1970, not a lifetime"
+    package static let momentRule = "whole seconds since 1970, not milliseconds or a lifetime"
 
     static let knownKeys: Set<String> = [
         "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "badge-add", "sound", "thread-id",
@@ -51,18 +53,24 @@ extension Content {
 }
 
 extension JSONValue {
-    /// Whether all numbers are finite, no name is too long, and the nesting isn't too deep; `depth` is this value's own level.
-    fileprivate func isSealable(depth: Int) -> Bool {
+    /// Returns the place of a value that isn't a finite number, has too long a name, or is nested too deep, such as
+    /// `.order.items[2]`; nil if there is none. `depth` is this value's own level.
+    fileprivate func unsealablePlace(depth: Int) -> String? {
         switch self {
-        case .null, .bool, .integer, .string: true
-        case .number(let value): value.isFinite
+        case .null, .bool, .integer, .string: return nil
+        case .number(let value): return value.isFinite ? nil : ""
         case .array(let values):
-            depth <= JSONReader.maximumDepth && values.allSatisfy { $0.isSealable(depth: depth + 1) }
+            guard depth <= JSONReader.maximumDepth else { return "" }
+            for (index, value) in values.enumerated() {
+                if let place = value.unsealablePlace(depth: depth + 1) { return "[\(index)]\(place)" }
+            }
         case .object(let members):
-            depth <= JSONReader.maximumDepth
-                && members.allSatisfy {
-                    $0.key.utf8.count <= JSONReader.maximumNameByteCount && $0.value.isSealable(depth: depth + 1)
-                }
+            guard depth <= JSONReader.maximumDepth else { return "" }
+            for (name, value) in members {
+                guard name.utf8.count <= JSONReader.maximumNameByteCount else { return "" }
+                if let place = value.unsealablePlace(depth: depth + 1) { return ".\(name)\(place)" }
+            }
         }
+        return nil
     }
 }

@@ -202,6 +202,8 @@ extension ContentError: CustomStringConvertible {
             "the content's \"alert\" must be an object of strings, such as {\"title\":\"…\",\"body\":\"…\"}"
         case .invalid(let key) where key.hasSuffix(".url"):
             "the content's \"\(key)\" must be an https URL that every device can fetch, without a user or password"
+        case .invalid(let key) where ["expires", "sent"].contains(key):
+            "the content's \"\(key)\" must be \(Content.momentRule)"
         case .invalid("withdraw"): "the content's \"withdraw\" must name a \"message\" or a \"thread\", but not both"
         case .invalid(let key) where key.hasSuffix(".image-data"):
             "the content's \"\(key)\" must be a picture of 1 to 2048 bytes in base64url, without padding"
