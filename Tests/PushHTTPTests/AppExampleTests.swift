@@ -20,7 +20,7 @@ import UserNotifications
     .serialized)
 struct AppExampleTests {
     /// The app's stored data, shared by successive processes.
-    private final class Item: SavedItem {
+    final class Item: SavedItem {
         private let data = Locked<Data?>(nil)
         let isLocked = Locked(false)
 
@@ -40,7 +40,7 @@ struct AppExampleTests {
         }
     }
 
-    private func app(_ phone: OwnDevice) -> ServiceConfiguration {
+    func app(_ phone: OwnDevice) -> ServiceConfiguration {
         var app = phone.configuration
         app.environment = phone.environment
         return app

@@ -9,7 +9,7 @@ import Testing
 /// Tests Examples/FastAPI with a real PostgreSQL, a local APNs, and the app's own client. The drill kills it.
 @Suite("Examples/FastAPI", .blocking) struct FastAPIExampleTests {
     @Test("the app's client enrolls, rotates, recovers from a restored backup, and leaves") func phone() async throws {
-        let server = try await Example()
+        let server = try await FastAPIExample()
         defer { server.stop() }
         let phone = try server.phone("phone")
         let first = await server.update(phone, as: "alice")
@@ -48,7 +48,7 @@ import Testing
         "values that PostgreSQL or Apple can't take are refused, and an unanswered push delays no other and is dropped"
     )
     func wrong() async throws {
-        let server = try await Example()
+        let server = try await FastAPIExample()
         defer { server.stop() }
         let phone = try server.phone("phone")
         let update = await server.update(phone, as: "alice")
@@ -90,7 +90,7 @@ import Testing
 }
 
 /// The example, run as its README describes.
-private struct Example {
+struct FastAPIExample {
     let folder: TemporaryFolder
     private let database: PostgresServer.Database
     private let running: [ChildProcess]
@@ -149,16 +149,19 @@ private struct Example {
         while try await self.rows(statement) != rows { try await Task.sleep(for: .milliseconds(50)) }
     }
 
-    func phone(_ name: String) throws -> OwnDevice {
+    /// - Parameter fetcher: The network between the phone and the service.
+    func phone(_ name: String, fetcher: any Fetching = CurlFetching(patience: .seconds(600))) throws -> OwnDevice {
         let standard = StandardConfiguration(
             topic: RunningServer.topic.description, senders: [sender.sender.description], safeDefault: "safe default",
             allowsAnonymous: false)
         let phone = SimulatedDevice(container: folder.appending(name))
-        return try #require(phone.app(standard, fetcher: CurlFetching(patience: .seconds(600))))
+        return try #require(phone.app(standard, fetcher: fetcher))
     }
 
+    var url: URL { URL(string: "http://127.0.0.1:\(port)")! }
+
     func client(_ user: String) -> PushServerClient {
-        PushServerClient(url: URL(string: "http://127.0.0.1:\(port)")!) { "Bearer \(user)" }
+        PushServerClient(url: url) { "Bearer \(user)" }
     }
 
     /// Repeats until the service isn't busy; how long that takes depends on the machine.

@@ -140,13 +140,16 @@ struct RunningServer: Sendable {
     var url: URL { URL(string: "http://127.0.0.1:\(phonesPort)")! }
 
     /// Returns a phone that trusts only the authority, so that nothing works without the sender set.
-    func phone(_ name: String, senders: [String] = []) throws -> OwnDevice {
+    ///
+    /// - Parameter fetcher: The network between the phone and the server. A busy machine must not fail a test.
+    func phone(
+        _ name: String, senders: [String] = [], fetcher: any Fetching = CurlFetching(patience: .seconds(600))
+    ) throws -> OwnDevice {
         let standard = StandardConfiguration(
             topic: Self.topic.description, senders: senders, authorities: [authority.authority.description],
             safeDefault: "safe default", allowsAnonymous: false)
         let phone = SimulatedDevice(container: folder.appending(name))
-        // A busy machine must not fail a test.
-        guard let app = phone.app(standard, fetcher: CurlFetching(patience: .seconds(600))) else {
+        guard let app = phone.app(standard, fetcher: fetcher) else {
             throw CocoaError(.featureUnsupported)
         }
         return app

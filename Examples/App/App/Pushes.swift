@@ -85,8 +85,9 @@ nonisolated struct MessageData: Decodable {
     func logOut() async {
         guard await saved.value.session != nil else { return }
         await saved.change {
+            // If an earlier account's leaving still waits, this one was never registered.
+            $0.leaving = $0.leaving ?? $0.session
             $0.session = nil
-            $0.isLeaving = true
         }
         state = "Nobody is logged in."
         unregister()
@@ -101,27 +102,34 @@ nonisolated struct MessageData: Decodable {
         #endif
     }
 
-    /// Tells the server that this phone left its account, and returns whether it knows. Until then, no account can enroll it.
+    /// Tells the server that this phone left its account. Returns whether another may be registered: the keys are destroyed.
     @discardableResult private func leave() async -> Bool {
-        guard await saved.value.isLeaving else { return true }
-        guard let client = client(nil) else { return false }
+        guard let old = await saved.value.leaving else { return true }
+        guard let client = client(old, while: { $0.leaving == old }) else { return false }
         do {
             try await client.unregister(app)
-            await saved.change { $0.isLeaving = false }
+            await forgetLeaving(of: old)
             return true
         } catch {
-            state = "Logged out; the server will be told later: \(error)"
-            return false
+            // The old login isn't kept for a request that can't succeed.
+            if !error.isTemporary { await forgetLeaving(of: old) }
+            state = "Logged out, but the server doesn't know: \(error)"
+            if case .device = error { return false }
+            return true
         }
     }
 
-    /// - Parameter session: The login, which must still be the current one when the server is called.
-    private func client(_ session: String?) -> PushServerClient? {
+    private func forgetLeaving(of old: String) async {
+        await saved.change { if $0.leaving == old { $0.leaving = nil } }
+    }
+
+    /// - Parameter isValid: Whether the login may still be used when the server is called.
+    private func client(
+        _ session: String, while isValid: @escaping @Sendable (Saved) -> Bool
+    ) -> PushServerClient? {
         server.map { server in
             PushServerClient(url: server) { [saved] in
-                guard let session, await saved.value.session == session else {
-                    throw URLError(.userAuthenticationRequired)
-                }
+                guard isValid(await saved.value) else { throw URLError(.userAuthenticationRequired) }
                 return "Bearer \(try await Account(session: session).pushToken())"
             }
         }
@@ -157,12 +165,16 @@ nonisolated struct MessageData: Decodable {
             state = "Logged in; waiting for a push token."
             return
         }
-        guard let client = client(session) else {
+        guard let client = client(session, while: { $0.session == session }) else {
             state = "Local.xcconfig has no usable SERVER."
             return
         }
         guard await leave() else { return }
         let registration = await client.register(app, token: token, environment: Build.environment)
+        if registration.device != nil {
+            // The server has given this phone to the account, so nothing is left to tell it.
+            await self.saved.change { if $0.session == session { $0.leaving = nil } }
+        }
         // No work is lost: the next call finishes it.
         state = registration.problems.first?.description ?? "Enrolled as \(registration.device ?? "this device")."
         if registration.maintenance?.isOverdue == true { state += " A new key has waited for a message for 45 days." }
@@ -179,7 +191,9 @@ nonisolated struct MessageData: Decodable {
 
     /// Asks the server for a test push to this phone.
     func sendTest() async {
-        guard let session = await saved.value.session, let client = client(session) else {
+        guard let session = await saved.value.session,
+            let client = client(session, while: { $0.session == session })
+        else {
             state = "Log in first."
             return
         }

@@ -10,8 +10,8 @@ nonisolated struct Saved: Codable, Sendable {
     var session: String?
     /// The newest push token.
     var token: Data?
-    /// Whether the server must still be told that this phone left its account.
-    var isLeaving = false
+    /// The login of the account that this phone left, while its server may still have to be told.
+    var leaving: String?
 }
 
 /// Stores the state as one item in the keychain group that the app shares with its extension, off the main actor.

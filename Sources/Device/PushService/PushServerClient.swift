@@ -7,8 +7,10 @@ public import SealedPush
 /// ```swift
 /// let server = PushServerClient(url: URL(string: "https://push.example.com")!) { "Bearer \(try await login.token())" }
 /// let registration = await server.register(.messages, token: deviceToken)
-/// ``` For the app, never for its extension. The server isn't trusted: records, sender sets, and challenges are signed
-/// or sealed. A stateless value, safe to use from many tasks; concurrent calls about one device run one after another.
+/// ```
+///
+/// For the app, never for its extension. The server isn't trusted: records, sender sets, and challenges are signed or
+/// sealed. A stateless value, safe to use from many tasks; concurrent calls about one device run one after another.
 /// Source: Docs/EnrollmentHTTP.md.
 public struct PushServerClient: Sendable {
     private let url: URL
@@ -44,12 +46,17 @@ public struct PushServerClient: Sendable {
             app.device.device, token: Array(token), environment: environment, rotatingOlderThan: age, at: .now())
     }
 
-    /// Removes this device from its account on the server. Call it at logout.
+    /// Removes this device from its account on the server. Call it at logout, with a client for the login that ends.
     ///
     /// First, it destroys the keys and makes a new one, even offline, so that messages sent to this account, wherever held,
-    /// don't open for the next account. Then the server deletes the device and its waiting messages; the enrollment key's
-    /// signature is enough, without a login. After an error such as ``PushServerError/unreachable``, call it again at the
-    /// next launch, before the next registration. If the account stays logged in, that registration hands over the new key.
+    /// don't open for the next account. Then the server deletes the device and its waiting messages. The enrollment key's
+    /// signature is enough; only a server that doesn't take leavings (EnrollmentHTTP 6) needs the old login.
+    ///
+    /// If the error ``PushServerError/isTemporary``, call it again at the next launch and before the next registration,
+    /// until one of them succeeds. After any other error, it has forgotten the enrollment key, so that nothing left on the
+    /// server can prevent a registration: to the server, this is a new device.
+    ///
+    /// - Throws: `device` if the keys weren't destroyed. Then no account may be registered before a call has destroyed them.
     @concurrent public func unregister(_ app: ServiceConfiguration) async throws(PushServerError) {
         try await unregister(app.device.device)
     }
@@ -116,6 +123,16 @@ public enum PushServerError: Error, Equatable, Sendable {
     case device(DeviceError)
     /// A challenge couldn't be answered.
     case challenge(ChallengeError)
+
+    /// Whether the same call may succeed later without a change to the app, its login, or the server's program.
+    public var isTemporary: Bool {
+        switch self {
+        case .unreachable, .malformedAnswer, .device, .challenge: true
+        case .notSecure, .noAuthorization: false
+        // Too early, too many, or the server's own trouble; 501 is a path or method that it doesn't have.
+        case .refused(let status, _): [408, 425, 429].contains(status) || status >= 500 && status != 501
+        }
+    }
 }
 
 extension PushServerError: CustomStringConvertible {
@@ -193,14 +210,31 @@ extension PushServerClient {
         guard let enrollment else { return }
         let leaving: Leaving
         do throws(DeviceError) { leaving = try device.leaveAccount(at: .now()) } catch { throw .device(error) }
+        do throws(PushServerError) { try await report(leaving, of: enrollment, device) } catch {
+            if !error.isTemporary {
+                do throws(DeviceError) { try device.forgetEnrollment(at: .now()) } catch { throw .device(error) }
+            }
+            throw error
+        }
+    }
+
+    private func report(
+        _ leaving: Leaving, of enrollment: EnrollmentPublicKey, _ device: OwnDevice
+    ) async throws(PushServerError) {
         // Signed and counted, so that a replay can't undo a later registration, no matter who is logged in by then.
         let body: JSONValue = ["leaving": .string(leaving.description)]
-        let answer = try await exchange(device, authorization: nil).send("POST", "v1/leavings", body)
-        guard answer.status == 404 || answer.status == 405 else { return try answer.requireSuccess() }
-        // A server without that path relies on the login.
-        let removed = try await begin(device).send("DELETE", "v1/phones/\(enrollment)")
-        guard removed.status != 404 else { return }
-        try removed.requireSuccess()
+        do throws(PushServerError) {
+            return try await exchange(device, authorization: nil).send("POST", "v1/leavings", body).requireSuccess()
+        } catch {
+            // A server without that path may answer with any refusal, or with a page. It relies on the login.
+            switch error {
+            case .refused where !error.isTemporary, .malformedAnswer: break
+            default: throw error
+            }
+        }
+        do throws(PushServerError) {
+            try await begin(device).send("DELETE", "v1/phones/\(enrollment)").requireSuccess()
+        } catch { guard case .refused(404, _) = error else { throw error } }
     }
 
     package func sendTest(to device: OwnDevice) async throws(PushServerError) {
@@ -361,8 +395,8 @@ private struct PushServerExchange: Sendable {
         do throws(MediaError) { answer = try await fetcher.answer(to: request) } catch { throw .unreachable }
         let bytes = collected.withLock { $0 }
         guard let members = bytes.isEmpty ? [:] : JSONReader.object(bytes, maximumByteCount: bytes.count) else {
-            // A proxy's page isn't a valid answer, but its error status counts as a refusal.
-            if !(200...299).contains(answer.status) { throw .refused(status: answer.status, code: nil) }
+            // A proxy's or framework's page isn't a valid answer, but its error status counts.
+            if !(200...299).contains(answer.status) { return Answer(path: path, status: answer.status, members: [:]) }
             throw .malformedAnswer
         }
         return Answer(path: path, status: answer.status, members: members)

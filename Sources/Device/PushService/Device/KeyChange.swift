@@ -107,6 +107,10 @@ struct KeyChange {
         return enrollment
     }
 
+    mutating func forgetEnrollment() throws(KeyChangeError) {
+        if let enrollment = stored.enrollment(for: topic) { try remove(enrollment.item) }
+    }
+
     /// Returns nil if there is no key, or it's damaged.
     func enrollmentKey() throws(KeyChangeError) -> EnrollmentPrivateKey? {
         guard let enrollment = stored.enrollment(for: topic) else { return nil }

@@ -102,6 +102,11 @@ extension OwnDevice {
         }
     }
 
+    /// Removes the enrollment key and its counter; the next record has a new key. For an account that was left.
+    func forgetEnrollment(at now: Timestamp) throws(DeviceError) {
+        try change(at: now) { (change) throws(KeyChangeError) in try change.forgetEnrollment() }
+    }
+
     /// Makes a key if none is active.
     func ensureKey(_ change: inout KeyChange) throws(KeyChangeError) {
         guard change.rotation.active.isEmpty else { return }
