@@ -32,7 +32,7 @@ const words = {
     'other-topic': ["the topic differs from the sender's", 'use one Sender for each app'],
     'safe-default': [
       'not a valid safe default',
-      "use visible text, or an object of Apple's texts and loc-keys, with at most 1,024 bytes of JSON",
+      "use visible text, or an object of Apple's visible texts and loc-keys with a body, in at most 1,024 bytes of JSON",
     ],
     padding: ['not a padding policy', 'choose buckets, full, or none'],
     'require-hybrid': ["requireHybrid isn't a Boolean", 'use true or false'],

@@ -14,20 +14,12 @@ export interface Push {
   toJSON(): { payload: string; headers: Record<string, string>; messageID: string; recipient: string }
 }
 
-/** Visible text in the clear, or Apple's texts and loc-keys; at most 1,024 bytes of JSON. */
+/** Visible text in the clear, or Apple's texts and loc-keys with a body (Specification 2.2); at most 1,024 bytes of JSON. */
 export type SafeDefault =
   | string
-  | {
-      title?: string
-      subtitle?: string
-      body?: string
-      'title-loc-key'?: string
-      'title-loc-args'?: string[]
-      'subtitle-loc-key'?: string
-      'subtitle-loc-args'?: string[]
-      'loc-key'?: string
-      'loc-args'?: string[]
-    }
+  | (({ body: string } | { 'loc-key': string; 'loc-args'?: string[] }) &
+      ({ subtitle?: string } | { 'subtitle-loc-key': string; 'subtitle-loc-args'?: string[] }) &
+      ({ title?: string } | { 'title-loc-key': string; 'title-loc-args'?: string[] }))
 
 /**
  * The content to seal. Specification 4.6 lists all members. `id`, `topic`, and `sent` are filled in if they are missing, and so is

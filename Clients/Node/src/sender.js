@@ -5,11 +5,12 @@ import { inspect } from 'node:util'
 import { isDevice } from './device.js'
 import { RecordError, SettingError } from './errors.js'
 import { blake2b } from './protocol/blake2b.js'
-import { forSealing, isBackground, isVisible, pad, PADDINGS, plain, plainObject, suspects } from './protocol/content.js'
+import { forSealing, isBackground, pad, PADDINGS, plain, plainObject, suspects } from './protocol/content.js'
 import { CHALLENGE, derive, overhead, privateKey, publicBytes, seal, senderScalar, toSeal } from './protocol/hpke.js'
 import { decodeRecipient, decodeSecret, encode, isHybrid, SENDER, SENDER_SECRET } from './protocol/key-text.js'
 import { CIPHERTEXT } from './protocol/mlkem.js'
 import { armour, encodeBase64, isSeconds, isTopic, LATEST, options, seconds, toJSON } from './protocol/text.js'
+import { alertOf } from './protocol/visible.js'
 
 const MOST_BYTES = 4096
 const DAY = 86400
@@ -18,8 +19,6 @@ const GENERIC_TEXT = 'You have a new message!'
 /** The payload up to the envelope in a push that the app opens (21.3). */
 const BACKGROUND = Buffer.from('{"aps":{"content-available":1},"custom-encrypted-message":"')
 const SEAL_OPTIONS = ['priority', 'expiration', 'now']
-const ALERT_TEXTS = ['title', 'subtitle', 'body', 'title-loc-key', 'subtitle-loc-key', 'loc-key']
-const ALERT_LISTS = ['title-loc-args', 'subtitle-loc-args', 'loc-args']
 
 // For Device: whether a value is a Sender, and a challenge with its answer (11.5.1, 11.5.2).
 export let isSender
@@ -190,24 +189,12 @@ class Push {
   }
 }
 
-/** Returns the alert in the clear, which must be visible and at most a quarter of the payload (2.2). */
+/** Returns the alert in the clear, which has the form of Specification 2.2 and is at most a quarter of the payload. */
 function checkedAlert(given) {
   let alert
   try {
-    alert = plain(given)
-  } catch {
-    throw new SettingError('safe-default')
-  }
-  let texts = [alert]
-  if (typeof alert === 'object' && alert !== null) {
-    const known = Object.entries(alert).every(([name, value]) =>
-      ALERT_TEXTS.includes(name)
-        ? typeof value === 'string'
-        : ALERT_LISTS.includes(name) && Array.isArray(value) && value.every((each) => typeof each === 'string'),
-    )
-    texts = known ? ALERT_TEXTS.filter((name) => name in alert).map((name) => alert[name]) : []
-  }
-  const isShown = texts.some((text) => typeof text === 'string' && isVisible(text))
-  if (!isShown || toJSON(alert).length > LONGEST_ALERT) throw new SettingError('safe-default')
+    alert = alertOf(plain(given))
+  } catch {}
+  if (alert === undefined || toJSON(alert).length > LONGEST_ALERT) throw new SettingError('safe-default')
   return alert
 }

@@ -5,12 +5,14 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { Device, Leaving, Sender } from 'sealed-push'
+import { Phone } from 'sealed-push/testing'
 import { blake2b } from '../src/protocol/blake2b.js'
 import { forSealing, isChart, pad, plain, plainObject, suspects } from '../src/protocol/content.js'
 import * as hpke from '../src/protocol/hpke.js'
 import * as keyText from '../src/protocol/key-text.js'
 import { checkRecord, readRecord, signLeaving, signRecord } from '../src/protocol/records.js'
 import { armour, encodeBase64 } from '../src/protocol/text.js'
+import { isVisible } from '../src/protocol/visible.js'
 import {
   codeOf, hasMLKEM, phoneOf, pythonsBlake2b, readVectors, TOPIC, valuesOf, VECTORS,
 } from './support.js'
@@ -164,6 +166,49 @@ describe('Tests/Vectors', () => {
       const integer = isRounded ? (name === 'refused-integer-unknown-key' ? 'new' : 'data.n[0]') : undefined
       assert.deepEqual([outcome, member], part || isRounded ? ['refused', part ?? integer] : [values.outcome, values.member], name)
     }
+  })
+
+  it('has the scalars that are invisible; all others are visible', () => {
+    const ranges = readFileSync(new URL('Text/invisible.txt', VECTORS), 'utf8').trimEnd().split('\n').slice(1).map((line) => line.split('-').map((end) => parseInt(end, 16)))
+    assert.equal(ranges.length, 62)
+    let [wrong, count] = [[], 0]
+    for (let scalar = 0; scalar < 0x110000; scalar += 1) {
+      if (scalar === 0xd800) scalar = 0xe000
+      const isInvisible = ranges.some(([first, last = first]) => first <= scalar && scalar <= last)
+      count += isInvisible
+      if (isVisible(String.fromCodePoint(scalar)) === isInvisible) wrong.push(scalar.toString(16))
+    }
+    assert.deepEqual(wrong, [])
+    assert.ok(count > 4000)
+  })
+
+  it('has alerts in the clear, which a sender writes or refuses', () => {
+    const lines = readFileSync(new URL('Text/alerts.tsv', VECTORS), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'))
+    const counts = { allowed: 0, 'other-form': 0, refused: 0 }
+    const secret = keyText.encode(keyText.SENDER_SECRET, randomBytes(32))
+    const [recipient] = new Phone({ topic: TOPIC }).recipients
+    for (const line of lines) {
+      const [kind, given] = line.split('\t')
+      let sender
+      const code = codeOf(() => {
+        let safeDefault
+        try {
+          safeDefault = JSON.parse(given)
+        } catch {
+          return
+        }
+        sender = new Sender(secret, { topic: TOPIC, safeDefault })
+      })
+      if (sender === undefined) {
+        assert.ok([undefined, 'safe-default'].includes(code) && kind !== 'allowed', given)
+        continue
+      }
+      counts[kind] += 1
+      const { payload } = sender.sealUnverified({ alert: { body: 'x' } }, recipient)
+      assert.equal(payload.includes(`"alert":${given},"mutable-content"`), kind === 'allowed', given)
+    }
+    assert.equal(lines.length, 98)
+    assert.deepEqual(counts, { allowed: 22, 'other-form': 10, refused: 0 })
   })
 
   it('has contents with members that look misspelled', () => {

@@ -4,8 +4,20 @@ import io
 import json
 import re
 import unittest
+from collections import Counter
 
-from sealed_push import ContentError, Device, FileError, Leaving, OpenError, ReceiptReceiver, SealedPushError
+from sealed_push import (
+    ContentError,
+    Device,
+    FileError,
+    Leaving,
+    OpenError,
+    ReceiptReceiver,
+    SealedPushError,
+    Sender,
+    SettingError,
+    generate_sender_secret,
+)
 from sealed_push.protocol import (
     chart,
     content,
@@ -18,9 +30,10 @@ from sealed_push.protocol import (
     receipts,
     records,
     text,
+    visible,
 )
 
-from .support import SPECIFICATION, VECTORS, keys_of, phone_of, read_vectors
+from .support import NINA, SPECIFICATION, VECTORS, Phone, keys_of, phone_of, read_vectors
 
 
 class Vectors(unittest.TestCase):
@@ -251,6 +264,40 @@ class Vectors(unittest.TestCase):
             return "sealed", None
         except ContentError as error:
             return "refused", error.member
+
+    def test_visible_scalars(self):
+        ranges = [line.partition("-") for line in (VECTORS / "Text/invisible.txt").read_text(encoding="utf-8").split("\n")[1:-1]]
+        self.assertEqual(len(ranges), 62)
+        invisible = {number for first, _, last in ranges for number in range(int(first, 16), int(last or first, 16) + 1)}
+        scalars = (*range(0xD800), *range(0xE000, 0x110000))
+        found = {number for number in scalars if not visible.is_visible(chr(number))}
+        self.assertEqual(found, invisible)
+        self.assertFalse(visible.is_visible("".join(map(chr, invisible))))
+
+    def test_alerts_in_the_clear(self):
+        lines = (VECTORS / "Text/alerts.tsv").read_text(encoding="utf-8").split("\n")
+        cases = [line.split("\t", 1) for line in lines if line and not line.startswith("#")]
+        taken = Counter(kind for kind, _ in cases)
+        self.assertEqual(taken, {"allowed": 22, "other-form": 11, "refused": 65})
+        secret = generate_sender_secret()
+        for kind, given in cases:
+            with self.subTest(given):
+                try:
+                    sender = Sender(secret, topic="a.b", safe_default=json.loads(given))
+                except ValueError:
+                    # Not JSON.
+                    taken[kind] -= 1
+                    continue
+                except SettingError as error:
+                    # A sender need not take other forms.
+                    self.assertNotEqual(kind, "allowed")
+                    self.assertEqual(error.code, "safe-default")
+                    taken[kind] -= 1
+                    continue
+                self.assertIn(kind, ("allowed", "other-form"))
+                payload = sender.seal_unverified(NINA, Phone(topic="a.b").recipients[0]).payload
+                self.assertEqual(f'"alert":{given},"mutable-content"'.encode() in payload, kind == "allowed")
+        self.assertEqual(taken, {"allowed": 22, "other-form": 10, "refused": 0})
 
     def test_members_that_look_misspelled(self):
         for line in (VECTORS / "Members" / "suspects.tsv").read_text(encoding="utf-8").splitlines()[1:]:

@@ -2,6 +2,7 @@
 
 import { ContentError, MOMENT, SealedPushError, TooLargeError } from '../errors.js'
 import { byteCount, isSeconds, isTopic, toJSON } from './text.js'
+import { isVisible } from './visible.js'
 
 export const PADDINGS = ['buckets', 'full', 'none']
 const DEEPEST = 16
@@ -18,7 +19,6 @@ const REASONS = { alert: ALERT, withdraw: WITHDRAW, sent: NO_TIME, expires: NO_T
 const SHOWN = /^[A-Za-z_][A-Za-z0-9_-]{0,31}$/
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
 const MESSAGE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u
 const LONE_SURROGATE = /\p{Surrogate}/u
 const COLOR = /^#[0-9a-fA-F]{6}$/
 
@@ -32,9 +32,6 @@ export function pad(content, policy, largest, isHybrid = false) {
   plaintext[content.length] = 0x80
   return plaintext
 }
-
-/** Whether a text has a visible character (4.7). */
-export const isVisible = (text) => VISIBLE.test(text)
 
 /** Returns a copy that no getter or other code can change. Throws a ContentError for values that JSON can't represent. */
 export function plain(value) {

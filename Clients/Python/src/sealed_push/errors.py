@@ -81,7 +81,7 @@ class SettingError(SealedPushError):
         "other-topic": ("the topic differs from the sender's", "use one Sender for each app"),
         "safe-default": (
             "not a valid safe default",
-            "use visible text, or a dictionary of Apple's texts and loc-keys, with at most 1,024 bytes of JSON",
+            "use visible text, or a dictionary of Apple's visible texts and loc-keys with a body, in at most 1,024 bytes of JSON",
         ),
         "padding": ("not a padding policy", "choose buckets, full, or none"),
         "reserve": ("not a valid number of bytes to reserve", "use a whole number from 0 to 1024"),

@@ -10,7 +10,7 @@ from .contexts import ContextCache
 from .errors import ContentError, RecordError, SettingError
 from .keys import seconds
 from .protocol import content as contents
-from .protocol import envelope, key_text, receipts, records
+from .protocol import envelope, key_text, receipts, records, visible
 from .protocol.hpke import AUTHENTICATED, HYBRID, Context, sender_public_key, suite_of
 from .protocol.text import TOPIC, encode_base64, to_json
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 _MOST_RESERVED = 1024
 _LONGEST_ALERT = 1024
-_ALERT_TEXTS = ("title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key")
-_ALERT_LISTS = ("title-loc-args", "subtitle-loc-args", "loc-args")
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,8 @@ class Sender:
         """
         secret: PUSH-SENDER-SECRET-KEY-1.... The app trusts its public key.
         topic: the app's bundle ID.
-        safe_default: text, or a dictionary of Apple's texts and loc-keys, that is sent in the clear. It is shown if the app's
-            extension can't run.
+        safe_default: text, or a dictionary of Apple's texts and loc-keys with a body (Specification 2.2), that is sent in the
+            clear. It is shown if the app's extension can't run.
         padding: how much an observer learns about the length of the content: "buckets" (256, 512, 1,024, 2,048, or all that
             fits), "full" (nothing), or "none" (the length).
         reserve: how many of the 4,096 bytes to keep free, for an HTTP client that rewrites the JSON with more bytes.
@@ -260,26 +258,17 @@ class Sender:
 
 
 def _checked_alert(alert: Any) -> Any:
-    """Returns the alert in the clear, which must be visible and at most a quarter of the payload (Specification 2.2)."""
-    if isinstance(alert, Mapping):
-        known = all(
-            (name in _ALERT_TEXTS and isinstance(value, str))
-            or (name in _ALERT_LISTS and isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value))
-            for name, value in alert.items()
-        )
-        texts = [alert[name] for name in _ALERT_TEXTS if name in alert] if known else []
-        alert = dict(alert)
-    else:
-        texts = [alert] if isinstance(alert, str) else []
-    if not any(contents.is_visible(each) for each in texts):
+    """Returns the alert in the clear, which has the form of Specification 2.2 and is at most a quarter of the payload."""
+    made = visible.alert(alert)
+    if made is None:
         raise SettingError("safe-default")
     try:
-        length = len(to_json(alert))
+        length = len(to_json(made))
     except (TypeError, ValueError, RecursionError):
         length = _LONGEST_ALERT + 1
     if length > _LONGEST_ALERT:
         raise SettingError("safe-default")
-    return alert
+    return made
 
 
 def _is_expiration(value: Any, now: int) -> bool:

@@ -4,13 +4,13 @@ import json
 import math
 import os
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import MOMENT, ContentError, TooLargeError
 from . import chart, files, receipts
 from .text import TOPIC, decode_base64, to_json
+from .visible import is_visible
 
 MESSAGE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 BUCKETS = (256, 512, 1024, 2048)
@@ -34,16 +34,6 @@ BESIDE = "has no effect in a withdrawal; leave it out"
 ADDRESS = "must be an https URL that every device can fetch, without a user or password"
 PAST = f"is in the past; give {MOMENT}"
 TOO_DEEP = "is nested more than 16 levels deep"
-
-WHITE_SPACE = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | frozenset(
-    map(chr, range(0x2000, 0x200B))
-)
-DEFAULT_IGNORABLE = (
-    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
-    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F),
-    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
-    (0xE0000, 0xE0FFF),
-)  # fmt: skip
 
 
 def pad(content: bytes, policy: str, largest: int, is_hybrid: bool = False) -> bytes:
@@ -109,17 +99,6 @@ def _files(content: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     entries = content.get("attachments")
     found = [(f"attachments[{index}]", each) for index, each in enumerate(entries if isinstance(entries, list) else ())]
     return [(member, entry) for member, entry in (*found, ("overflow", content.get("overflow"))) if isinstance(entry, dict)]
-
-
-def is_visible(text: str) -> bool:
-    """Whether a text has a visible character (4.7)."""
-    return any(
-        character not in WHITE_SPACE
-        and unicodedata.category(character) != "Cc"
-        and character != "\u2800"
-        and not any(first <= ord(character) <= last for first, last in DEFAULT_IGNORABLE)
-        for character in text
-    )
 
 
 def _check_values(value: Any, path: str, levels: int) -> None:
