@@ -26,6 +26,8 @@ FRESH = (("e",), ("w",), ("number",))
 # The usual values of variables.
 USUAL = {"A": "alice", "C": "two", "E": "e", "J": "number", "K": "hk", "O": "app", "S": "kdf(s,scalar)", "T": "app", "W": "w",
          "X": "d", "Y": "ea"}
+# The key of a message of suite 0x01, in the one app that withdraws.
+KEY = "kdf(pair(dh(e,X),dh(kdf(s,scalar),X)),pair(message,app))"
 # Changes that may go unnoticed, each with its reason.
 UNNOTICED: dict[str, str] = {
     "kdf: without att(Y)": "only the first input is ever secret",
@@ -37,7 +39,8 @@ UNNOTICED: dict[str, str] = {
     "enrollment-key: removed": "the attacker also reads it in challenges to itself",
     "enrollment-key: Y changed in att(pub(changed))": "the attacker also reads it in challenges to itself",
     "enrollment-key: Y only ea": "the attacker also reads it in challenges to itself",
-    **{f"{name}: X only d": "it is the world's only device" for name in ("seal-01-chosen", "seal-02", "withdraw", "remove")},
+    **{f"{name}: X only d": "it is the world's only device" for name in (
+        "seal-01-chosen", "seal-02", "seal-text", "withdraw", "withdraw-thread", "withdrawal")},
     **{f"seal-03-chosen: {only}": "it is the world's only device" for only in ("X only hx", "K only hk")},
     **{f"device-key-0{suite}: {only}": "no attack needs another device's public key" for suite, only in (
         (1, "X only d"), (3, "X only hx"), (3, "K only hk"))},
@@ -46,11 +49,15 @@ UNNOTICED: dict[str, str] = {
     "public-record: A only alice": "Mallory signs his own records",
     "receipt: S only kdf(s,scalar)": "another sender's receipt keys are its own",
     **{f"{name}: J only number": "a sender may always choose this number" for name in (
-        "answer-01", "answer-03", "receipt", "remove", "reply")},
+        "answer-01", "answer-03", "receipt", "withdrawal", "reply")},
     **{f"{kind}-{place}: A only alice": "an account's name may be any" for kind in ("issue", "state") for place in (
         "there", "other")},
     **{f"issued: {change}": "no attack needs a state's content" for change in (
         "removed", "issued changed in att(changed)")},
+    f"withdraw: noon changed in att(aead({KEY},pair(number,pair(withdraw,pair(pair(id,gone),pair(changed,nine))))))":
+        "only a thread's withdrawal depends on its time",
+    **{f"identifier: {change}": "any topic's IDs do" for change in (
+        "T changed in att(kdf(kdf(s,pair(ids,changed)),pair(identifier,pair(R,M))))", "T only app")},
     "also-enrolls: T only app": "a record taken as a set could only make a sender trusted in its own topic",
     "number: removed": "the attacker also reads it in messages to itself",
     **{f"issue-{place}: without att(A)": "an account's name may be any" for place in ("here", "there", "other")},

@@ -1,12 +1,12 @@
 """The symbolic model of the protocol: one table of clauses, weaknesses, and claims.
 
 A clause is `fact & fact -> fact`; variables begin with a capital letter, and stand for every term. `att(X)` says that the
-attacker knows X. The Specification's paragraph stands beside each clause ("HTTP" is EnrollmentHTTP). The derivable facts
-are what can happen in any number of runs, with an attacker who controls the network.
+attacker knows X. The Specification's paragraph stands beside each clause ("HTTP" is EnrollmentHTTP, "0040" a decision).
+The derivable facts are what can happen in any number of runs, with an attacker who controls the network.
 
 Merging names and leaving out inputs gives the attacker more; perfect ciphers, missing equations, and a fixed newest
 counter give it less:
-- Every public key and every ML-KEM ciphertext is known. `dh(X,Y)` is the X25519 result of the secrets X and Y, and
+- Every public key, except in `hints`, and every ML-KEM ciphertext is known. `dh(X,Y)` is the X25519 result of the secrets X and Y, and
   `kem(K,W)` is the secret that key K decapsulates from a ciphertext of randomness W.
 - `kdf(K,X)` stands for every derivation, hash, and MAC. Inputs that no verdict needs are left out, such as kem_context,
   enc_pq, and the keys inside an answer. `aead(K,X)` is a ciphertext; nonces are perfect.
@@ -157,10 +157,20 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
          f"trusts(T,S) & att(aead({key3('E', 'S', 'hx', 'hk', 'W', 'challenge')},pair(J,pair(R,pub(ea))))) -> answer({H},S,T,R)"),
     ],
     "withdrawals": [
-        # The honest sender withdraws its message `gone`. Others name any message.
-        ("withdraw", "21.1", f"-> att(aead({key1('e', S, 'X', 'message', 'app')},pair(number,withdraw(gone))))"),
-        ("withdraw-own", "21.1", "-> att(withdraw(I))"),
-        ("remove", "21.5", "accept(X,S,T,J,withdraw(I)) -> removed(T,S,I)"),
+        # The honest sender shows any text, and at noon withdraws its message `gone` and its thread `chat`.
+        ("seal-text", "4.6",
+         f"att(M) -> att(aead({key1('e', S, 'X', 'message')},pair(number,pair(alert,M))))"),
+        ("withdraw", "21.1", f"-> att(aead({key1('e', S, 'X', 'message', 'app')},"
+         "pair(number,pair(withdraw,pair(pair(id,gone),pair(noon,nine))))))"),
+        ("withdraw-thread", "21.1", f"-> att(aead({key1('e', S, 'X', 'message', 'app')},"
+         "pair(number,pair(withdraw,pair(pair(thread,chat),pair(noon,ten))))))"),
+        *((f"member-{name}", "21.1", f"-> att({name})") for name in ("withdraw", "id", "thread", "stays", "noon", "evening")),
+        ("withdrawal", "21.2", "accept(X,S,T,J,pair(withdraw,M)) & trusts(T,S) -> withdraws(T,S,M)"),
+        ("remove", "21.5", "withdraws(T,S,pair(pair(id,I),M)) -> removed(T,S,I)"),
+        ("clear", "21.5", "withdraws(T,S,pair(pair(thread,H),pair(U,B))) & earlier(V,U) -> cleared(T,S,H,V)"),
+        ("set-badge", "21.5", "withdraws(T,S,pair(Q,pair(U,B))) -> badge(T,B)"),
+        ("morning", "21.5", "-> earlier(morning,noon)"),
+        ("noon", "21.5", "-> earlier(noon,evening)"),
     ],
     "signatures": [
         ("sign", "11.2.1", "att(K) & att(X) -> att(sign(K,X))"),
@@ -190,6 +200,15 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("list", "11.4.3", "current(C) & in(A,sign(Y,pair(record,pair(C,pub(X))))) -> listed(A,X)"),
         ("send", "11.4.4",
          f"proven(A,Y,X) & listed(A,X) -> att(aead({key1('e', S, 'X', 'message', 'app')},pair(number,for(A))))"),
+    ],
+    "leavings": [
+        # Alice's phone left, and enrolled again. Its next record, with the counter three, is held up. Two others only left.
+        ("leave-old", "HTTP 6.1", "-> att(sign(ea,pair(leaving,pair(one,app))))"),
+        ("next-record", "11.4.1", "-> att(sign(ea,pair(record,pair(three,pub(d)))))"),
+        ("leave", "HTTP 6.1", "-> att(sign(eb,pair(leaving,pair(three,app))))"),
+        ("leave-other", "HTTP 6.1", "-> att(sign(ec,pair(leaving,pair(three,other))))"),
+        ("higher", "HTTP 6.1", "-> higher(three)"),
+        ("forget", "HTTP 6.2", "att(sign(Y,pair(leaving,pair(C,app)))) & higher(C) -> gone(Y)"),
     ],
     "sets": [
         ("pinned", "11.6.1", "-> pinned(authority)"),
@@ -238,6 +257,36 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("state-here", "HTTP 3.3", "-> att(kdf(kdf(s,pair(state,pair(app,here))),pair(mallory,issued)))"),
         ("issued", "HTTP 3.3", "-> att(issued)"),
         ("return", "HTTP 3.3", "att(kdf(kdf(s,pair(state,pair(app,here))),pair(A,X))) -> returned(A,X)"),
+    ],
+    "identifiers": [
+        # The attacker reads each push's IDs, and an outbox's fingerprints: of `hidden` content, and of its own, under its own
+        # idempotency key. `guess` is a guess at other content, and `request` is the tag of that message's idempotency key.
+        *((f"id-{name}", "2.7", f"-> att({name})") for name in ("ids", "content", "request", "guess")),
+        ("identifier", "2.8", "att(R) & att(M) -> att(kdf(kdf(s,pair(ids,T)),pair(identifier,pair(R,M))))"),
+        ("fingerprint", "2.7", "att(R) -> att(kdf(kdf(s,pair(ids,T)),pair(content,pair(R,hidden))))"),
+        ("own-fingerprint", "2.7", "att(M) -> att(kdf(kdf(s,pair(ids,T)),pair(content,pair(own,M))))"),
+        ("compare", "2.7", "att(kdf(kdf(s,pair(ids,T)),pair(content,pair(request,M)))) -> tested(T,M)"),
+    ],
+    "hints": [
+        # Each recipient's pushes under the key `first` are seen. None under `second` is, so those hints must be computed.
+        *((f"hint-{name}", "3.2.1", f"-> att({name})") for name in ("recipient", "sender", "first", "second")),
+        ("recipient-hint", "3.2.1", "-> att(kdf(recipient,pair(first,pub(X))))"),
+        ("sender-hint", "3.2.1", f"-> att(kdf(sender,pair(first,pair(pub(X),pub({S})))))"),
+        ("public-sender", "3.2.2", f"-> att(pub({S}))"),
+        ("own-recipient", "3.2.2", "att(X) -> att(pub(X))"),
+        ("find", "3.2.3", "att(kdf(recipient,pair(second,pub(X)))) -> finds(X)"),
+        ("find-sender", "3.2.3", "att(kdf(sender,pair(second,pair(pub(X),pub(S))))) -> names(X,S)"),
+    ],
+    "rows": [
+        # An intruder reads and writes the database. Mallory registers anything for himself, and sends any text to anyone.
+        *((f"kind-{kind}", "0040", f"-> kind({kind})") for kind in ("address", "pin", "enrollment")),
+        ("kind-names", "0040", "kind(F) -> att(F)"),
+        ("kind-entry", "0040", "-> att(entry)"),
+        ("row-entry", "0040", "att(A) & att(M) -> att(kdf(o,pair(entry,pair(A,sealed(M)))))"),
+        ("row-newest", "0040", "kind(F) -> att(kdf(o,pair(F,pair(alice,newest(F)))))"),
+        ("row-older", "0040", "kind(F) -> att(kdf(o,pair(F,pair(alice,older(F)))))"),
+        ("row-own", "0040", "kind(F) & att(X) -> att(kdf(o,pair(F,pair(mallory,X))))"),
+        ("use-row", "0040", "att(kdf(o,pair(F,pair(A,X)))) -> uses(F,A,X)"),
     ],
 }
 
@@ -290,8 +339,10 @@ ADDITIONS: list[tuple[str, str, str]] = [
      f"trusts(T,S) & att(aead({key1('E', 'S', 'hx', 'message')},pair(J,M))) -> accept({H},S,T,J,M)"),
     ("falls-back", "3.8.6",
      f"-> att(aead({key1('e', S, 'X', 'message')},pair(number,h(X,K,T))))"),
-    ("anonymous-withdrawal", "21.2", "accept(X,nobody,T,J,withdraw(I)) -> removed(T,S,I)"),
-    ("any-withdrawal", "21.5", f"accept(X,{Z},T,J,withdraw(I)) -> removed(T,S,I)"),
+    ("anonymous-withdrawal", "21.2", "accept(X,nobody,T,J,pair(withdraw,M)) & trusts(T,S) -> withdraws(T,S,M)"),
+    ("any-withdrawal", "21.5", f"accept(X,{Z},T,J,pair(withdraw,M)) -> withdraws(T,{S},M)"),
+    ("any-member", "21.1", "accept(X,S,T,J,pair(alert,I)) & trusts(T,S) -> withdraws(T,S,pair(pair(id,I),I))"),
+    ("any-time", "21.5", "withdraws(T,S,pair(pair(thread,H),pair(U,B))) -> cleared(T,S,H,V)"),
     ("any-key", "3.7.1", "att(kdf(kdf(s,pair(N,pair(app,here))),A)) -> login(A)"),
     ("any-state-key", "3.7.1", "att(kdf(kdf(s,pair(N,pair(app,here))),pair(A,X))) -> returned(A,X)"),
     ("any-app", "3.7.1", "att(kdf(kdf(s,pair(logins,pair(T,here))),A)) -> login(A)"),
@@ -307,6 +358,18 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("old-counter", "11.3.1", "-> current(one)"),
     ("any-channel", "11.5.8", "att(X) -> given(alice,X)"),
     ("any-enrollment", "11.5.4", "given(alice,aead(K,pair(J,pair(R,P)))) -> in(alice,kdf(R,answer))"),
+    ("old-leaving", "HTTP 6.2", "-> higher(one)"),
+    ("any-leaving-topic", "HTTP 6.1", "att(sign(Y,pair(leaving,pair(C,O)))) & higher(C) -> gone(Y)"),
+    ("any-leaving-label", "HTTP 6.1", "att(sign(Y,pair(record,pair(C,X)))) & higher(C) -> gone(Y)"),
+    ("any-record-label", "11.2.1", "in(A,sign(Y,pair(leaving,pair(C,T)))) & att(pub(X)) -> enrolled(A,Y,X)"),
+    ("any-id", "2.7", "att(kdf(kdf(s,pair(ids,T)),pair(N,pair(request,M)))) -> tested(T,M)"),
+    ("any-request", "2.7", "att(kdf(kdf(s,pair(ids,T)),pair(content,pair(R,M)))) -> tested(T,M)"),
+    ("leak-record", "11.1.4", "-> att(pub(d))"),
+    ("any-enc", "3.2.1", "att(kdf(recipient,pair(E,pub(X)))) -> finds(X)"),
+    ("plain-sender-hint", "3.2.1", "att(kdf(sender,pair(second,pub(S)))) -> names(X,S)"),
+    ("leak-outbox", "0040", "-> att(o)"),
+    ("any-kind", "0040", "att(kdf(o,pair(N,pair(A,X)))) -> uses(F,A,X)"),
+    ("any-row", "0040", "att(kdf(o,pair(F,pair(A,X)))) -> uses(F,alice,X)"),
     ("leak-authority", "11.6.1", "-> att(authority)"),
     ("pin-former", "11.6.4", "-> pinned(former)"),
     ("any-set-topic", "11.3.1",
@@ -318,15 +381,17 @@ ADDITIONS: list[tuple[str, str, str]] = [
 # Each world: groups, and single clauses of other groups.
 TRUST = ["trust", "trust-insider", "insider"]
 COMMON = [*TRUST, "number", "label-challenge", "other-topic", "enrollment-key"]
+WITHDRAWN = ["number", "label-box", "other-topic", "accept-01", "accept-02"]
+ENROLLED = [*TRUST, "number", "accept-01", "name", "label-login", "this-service", "enter"]
 WORLDS = {
     "messages": ["attacker", "messages"],
     "suite-01": ["attacker", *COMMON, "seal-01", "seal-01-chosen", "accept-01", "ask-01", "answer-01"],
     "suite-03": ["attacker", *COMMON, "seal-03", "seal-03-chosen", "accept-03", "ask-03", "answer-03", "decapsulate",
                  "encapsulate"],
-    "withdrawals": ["attacker", "withdrawals", *TRUST, "number", "label-box", "accept-01",
-                    "accept-02"],
-    "enrollment": ["attacker", "signatures", "enrollment", *TRUST, "number", "accept-01", "name", "label-login",
-                   "this-service", "enter"],
+    "withdrawals": ["attacker", "withdrawals", *TRUST, *WITHDRAWN],
+    "withdrawals-alone": ["attacker", "withdrawals", "trust", *WITHDRAWN],
+    "enrollment": ["attacker", "signatures", "enrollment", *ENROLLED],
+    "leavings": ["attacker", "signatures", "enrollment", *ENROLLED, "leavings"],
     "sets": ["attacker", "signatures", "sets", "insider", "seal-01", "accept-01", "number"],
     "sets-asks": ["attacker", "signatures", "sets", "insider", "ask-01", "answer-01", "number", "label-challenge",
                   "enrollment-key"],
@@ -338,7 +403,13 @@ WORLDS = {
     "receipts-03": ["attacker", "receipts", *TRUST, "request-03", "count-03", "device-key-03", "number",
                     "accept-03", "decapsulate", "encapsulate"],
     "logins": ["attacker", "logins"],
-    "keys": ["attacker", "logins", "receipts", *TRUST, "request-01", "device-key-01", "number", "accept-01"],
+    "keys": ["attacker", "logins", "receipts", "identifiers", *TRUST, "request-01", "device-key-01", "number", "accept-01"],
+    "identifiers": ["attacker", "identifiers"],
+    "hints": ["attacker", "hints"],
+    "rows": ["attacker", "rows", "name", "own-name"],
+    # All of it, with suite 0x01 and the sets' trust: one sender, authority, and phone, with all of their keys.
+    "together": ["attacker", "signatures", "enrollment", "leavings", "sets", "withdrawals", "receipts", "request-01", "count-01",
+                 "logins", "identifiers", "rows", "number", "insider", "accept-01"],
 }
 
 QUANTUM = ["leak-d", "leak-hx", "leak-ephemeral", "leak-scalar"]  # Every Diffie-Hellman exponent.
@@ -475,14 +546,31 @@ pair_of_claims("fallback-03", "a quantum computer reads no message to a hybrid d
                "att(h(hx,hk,T))", "run-03", ["falls-back"], "a sender falls back to suite 0x01")
 claim("insider-topic", "another trusted sender sends in each app", "messages", [], f"accept(d,{Z},other,L,forged)", "attack")
 claim("run-remove", "an honest withdrawal removes a message", "withdrawals", [], f"removed(app,{S},gone)", "runs")
-pair_of_claims("withdraw-insider", "another trusted sender removes no message", "withdrawals", [],
-               f"removed(app,{S},stays)", "run-remove", ["any-withdrawal"], "a device ignores the withdrawal's sender")
-pair_of_claims("withdraw-topic", "a withdrawal in another app removes no message", "withdrawals", [],
-               f"removed(other,{S},gone)", "run-remove", ["any-topic-01"], "a device ignores the topic")
-pair_of_claims("withdraw-anonymous", "a stranger removes no message", "withdrawals", [],
-               f"removed(app,{S},stays)", "run-remove", ["anonymous-withdrawal"], "an anonymous withdrawal counts")
+claim("run-clear", "one of a thread removes an earlier message", "withdrawals", [], f"cleared(app,{S},chat,morning)", "runs")
+claim("run-badge", "it sets the badge", "withdrawals-alone", [], "badge(app,nine)", "runs")
+claim("run-badge-thread", "so does one of a thread", "withdrawals-alone", [], "badge(app,ten)", "runs")
+claim("run-text", "text that the attacker chose is accepted", "withdrawals", [],
+      f"accept(d,{S},other,number,pair(alert,forged))", "runs")
+for name, text, world, goal, run, twin, twin_text in (
+        ("insider", "another trusted sender removes no message", "withdrawals", f"removed(app,{S},stays)", "run-remove",
+         "any-withdrawal", "a device ignores the withdrawal's sender"),
+        ("topic", "a withdrawal in another app removes no message", "withdrawals", f"removed(other,{S},gone)", "run-remove",
+         "any-topic-01", "a device ignores the topic"),
+        ("anonymous", "a stranger removes no message", "withdrawals", f"removed(app,{S},stays)", "run-remove",
+         "anonymous-withdrawal", "an anonymous withdrawal counts"),
+        ("text", "text that the attacker chose removes no message", "withdrawals", f"removed(app,{S},forged)", "run-remove",
+         "any-member", "a device takes any text for a withdrawal"),
+        ("thread", "a thread's withdrawal removes no later message", "withdrawals", f"cleared(app,{S},chat,noon)", "run-clear",
+         "any-time", "a device ignores when it was sent"),
+        ("other-thread", "nor one in another thread", "withdrawals", f"cleared(app,{S},forged,V)", "run-clear",
+         "any-withdrawal", "a device ignores the withdrawal's sender"),
+        ("badge", "a stranger does not set the badge", "withdrawals-alone", "badge(T,forged)", "run-badge",
+         "anonymous-withdrawal", "an anonymous withdrawal counts")):
+    pair_of_claims(f"withdraw-{name}", text, world, [], goal, run, [twin], twin_text)
 claim("run-remove-own", "another trusted sender removes its own message", "withdrawals", [], f"removed(app,{Z},stays)",
       "runs")
+claim("run-clear-own", "and its own thread", "withdrawals", [], f"cleared(other,{Z},forged,noon)", "runs")
+claim("badge-insider", "any trusted sender sets the badge", "withdrawals", [], "badge(other,forged)", "attack")
 claim("withdraw-thief", "a seed's thief removes any message", "withdrawals", ["leak-seed"],
       f"removed(app,{S},stays)", "attack")
 
@@ -586,3 +674,72 @@ for part in ("app", "service"):
 claim("run-login-keys", "a login counts beside receipts", "keys", [], "login(pair(user,forged))", "runs")
 pair_of_claims("login-receipt", "a device's receipt key is not its login", "keys", [], "login(pub(X))",
                "run-login-keys", ["any-use"], "a login's key ignores its label and what it is bound to")
+
+pair_of_claims("login-id", "nor is an identifier or a fingerprint", "keys", [], "login(pair(identifier,pair(forged,evil)))",
+               "run-login-keys", ["any-use"], "a login's key ignores its label and what it is bound to")
+
+claim("run-leave", "a phone leaves", "leavings", [], "gone(eb)", "runs")
+claim("run-leave-own", "so does Mallory's", "leavings", [], "gone(evil)", "runs")
+claim("run-enroll-again", "a phone that enrolled again is proven", "leavings", [], "proven(alice,ea,d)", "runs")
+for name, text, goal, run, twin, twin_text in (
+        ("leave", "only her enrollment key removes Alice's phone", "gone(ea)", "run-leave", "leak-enrollment",
+         "her enrollment key leaks"),
+        ("leave-topic", "a leaving for another topic removes no phone", "gone(ec)", "run-leave", "any-leaving-topic",
+         "a server ignores the topic"),
+        ("leaving-as-record", "a leaving enrolls no phone", "enrolled(A,eb,X)", "run-enroll-again", "any-record-label",
+         "a server takes it for a record")):
+    pair_of_claims(name, text, "leavings", [], goal, run, [twin], twin_text)
+claim("leave/old-leaving", "a server ignores a leaving's counter", "leavings", ["old-leaving"], "gone(ea)", "attack")
+claim("leave/any-leaving-label", "a server takes a record for a leaving", "leavings", ["any-leaving-label"], "gone(ea)", "attack")
+
+claim("run-compare", "equal content under the same key has an equal fingerprint", "identifiers", [], "tested(other,hidden)", "runs")
+pair_of_claims("guess", "an outbox tests no guess at content", "identifiers", [], "tested(T,guess)", "run-compare", ["leak-seed"],
+               "the sender's seed leaks")
+claim("guess/any-id", "a fingerprint's label is that of an ID", "identifiers", ["any-id"], "tested(T,guess)", "attack")
+claim("guess/any-request", "a fingerprint ignores the idempotency key", "identifiers", ["any-request"], "tested(T,guess)",
+      "attack")
+
+claim("run-find", "who knows a recipient finds its pushes", "hints", [], "finds(evil)", "runs")
+claim("run-find-sender", "and who sealed them", "hints", [], f"names(evil,{S})", "runs")
+pair_of_claims("hint", "hints do not tell whose a push is", "hints", [], "finds(d)", "run-find", ["leak-record"],
+               "the device's record leaks")
+claim("hint/any-enc", "hints ignore enc", "hints", ["any-enc"], "finds(d)", "attack")
+pair_of_claims("hint-sender", "nor who sealed it", "hints", [], f"names(d,{S})", "run-find-sender", ["leak-record"],
+               "the device's record leaks")
+claim("hint-sender/plain-sender-hint", "a sender's hint ignores the recipient", "hints", ["plain-sender-hint"], f"names(d,{S})",
+      "attack")
+
+claim("run-row", "an honest row is used", "rows", [], "uses(pin,alice,newest(pin))", "runs")
+claim("run-row-own", "so is Mallory's own", "rows", [], "uses(address,mallory,forged)", "runs")
+claim("run-entry", "a push for Alice is sent", "rows", [], "uses(entry,alice,sealed(forged))", "runs")
+claim("row-older", "an older row is used again", "rows", [], "uses(enrollment,alice,older(enrollment))", "attack")
+pair_of_claims("row", "no row of Alice's is another", "rows", ["leak-seed"], "uses(F,alice,forged)", "run-row", ["leak-outbox"],
+               "the outbox key leaks, too")
+claim("row/any-row", "a code ignores the device", "rows", ["any-row"], "uses(F,alice,forged)", "attack")
+pair_of_claims("row-entry", "only what the server sealed is sent", "rows", ["leak-seed"], "uses(entry,A,forged)", "run-entry",
+               ["leak-outbox"], "the outbox key leaks, too")
+claim("row-entry/any-kind", "a code ignores the kind", "rows", ["any-kind"], "uses(entry,A,forged)", "attack")
+
+claim("run-together", "a message for Alice is shown on her phone", "together", [], f"accept(d,{S},app,J,for(alice))", "runs")
+claim("run-together-mallory", "Mallory enrolls his own phone", "together", [], "proven(mallory,evil,evil)", "runs")
+claim("run-together-left", "a phone leaves", "together", [], "gone(eb)", "runs")
+for name, text, goal, additions, twin, twin_text in (
+        ("enroll", "only Alice's phone gets her messages", "att(for(alice))", [], "leak-login", "her login leaks"),
+        ("stranger", "Mallory's key is not enrolled for Alice", "proven(alice,evil,X)", [], "leak-login", "her login leaks"),
+        ("foreign-record", "nor her enrollment key for Mallory", "proven(mallory,ea,X)", [], "leak-enrollment",
+         "her enrollment key leaks"),
+        ("leave", "only that key removes her phone", "gone(ea)", [], "leak-enrollment", "it leaks"),
+        ("own-set", "only the authority makes a sender trusted", "accept(d,evil,T,L,M)", [], "leak-authority",
+         "the authority's secret leaks"),
+        ("stolen-sender", "a sender that the newest set omits is refused", "accept(d,kdf(q,scalar),T,L,M)", [], "old-counter",
+         "a device accepts an older set again"),
+        ("sender", "a message that the sender did not seal is refused", f"accept(d,{S},T,L,forged)", [], "leak-seed",
+         "the sender's seed leaks"),
+        ("withdraw", "only its sender withdraws a message", f"removed(app,{S},stays)", [], "any-withdrawal",
+         "a device ignores the withdrawal's sender"),
+        ("receipt", "no receipt counts for a message not shown", "counts(d,app,second)", [], "leak-seed", "the seed leaks"),
+        ("login", "nothing else is a login", "login(alice)", [], "leak-seed", "the seed leaks"),
+        ("state", "nor a state", "returned(alice,X)", [], "leak-seed", "the seed leaks"),
+        ("guess", "an outbox tests no guess at content", "tested(T,guess)", [], "leak-seed", "the seed leaks"),
+        ("row", "a leaked seed makes no row", "uses(F,alice,forged)", ["leak-seed"], "leak-outbox", "the outbox key leaks, too")):
+    pair_of_claims(f"together-{name}", text, "together", additions, goal, "run-together", [twin], twin_text)

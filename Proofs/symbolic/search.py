@@ -177,10 +177,12 @@ def search_models(claims: list[Claim]):
 
 # The values that a derivation's search tries for a variable, besides the constants of the goal.
 VALUES = {
-    "A": "alice mallory authority former forged", "B": "forged", "C": "one two", "D": "there", "E": "e evil", "J": "number forged",
-    "I": "first second stays gone forged", "K": "hk evil", "M": "forged m(evil,app) h(evil,evil,app) withdraw(stays)", "N": "state logins receipts", "O": "app other",
-    "P": "pub(evil)", "R": "forged question(mallory,evil,d) question(mallory,ea,d)", "S": "evil", "T": "app other", "W": "w evil",
-    "X": "d hx old evil", "Y": "ea evil",
+    "A": "alice mallory authority former forged", "B": "forged", "C": "one two three", "D": "there", "E": "e evil", "J": "number forged",
+    "F": "pin address entry enrollment", "H": "chat forged", "I": "first second stays gone forged", "K": "hk evil",
+    "M": "forged s m(evil,app) h(evil,evil,app) pair(withdraw,pair(pair(id,stays),forged)) "
+        "pair(withdraw,pair(pair(thread,forged),pair(evening,forged)))", "N": "state logins receipts ids identifier address", "O": "app other",
+    "P": "pub(evil)", "Q": "pair(id,stays) pair(thread,chat)", "R": "request own forged question(mallory,evil,d) question(mallory,ea,d)", "S": "evil", "T": "app other", "U": "noon evening",
+    "V": "morning noon", "W": "w evil", "X": "d hx old evil", "Y": "ea eb evil",
 }
 
 
@@ -236,8 +238,9 @@ class Derivation:
                 if values is not None:
                     result.append((c, values))
                     used |= {fact[0] for fact in c.body}
-        if more := [c for c in clauses if c.head[0] in used and (c, {}) not in result]:
+        while more := [c for c in clauses if c.head[0] in used and (c, {}) not in result]:
             result += [(c, {}) for c in more]
+            used |= {fact[0] for c in more for fact in c.body}
         return result
 
     def choices(self, names, values) -> Iterator[dict]:
@@ -329,7 +332,8 @@ def search_derivations(claims: list[Claim]):
         if claim.expected == "holds" or "new" in sys.argv and found.get(claim.name) and is_derived(claim, found[claim.name]):
             continue
         start = time.monotonic()
-        steps = Derivation(claim).run(60)
+        # A smaller world's steps are steps of a larger one.
+        steps = next((known for known in found.values() if is_derived(claim, known)), None) or Derivation(claim).run(120)
         good = bool(steps) and is_derived(claim, steps)
         print(claim.name, f"{len(steps)} steps" if good else "no derivation", f"{time.monotonic() - start:.1f} s", flush=True)
         if good:
