@@ -30,7 +30,7 @@ import tempfile
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-MODELS = ("ledger", "rotation", "leases", "enrollment")
+MODELS = ("ledger", "rotation", "leases", "enrollment", "leaving")
 MARK = re.compile(r"^(\s*)(.*?)\s*/\* ((?:env )?(?:[A-Z]\w+ )?\d+(?:\.\d+)*(?: .*)?) \*/$")
 COMPARISON = re.compile(r"<=|>=|(?<![-<])>(?!=)|<(?!=)")
 SHIFTED = {"<=": "<", "<": "<=", ">=": ">", ">": ">="}
