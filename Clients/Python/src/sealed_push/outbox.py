@@ -5,7 +5,7 @@ import struct
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .errors import SettingError
-from .protocol.text import decode_base64
+from .protocol.text import decode_base64, is_unicode
 
 if TYPE_CHECKING:
     from .sender import Push
@@ -49,10 +49,16 @@ def enqueue_arguments(
 ) -> dict[str, Any]:
     """Returns the arguments of `sealed_push.enqueue` by name.
 
-    device: the device's name in the outbox.
+    device: the device's name in the outbox, 1 to 128 bytes.
     key: an idempotency key for the message, 1 to 256 bytes, such as its ID. For 30 days, a key isn't enqueued twice.
     outbox_key: the outbox's key, if it has one.
+
+    Raises SettingError.
     """
+    if not _is_text(device, 128):
+        raise SettingError("device-name")
+    if key is not None and not _is_text(key, 256):
+        raise SettingError("idempotency-key")
     expiration = push.headers.get("apns-expiration")
     arguments = {
         "device": device,
@@ -69,6 +75,10 @@ def enqueue_arguments(
     if outbox_key is not None:
         arguments["code"] = outbox_key._code(device, push.headers["apns-topic"], push.payload, arguments)
     return arguments
+
+
+def _is_text(value: Any, most: int) -> bool:
+    return isinstance(value, str) and is_unicode(value) and 1 <= len(value.encode()) <= most and "\0" not in value
 
 
 def _field(value: str | bytes | int | None) -> bytes:

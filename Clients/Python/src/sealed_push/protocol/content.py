@@ -9,14 +9,13 @@ from typing import Any
 
 from ..errors import MOMENT, ContentError, TooLargeError
 from . import chart, files, receipts
-from .text import TOPIC, decode_base64, to_json
+from .text import TOPIC, decode_base64, is_unicode, to_json
 from .visible import is_visible
 
 MESSAGE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 BUCKETS = (256, 512, 1024, 2048)
 HYBRID_BUCKETS = (256, 512, 1024, 1792)
 PADDINGS = ("buckets", "full", "none")
-SURROGATE = re.compile("[\ud800-\udfff]")
 SHOWN = re.compile("[A-Za-z_][A-Za-z0-9_-]{0,31}")
 DEEPEST = 16
 MOST_BYTES = 4096
@@ -104,12 +103,12 @@ def _files(content: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 def _check_values(value: Any, path: str, levels: int) -> None:
     """Raises an error that names the first value that JSON can't represent, or that a receiver would read as another one."""
     if isinstance(value, str):
-        _check(_is_unicode(value), "contains an unpaired surrogate", path)
+        _check(is_unicode(value), "contains an unpaired surrogate", path)
     elif isinstance(value, dict):
         _check(levels > 0, TOO_DEEP, path)
         for name, each in value.items():
             _check(isinstance(name, str), "contains a name that isn't text", path)
-            _check(_is_unicode(name), "contains an unpaired surrogate in a name", path)
+            _check(is_unicode(name), "contains an unpaired surrogate in a name", path)
             _check(_bytes(name) <= LONGEST_NAME, "contains a name larger than 256 bytes", path)
             _check_values(each, _path(path, name), levels - 1)
     elif isinstance(value, (list, tuple)):
@@ -129,10 +128,6 @@ def _path(path: str, name: str) -> str:
     """Returns the path of a member. A name that may be data, not one of the app's own, isn't shown."""
     step = name if SHOWN.fullmatch(name) else "…"
     return f"{path}.{step}" if path else step
-
-
-def _is_unicode(text: str) -> bool:
-    return SURROGATE.search(text) is None
 
 
 def _parse(data: bytes) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import nacl.bindings as sodium
 
 from ..errors import FileError
-from .text import decode_base64
+from .text import decode_base64, is_unicode
 
 CHUNK = 65536
 ADDED = sodium.crypto_secretstream_xchacha20poly1305_ABYTES
@@ -156,7 +156,7 @@ def read_attachment(value: Any) -> dict[str, Any] | None:
 
 
 def is_identifier(value: Any) -> bool:
-    return isinstance(value, str) and 1 <= len(value.encode("utf-8", "surrogatepass")) <= 64
+    return isinstance(value, str) and is_unicode(value) and 1 <= len(value.encode()) <= 64
 
 
 def is_thumbnail(value: Any) -> bool:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 TOPIC = re.compile(r"[A-Za-z0-9.-]{1,155}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 BASE64 = re.compile(r"[A-Za-z0-9_-]+")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -13,6 +14,11 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 def to_json(value: Any) -> bytes:
     """Returns JSON. Raises a TypeError, ValueError, or RecursionError for values that JSON can't represent."""
     return _ENCODER.encode(value).encode()
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text has a form in UTF-8, because it has no unpaired surrogates."""
+    return _SURROGATE.search(text) is None
 
 
 def encode_base64(data: bytes) -> str:
