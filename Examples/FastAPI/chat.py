@@ -8,6 +8,8 @@ import contextlib
 import hashlib
 import logging
 import os
+import re
+import sys
 import time
 import uuid
 from typing import Annotated, Any, Literal
@@ -36,11 +38,23 @@ STATUS = {
     **dict.fromkeys(("expired", "not-yet-valid", "malformed-content", "too-large"), 422),
 }
 
+
+
+def database() -> str:
+    """Returns the database's address. The errors of psycopg and libpq may repeat the password of a malformed one."""
+    address = os.environ["DATABASE_URL"]
+    try:
+        parts = psycopg.conninfo.conninfo_to_dict(address)
+    except psycopg.ProgrammingError:
+        parts = {"host": "@"}
+    if "@" in str(parts.get("host", "")) or not re.fullmatch("[0-9,]*", str(parts.get("port", ""))):
+        sys.exit("DATABASE_URL is not an address; percent-encode the special characters of its password")
+    return address
+
+
 # aioapns reencodes the JSON with six more spaces, so reserve six bytes.
 sender = sealed_push.Sender(os.environ["SENDER_SECRET"], topic=TOPIC, safe_default="You have a new message!", reserve=6)
-pool = AsyncConnectionPool(
-    os.environ["DATABASE_URL"], open=False, timeout=5, max_size=8, check=AsyncConnectionPool.check_connection
-)
+pool = AsyncConnectionPool(database(), open=False, timeout=5, max_size=8, check=AsyncConnectionPool.check_connection)
 delivery = Delivery(pool)
 
 

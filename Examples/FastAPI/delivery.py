@@ -66,8 +66,9 @@ class Delivery:
                 count = await self._send_some(clients)
             except (psycopg.OperationalError, PoolTimeout):
                 log.warning("the database is unavailable")
-            except Exception:
-                log.exception("sending failed; the pushes are retried later")
+            except Exception as error:
+                # The error's text may contain a row.
+                log.error("sending failed with %s; the pushes are retried later", type(error).__name__)
             if count < AT_ONCE:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._waiting.wait(), 1)

@@ -7,10 +7,23 @@ Set DATABASE_URL and SENDER_SECRET in the environment, and OUTBOX_KEY_FILE if th
 import json
 import os
 import pathlib
+import re
 import sys
 
 import psycopg
 import sealed_push
+
+
+def database():
+    """Returns the database's address. The errors of psycopg and libpq may repeat the password of a malformed one."""
+    address = os.environ["DATABASE_URL"]
+    try:
+        parts = psycopg.conninfo.conninfo_to_dict(address)
+    except psycopg.ProgrammingError:
+        parts = {"host": "@"}
+    if "@" in str(parts.get("host", "")) or not re.fullmatch("[0-9,]*", str(parts.get("port", ""))):
+        sys.exit("DATABASE_URL is not an address; percent-encode the special characters of its password")
+    return address
 
 
 def post(db, sender, reader, id, text, outbox_key=None):
@@ -33,10 +46,14 @@ def post(db, sender, reader, id, text, outbox_key=None):
 
 def main():
     reader, id, text = sys.argv[1:]
+    try:
+        (reader + text).encode()
+    except UnicodeEncodeError:
+        sys.exit("the arguments must be in UTF-8")
     sender = sealed_push.Sender(os.environ["SENDER_SECRET"], topic="com.example.app")
     key_file = os.environ.get("OUTBOX_KEY_FILE")
-    key = sealed_push.OutboxKey(pathlib.Path(key_file).read_text()) if key_file else None
-    with psycopg.connect(os.environ["DATABASE_URL"]) as db:
+    key = sealed_push.OutboxKey(pathlib.Path(key_file).read_text("utf-8", "replace")) if key_file else None
+    with psycopg.connect(database(), connect_timeout=10) as db:
         print(json.dumps(post(db, sender, reader, int(id), text, key)))
 
 

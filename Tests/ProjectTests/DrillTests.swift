@@ -45,9 +45,11 @@ import Testing
         #expect(figures["did"] as? [String: Int] == did.compactMapValues { $0 })
     }
 
-    @Test("Examples/FastAPI keeps every token that Apple doesn't report as gone, and no response stops other pushes")
-    func responses() throws {
-        let script = Checkout.folder.appending(path: "Tests/Clients/fastapi-answers.py").path
+    @Test(
+        "The examples in Python keep every token that Apple doesn't report as gone, survive bad servers, and print no secret",
+        arguments: ["fastapi-answers", "example-errors"])
+    func examples(script name: String) throws {
+        let script = Checkout.folder.appending(path: "Tests/Clients/\(name).py").path
         let result = try Program(at: PreparedPython.path()).run("-B", script)
         #expect(result.status == 0 && result.output == "{\"wrong\": []}\n", "\(result.output)\(result.errors)")
     }
