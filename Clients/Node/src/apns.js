@@ -4,7 +4,7 @@ import { createPrivateKey, sign } from 'node:crypto'
 import http2 from 'node:http2'
 import { inspect } from 'node:util'
 import { SettingError } from './errors.js'
-import { options } from './protocol/text.js'
+import { isUnicode, options } from './protocol/text.js'
 
 const SERVERS = { production: 'https://api.push.apple.com', sandbox: 'https://api.sandbox.push.apple.com' }
 const HEADERS = ['apns-topic', 'apns-push-type', 'apns-priority', 'apns-id', 'apns-collapse-id', 'apns-expiration']
@@ -207,7 +207,9 @@ function noAnswer(reason, error) {
 function readPush(push) {
   const { payload, headers } = push ?? {}
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload
-  const isBody = bytes instanceof Uint8Array && bytes.length > 0 && bytes.length <= MOST_BYTES
+  // Buffer.from would replace an unpaired surrogate.
+  const isText = typeof payload !== 'string' || isUnicode(payload)
+  const isBody = bytes instanceof Uint8Array && isText && bytes.length > 0 && bytes.length <= MOST_BYTES
   if (!isBody || typeof headers !== 'object' || headers === null) throw new SettingError('push')
   const entries = Object.entries(headers)
   // Visible ASCII, as in all of a push's headers.

@@ -1,7 +1,7 @@
 // The content of a message: its rules, its JSON, and its padding (Specification, sections 4 and 15).
 
 import { ContentError, MOMENT, SealedPushError, TooLargeError } from '../errors.js'
-import { byteCount, isSeconds, isTopic, toJSON } from './text.js'
+import { byteCount, isSeconds, isTopic, isUnicode, toJSON } from './text.js'
 import { isVisible } from './visible.js'
 
 export const PADDINGS = ['buckets', 'full', 'none']
@@ -19,7 +19,6 @@ const REASONS = { alert: ALERT, withdraw: WITHDRAW, sent: NO_TIME, expires: NO_T
 const SHOWN = /^[A-Za-z_][A-Za-z0-9_-]{0,31}$/
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
 const MESSAGE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const LONE_SURROGATE = /\p{Surrogate}/u
 const COLOR = /^#[0-9a-fA-F]{6}$/
 
 /** Returns the content, 0x80, and zeros (4.1, 4.2). `largest` is P of 5.3. */
@@ -76,7 +75,7 @@ export function forSealing(content, topic, now) {
 export function parse(text) {
   check(byteCount(text) <= 4096, 'is larger than 4,096 bytes')
   const content = JSON.parse(text, (name, value) => {
-    check(!LONE_SURROGATE.test(name) && !(isText(value) && LONE_SURROGATE.test(value)), 'contains an unpaired surrogate')
+    check(isUnicode(name) && !(isText(value) && !isUnicode(value)), 'contains an unpaired surrogate')
     check(typeof value !== 'number' || Number.isFinite(value), 'contains a number that is too large')
     return value
   })
@@ -147,7 +146,7 @@ function isOneEdit(one, other) {
 function copied(value, levels, path) {
   switch (typeof value) {
     case 'string':
-      check(!LONE_SURROGATE.test(value), 'contains an unpaired surrogate', path)
+      check(isUnicode(value), 'contains an unpaired surrogate', path)
       return value
     case 'number':
       check(Number.isFinite(value), 'is not a number that JSON can represent', path)
@@ -173,7 +172,7 @@ function copied(value, levels, path) {
   const made = Object.create(null)
   for (const [name, each] of Object.entries(value)) {
     if (each === undefined) continue
-    check(!LONE_SURROGATE.test(name), 'contains an unpaired surrogate in a name', path)
+    check(isUnicode(name), 'contains an unpaired surrogate in a name', path)
     check(byteCount(name) <= LONGEST_NAME, LONG_NAME, path)
     made[name] = copied(each, levels - 1, pathOf(path, name))
   }

@@ -5,6 +5,8 @@ import { SettingError } from '../errors.js'
 export const LATEST = 253402300799
 export const isTopic = (text) => typeof text === 'string' && /^[A-Za-z0-9.-]{1,155}$/.test(text)
 export const isSeconds = (value) => Number.isInteger(value) && value >= 0 && value <= LATEST
+/** Whether a text has a form in UTF-8, because it has no unpaired surrogates. */
+export const isUnicode = (text) => !/\p{Surrogate}/u.test(text)
 export const byteCount = (text) => Buffer.byteLength(text, 'utf8')
 export const toJSON = (value) => Buffer.from(JSON.stringify(value), 'utf8')
 export const encodeBase64 = (bytes) => Buffer.from(bytes).toString('base64url')
