@@ -13,7 +13,8 @@ import Testing
 @Suite("The form of a payload") struct PayloadFormTests {
     private static let alerts: [WireAlert] = [
         "You have a new message!", "\"\\\u{8}\t\n\u{c}\r\u{0}\u{1f}\u{7f}/ü𝄞\u{2028}",
-        try! WireAlert(body: .plain("a")),
+        try! WireAlert(body: .plain("a")), ":\" ", "\\\"",
+        try! WireAlert(title: .plain(":\" \u{200b}\""), body: .plain("[,")),
         try! WireAlert(title: .plain("{\"}"), subtitle: .plain("s"), body: .plain("[")),
         try! WireAlert(
             title: .localized(key: "t", arguments: ["one", "two"]), subtitle: .localized(key: "s"),

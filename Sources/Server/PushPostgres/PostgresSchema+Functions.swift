@@ -127,6 +127,7 @@
                 SELECT NOT EXISTS (
                     SELECT 1 FROM (SELECT DISTINCT p.clear FROM payloads p) AS x
                     WHERE convert_from(x.clear, 'UTF8') COLLATE "C" !~ '\(PayloadForm.clearExpression)'
+                        OR convert_from(x.clear, 'UTF8') COLLATE "C" ~ '\(PayloadForm.blankExpression)'
                 ) AND NOT EXISTS (SELECT 1 FROM payloads p
                     WHERE convert_from(p.sealed, 'UTF8') COLLATE "C" !~ '\(PayloadForm.sealedExpression)');
             END;
