@@ -12,8 +12,10 @@ public import UserNotifications
 /// let device = try TestDevice()
 /// let shown = try await device.show(Content(title: "Nina", body: "Lunch?"), by: NotificationService())
 /// #expect(shown.title == "Nina")
-/// ``` Its keychain is in memory, and its app group is a temporary folder that is removed with it. It has no network, only
-/// the files of ``serve(_:at:)``. The extension keeps its own configuration; on this device, it also trusts ``sender``.
+/// ```
+///
+/// Its keychain is in memory, and its app group is a temporary folder that is removed with it. It has no network, only the
+/// files of ``serve(_:at:)``. The extension keeps its own configuration; on this device, it also trusts ``sender``.
 /// Only for tests: never link this module into an app. Can be used from several tasks.
 public final class TestDevice: Sendable {
     /// The key that seals the test's messages.
