@@ -7,7 +7,9 @@ import Testing
 @Suite("Clients/Node", .blocking) struct NodeClientTests {
     private let client = Checkout.folder.appending(path: "Clients/Node")
 
-    @Test("Its own tests pass: vectors, every bit of a record and a push, a device's life, its README, hostile input and servers")
+    @Test(
+        "Its own tests pass: vectors, every bit of a record and a push, a device's life, its README, hostile input and servers"
+    )
     func tests() throws {
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
         let result = try Program(at: "/usr/bin/node", in: client).run(

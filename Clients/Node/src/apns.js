@@ -2,6 +2,7 @@
 
 import { createPrivateKey, sign } from 'node:crypto'
 import http2 from 'node:http2'
+import { createSecureContext } from 'node:tls'
 import { inspect } from 'node:util'
 import { SettingError } from './errors.js'
 import { isUnicode, options } from './protocol/text.js'
@@ -47,7 +48,7 @@ export class APNs {
     this.#environment = environment
     this.#keyID = keyID
     this.#teamID = teamID
-    this.#ca = ca
+    this.#ca = checkedAuthority(ca)
     this.#timeout = timeoutSeconds * 1000
   }
 
@@ -228,6 +229,16 @@ function readKey(key) {
   }
   if (read.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw new SettingError('provider-key')
   return read
+}
+
+/** Returns certificates that Node can read, or throws. Otherwise, each push would end as if the server were unreachable. */
+function checkedAuthority(ca) {
+  try {
+    createSecureContext({ ca })
+  } catch {
+    throw new SettingError('ca')
+  }
+  return ca
 }
 
 function readServer(server) {

@@ -49,6 +49,7 @@ const words = {
     'provider-id': ["the provider key's ID and the team's ID have 10 characters each", "copy them from Apple's developer site"],
     environment: ['not an environment', 'use production, or sandbox for builds from Xcode'],
     server: ['not a server', 'use an https URL without a user or password'],
+    ca: ['not a certificate authority', 'pass the text of a PEM file'],
     timeout: ['not a time limit', 'use 1 to 600 seconds'],
     'device-token': ["not a device's token", 'use 2 to 200 hexadecimal digits, and an even number of them'],
     push: ['not a push', 'pass what Sender.seal returned, or its payload and headers as they were stored'],

@@ -294,6 +294,7 @@ console.log((await apns.send(JSON.parse(push), '00ff')).outcome)`
       'provider-id': [undefined, '', 'abcde12345', 'ABCDE1234', `ABCDE12345\r\n${secret}`, 7].flatMap((each) => [{ keyID: each }, { teamID: each }]),
       environment: [undefined, 'development', 'toString', null, secret].map((each) => ({ environment: each })),
       server: ['', 'x', 'http://localhost', `https://user:${secret}@localhost`, `https://${secret}@localhost`, null, 7].map((each) => ({ server: each })),
+      ca: [7, {}, true].map((each) => ({ ca: each })),
       timeout: [0, -1, 601, NaN, '30 s', null].map((each) => ({ timeoutSeconds: each })),
       options: [{ proxy: secret }],
     }
