@@ -39,7 +39,6 @@ STATUS = {
 }
 
 
-
 def database() -> str:
     """Returns the database's address. The errors of psycopg and libpq may repeat the password of a malformed one."""
     address = os.environ["DATABASE_URL"]

@@ -126,7 +126,7 @@ def judged(answer: Answer, attempts: int) -> tuple[str, float]:
     is_time = type(timestamp) is int and 0 < timestamp < 253402300800000
     if status == "410" and reason in ("Unregistered", "ExpiredToken") and is_time:
         # The wait is for a token that was registered again since.
-        return "gone", min(60 * 2**attempts, 3600)
+        return "gone", min(60 * 2 ** min(attempts, 10), 3600)
     if status == "400" and reason in ("BadDeviceToken", "DeviceTokenNotForTopic"):
         return "refused", 0
     # 403 means an error of this server that will be fixed, such as a revoked key.
