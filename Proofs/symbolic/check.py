@@ -15,7 +15,8 @@ import sys
 import time
 from pathlib import Path
 
-from protocol import CLAIMS, Claim, Clause, parse, show
+from claims import CLAIMS, Claim
+from protocol import Clause, parse, show
 
 FOLDER = Path(__file__).parent
 

@@ -18,7 +18,8 @@ import time
 from dataclasses import replace
 
 from check import derivations, instance, is_refuted, is_true, models
-from protocol import ADDITIONS, CLAIMS, CLAUSES, Claim, Clause, parse, show
+from claims import CLAIMS, Claim
+from protocol import ADDITIONS, CLAUSES, Clause, parse, show
 from search import Derivation
 
 # Names that stand for fresh values: any other is as good.

@@ -14,7 +14,8 @@ import time
 from collections.abc import Iterator
 
 from check import FOLDER, derivations, instance, is_derived, models, value, verdict
-from protocol import CLAIMS, Claim, parse, show, variables
+from claims import CLAIMS, Claim
+from protocol import parse, show, variables
 
 # A model's size, and how many of its elements the attacker knows; tried in order.
 SIZES = [(2, 1), (3, 1), (3, 2), (4, 2), (4, 3), (5, 4), (5, 3), (5, 2), (6, 4), (6, 3)]
