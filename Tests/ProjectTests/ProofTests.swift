@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("each proof that the threat model names exists") func named() throws {
+    @Test("each proof that the threat model or the proofs' page names exists") func named() throws {
         let names = Set(try rows("symbolic").rows.map { String($0[0].prefix { $0 != "/" }) })
         let models = try Checkout.files(in: "Proofs/states", ending: ".pml").map {
             $0.deletingPathExtension().lastPathComponent
@@ -55,8 +55,13 @@ import Testing
         let named = table.flatMap {
             $0.split(separator: "|").last(where: { $0 != " " })!.matches(of: /`([^`]+)`/).map(\.output.1)
         }
-        #expect(named.count >= 15)
-        for name in named {
+        let page = try Checkout.text(Checkout.folder.appending(path: "Docs/Proofs.md"))
+        let lines = page.components(separatedBy: "| claim that holds | attack twin |\n")[1].split(separator: "\n")
+        let claimed = lines.prefix { $0.hasPrefix("|") }.flatMap {
+            $0.split(separator: ":")[0].matches(of: /`([^`]+)`/).map(\.output.1)
+        }
+        #expect(named.count >= 15 && claimed.count >= 35)
+        for name in named + claimed {
             #expect(
                 models.contains(String(name)) || names.contains { $0 == name || $0.hasPrefix("\(name)-") }, "\(name)")
         }
