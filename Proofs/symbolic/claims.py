@@ -294,11 +294,13 @@ claim("guess/any-request", "a fingerprint ignores the idempotency key", "identif
 
 claim("run-find", "who knows a recipient finds its pushes", "hints", [], "finds(evil)", "runs")
 claim("run-find-sender", "and who sealed them", "hints", [], f"names(evil,{S})", "runs")
+claim("run-find-own", "whoever that is", "hints", [], "names(evil,evil)", "runs")
 pair_of_claims("hint", "hints do not tell whose a push is", "hints", [], "finds(d)", "run-find", ["leak-record"],
                "the device's record leaks")
 claim("hint/any-enc", "hints ignore enc", "hints", ["any-enc"], "finds(d)", "attack")
 pair_of_claims("hint-sender", "nor who sealed it", "hints", [], f"names(d,{S})", "run-find-sender", ["leak-record"],
                "the device's record leaks")
+claim("hint-sender/any-enc-sender", "a sender's hint ignores enc", "hints", ["any-enc-sender"], f"names(d,{S})", "attack")
 claim("hint-sender/plain-sender-hint", "a sender's hint ignores the recipient", "hints", ["plain-sender-hint"], f"names(d,{S})",
       "attack")
 
@@ -336,3 +338,5 @@ for name, text, goal, additions, twin, twin_text in (
         ("guess", "an outbox tests no guess at content", "tested(T,guess)", [], "leak-seed", "the seed leaks"),
         ("row", "a leaked seed makes no row", "uses(F,alice,forged)", ["leak-seed"], "leak-outbox", "the outbox key leaks, too")):
     pair_of_claims(f"together-{name}", text, "together", additions, goal, "run-together", [twin], twin_text)
+claim("together-guess/any-key-id", "a fingerprint's key ignores its label", "together", ["any-key-id"], "tested(T,guess)",
+      "attack")

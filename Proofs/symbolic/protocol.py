@@ -269,7 +269,7 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "hints": [
         # Each recipient's pushes under the key `first` are seen. None under `second` is, so those hints must be computed.
-        *((f"hint-{name}", "3.2.1", f"-> att({name})") for name in ("recipient", "sender", "first", "second")),
+        *((f"hint-{name}", "3.2.1", f"-> att({name})") for name in ("recipient", "sender", "second")),
         ("recipient-hint", "3.2.1", "-> att(kdf(recipient,pair(first,pub(X))))"),
         ("sender-hint", "3.2.1", f"-> att(kdf(sender,pair(first,pair(pub(X),pub({S})))))"),
         ("public-sender", "3.2.2", f"-> att(pub({S}))"),
@@ -364,8 +364,10 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("any-record-label", "11.2.1", "in(A,sign(Y,pair(leaving,pair(C,T)))) & att(pub(X)) -> enrolled(A,Y,X)"),
     ("any-id", "2.7", "att(kdf(kdf(s,pair(ids,T)),pair(N,pair(request,M)))) -> tested(T,M)"),
     ("any-request", "2.7", "att(kdf(kdf(s,pair(ids,T)),pair(content,pair(R,M)))) -> tested(T,M)"),
+    ("any-key-id", "3.7.1", "att(kdf(kdf(s,pair(N,pair(T,D))),pair(content,pair(request,M)))) -> tested(T,M)"),
     ("leak-record", "11.1.4", "-> att(pub(d))"),
     ("any-enc", "3.2.1", "att(kdf(recipient,pair(E,pub(X)))) -> finds(X)"),
+    ("any-enc-sender", "3.2.1", "att(kdf(sender,pair(E,pair(pub(X),pub(S))))) -> names(X,S)"),
     ("plain-sender-hint", "3.2.1", "att(kdf(sender,pair(second,pub(S)))) -> names(X,S)"),
     ("leak-outbox", "0040", "-> att(o)"),
     ("any-kind", "0040", "att(kdf(o,pair(N,pair(A,X)))) -> uses(F,A,X)"),
