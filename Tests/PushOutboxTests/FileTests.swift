@@ -151,13 +151,58 @@ import Testing
         #expect(result.errors.contains("can't be written to"), "\(result.errors)")
     }
 
-    @Test("a full disk and a read-only place are distinguished, even by SQLite's errors about its own index")
-    func codes() {
+    @Test("a failed system call is reported with its own cause, whatever SQLite calls it") func causes() {
+        let failures: [ResultCode] = [
+            .SQLITE_CANTOPEN, .SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_SHMSIZE,
+            .SQLITE_IOERR_SHMMAP, .SQLITE_IOERR_LOCK,
+        ]
+        let causes: [(Int32, OutboxError)] = [
+            (EMFILE, .tooManyOpenFiles), (ENFILE, .tooManyOpenFiles), (ENOSPC, .diskFull), (EDQUOT, .diskFull),
+            (EFBIG, .diskFull), (EROFS, .readOnly("Read-only file system")), (EACCES, .readOnly("Permission denied")),
+            (EPERM, .readOnly("Operation not permitted")),
+        ]
+        for failure in failures {
+            for (code, expected) in causes {
+                #expect(OutboxError(DatabaseError(resultCode: failure), errno: code) == expected, "\(failure) \(code)")
+                #expect(OutboxError(opening: code) == expected)
+            }
+        }
+        let failed = OutboxError(DatabaseError(resultCode: .SQLITE_IOERR_READ, message: "disk I/O error"), errno: EIO)
+        #expect(failed == .database(code: 266, "disk I/O error: Input/output error"))
+        let missing = OutboxError(DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "unable to open"), errno: ENOENT)
+        #expect(missing == .cannotOpen("unable to open: No such file or directory"))
+        // An error number from before says nothing about other failures.
         for (code, expected) in [
-            (.SQLITE_FULL, .diskFull), (.SQLITE_IOERR_SHMSIZE, .diskFull), (.SQLITE_READONLY, .readOnly),
-            (.SQLITE_IOERR_SHMOPEN, .readOnly), (.SQLITE_IOERR_LOCK, .readOnly), (.SQLITE_CORRUPT, .damaged),
-            (.SQLITE_BUSY, .busy),
-        ] as [(ResultCode, OutboxError)] { #expect(OutboxError(DatabaseError(resultCode: code)) == expected) }
+            (.SQLITE_FULL, .diskFull), (.SQLITE_CORRUPT, .damaged), (.SQLITE_BUSY, .busy),
+            (.SQLITE_CONSTRAINT, .database(code: 19, "no message")),
+        ] as [(ResultCode, OutboxError)] {
+            for (number, _) in causes {
+                #expect(OutboxError(DatabaseError(resultCode: code), errno: number) == expected)
+            }
+        }
+        #expect(OutboxError(DatabaseError(resultCode: .SQLITE_IOERR_SHMSIZE)) == .diskFull)
+        for failure in [ResultCode.SQLITE_READONLY, .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_LOCK] {
+            guard case .readOnly = OutboxError(DatabaseError(resultCode: failure)) else {
+                Issue.record("\(failure)")
+                continue
+            }
+        }
+    }
+
+    @Test("with too few file descriptors, the error says so, wherever the limit is reached") func descriptors() throws {
+        _ = try Outbox(at: path)
+        let program = Program("sealedpush").executable.path
+        var failureCount = 0
+        for limit in 3..<40 {
+            let result = try Program(at: "/bin/sh").run([
+                "-c", "ulimit -n \(limit) && exec \"$1\" outbox status --outbox \"$2\"", "sh", program, path,
+            ])
+            guard result.status != 0 else { break }
+            #expect(!result.errors.contains("unable to open"), "\(limit): \(result.errors)")
+            failureCount += result.errors.contains("too many files are open") ? 1 : 0
+        }
+        #expect(failureCount > 0)
+        #expect(OutboxError.tooManyOpenFiles.description.contains("ulimit -n"))
     }
 
     @Test("a full disk gives an error that says so, and loses nothing", .enabled(if: canMount))

@@ -1,10 +1,10 @@
 import PushCore
-import PushSender
 import SealedPush
 import TestSupport
 import Testing
 
 @testable import PushOutbox
+@testable import PushSender
 
 /// Tests an attacker, or a fault, that writes impossible numbers into one device's rows or into the shared counts.
 @Suite("Impossible numbers", .overStores) struct NumberTests {

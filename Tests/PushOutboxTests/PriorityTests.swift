@@ -1,6 +1,7 @@
 import Foundation
 import PushSender
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
     private static func forms() throws -> [Form] {
         [
             Form(device: "text", content: Content(body: "Hello")),
-            Form(device: "members", content: Content(body: "Hello"), alert: try WireAlert(title: .plain("a"))),
+            Form(device: "members", content: Content(body: "Hello"), alert: try WireAlert(title: .plain("a"), body: .plain("b"))),
             Form(device: "filtered", content: Content(withdrawing: .thread("nina"), isFiltered: true)),
             Form(device: "background", content: Content(withdrawing: .thread("nina")), isBackground: true),
         ]

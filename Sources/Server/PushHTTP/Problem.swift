@@ -136,6 +136,9 @@ extension Problem {
                 hint: "Give each message its own key, and repeat a message unchanged.")
         case .busy, .unreachable: self = .unavailable("the outbox is busy or unreachable")
         case .diskFull: self = .unavailable("the disk is full")
+        case .tooManyOpenFiles: self = .unavailable("too many files are open")
+        case .replaced:
+            self = .unavailable("the outbox's file was replaced, moved, or deleted; the service must be restarted")
         case .damaged, .foreign, .otherSchema, .cannotOpen, .exposed, .readOnly, .database, .connection, .notPermitted,
             .server, .keyText, .keyNeeded, .otherKey, .forged:
             self = .unavailable("the outbox can't be used")

@@ -15,9 +15,14 @@ public enum OutboxError: Error, Equatable, Sendable {
     /// Other users can, or could, change the file, SQLite's companion files, or its folder. Nothing was opened. The text
     /// says what to do.
     case exposed(String)
-    /// The file or its folder can't be written to.
-    case readOnly
-    /// The disk is full. The transaction was not committed. Nothing stored before it is lost, including earlier
+    /// The file or its folder can't be written to. The text is the system's.
+    case readOnly(String)
+    /// The file, its log, or its log's index is no longer where it was opened: it, or a folder, was replaced, moved, or
+    /// deleted, perhaps to restore a backup. A push stored there now would be lost, so nothing is. The text is the path.
+    case replaced(String)
+    /// This process, or the system, has too many open files. The transaction was not committed.
+    case tooManyOpenFiles
+    /// The disk is full, or the user's quota is used up. The transaction was not committed. Nothing stored before it is lost, including earlier
     /// transactions of the same call.
     case diskFull
     /// Another process held the database for longer than the busy limit.
@@ -77,8 +82,12 @@ extension OutboxError: CustomStringConvertible {
         case .otherSchema: "this outbox was created by another version of Sealed Push; it was not changed"
         case .cannotOpen(let reason): "the outbox file can't be opened: \(reason)"
         case .exposed(let reason): "the outbox is not protected from other users and was not opened: \(reason)"
-        case .readOnly: "the outbox file or its folder can't be written to"
-        case .diskFull: "the disk is full; the outbox's contents are intact"
+        case .readOnly(let reason): "the outbox file or its folder can't be written to: \(reason)"
+        case .replaced(let path):
+            "\(path) was replaced, moved, or deleted while it was in use; nothing is stored until this program is restarted"
+        case .tooManyOpenFiles:
+            "the outbox can't be used because too many files are open; raise the limit (`ulimit -n`, or LimitNOFILE= of the service)"
+        case .diskFull: "the disk is full, or its quota is used up; the outbox's contents are intact"
         case .busy: "another process held the outbox for too long; try again"
         case .database(let code, let words): "the database failed (\(code): \(words))"
         case .connection(let words): "no connection to the outbox's database: \(words)"

@@ -17,13 +17,16 @@ import Testing
     }
 
     @Test("an unavailable outbox is retried soon; errors that need an operator are retried rarely") func pauses() {
-        let away: [OutboxError] = [.busy, .unreachable("gone"), .diskFull, .server(code: "57P03", "starting")]
+        let away: [OutboxError] = [
+            .busy, .unreachable("gone"), .diskFull, .tooManyOpenFiles, .server(code: "57P03", "starting"),
+        ]
         for error in away {
             let pauses = Self.pauses(after: CourierError.outbox(error))
             #expect(pauses.prefix(7) == [1, 2, 4, 8, 16, 32, 60] && pauses.last == 60, "\(error)")
         }
         let broken: [OutboxError] = [
-            .damaged, .notPermitted("no"), .keyNeeded, .otherKey, .connection("no"), .readOnly, .otherSchema,
+            .damaged, .notPermitted("no"), .keyNeeded, .otherKey, .connection("no"), .readOnly("no"), .replaced("no"),
+            .otherSchema,
         ]
         let errors = broken.map { CourierError.outbox($0) } + [.wrongClock, .senderRefused(reason: "x", problem: nil)]
         for error in errors {

@@ -82,7 +82,7 @@ struct OutboxOptions: ParsableArguments {
         }
         defer { alarm.cancel() }
         do throws(OutboxError) { return try Outbox(at: place, key: key) } catch {
-            guard isShown, error == .readOnly else { throw error }
+            guard isShown, case .readOnly = error else { throw error }
             let outbox = try Outbox(at: place, clock: .system, isReadOnly: true, key: key)
             Failure.report("\(place) can't be written to, so it was opened read-only")
             return outbox

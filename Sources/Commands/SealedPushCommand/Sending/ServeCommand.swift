@@ -271,7 +271,7 @@ struct LastingDelivery {
 
     private static func isAway(_ error: OutboxError) -> Bool {
         switch error {
-        case .busy, .unreachable, .diskFull, .database, .server: true
+        case .busy, .unreachable, .diskFull, .tooManyOpenFiles, .database, .server: true
         default: false
         }
     }

@@ -30,7 +30,7 @@ extension Failure {
                 .notEnrolled, .record, .challenge, .seal, .keyUsedForOthers, .damaged, .foreign, .otherSchema, .keyText,
                 .otherKey, .forged:
                 65
-            case .cannotOpen, .readOnly, .diskFull, .database, .server, .connection: 74
+            case .cannotOpen, .readOnly, .replaced, .tooManyOpenFiles, .diskFull, .database, .server, .connection: 74
             case .busy, .unreachable: 75
             case .exposed, .notPermitted, .keyNeeded: 77
             }

@@ -40,7 +40,7 @@ package enum OutboxPlace {
         switch facts.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFLNK: throw .cannotOpen("it is a symbolic link")
-        case S_IFDIR: throw .cannotOpen(words(EISDIR))
+        case S_IFDIR: throw OutboxError(opening: EISDIR)
         default: throw .cannotOpen("it is not a regular file")
         }
     }
@@ -50,7 +50,7 @@ package enum OutboxPlace {
         try checkKind(path)
         guard let facts = try look(at: path) else { return false }
         try requireOwn(facts, path)
-        guard access(path, isReadOnly ? R_OK : R_OK | W_OK) == 0 else { throw OutboxError(system: errno) }
+        guard access(path, isReadOnly ? R_OK : R_OK | W_OK) == 0 else { throw OutboxError(opening: errno) }
         if facts.st_mode & 0o077 != 0 { chmod(path, 0o600) }
         return true
     }
@@ -75,8 +75,8 @@ package enum OutboxPlace {
     /// If another process creates the file at the same time, that file is used.
     private static func make(_ path: String) throws(OutboxError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if descriptor >= 0 { close(descriptor) } else if errno != EEXIST { throw OutboxError(system: errno) }
-        guard try checkFile(path) else { throw .cannotOpen(words(ENOENT)) }
+        if descriptor >= 0 { close(descriptor) } else if errno != EEXIST { throw OutboxError(opening: errno) }
+        guard try checkFile(path) else { throw OutboxError(opening: ENOENT) }
     }
 
     // MARK: Folders
@@ -85,7 +85,7 @@ package enum OutboxPlace {
     /// above, no other user may be able to replace a folder.
     private static func checkFolders(of path: String) throws(OutboxError) {
         let named = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        guard let real = realpath(named, nil) else { throw OutboxError(system: errno) }
+        guard let real = realpath(named, nil) else { throw OutboxError(opening: errno) }
         defer { free(real) }
         var folder = String(cString: real)
         try checkFolder(folder, refusing: 0o022, unlessSticky: false)
@@ -99,7 +99,7 @@ package enum OutboxPlace {
     private static func checkFolder(
         _ folder: String, refusing writers: mode_t, unlessSticky: Bool
     ) throws(OutboxError) {
-        guard let facts = try look(at: folder) else { throw .cannotOpen(words(ENOENT)) }
+        guard let facts = try look(at: folder) else { throw OutboxError(opening: ENOENT) }
         // Folders that root owns are as safe as the caller's own.
         guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
             throw .exposed(
@@ -117,23 +117,55 @@ package enum OutboxPlace {
     private static func look(at path: String) throws(OutboxError) -> stat? {
         var facts = stat()
         if lstat(path, &facts) == 0 { return facts }
-        guard errno == ENOENT else { throw OutboxError(system: errno) }
+        guard errno == ENOENT else { throw OutboxError(opening: errno) }
         return nil
     }
 
     /// S_ISVTX: in such a folder, a user can't remove or rename another user's files.
     private static let sticky: mode_t = 0o1000
-
-    private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
-extension OutboxError {
-    fileprivate init(system code: Int32) {
-        self =
-            switch code {
-            case EROFS, EACCES: .readOnly
-            case ENOSPC, EDQUOT: .diskFull
-            default: .cannotOpen(String(cString: strerror(code)))
-            }
+/// The files of an open outbox: its own, its log, and the log's index.
+///
+/// SQLite goes on using files that were replaced or deleted: what it stores there is gone when the last process closes them.
+/// These paths are compared with the files that were opened. Costs a system call for each, a microsecond.
+struct OpenFiles: Sendable {
+    private let files: [File]
+
+    private struct File: Sendable {
+        let path: String
+        let identity: Identity
+
+        /// Throws `replaced` if another file, or none, is at the path.
+        func check() throws(OutboxError) {
+            guard Identity(path) == identity else { throw .replaced(path) }
+        }
     }
+
+    private struct Identity: Hashable, Sendable {
+        let device: UInt64
+        let number: UInt64
+
+        /// Returns nil if the path leads to no file. A link is a file of its own.
+        init?(_ path: String) {
+            var facts = stat()
+            guard lstat(path, &facts) == 0 else { return nil }
+            (device, number) = (UInt64(truncatingIfNeeded: facts.st_dev), UInt64(truncatingIfNeeded: facts.st_ino))
+        }
+    }
+
+    /// Remembers the files at a path and the path with each suffix. Throws `replaced` if one is missing.
+    init(_ path: String, beside suffixes: [String] = []) throws(OutboxError) {
+        var files: [File] = []
+        for path in [path] + suffixes.map({ path + $0 }) {
+            guard let identity = Identity(path) else { throw .replaced(path) }
+            files.append(File(path: path, identity: identity))
+        }
+        self.files = files
+    }
+
+    func check() throws(OutboxError) { for file in files { try file.check() } }
+
+    /// Whether other files took the place of some of these.
+    var haveSuccessors: Bool { files.contains { file in Identity(file.path).map { $0 != file.identity } ?? false } }
 }

@@ -12,6 +12,8 @@ import PushSender
 final class SQLiteStore: OutboxStore {
     let clock: OutboxClock
     private let pool: any DatabaseWriter
+    /// The files that the connections use.
+    private let files: OpenFiles
 
     /// Waits `busyLimit` seconds for another process's write. `isReadOnly` opens an outbox on a read-only file system.
     init(at path: String, clock: OutboxClock, busyLimit: Double, isReadOnly: Bool = false) throws(OutboxError) {
@@ -20,8 +22,10 @@ final class SQLiteStore: OutboxStore {
             try OutboxPlace.prepare(path, isReadOnly: isReadOnly)
             guard !isReadOnly else {
                 pool = try Self.check(Self.unchanging(path), busyLimit, isReadOnly: true)
+                files = try OpenFiles(path)
                 return
             }
+            let file = try OpenFiles(path)
             try Self.check(path, busyLimit).close()
             pool = try Self.connect(path, busyLimit)
             try pool.writeWithoutTransaction { db in
@@ -38,8 +42,14 @@ final class SQLiteStore: OutboxStore {
                     return .commit
                 }
             }
-        } catch { throw OutboxError(error) }
+            try file.check()
+            files = try OpenFiles(path, beside: ["-wal", "-shm"])
+        } catch { throw OutboxError(error, errno: errno) }
     }
+
+    /// The last connection to a file deletes the log at its path when it is closed. If that is another file's log by now,
+    /// the connections stay open until the process ends.
+    deinit { if files.haveSuccessors { _ = Unmanaged.passRetained(pool as AnyObject) } }
 
     /// Other processes that enqueue into the file can't send a notification, so the courier polls.
     func rest(for duration: Duration, by carrier: Carrier) async { await clock.sleep(duration) }
@@ -66,20 +76,40 @@ final class SQLiteStore: OutboxStore {
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Answer
     ) async throws(OutboxError) -> Answer {
-        let result: Result<Answer, any Error> = await withCheckedContinuation { continuation in
-            pool.asyncWrite(body) { _, result in continuation.resume(returning: result) }
+        let result: Result<Answer, OutboxError> = await withCheckedContinuation { continuation in
+            pool.asyncWrite { [files] db in
+                errno = 0
+                try files.check()
+                return try body(db)
+            } completion: { _, result in
+                let code = errno
+                continuation.resume(returning: result.mapError { OutboxError($0, errno: code) })
+            }
         }
-        do { return try result.get() } catch { throw OutboxError(error) }
+        let answer = try result.get()
+        // Otherwise, the transaction may be in a file that is gone.
+        try files.check()
+        return answer
     }
 
     /// Reads from one snapshot, without waiting for writers.
     func read<Answer: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Answer
     ) async throws(OutboxError) -> Answer {
-        let result: Result<Answer, any Error> = await withCheckedContinuation { continuation in
-            pool.asyncRead { access in continuation.resume(returning: Result { try body(try access.get()) }) }
+        let result: Result<Answer, OutboxError> = await withCheckedContinuation { continuation in
+            pool.asyncRead { [files] access in
+                let code = errno
+                continuation.resume(
+                    returning: access.mapError { OutboxError($0, errno: code) }.flatMap { db in
+                        errno = 0
+                        return Result {
+                            try files.check()
+                            return try body(db)
+                        }.mapError { OutboxError($0, errno: errno) }
+                    })
+            }
         }
-        do { return try result.get() } catch { throw OutboxError(error) }
+        return try result.get()
     }
 
     /// Writes the log back into the file and empties it; waits for readers.
@@ -125,30 +155,6 @@ final class SQLiteStore: OutboxStore {
             try db.execute(sql: "PRAGMA secure_delete = FAST; PRAGMA cache_size = -4000")
         }
         return configuration
-    }
-}
-
-extension OutboxError {
-    init(_ error: any Error) {
-        switch error {
-        case let error as OutboxError: self = error
-        case let error as DatabaseError: self.init(error)
-        case is RowDecodingError: self = .damaged
-        default: self = .database(code: 0, "\(type(of: error))")
-        }
-    }
-
-    private init(_ error: DatabaseError) {
-        self =
-            switch error.extendedResultCode {
-            // The log's index is in shared memory and can grow once the disk has room.
-            case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE: .diskFull
-            case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_LOCK: .readOnly
-            case .SQLITE_CANTOPEN: .cannotOpen(error.message ?? "unable to open database file")
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB: .damaged
-            case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
-            default: .database(code: error.extendedResultCode.rawValue, error.message ?? "no message")
-            }
     }
 }
 
