@@ -29,7 +29,7 @@ import Testing
     @Test("the outbox syncs its log at each commit") func durable() async throws {
         let fixture = try await Fixture()
         let store = try #require(fixture.outbox.store as? SQLiteStore)
-        let level = try await store.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        let level = try await store.write { db, _ in try Int.fetchOne(db, sql: "PRAGMA synchronous") }
         #expect(level == 2)
         #expect(try await store.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
     }
@@ -174,7 +174,7 @@ import Testing
         // An error number from before says nothing about other failures.
         for (code, expected) in [
             (.SQLITE_FULL, .diskFull), (.SQLITE_CORRUPT, .damaged), (.SQLITE_BUSY, .busy),
-            (.SQLITE_CONSTRAINT, .database(code: 19, "no message")),
+            (.SQLITE_CONSTRAINT, .database(code: 19, "constraint failed")),
         ] as [(ResultCode, OutboxError)] {
             for (number, _) in causes {
                 #expect(OutboxError(DatabaseError(resultCode: code), errno: number) == expected)

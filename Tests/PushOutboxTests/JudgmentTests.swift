@@ -65,11 +65,6 @@ import Testing
         #expect(judgment.settlement == .later(.seconds(23 * 3_600)))
     }
 
-    @Test("a pause lasts until its end, and is over if the clock is set back before its start") func pauses() {
-        let pause = Courier.Pause(start: 100, end: 200)
-        #expect([99, 100, 199, 200].map(pause.covers) == [false, true, true, false])
-    }
-
     /// A push is accepted (`t`), gone (`g`), or refused for a possibly general reason, at a proven address (`R`) or not
     /// (`r`).
     @Test(

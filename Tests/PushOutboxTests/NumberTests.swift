@@ -44,7 +44,8 @@ import Testing
 
     @Test(
         "the largest and the smallest number, in any column, affect no other device, and stop no caller",
-        arguments: [Int64.max, .min, -1, 1 << 62], Self.columns.map(\.table).indices)
+        arguments: Thoroughness.isThorough ? [Int64.max, .min, -1, 1 << 62] : [.max, .min],
+        Self.columns.map(\.table).indices)
     func others(value: Int64, place: Int) async throws {
         let (table, columns, rows) = Self.columns[place]
         for name in ["d0", "d1"] { try await fixture.addDevice(name) }
@@ -70,7 +71,7 @@ import Testing
         let batch = try await fixture.outbox.store.candidates(for: everyone)
         #expect(!batch.isDone)
         try await fixture.outbox.endLogins(of: "vera", at: fixture.time.now)
-        try await fixture.outbox.count([receipt(1)], refused: [.rejected: 1])
+        try await fixture.outbox.count([receipt(Self.victim)], refused: [.rejected: 1])
         fixture.time.advance(by: .seconds(1))
     }
 
@@ -81,10 +82,12 @@ import Testing
             sealedBy: SealedBy(fixture.sealer), outboxKey: Fixture.key)
     }
 
-    private func receipt(_ number: UInt8) -> ShownReceipt {
+    private static let victim = Array(repeating: UInt8(1), count: 16)
+
+    private func receipt(_ id: [UInt8]) -> ShownReceipt {
         ShownReceipt(
             ReceiptBody(
-                id: ReceiptID(Array(repeating: number, count: 16)),
+                id: ReceiptID(id),
                 number: (0..<16).map { _ in UInt8.random(in: 0...255) }, created: fixture.now,
                 elapsedMilliseconds: 300, counts: (0..<25).map { UInt16($0) }))
     }
@@ -101,9 +104,10 @@ import Testing
         let message = try await fixture.outbox.report(on: report.id)
         #expect(message?.enqueuedCount == report.enqueuedCount)
         try await expectDelivered()
-        let outcomes = try await fixture.outbox.count([receipt(2)], refused: [.rejected: 1])
+        let outcomes = try await fixture.outbox.count(
+            [receipt((0..<16).map { _ in UInt8.random(in: 0...255) })], refused: [.rejected: 1])
         #expect(outcomes == [.counted])
-        _ = try await fixture.outbox.count([receipt(1)])
+        _ = try await fixture.outbox.count([receipt(Self.victim)])
         _ = try await fixture.outbox.receipts(days: 60)
         _ = try await fixture.outbox.status()
         _ = try await fixture.outbox.deadLetters()

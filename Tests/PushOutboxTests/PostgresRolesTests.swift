@@ -173,7 +173,8 @@ import Testing
     @Test(
         "sealed_push.store stores no invalid push",
         arguments: [
-            (1, "'k'"), (3, "0"), (4, "-1"), (4, "253402300800000"), (5, "'{7}'"), (5, "'{}'"), (6, "'{nobody}'"), (6, "'{pushsender1}'"),
+            (1, "'k'"), (3, "0"), (4, "-1"), (4, "253402300800000"), (5, "'{7}'"), (5, "'{}'"), (6, "'{nobody}'"),
+            (6, "'{pushsender1}'"),
             (6, "'{\(PostgresRolesTests.sender)q}'"), (6, "'{\("\(PostgresRolesTests.sender)".uppercased())}'"),
             (6, "'{NULL}'"), (6, "NULL"),
             (8, "'{99}'"), (9, "'{-1}'"), (9, "'{}'"),

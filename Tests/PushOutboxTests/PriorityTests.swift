@@ -22,7 +22,9 @@ import Testing
     private static func forms() throws -> [Form] {
         [
             Form(device: "text", content: Content(body: "Hello")),
-            Form(device: "members", content: Content(body: "Hello"), alert: try WireAlert(title: .plain("a"), body: .plain("b"))),
+            Form(
+                device: "members", content: Content(body: "Hello"),
+                alert: try WireAlert(title: .plain("a"), body: .plain("b"))),
             Form(device: "filtered", content: Content(withdrawing: .thread("nina"), isFiltered: true)),
             Form(device: "background", content: Content(withdrawing: .thread("nina")), isBackground: true),
         ]
@@ -98,7 +100,8 @@ import Testing
         }
     }
 
-    @Test("a background push whose row specifies another priority is malformed, and never sent") func malformed() throws {
+    @Test("a background push whose row specifies another priority is malformed, and never sent") func malformed() throws
+    {
         for form in try Self.forms() {
             let payload = try Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: form.alert)
                 .seal(form.content, toUnverified: DevicePrivateKey().recipient)
@@ -107,7 +110,9 @@ import Testing
                     priority: priority.rawValue, apnsID: payload.apnsID, collapseID: payload.collapseID,
                     body: payload.json, topic: Fixture.topic.description, address: [1])
                 let isValid = !form.isBackground || priority == .considerate
-                #expect(PushRequest(payload, to: Fixture.address("d"), priority: priority).priority == form.priority(priority))
+                #expect(
+                    PushRequest(payload, to: Fixture.address("d"), priority: priority).priority
+                        == form.priority(priority))
                 #expect(row.request(of: .apns())?.priority == (isValid ? priority : nil), "\(form.device) \(priority)")
             }
         }

@@ -94,7 +94,7 @@ import Testing
         let store = try #require(outbox.store as? SQLiteStore)
         let (path, folder) = (path, folder.url)
         await #expect(throws: OutboxError.replaced(path)) {
-            try await store.write { db in
+            try await store.write { db, _ in
                 try db.execute(sql: "DELETE FROM tallies")
                 _ = try Change.restored.make(of: path, in: folder)
             }
@@ -113,7 +113,9 @@ import Testing
         #expect(try await outbox.status().waitingCount == 2)
     }
 
-    @Test("an outbox that took another's place keeps its log when the other one is closed") func successor() async throws {
+    @Test("an outbox that took another's place keeps its log when the other one is closed") func successor()
+        async throws
+    {
         var first: Outbox? = try await opened()
         let wasOpen = WeakStore(first?.store as? SQLiteStore)
         try FileManager.default.moveItem(atPath: folder.appending("own").path, toPath: folder.appending("old").path)

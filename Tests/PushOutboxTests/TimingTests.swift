@@ -19,7 +19,7 @@ import Testing
     /// Whether another courier could take a lease now.
     private static func isFree(_ outbox: Outbox) async -> Bool { (try? await outbox.take(7))?.isEmpty == false }
 
-    @Test("a machine that was suspended sends no push under a lease that has ended in the meantime", arguments: 1...12)
+    @Test("a machine that was suspended sends no push under a lease that has ended in the meantime", arguments: 1...24)
     func stoodStill(look: Int) async throws {
         try await addDevices(1)
         let (time, other) = (fixture.time, fixture.outbox)

@@ -279,6 +279,6 @@ final class ReceiptRoutes: Sendable {
             state.purged = now
             return true
         }
-        if isDue { _ = try? await outbox.purge(.stale) }
+        if isDue { _ = try? await outbox.purge(.records) }
     }
 }

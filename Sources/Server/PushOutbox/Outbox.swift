@@ -62,7 +62,7 @@ public final class Outbox: Sendable {
     /// the key checks the rows' codes, whatever the database says. With `isMarking`, marks an empty outbox with the key.
     /// Throws `keyNeeded` or `otherKey`.
     func requireKey(marking isMarking: Bool = true) async throws(OutboxError) {
-        if let start = rightSince.withLock({ $0 }), (start...start + 60_000).contains(clock.now()) { return }
+        if let start = rightSince.withLock({ $0 }), (start...start + 60_000).contains(clock.uptime()) { return }
         let mark = try await store.mark()
         if let key, mark == nil {
             let status = try await store.status()
@@ -73,7 +73,7 @@ public final class Outbox: Sendable {
             guard let key else { throw .keyNeeded }
             guard ConstantTime.areEqual(key.mark, mark) else { throw .otherKey }
         }
-        rightSince.withLock { $0 = clock.now() }
+        rightSince.withLock { $0 = clock.uptime() }
     }
 
     /// Throws if the outbox isn't marked with this key anymore, or if it can't be written. Writes a few bytes durably.
@@ -140,6 +140,12 @@ public final class Outbox: Sendable {
     /// goes out before them.
     public func retry(reason: String? = nil) async throws(OutboxError) -> Int { try await store.retry(reason: reason) }
 
+    /// Requeues dead letters that aren't expired: the clock was wrong when they were buried, and is right again.
+    func retryUnexpired() async throws(OutboxError) {
+        guard try await !store.deadLetters(reason: Tally.expired, offset: 0, limit: 1).isEmpty else { return }
+        _ = try await retry(reason: Tally.expired)
+    }
+
     /// Makes every deferred push due now; leased pushes stay with their holder. Returns the number of devices that had
     /// deferred pushes.
     @discardableResult public func retryNow() async throws(OutboxError) -> Int { try await store.retryNow() }
@@ -180,6 +186,8 @@ public final class Outbox: Sendable {
 public enum PurgeScope: Hashable, Sendable {
     /// Only expired data: stale pushes, and anything older than 30 days. A courier does this by itself.
     case stale
+    /// Only expired data other than pushes. A clock that is ahead makes every push look stale.
+    case records
     /// Dead letters, either with one reason or all of them.
     case deadLetters(reason: String?)
     /// Every push sealed with one key, waiting or a dead letter, for use after that key was stolen. Nothing else is
@@ -189,19 +197,55 @@ public enum PurgeScope: Hashable, Sendable {
     case everything
 }
 
-/// The source of time. It is the wall clock, since an outbox is shared by processes and lasts for days.
+/// The source of time. Stored times are by the wall clock, since an outbox is shared by processes and lasts for days. Someone
+/// may set that clock at any time, so a process measures its own waits by the uptime.
 package struct OutboxClock: Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     package var now: @Sendable () -> Int64
+    /// Milliseconds for which the machine has been running or suspended. Never set.
+    package var uptime: @Sendable () -> Int64
+    /// Identifies the start of the machine that the uptime is counted from; nil if unknown.
+    package var boot: String?
     package var sleep: @Sendable (Duration) async -> Void
 
-    package init(now: @escaping @Sendable () -> Int64, sleep: @escaping @Sendable (Duration) async -> Void) {
+    /// Creates a clock. Without an uptime, its wall clock is never set.
+    package init(
+        now: @escaping @Sendable () -> Int64, uptime: (@Sendable () -> Int64)? = nil, boot: String? = nil,
+        sleep: @escaping @Sendable (Duration) async -> Void
+    ) {
         self.now = now
+        self.uptime = uptime ?? now
+        self.boot = boot
         self.sleep = sleep
     }
 
+    /// The wall clock and the wall clock minus the uptime, which changes only if the wall clock is set.
+    func reading() -> (now: Int64, offset: Int64) {
+        while true {
+            // Not of two moments between which the machine was suspended.
+            let (start, now, end) = (uptime(), now(), uptime())
+            if (0..<100).contains(end - start) { return (now, now - end) }
+        }
+    }
+
     package static let system = OutboxClock(
-        now: { Int64(Date().timeIntervalSince1970 * 1_000) }, sleep: { try? await Task.sleep(for: $0) })
+        now: { Int64(Date().timeIntervalSince1970 * 1_000) }, uptime: systemUptime, boot: systemBoot,
+        sleep: { try? await Task.sleep(for: $0) })
+
+    private static func systemUptime() -> Int64 {
+        var time = timespec()
+        #if canImport(Darwin)
+            // Continues while the system sleeps, as CLOCK_BOOTTIME does on Linux.
+            clock_gettime(CLOCK_MONOTONIC, &time)
+        #else
+            clock_gettime(CLOCK_BOOTTIME, &time)
+        #endif
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// Linux's name for it.
+    private static let systemBoot = (try? Data(contentsOf: URL(filePath: "/proc/sys/kernel/random/boot_id")))
+        .map { String(decoding: $0, as: UTF8.self) }
 }
 
 extension Duration {

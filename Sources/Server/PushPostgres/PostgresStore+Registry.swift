@@ -53,7 +53,7 @@
         func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError) {
             _ = try await write { db, now throws(OutboxError) in
                 try db.rows(
-                    "DELETE FROM sealed_push.logins WHERE ended < $1", [.int(now - 2_000 * Outbox.loginLifetime)])
+                    "DELETE FROM sealed_push.logins WHERE ended < $1", [.int(now - Outbox.keptLogins)])
                 try db.rows(
                     """
                     INSERT INTO sealed_push.logins AS l (user_name, ended) VALUES ($1, $2)

@@ -69,6 +69,9 @@
         func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
             switch scope {
             case .stale: return try await purgeStale()
+            case .records:
+                _ = try await purgeRecords()
+                return 0
             case .sealed(let sealedBy):
                 let sender = PostgresValue.text(sealedBy.description)
                 return try await removeDeadLetters("sender = $1", sender)
@@ -83,7 +86,14 @@
 
         /// A no-op if the clocks disagree, because neither a caller nor a courier may delete everything for that reason.
         private func purgeStale() async throws(OutboxError) -> Int {
-            let time: Int64? = try await write { db, now throws(OutboxError) -> Int64? in
+            guard let time = try await purgeRecords() else { return 0 }
+            _ = try await removeDeadLetters("stale <= $1", .int(time))
+            return try await remove("stale <= $1", .int(time), outcome: Tally.expired)
+        }
+
+        /// Returns the time, or nil if the clocks disagree.
+        private func purgeRecords() async throws(OutboxError) -> Int64? {
+            try await write { db, now throws(OutboxError) -> Int64? in
                 guard self.isCertain(now) else { return nil }
                 for table in ["requests", "outcomes"] {
                     try db.rows(
@@ -93,9 +103,6 @@
                 try Self.purgeReceipts(at: now, db)
                 return now
             }
-            guard let time else { return 0 }
-            _ = try await removeDeadLetters("stale <= $1", .int(time))
-            return try await remove("stale <= $1", .int(time), outcome: Tally.expired)
         }
 
         /// A sum of counts that stays in range, even if the rows were tampered with.

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 @Suite("An outbox that is replaced under running programs", .blocking) struct ReplacedOutboxTests {
-    @Test("`serve` answers 503 and isn't ready, and `work` ends, until they are restarted") func restored() async throws {
+    @Test("`serve` answers 503 and isn't ready, and `work` ends, until they are restarted") func restored() async throws
+    {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone", user: "alice")
         let message = #"{"user":"alice","content":{"alert":{"body":"Lunch at one?"}}}"#
@@ -43,7 +44,9 @@ extension TemporaryFolder {
     fileprivate func backUpOutbox() throws {
         let copied = try Program(at: "/usr/bin/sqlite3", in: url).run(["-readonly", "outbox.sqlite", ".backup copy"])
         guard copied.status == 0 else { throw CocoaError(.fileWriteUnknown) }
-        for suffix in ["", "-wal", "-shm"] { try FileManager.default.removeItem(at: appending("outbox.sqlite\(suffix)")) }
+        for suffix in ["", "-wal", "-shm"] {
+            try FileManager.default.removeItem(at: appending("outbox.sqlite\(suffix)"))
+        }
         try FileManager.default.moveItem(at: appending("copy"), to: appending("outbox.sqlite"))
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o600], ofItemAtPath: appending("outbox.sqlite").path)

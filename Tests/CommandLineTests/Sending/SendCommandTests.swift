@@ -163,7 +163,9 @@ import Testing
         #expect(try fixture.run(["work", "--apns", "APNs", "--environment", "sandbox"]).status == 64)
     }
 
-    @Test("a withdrawal is delivered from an outbox with a key, by `send` and by `serve`, whatever priority was requested")
+    @Test(
+        "a withdrawal is delivered from an outbox with a key, by `send` and by `serve`, whatever priority was requested"
+    )
     func withdrawals() async throws {
         let fixture = try await SendingFixture()
         let token = try fixture.device("phone", enrolled: false)

@@ -176,18 +176,27 @@ final class Fixture: Sendable {
 
 /// A clock that advances only on request, or when a task sleeps.
 final class FakeClock: Sendable {
-    private let milliseconds: Locked<Int64>
+    private let milliseconds: Locked<(wall: Int64, uptime: Int64)>
 
     /// Begins now: a sealer writes the real time into each message, and a device checks it.
-    init() { milliseconds = Locked(Timestamp.now().secondsSince1970 * 1_000) }
+    init() { milliseconds = Locked((Timestamp.now().secondsSince1970 * 1_000, 50_000)) }
 
-    var now: Int64 { milliseconds.withLock { $0 } }
+    var now: Int64 { milliseconds.withLock { $0.wall } }
+    var uptime: Int64 { milliseconds.withLock { $0.uptime } }
 
-    func advance(by duration: Duration) { milliseconds.withLock { $0 += duration.milliseconds } }
+    func advance(by duration: Duration) {
+        milliseconds.withLock { times in
+            times.wall += duration.milliseconds
+            times.uptime += duration.milliseconds
+        }
+    }
+
+    /// Sets the wall clock, as an operator or a time server does.
+    func set(by duration: Duration) { milliseconds.withLock { $0.wall += duration.milliseconds } }
 
     var clock: OutboxClock {
         OutboxClock(
-            now: { self.now },
+            now: { self.now }, uptime: { self.uptime }, boot: "this start of the machine",
             sleep: { duration in
                 await Task.yield()
                 if !Task.isCancelled { self.advance(by: duration) }

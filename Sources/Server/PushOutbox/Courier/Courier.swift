@@ -24,7 +24,8 @@ public actor Courier {
     private var isStopping = false
     private var isEndless = true
     package private(set) var failure: CourierError?
-    private var pause: Pause?
+    /// The uptime until which no pushes are taken.
+    private var pauseEnd: Int64?
     private var failuresInARow = 0
     private var refusals: Refusals
     private var nextNumber = Int64.random(in: 0...Int64.max >> 2)
@@ -32,22 +33,20 @@ public actor Courier {
     private var nextExtension: Int64 = 0
     private var lastPurge: Int64?
     private var purging: Task<Void, Never>?
+    /// The wall clock's offset when the latest accepted push was sent, or nil if none was accepted.
+    private var provenOffset: Int64?
+    /// Whether this run may have buried pushes as expired because the clock was wrong.
+    private var mayHaveBuried = true
     /// The outcomes to submit again, because another process was enqueueing to the device.
     private var unsettled: [SettledLease] = []
 
     private struct Flight {
         let lease: Lease
-        /// The lease's end, in milliseconds on this host's clock. After that, another courier may take the push.
+        /// The lease's end, as an uptime in milliseconds. After that, another courier may take the push.
         var end: Int64
+        /// The wall clock's offset when the push was sent.
+        let offset: Int64
         let task: Task<Void, Never>
-    }
-
-    /// A period in which no pushes are taken. It has no effect if the clock is set back before its start.
-    struct Pause {
-        let start: Int64
-        var end: Int64
-
-        func covers(_ now: Int64) -> Bool { start <= now && now < end }
     }
 
     /// Creates a courier. It ignores pushes for carriers other than `carrier`, which the transport must support.
@@ -90,8 +89,8 @@ public actor Courier {
         while !isStopping && !Task.isCancelled && failure == nil {
             purgeIfDue()
             let order = order()
-            // Read on this host's clock before asking the outbox, so the lease ends later, whatever the outbox's clock is.
-            let end = outbox.clock.now() + limits.lease.milliseconds
+            // Read before asking the outbox, so the lease ends later, whatever the outbox's clock is.
+            let end = outbox.clock.uptime() + limits.lease.milliseconds
             let leases = try await exchange(taking: order)
             for lease in leases { send(lease, until: end) }
             if !finished.isEmpty { continue }
@@ -108,13 +107,18 @@ public actor Courier {
 
     /// Once an hour, alongside sending, purges pushes that can no longer be sent, instead of keeping them until their turn.
     private func purgeIfDue() {
-        guard isClockProven else { return }
-        let now = outbox.clock.now()
-        if let lastPurge, purging != nil || (lastPurge...lastPurge + Self.purgeInterval).contains(now) { return }
+        guard isClockProven else {
+            mayHaveBuried = true
+            return
+        }
+        let now = outbox.clock.uptime()
+        if let lastPurge, purging != nil || now < lastPurge + Self.purgeInterval && !mayHaveBuried { return }
         lastPurge = now
-        let outbox = outbox
+        let (outbox, mayHaveBuried) = (outbox, mayHaveBuried)
+        self.mayHaveBuried = false
         purging = Task {
             // If the file has a problem, sending runs into it, too.
+            if mayHaveBuried { _ = try? await outbox.retryUnexpired() }
             _ = try? await outbox.purge(.stale)
             purging = nil
         }
@@ -140,7 +144,7 @@ public actor Courier {
 
     private func order() -> LeaseOrder? {
         let free = limits.inFlightCount - inFlight.count
-        guard free > 0, !(pause?.covers(outbox.clock.now()) ?? false), !isStopping else { return nil }
+        guard free > 0, outbox.clock.uptime() >= pauseEnd ?? .min, !isStopping else { return nil }
         considerateShare += free
         let considerate = considerateShare / Self.considerateFraction
         considerateShare %= Self.considerateFraction
@@ -151,11 +155,14 @@ public actor Courier {
             firstNumber: nextNumber, removesStale: isClockProven)
     }
 
-    /// A clock that is far ahead makes every push look stale. If the service accepts this run's pushes, the clock is right.
-    private var isClockProven: Bool { report.acceptedCount > 0 }
+    /// A clock that is far ahead makes every push look stale. If the service accepted a push of this run, whose token has
+    /// the clock's time, the clock is right, unless it was set since.
+    private var isClockProven: Bool {
+        provenOffset.map { abs(outbox.clock.reading().offset - $0) < Self.clockTolerance } ?? false
+    }
 
     private func leasesToExtend() -> [Lease] {
-        let now = outbox.clock.now()
+        let now = outbox.clock.uptime()
         let half = limits.lease.milliseconds / 2
         var extended: [Lease] = []
         guard now >= nextExtension else { return [] }
@@ -179,7 +186,7 @@ public actor Courier {
             let result: Result<PushOutcome, PushTransportError>
             do throws(PushTransportError) {
                 // This machine may have been suspended: by now, another courier may have sent this push and newer ones.
-                guard clock.now() < end else { throw .cancelled }
+                guard clock.uptime() < end else { throw .cancelled }
                 // A process that may only enqueue, or an attacker with the database, must not be able to send clear text.
                 result = .success(
                     PayloadForm.matches(lease.request.body)
@@ -187,13 +194,14 @@ public actor Courier {
             } catch { result = .failure(error) }
             conclude(lease, result)
         }
-        inFlight[lease.number] = Flight(lease: lease, end: end, task: task)
+        inFlight[lease.number] = Flight(lease: lease, end: end, offset: clock.reading().offset, task: task)
         report.inFlightCount = inFlight.count
     }
 
     private func conclude(_ lease: Lease, _ result: Result<PushOutcome, PushTransportError>) {
-        guard inFlight.removeValue(forKey: lease.number) != nil else { return }
+        guard let flight = inFlight.removeValue(forKey: lease.number) else { return }
         report.inFlightCount = inFlight.count
+        if case .success(.accepted) = result { provenOffset = flight.offset }
         let judgment: Judgment
         switch result {
         case .success(let outcome): judgment = Judgment(outcome, attempts: lease.attempts, delays: delays)
@@ -214,9 +222,8 @@ public actor Courier {
     }
 
     private func pause(for time: Duration) {
-        let now = outbox.clock.now()
-        let end = now + time.milliseconds
-        pause = Pause(start: now, end: max(pause?.end ?? end, end))
+        let end = outbox.clock.uptime() + time.milliseconds
+        pauseEnd = max(pauseEnd ?? end, end)
     }
 
     /// If one push after another fails, pauses instead of trying the whole outbox in vain.
@@ -235,9 +242,9 @@ public actor Courier {
     private func drain() async throws(OutboxError) {
         isStopping = true
         let clock = outbox.clock
-        let deadline = clock.now() + Self.drainTime
+        let deadline = clock.uptime() + Self.drainTime
         var problem = await note()
-        while clock.now() < deadline && (!inFlight.isEmpty || !unsettled.isEmpty || problem != nil) {
+        while clock.uptime() < deadline && (!inFlight.isEmpty || !unsettled.isEmpty || problem != nil) {
             if finished.isEmpty { await rest() }
             problem = await note()
             if problem != nil { await clock.sleep(limits.pollInterval) }
@@ -284,4 +291,6 @@ public actor Courier {
     private static let drainTime: Int64 = 30_000
     /// Milliseconds.
     private static let purgeInterval: Int64 = 3_600_000
+    /// Milliseconds.
+    private static let clockTolerance: Int64 = 60_000
 }

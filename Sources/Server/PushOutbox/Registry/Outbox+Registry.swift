@@ -155,6 +155,9 @@ extension Outbox {
 
     /// The lifetime of a login in seconds: an hour.
     package static let loginLifetime: Int64 = 3_600
+    /// How long a login's end is kept, in milliseconds: longer than the login would have lasted, even if the clock was a day
+    /// ahead when it ended.
+    package static let keptLogins = 2_000 * loginLifetime + Tally.millisecondsPerDay
 
     /// Returns the device, or `nil` if it isn't registered.
     ///

@@ -4,13 +4,11 @@ import SealedPush
 
 extension SQLiteStore {
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange] {
-        let now = clock.now()
-        return try await write { db in try changes.map { try DeviceTable.save($0, at: now, in: db) } }
+        try await write { db, now in try changes.map { try DeviceTable.save($0, at: now, in: db) } }
     }
 
     func remove(_ name: String, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int? {
-        let now = clock.now()
-        return try await write { db in
+        try await write { db, now in
             let row = try db.row("\(DeviceTable.selection) WHERE devices.name = ?", [name])
             guard let row, try condition(FoundDevice(row)) else { return nil }
             return try DeviceTable.remove(row.int("id"), at: now, in: db)
@@ -22,7 +20,7 @@ extension SQLiteStore {
     }
 
     func forget(audiences: [String], receipts: [ReceiptID]) async throws(OutboxError) {
-        try await write { db in
+        try await write { db, _ in
             for audience in audiences { try db.run("DELETE FROM requests WHERE audience = ?", [audience]) }
             for id in receipts {
                 for table in ReceiptTally.tables { try db.run("DELETE FROM \(table) WHERE id = ?", [id.bytes.blob]) }
@@ -31,7 +29,7 @@ extension SQLiteStore {
     }
 
     func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError) {
-        try await write { db in
+        try await write { db, _ in
             try db.run(
                 """
                 INSERT INTO logins(user, ended) VALUES (?, ?)

@@ -165,7 +165,4 @@ struct OpenFiles: Sendable {
     }
 
     func check() throws(OutboxError) { for file in files { try file.check() } }
-
-    /// Whether other files took the place of some of these.
-    var haveSuccessors: Bool { files.contains { file in Identity(file.path).map { $0 != file.identity } ?? false } }
 }

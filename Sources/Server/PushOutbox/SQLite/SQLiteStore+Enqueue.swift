@@ -9,8 +9,7 @@ extension SQLiteStore {
         case .device(let device): (condition, name, problem) = ("name = ?", device.description, .unknownDevice)
         case .user(let user): (condition, name, problem) = ("user = ? ORDER BY id", user.description, .unknownUser)
         case .everyone:
-            let now = clock.now()
-            return try await write { try RangeTable.next(of: order, at: now, in: $0) }
+            return try await write { db, now in try RangeTable.next(of: order, at: now, in: db) }
         }
         return try await read { db in
             if let progress = try RequestTable.progress(of: order, in: db), progress.isComplete {
@@ -36,8 +35,7 @@ extension SQLiteStore {
     func enqueue(
         _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
     ) async throws(OutboxError) -> Bool {
-        let now = clock.now()
-        return try await write { db in
+        try await write { db, now in
             // An element is nil if the device has changed since it was read.
             let carriers: [Int64?] = try sealed.map {
                 try db.value("SELECT carrier FROM devices WHERE id = ? AND revision = ?", [$0.device, $0.revision])

@@ -4,8 +4,7 @@ import SealedPush
 
 extension SQLiteStore {
     func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer {
-        let now = clock.now()
-        return try await write { db in
+        try await write { db, now in
             for (lease, settlement) in exchange.settled { try Self.settle(lease, settlement, at: now, in: db) }
             for lease in exchange.extended {
                 try QueueTable.extend(lease, until: now + exchange.hold.milliseconds, in: db)
@@ -196,6 +195,11 @@ enum QueueTable {
 
     static func remove(_ device: Int64, in db: Database) throws {
         try db.run("DELETE FROM queues WHERE device = ?", [device])
+    }
+
+    /// Moves all due times and the ends of leases.
+    static func move(by step: Int64, in db: Database) throws {
+        try db.run("UPDATE queues SET due = \(SafeNumber.sum("due", "?"))", [max(min(step, 1 << 60), -1 << 60)])
     }
 
     /// Makes deferred entries due at once: the reason why the old address failed doesn't apply to the new one.

@@ -4,8 +4,7 @@ import SealedPush
 
 extension SQLiteStore {
     func count(_ receipts: [ShownReceipt], refused: [ReceiptError: Int]) async throws(OutboxError) -> [ReceiptOutcome] {
-        let now = clock.now()
-        return try await write { db in
+        try await write { db, now in
             for (error, count) in refused {
                 try Tally.add(ReceiptTally.refused(error.rawValue), count, at: now, in: db)
             }

@@ -4,13 +4,11 @@ import SealedPush
 
 extension SQLiteStore {
     func retry(reason: String?) async throws(OutboxError) -> Int {
-        let now = clock.now()
-        return try await inBatches { try Self.retryBatch(reason: reason, at: now, in: $0) }
+        try await inBatches { db, now in try Self.retryBatch(reason: reason, at: now, in: db) }
     }
 
     func retryNow() async throws(OutboxError) -> Int {
-        let now = clock.now()
-        return try await write { db in
+        try await write { db, now in
             try db.run("UPDATE queues SET due = ?1 WHERE due > ?1 AND lease IS NULL", [now])
             return db.changesCount
         }
@@ -19,6 +17,9 @@ extension SQLiteStore {
     func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
         switch scope {
         case .stale: return try await purgeStale()
+        case .records:
+            _ = try await purgeRecords()
+            return 0
         case .deadLetters(let reason):
             return try await purgeStale() + removeDeadLetters("?1 IS NULL OR reason = ?1", [reason])
         case .sealed(let sealedBy):
@@ -30,17 +31,22 @@ extension SQLiteStore {
         }
     }
 
-    private func purgeStale() async throws(OutboxError) -> Int {
-        let now = clock.now()
-        try await write { db in
+    /// Returns the time.
+    private func purgeRecords() async throws(OutboxError) -> Int64 {
+        try await write { db, now in
             for table in ["requests", "outcomes"] {
                 try db.run("DELETE FROM \(table) WHERE created < ?", [now - EnqueueOrder.lifetime])
             }
             try db.run(
                 "DELETE FROM tallies WHERE day < ?", [(now - 2 * EnqueueOrder.lifetime) / Tally.millisecondsPerDay])
-            try db.run("DELETE FROM logins WHERE ended < ?", [now - 2_000 * Outbox.loginLifetime])
+            try db.run("DELETE FROM logins WHERE ended < ?", [now - Outbox.keptLogins])
             try ReceiptTable.purge(at: now, in: db)
+            return now
         }
+    }
+
+    private func purgeStale() async throws(OutboxError) -> Int {
+        let now = try await purgeRecords()
         _ = try await removeDeadLetters("stale <= ?", [now])
         // The second condition is the one in the index: entries that live for less than 30 days. The others are at the
         // front of the table, since they are in order.
@@ -56,7 +62,7 @@ extension SQLiteStore {
             DELETE FROM dead_letters
             WHERE id IN (SELECT id FROM dead_letters WHERE \(condition) LIMIT \(Self.batchCount))
             """
-        return try await inBatches { db in
+        return try await inBatches { db, _ in
             try db.run(sql, arguments)
             return db.changesCount
         }
@@ -66,9 +72,8 @@ extension SQLiteStore {
     private func remove(
         _ condition: String, _ arguments: StatementArguments = [], outcome: String
     ) async throws(OutboxError) -> Int {
-        let now = clock.now()
         let sql = "SELECT id, device FROM entries WHERE \(condition) LIMIT \(Self.batchCount)"
-        return try await inBatches { db in
+        return try await inBatches { db, now in
             let rows = try db.rows(sql, arguments)
             for row in rows {
                 let device = try row.int("device")
@@ -81,7 +86,9 @@ extension SQLiteStore {
     }
 
     /// Repeats a transaction until it processes less than a whole batch, and returns the total.
-    private func inBatches(_ body: @escaping @Sendable (Database) throws -> Int) async throws(OutboxError) -> Int {
+    private func inBatches(
+        _ body: @escaping @Sendable (Database, Int64) throws -> Int
+    ) async throws(OutboxError) -> Int {
         var total = 0
         while true {
             let count = try await write(body)

@@ -47,10 +47,6 @@ final class SQLiteStore: OutboxStore {
         } catch { throw OutboxError(error, errno: errno) }
     }
 
-    /// The last connection to a file deletes the log at its path when it is closed. If that is another file's log by now,
-    /// the connections stay open until the process ends.
-    deinit { if files.haveSuccessors { _ = Unmanaged.passRetained(pool as AnyObject) } }
-
     /// Other processes that enqueue into the file can't send a notification, so the courier polls.
     func rest(for duration: Duration, by carrier: Carrier) async { await clock.sleep(duration) }
 
@@ -60,7 +56,7 @@ final class SQLiteStore: OutboxStore {
 
     /// Sets the mark once; an existing mark stays.
     func setMark(_ mark: [UInt8]) async throws(OutboxError) {
-        try await write { db in
+        try await write { db, _ in
             try db.run("INSERT INTO marks(mark) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM marks)", [mark.blob])
         }
     }
@@ -69,18 +65,18 @@ final class SQLiteStore: OutboxStore {
         // A small write may fit into space that the log already has, even if the next message would not.
         var facts = statvfs()
         if statvfs(pool.path, &facts) == 0, UInt(facts.f_bavail) * facts.f_frsize < 1 << 20 { throw .diskFull }
-        try await write { db in try db.execute(sql: "PRAGMA user_version = \(Schema.userVersion(db))") }
+        try await write { db, _ in try db.execute(sql: "PRAGMA user_version = \(Schema.userVersion(db))") }
     }
 
-    /// Runs a transaction to completion, even if the calling task is canceled.
+    /// Runs a transaction to completion, even if the calling task is canceled, and passes it the current time.
     func write<Answer: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Answer
+        _ body: @escaping @Sendable (Database, Int64) throws -> Answer
     ) async throws(OutboxError) -> Answer {
         let result: Result<Answer, OutboxError> = await withCheckedContinuation { continuation in
-            pool.asyncWrite { [files] db in
+            pool.asyncWrite { [files, clock] db in
                 errno = 0
                 try files.check()
-                return try body(db)
+                return try body(db, ClockTable.now(by: clock, in: db))
             } completion: { _, result in
                 let code = errno
                 continuation.resume(returning: result.mapError { OutboxError($0, errno: code) })

@@ -5,9 +5,9 @@ enum Schema {
     /// "SPUB": marks the file as ours. Source: SQLite, `PRAGMA application_id`.
     static let applicationID = 0x5350_5542
     /// The version of these tables. When they change, raise it, and add a step from the previous version.
-    static let version = SchemaVersion(4)
+    static let version = SchemaVersion(5, oldest: 4)
     /// The statements that lead from each version to the next.
-    static let steps: [Int: String] = [:]
+    static let steps = [4: clock]
 
     /// Creates the tables if there are none, or upgrades them; in the caller's transaction.
     static func make(_ db: Database, _ version: SchemaVersion = version, by steps: [Int: String] = steps) throws {
@@ -42,10 +42,14 @@ enum Schema {
         code BLOB, message TEXT
         """
 
+    /// The wall clock minus the uptime since a start of the machine, in milliseconds, by which the due times were recorded.
+    private static let clock = "CREATE TABLE clock(boot TEXT NOT NULL, base INTEGER NOT NULL) STRICT"
+
     /// Times are in milliseconds since 1970, except for times in records and headers, which are in seconds.
     private static let tables = """
         -- The mark of the outbox's key; no row if it has none.
         CREATE TABLE marks(mark BLOB NOT NULL) STRICT;
+        \(clock);
 
         -- The carriers of devices' pushes.
         CREATE TABLE carriers(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
