@@ -136,7 +136,7 @@ import Testing
         }
         let old = String(repeating: "o", count: 32)
         let commented = try BearerTokens(
-            parsing: Array("# new\n \(RunningServer.token)\t\r\n\t\n#\(old)\n\(old) ".utf8))
+            parsing: Array("\u{feff}# new\n \(RunningServer.token)\t\r\n\t\n#\(old)\n\(old) ".utf8))
         for token in [RunningServer.token, old] {
             for header in ["Bearer \(token)", "BEARER  \(token)"] { #expect(commented.accept(header)) }
             for header in [token, "Bearer", "Basic \(token)", "Bearer \(token) x"] {

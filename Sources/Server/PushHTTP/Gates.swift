@@ -10,9 +10,10 @@ package import SealedPush
 package struct BearerTokens: Sendable {
     private let digests: [[UInt8]]
 
-    /// Parses one token per line. White space around it is ignored, as are lines that are empty or begin with `#`. Throws
-    /// ``TokenError`` unless there are one or two tokens, of 32 to 256 visible ASCII characters each.
+    /// Parses one token per line. Ignores a byte order mark, white space around a token, and lines that are empty or begin
+    /// with `#`. Throws ``TokenError`` unless there are one or two tokens, of 32 to 256 visible ASCII characters each.
     package init(parsing text: [UInt8]) throws(TokenError) {
+        let text = text.withoutByteOrderMark
         let lines = text.split { $0 == 0x0a || $0 == 0x0d }.map { $0.split { $0 == 0x20 || $0 == 0x09 } }
             .filter { $0.first.map { $0.first != UInt8(ascii: "#") } ?? false }
         guard (1...2).contains(lines.count) else { throw .count }

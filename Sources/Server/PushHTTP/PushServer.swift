@@ -2,7 +2,6 @@ internal import CoreMetrics
 internal import HTTPTypes
 internal import Hummingbird
 package import Logging
-internal import NIOSSL
 internal import PushCore
 package import PushOutbox
 internal import PushSender
@@ -33,47 +32,12 @@ package enum ServerPlace: Hashable, Sendable {
     }
 }
 
-/// A certificate chain and its key, both in PEM.
-package struct ServerCertificate: Sendable {
-    let chain: [NIOSSLCertificateSource]
-    let key: NIOSSLPrivateKeySource
-    /// The earliest expiration in the chain, in seconds since 1970.
-    let expiry: Int64?
-
-    /// - Throws: `badCertificate` if they can't be read or don't match.
-    package init(chain: [UInt8], key: [UInt8]) throws(ServingError) {
-        do {
-            let certificates = try NIOSSLCertificate.fromPEMBytes(chain)
-            self.chain = certificates.map { .certificate($0) }
-            expiry = certificates.map { Int64($0.notValidAfter) }.min()
-            self.key = .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
-            _ = try NIOSSLContext(
-                configuration: .makeServerConfiguration(certificateChain: self.chain, privateKey: self.key))
-        } catch { throw .badCertificate }
-    }
-
-    /// - Parameter current: Returns the certificate for a new connection, which may be replaced later.
-    func configuration(_ current: @escaping @Sendable () -> ServerCertificate?) -> TLSConfiguration {
-        var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
-        configuration.sslContextCallback = { _, promise in
-            var override = NIOSSLContextConfigurationOverride()
-            if let certificate = current() {
-                (override.certificateChain, override.privateKey) = (certificate.chain, certificate.key)
-            }
-            promise.succeed(override)
-        }
-        return configuration
-    }
-}
-
 package enum ServingError: Error, Equatable, CustomStringConvertible {
     /// Traffic to other machines requires TLS.
     case needsTLS
     /// Every user of a machine can reach its ports.
     case needsTokens
-    case badCertificate
+    case badCertificate(CertificateFault)
     /// The system's error message, and the listener's place.
     case notBound(String, at: ServerPlace? = nil)
 
@@ -82,7 +46,7 @@ package enum ServingError: Error, Equatable, CustomStringConvertible {
         case .needsTLS: "an address that other machines can reach needs a certificate"
         case .needsTokens:
             "every user of this machine can reach its ports, so the back end needs a token; a socket needs none"
-        case .badCertificate: "the certificate or its key can't be read, or they don't match"
+        case .badCertificate(let fault): "the \(fault.file == .chain ? "certificate" : "key")'s file \(fault)"
         case .notBound(let words, nil): "can't listen: \(words)"
         case .notBound(let words, let place?): "can't listen at \(place.description(nil)): \(words)"
         }

@@ -74,7 +74,9 @@ final class RunningService: Sendable {
                 ], idleTimeout: TimeAmount(limits.idleTime),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)))
-        do { return try door.tls.map { try .tls(http, tlsConfiguration: $0) } ?? http } catch { throw .badCertificate }
+        do { return try door.tls.map { try .tls(http, tlsConfiguration: $0) } ?? http } catch {
+            throw .badCertificate(CertificateFault(.damaged, in: .chain))
+        }
     }
 
     /// - Parameter onRunning: Called with the listeners' ports once all of them listen.

@@ -137,6 +137,53 @@ import Testing
         #expect(!served.errors.contains(Self.token) && !served.errors.contains(new))
     }
 
+    @Test("says which file of --tls is wrong, and how; skips a byte order mark") func certificates() async throws {
+        let fixture = try await SendingFixture()
+        let made = try Program(at: "/bin/sh", in: fixture.folder.url).run("-c", Self.certificates)
+        try #require(made.status == 0, "\(made.errors)")
+        let words = [
+            "serve", "--topic", SendingFixture.topic, "--keyring", "Keys", "--from", "newsroom", "--listen", "./s",
+            "--phones", "127.0.0.1:0", "--tls",
+        ]
+        let cases = [
+            ("a.pem,b.key", "b.key is not the key of this certificate"), ("a.pem,enc.key", "enc.key is encrypted"),
+            ("a.pem,old.key", "old.key is encrypted"), ("der.pem,a.key", "der.pem is not PEM"),
+            ("a.pem,der.pem", "der.pem is not PEM"), ("order.pem,a.key", "order.pem has the wrong order"),
+            ("a.key,a.pem", "a.pem contains a certificate, not a key"), ("a.key,a.key", "a.key contains a key"),
+            ("empty.pem,a.key", "empty.pem is empty"), ("a.pem,empty.pem", "empty.pem is empty"),
+            ("cut.pem,a.key", "cut.pem contains a certificate that is damaged"),
+            ("a.pem,cut.key", "cut.key contains a key that is damaged"),
+        ]
+        for (files, sentence) in cases {
+            let result = try fixture.run(words + [files])
+            #expect(result.status == 65 && result.errors.contains("--tls: \(sentence)"), "\(files): \(result.errors)")
+        }
+        for files in ["mark.pem,a.key", "mark.pem,mark.key", "both.pem,both.pem", "expired.pem,expired.key"] {
+            let served = try await ServedCommand.start(
+                fixture, ["--listen", "own.sock", "--phones", "127.0.0.1:0", "--tls", files])
+            #expect(served.errors.contains("expired.pem has expired") == files.contains("expired"))
+            #expect(served.stop() == .exited(0), "\(files)")
+        }
+    }
+
+    private static let certificates = """
+        set -e
+        make() { openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout $1.key -out $1.pem -days 9 -subj /CN=$1; }
+        make a
+        make b
+        openssl pkcs8 -topk8 -in a.key -out enc.key -passout pass:x
+        openssl ec -in a.key -aes128 -out old.key -passout pass:x
+        openssl x509 -in a.pem -outform der -out der.pem
+        cat b.pem a.pem > order.pem
+        for kind in pem key; do { printf '\\357\\273\\277'; cat a.$kind; } > mark.$kind; { head -n 2 a.$kind; tail -n 1 a.$kind; } > cut.$kind; done
+        cat a.pem a.key > both.pem
+        : > empty.pem
+        openssl req -new -key a.key -subj /CN=a -out a.csr
+        cp a.key expired.key
+        openssl x509 -req -in a.csr -signkey a.key -out expired.pem -days -1
+        chmod 600 *.key *.pem
+        """
+
     private func certificate(in fixture: SendingFixture) throws {
         let made = try Program(at: "/usr/bin/openssl", in: fixture.folder.url).run(
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
@@ -249,8 +296,7 @@ import Testing
             (listen + ["127.0.0.1:0", "--token-file", "short"], 65, "32 to 256 visible"),
             (listen + ["127.0.0.1:0", "--token-file", "exposed"], 77, "chmod 600"),
             (
-                listen + ["127.0.0.1:0", "--token-file", "token", "--tls", "token,token"], 65,
-                "the certificate or its key"
+                listen + ["127.0.0.1:0", "--token-file", "token", "--tls", "token,token"], 65, "token is not PEM"
             ), (["--from", "nobody", "--listen", "./s"], 65, "nobody"),
             (listen + ["none/s"], 74, "--listen: can't listen at none/s: No such file"),
             (listen + ["./s", "--phones", "none/p"], 74, "--phones: can't listen at none/p: No such file"),

@@ -184,7 +184,7 @@ struct ListeningOptions: ParsableArguments {
 
     func senderSet(for topic: Topic) throws -> SenderSet? {
         guard let senderSet else { return nil }
-        let text = String(decoding: try Input.read(senderSet, limit: 4_096), as: UTF8.self)
+        let text = String(decoding: try Input.read(senderSet, limit: 4_096).withoutByteOrderMark, as: UTF8.self)
         do throws(RecordError) {
             let set = try SenderSet(parsing: text.trimmingCharacters(in: .whitespacesAndNewlines))
             guard set.topic == topic else { throw .otherTopic }
@@ -197,7 +197,13 @@ struct ListeningOptions: ParsableArguments {
         var key = try SecretFile.read(files[1], limit: 65_536)
         defer { wipe(&key) }
         let chain = try Input.read(files[0], limit: 1_000_000)
-        return try ServerCertificate(chain: chain, key: key)
+        do throws(CertificateFault) {
+            let certificate = try ServerCertificate(chain: chain, key: key)
+            if certificate.hasExpired {
+                Failure.report("--tls: the server's certificate in \(files[0]) has expired, so clients refuse it")
+            }
+            return certificate
+        } catch { throw Failure.input("--tls: \(error.file == .chain ? files[0] : files[1]) \(error)") }
     }
 
     /// Returns the failure for an error of the service, with the option of the place where it can't listen.
