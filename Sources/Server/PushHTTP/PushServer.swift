@@ -21,6 +21,8 @@ package enum ServerPlace: Hashable, Sendable {
         }
     }
 
+    var isSocket: Bool { if case .socket = self { true } else { false } }
+
     static let localHosts = ["127.0.0.1", "::1", "localhost"]
 
     /// - Parameter port: the actual port, which replaces a requested port of 0.
@@ -69,7 +71,7 @@ package final class PushServer: Sendable {
     /// - Parameters:
     ///   - place: The back end's listener.
     ///   - phones: The phones' listener, or `nil` if there is none.
-    ///   - certificate: The certificate for every address that other machines can reach.
+    ///   - certificate: The certificate for all addresses; sockets need none.
     /// - Throws: `needsTLS`, `needsTokens`, `badCertificate`; `notBound` if a socket's path can't be claimed.
     package init(
         at place: ServerPlace, phones: ServerPlace? = nil, certificate: ServerCertificate? = nil, outbox: Outbox,
@@ -87,13 +89,13 @@ package final class PushServer: Sendable {
         let tls = certificate?.configuration { certificates.withLock { $0 } }
         var doors = [
             Door(
-                place: place, router: routes.forBackEnd(batches: batches, at: place), tls: place.isLocal ? nil : tls,
+                place: place, router: routes.forBackEnd(batches: batches, at: place), tls: place.isSocket ? nil : tls,
                 firstHeadTime: limits.idleTime, maximumByteCount: ServerLimits.batchByteCount + 65_536)
         ]
         if let phones {
             doors.append(
                 Door(
-                    place: phones, router: routes.forPhones(), tls: phones.isLocal ? nil : tls,
+                    place: phones, router: routes.forPhones(), tls: phones.isSocket ? nil : tls,
                     firstHeadTime: limits.firstHeadTime, maximumByteCount: 2 * ServerLimits.bodyByteCount))
         }
         service = try RunningService(doors, limits, logger)

@@ -137,6 +137,29 @@ import Testing
         #expect(!served.errors.contains(Self.token) && !served.errors.contains(new))
     }
 
+    @Test("serves TLS at every address, a local one too, and `doctor --ready` asks there")
+    func secureLocally() async throws {
+        let fixture = try await SendingFixture()
+        try certificate(in: fixture)
+        try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
+        for listen in ["127.0.0.1:0", "own.sock"] {
+            let served = try await ServedCommand.start(
+                fixture,
+                ["--listen", listen, "--phones", "127.0.0.1:0", "--tls", "cert.pem,key.pem", "--token-file", "token"])
+            let ports = [served.place["port"], (served.place["phones"] as? [String: Any])?["port"]]
+                .compactMap { $0 as? Int }
+            #expect(ports.count == (listen == "own.sock" ? 1 : 2))
+            for port in ports {
+                let place = "127.0.0.1:\(port)"
+                #expect(try served.curl("--cacert", "cert.pem", "https://\(place)/healthz").status == "200")
+                #expect(try served.curl("http://\(place)/healthz").status == "000")
+            }
+            let ready = try fixture.run(["doctor", "--ready", ports.count > 1 ? "127.0.0.1:\(ports[0])" : listen])
+            #expect(ready.status == 0 && ready.output.contains("is ready"), "\(ready.output)\(ready.errors)")
+            #expect(served.stop() == .exited(0))
+        }
+    }
+
     @Test("says which file of --tls is wrong, and how; skips a byte order mark") func certificates() async throws {
         let fixture = try await SendingFixture()
         let made = try Program(at: "/bin/sh", in: fixture.folder.url).run("-c", Self.certificates)
@@ -297,7 +320,11 @@ import Testing
             (listen + ["127.0.0.1:0", "--token-file", "exposed"], 77, "chmod 600"),
             (
                 listen + ["127.0.0.1:0", "--token-file", "token", "--tls", "token,token"], 65, "token is not PEM"
-            ), (["--from", "nobody", "--listen", "./s"], 65, "nobody"),
+            ), (listen + ["./s", "--tls", "cert.pem,key.pem"], 64, "--tls is for addresses"),
+            (listen + ["./s", "--phones", "./p", "--tls", "cert.pem,key.pem"], 64, "--tls is for addresses"),
+            (listen + ["./s", "--metrics", "127.0.0.1:0", "--metrics-open"], 64, "--metrics-open is for"),
+            (listen + ["./s", "--metrics-open"], 64, "--metrics-open is for"),
+            (["--from", "nobody", "--listen", "./s"], 65, "nobody"),
             (listen + ["none/s"], 74, "--listen: can't listen at none/s: No such file"),
             (listen + ["./s", "--phones", "none/p"], 74, "--phones: can't listen at none/p: No such file"),
             (

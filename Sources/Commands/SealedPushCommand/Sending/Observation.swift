@@ -38,6 +38,9 @@ struct ObservationOptions: ParsableArguments {
 
     func validate() throws {
         if case .socket? = metrics { throw ValidationError("--metrics must be HOST:PORT.") }
+        guard !metricsOpen || !(metrics?.isLocal ?? true) else {
+            throw ValidationError("--metrics-open is for a --metrics address that other machines can reach.")
+        }
         guard metricsOpen || metrics?.isLocal ?? true else {
             throw ValidationError(
                 "--metrics has no TLS or token, so anyone who can reach it can read it; use 127.0.0.1 or --metrics-open."

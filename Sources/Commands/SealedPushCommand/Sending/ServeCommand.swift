@@ -160,7 +160,7 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(help: .value("file", "The back end's token, or two during a change.")) var tokenFile: String?
 
-    @Option(help: .value("chain,key", "PEM files; required to serve other machines.")) var tls: String?
+    @Option(help: .value("chain,key", "PEM files for --listen and --phones HOST:PORT.")) var tls: String?
 
     @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`).")) var senderSet: String?
 
@@ -171,6 +171,10 @@ struct ListeningOptions: ParsableArguments {
     func validate() throws {
         guard tls.map({ $0.split(separator: ",").count == 2 }) ?? true
         else { throw ValidationError("--tls must be two files: CHAIN,KEY.") }
+        let addresses = [listen, phones].filter { if case .address? = $0 { true } else { false } }
+        guard tls == nil || !addresses.isEmpty else {
+            throw ValidationError("--tls is for addresses, but the service listens only at sockets; leave it out.")
+        }
     }
 
     func tokens() throws -> BearerTokens? {
