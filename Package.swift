@@ -273,7 +273,7 @@ let testedOnLinux: [Target] = [
             "PushHTTP", "PushOutbox", "PushPostgres", "PushSender", "PushService", "PushServiceTesting",
             "PushSimulator",
             "UserNotifications", "app-example", logging,
-        ] + core + tested),
+        ] + core + tested + nioCore),
     tests(
         "PushSimulatorTests",
         [

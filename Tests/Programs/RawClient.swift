@@ -22,6 +22,16 @@ package final class RawClient: Sendable {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     }
 
+    /// This end's port.
+    package var ownPort: Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        return Int(in_port_t(bigEndian: address.sin_port))
+    }
+
     package func write(_ text: String, _ body: [UInt8] = []) {
         let bytes = Array(text.utf8) + body
         _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -37,6 +47,9 @@ package final class RawClient: Sendable {
 
     /// Returns the status of the next response, without reading its body.
     package func status() async -> Int? { await head().flatMap { Int($0.split(separator: " ")[1]) } }
+
+    /// Returns the next bytes, or fewer if the connection closes first.
+    package func bytes(_ count: Int) async -> [UInt8] { await waiting { self.readBytes(count) } }
 
     /// Returns everything until the other side closes.
     package func rest() async -> String { await waiting { self.readRest() } }
@@ -71,6 +84,13 @@ package final class RawClient: Sendable {
             text.unicodeScalars.append(Unicode.Scalar(byte))
         }
         return text
+    }
+
+    private func readBytes(_ count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while bytes.count < count, recv(descriptor, &byte, 1, 0) == 1 { bytes.append(byte) }
+        return bytes
     }
 
     private func readRest() -> String {

@@ -36,14 +36,16 @@ struct RunningServer: Sendable {
 
     static func with(
         limits: ServerLimits = .unhurried, tokens: String = token, outbox: Outbox? = nil, topic: Topic = topic,
-        senderSet: ((Timestamp) throws -> SenderSet)? = nil, _ body: (RunningServer) async throws -> Void
+        certificate: ServerCertificate? = nil, senderSet: ((Timestamp) throws -> SenderSet)? = nil,
+        _ body: (RunningServer) async throws -> Void
     ) async throws {
         let (sender, authority, folder) = (SenderPrivateKey(), AuthorityPrivateKey(), try TemporaryFolder())
         let outbox = try outbox ?? Outbox(at: folder.appending("outbox.db").path)
         let now = Timestamp.now()
         let set = try senderSet.map { try $0(now) } ?? Self.set(sender, authority, 1, at: now)
         let server = try PushServer(
-            at: .address("127.0.0.1", port: 0), phones: .address("127.0.0.1", port: 0), outbox: outbox,
+            at: .address("127.0.0.1", port: 0), phones: .address("127.0.0.1", port: 0), certificate: certificate,
+            outbox: outbox,
             state: ServerState(
                 keys: keys(of: sender, topic: topic), senderSet: set, tokens: BearerTokens(parsing: Array(tokens.utf8))),
             limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -55,6 +57,21 @@ struct RunningServer: Sendable {
                     outbox: outbox, port: port, phonesPort: phonesPort, folder: folder, sender: sender,
                     authority: authority, server: server))
         }
+    }
+
+    /// Runs a server with TLS at both listeners.
+    ///
+    /// - Parameter body: Takes the path of its certificate, too.
+    static func secure(_ body: (RunningServer, String) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        let made = try Program(at: "/usr/bin/openssl", in: folder.url).run(
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", "key.pem", "-out",
+            "cert.pem")
+        try #require(made.status == 0, "\(made.errors)")
+        let bytes = { (name: String) in try Array(Data(contentsOf: folder.appending(name))) }
+        let certificate = try ServerCertificate(chain: bytes("cert.pem"), key: bytes("key.pem"))
+        try await with(certificate: certificate) { try await body($0, folder.appending("cert.pem").path) }
     }
 
     /// Runs a server, calls `body` once it listens, and stops it afterward.

@@ -1,91 +1,42 @@
+internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
 internal import PushCore
 
-/// The connections of one listener, up to a limit. When there are too many, the connection that has been idle longest is
-/// closed to make room, so that a client that only holds connections can't keep others out. There is no limit per address:
-/// behind a proxy, all phones share one. Thread-safe.
-final class ConnectionCount: Sendable {
-    private let maximumCount: Int
-    private let state = Locked(State())
-
-    private struct State {
-        var count = 0
-        var idleCount = 0
-        /// Connections without a request, and their order.
-        var idle: [ObjectIdentifier: (number: Int, channel: any Channel)] = [:]
-
-        mutating func append(_ channel: any Channel) {
-            idleCount += 1
-            idle[ObjectIdentifier(channel)] = (idleCount, channel)
-        }
-    }
-
-    init(_ maximumCount: Int) {
-        // The process must always be able to open other files.
-        self.maximumCount = min(maximumCount, max(1, (Descriptors.limit - 64) / 2))
-    }
-
-    /// Counts a connection until it is closed. Returns false if it must be closed at once.
-    func open(_ channel: any Channel) -> Bool {
-        let id = ObjectIdentifier(channel)
-        let (isOpen, ousted) = state.withLock { state -> (Bool, (any Channel)?) in
-            var ousted: (id: ObjectIdentifier, (number: Int, channel: any Channel))?
-            if state.count >= maximumCount {
-                ousted = state.idle.min { $0.value.number < $1.value.number }.map { ($0.key, $0.value) }
-                guard let ousted else { return (false, nil) }
-                state.idle[ousted.id] = nil
-            }
-            state.count += 1
-            state.append(channel)
-            return (true, ousted?.1.channel)
-        }
-        ousted?.close(promise: nil)
-        guard isOpen else { return false }
-        channel.closeFuture.whenComplete { [state] _ in
-            state.withLock { state in
-                state.count -= 1
-                state.idle[id] = nil
-            }
-        }
-        return true
-    }
-
-    func hasRequest(_ channel: any Channel) { state.withLock { $0.idle[ObjectIdentifier(channel)] = nil } }
-
-    func isIdle(_ channel: any Channel) { if channel.isActive { state.withLock { $0.append(channel) } } }
-}
-
-/// Closes a connection that takes too long for its first request, or for any request or its response, or that sends more
-/// than the maximum for a request. Between two requests, Hummingbird's own limit for idle connections applies.
+/// Applies the limits of one connection: one request at a time (``Exchange``), its size, and the time for the first
+/// request, and for any request or its response. Between two requests, Hummingbird's own limit for idle connections applies.
 final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
 
     private let count: ConnectionCount
     private let firstHeadTime: Duration
     private let requestTime: Duration
-    private let maximumByteCount: Int
+    private let intake: Intake
     private var reading: Scheduled<Void>?
     private var writing: Scheduled<Void>?
-    private var byteCount = 0
+    /// The part of a body that the current read brought.
+    private var body: ByteBuffer?
     private var hasRequest = false
-    /// The number of requests whose responses aren't written yet.
-    private var openCount = 0
 
+    /// - Parameter maximumByteCount: The most bytes of a request on the wire.
     init(_ count: ConnectionCount, firstHeadTime: Duration, requestTime: Duration, maximumByteCount: Int) {
         self.count = count
         self.firstHeadTime = firstHeadTime
         self.requestTime = requestTime
-        self.maximumByteCount = maximumByteCount
+        intake = Intake(Exchange(maximumByteCount: maximumByteCount))
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
-        if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) {
-            try? pipeline.addHandler(OlderRequests(), position: .after(decoder))
-        }
+        do {
+            try pipeline.addHandler(intake, position: .first)
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(OlderRequests(), position: .after(decoder))
+        } catch { preconditionFailure("an HTTP/1 connection has a decoder: \(error)") }
         if context.channel.isActive { begin(context) }
     }
 
@@ -96,7 +47,7 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func begin(_ context: ChannelHandlerContext) {
         guard reading == nil, !hasRequest else { return }
-        guard count.open(context.channel) else { return context.close(promise: nil) }
+        guard count.open(context.channel, close: intake.closing(on: context.eventLoop)) else { return intake.close() }
         reading = deadline(firstHeadTime, context)
     }
 
@@ -106,45 +57,126 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !intake.isClosed else { return }
         switch unwrapInboundIn(data) {
-        case .head:
+        case .head(let head):
+            guard intake.exchange.begin(isLast: head.headerFields[.connection] == "close") else {
+                return intake.close()
+            }
             count.hasRequest(context.channel)
             hasRequest = true
-            openCount += 1
-            byteCount = 0
             reading?.cancel()
             reading = deadline(requestTime, context)
-        case .body(let bytes):
-            byteCount += bytes.readableBytes
-            guard byteCount <= maximumByteCount else { return context.close(promise: nil) }
-        case .end: reading.take()?.cancel()
+            context.fireChannelRead(data)
+        case .body(var bytes):
+            // One part for each read, because many tiny chunks would take far more memory than their bytes.
+            if body == nil { body = bytes } else { body?.writeBuffer(&bytes) }
+        case .end:
+            intake.exchange.end()
+            reading.take()?.cancel()
+            fireBody(context)
+            context.fireChannelRead(data)
         }
-        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        fireBody(context)
+        context.fireChannelReadComplete()
+    }
+
+    private func fireBody(_ context: ChannelHandlerContext) {
+        if let body = body.take() { context.fireChannelRead(wrapInboundOut(.body(body))) }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head:
+        case .head(var head):
             writing?.cancel()
             writing = deadline(requestTime, context)
-            context.write(data, promise: promise)
+            if intake.exchange.answer(isLast: head.headerFields[.connection] == "close") {
+                head.headerFields[.connection] = "close"
+            }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end:
             let written = promise ?? context.eventLoop.makePromise()
-            let bound = NIOLoopBound((self, context.channel), eventLoop: context.eventLoop)
-            written.futureResult.whenComplete { _ in
-                let (limits, channel) = bound.value
-                limits.writing.take()?.cancel()
-                limits.openCount -= 1
-                if limits.openCount == 0 { limits.count.isIdle(channel) }
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            written.futureResult.whenSuccess {
+                let (limits, context) = bound.value
+                limits.finish(context)
             }
             context.write(data, promise: written)
         }
     }
 
+    private func finish(_ context: ChannelHandlerContext) {
+        writing.take()?.cancel()
+        count.isIdle(context.channel, close: intake.closing(on: context.eventLoop))
+        guard intake.finish() else { return }
+        reading?.cancel()
+        reading = deadline(firstHeadTime, context)
+        context.close(mode: .output, promise: nil)
+    }
+
     private func deadline(_ time: Duration, _ context: ChannelHandlerContext) -> Scheduled<Void> {
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        return context.eventLoop.scheduleTask(in: TimeAmount(time)) { bound.value.close(promise: nil) }
+        let bound = NIOLoopBound(intake, eventLoop: context.eventLoop)
+        return context.eventLoop.scheduleTask(in: TimeAmount(time)) { bound.value.close() }
+    }
+}
+
+/// A connection's first handler, even before TLS. It reads only when the ``Exchange`` allows it, counts, and closes.
+private final class Intake: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    var exchange: Exchange
+    private(set) var isClosed = false
+    private var context: ChannelHandlerContext?
+    private var wantsToRead = false
+
+    /// Small, so that one read decodes few requests, and many connections hold little memory.
+    private static let readByteCount = 4_096
+
+    init(_ exchange: Exchange) { self.exchange = exchange }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        let options = context.channel.syncOptions
+        try? options?.setOption(.maxMessagesPerRead, value: 1)
+        try? options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readByteCount))
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func read(context: ChannelHandlerContext) {
+        if exchange.isReading { context.read() } else { wantsToRead = true }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard exchange.receive(unwrapInboundIn(data).readableBytes) else { return close() }
+        if exchange.phase != .lingering { context.fireChannelRead(data) }
+    }
+
+    /// The response was written. Returns whether the connection lingers.
+    func finish() -> Bool {
+        let isLast = exchange.finish()
+        if wantsToRead {
+            wantsToRead = false
+            context?.read()
+        }
+        return isLast
+    }
+
+    /// Closes at once. Unlike other handlers' `close`, it doesn't wait up to five seconds for a TLS client to agree.
+    func close() {
+        isClosed = true
+        context?.close(promise: nil)
+    }
+
+    /// Closes from any thread.
+    func closing(on eventLoop: any EventLoop) -> @Sendable () -> Void {
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        return { eventLoop.execute { bound.value.close() } }
     }
 }
 

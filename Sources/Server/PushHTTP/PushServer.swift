@@ -89,13 +89,15 @@ package final class PushServer: Sendable {
         let tls = certificate?.configuration { certificates.withLock { $0 } }
         var doors = [
             Door(
-                place: place, router: routes.forBackEnd(batches: batches, at: place), tls: place.isSocket ? nil : tls,
-                firstHeadTime: limits.idleTime, maximumByteCount: ServerLimits.batchByteCount + 65_536)
+                audience: .backEnd, place: place, router: routes.forBackEnd(batches: batches, at: place),
+                tls: place.isSocket ? nil : tls, firstHeadTime: limits.idleTime,
+                // A sixteenth more for the framing of chunks and TLS.
+                maximumByteCount: ServerLimits.batchByteCount / 16 * 17)
         ]
         if let phones {
             doors.append(
                 Door(
-                    place: phones, router: routes.forPhones(), tls: phones.isSocket ? nil : tls,
+                    audience: .phones, place: phones, router: routes.forPhones(), tls: phones.isSocket ? nil : tls,
                     firstHeadTime: limits.firstHeadTime, maximumByteCount: 2 * ServerLimits.bodyByteCount))
         }
         service = try RunningService(doors, limits, logger)

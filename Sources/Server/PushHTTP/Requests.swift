@@ -167,7 +167,7 @@ package struct ServerLimits: Sendable {
     package var batchCount = 8
     /// The longest time that batches wait: short enough that the request's own deadline leaves time for the body.
     package var batchPatience = Duration.seconds(10)
-    /// The number of connections for back ends, and separately for phones. Fewer if the process may open only a few files.
+    /// The number of connections at each listener. Fewer if the process may open only a few files.
     package var connectionCount = 4_096
     /// The time allowed from a phone's connection to the head of its first request.
     package var firstHeadTime = Duration.seconds(5)

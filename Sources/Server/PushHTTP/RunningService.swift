@@ -4,19 +4,58 @@ internal import HummingbirdCore
 internal import HummingbirdTLS
 package import Logging
 internal import NIOCore
+internal import NIOPosix
 internal import NIOSSL
 internal import PushCore
 package import PushOutbox
 internal import PushSender
 internal import ServiceLifecycle
 
-/// A listener: its place, its paths, and the limits of its connections.
+/// A listener: for whom it is, its place, its paths, and the limits of its connections.
 struct Door {
+    let audience: Audience
     let place: ServerPlace
     let router: Router<ServerContext>
     var tls: TLSConfiguration?
     let firstHeadTime: Duration
+    /// The most bytes of a request on the wire.
     let maximumByteCount: Int
+
+    /// Whom a listener serves. The back end has threads and descriptors that other callers can't use up.
+    enum Audience: CaseIterable {
+        case backEnd
+        case phones
+        case metrics
+
+        /// Returns the most connections among `limit` open files: half for the back end, and together few enough that the
+        /// process can always open other files.
+        func connectionCount(ofFiles limit: Int) -> Int {
+            let sixteenths =
+                switch self {
+                case .backEnd: 8
+                case .phones: 7
+                case .metrics: 1
+                }
+            return max(1, (limit - 64) * sixteenths / 16)
+        }
+
+        /// The event loops of the connections. The back end shares the process's own with delivery.
+        var group: MultiThreadedEventLoopGroup { self == .backEnd ? .singleton : Crowd.group }
+
+        /// The executor of the requests, or `nil` for Swift's own threads.
+        var executor: (any TaskExecutor)? { self == .backEnd ? nil : Crowd.executor }
+    }
+}
+
+/// The threads for callers that may be many or hostile.
+private final class Crowd: TaskExecutor {
+    static let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+    static let executor = Crowd()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        Self.group.any().execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
 }
 
 /// Hummingbird's applications, one for each listener, from start to end.
@@ -54,8 +93,10 @@ final class RunningService: Sendable {
                         return state.startingCount == 0 ? state : nil
                     }
                     if let running { running.onRunning(running.ports) }
-                }, logger: logger)
-            services.append(.init(service: Listener(place: door.place, application: application)))
+                }, eventLoopGroupProvider: .shared(door.audience.group), logger: logger)
+            let listener = Listener(
+                place: door.place, executor: door.audience.executor, application: application)
+            services.append(.init(service: listener))
         }
         group = ServiceGroup(configuration: .init(services: services, logger: logger))
         self.sockets = sockets
@@ -63,7 +104,8 @@ final class RunningService: Sendable {
     }
 
     private static func server(_ door: Door, _ limits: ServerLimits) throws(ServingError) -> HTTPServerBuilder {
-        let connections = ConnectionCount(limits.connectionCount)
+        let connections = ConnectionCount(
+            min(limits.connectionCount, door.audience.connectionCount(ofFiles: Descriptors.limit)))
         let (firstHeadTime, byteCount) = (door.firstHeadTime, door.maximumByteCount)
         let http = HTTPServerBuilder.http1(
             configuration: .init(
@@ -93,10 +135,13 @@ final class RunningService: Sendable {
 /// An application whose errors name its place.
 private struct Listener: Service {
     let place: ServerPlace
+    let executor: (any TaskExecutor)?
     let application: any Service
 
     func run() async throws {
-        do { try await application.run() } catch let error as IOError {
+        do {
+            try await withTaskExecutorPreference(executor) { try await application.run() }
+        } catch let error as IOError {
             throw ServingError.notBound(String(cString: strerror(error.errnoCode)), at: place)
         } catch { throw ServingError.notBound("\(type(of: error))", at: place) }
     }
@@ -131,7 +176,7 @@ package final class MetricsServer: Sendable {
                 body: .init(byteBuffer: ByteBuffer(string: metrics.text(samples))))
         }
         let door = Door(
-            place: place, router: router.refusingOtherMethods(), firstHeadTime: limits.idleTime,
+            audience: .metrics, place: place, router: router.refusingOtherMethods(), firstHeadTime: limits.idleTime,
             maximumByteCount: ServerLimits.bodyByteCount)
         service = try RunningService([door], limits, logger)
     }
