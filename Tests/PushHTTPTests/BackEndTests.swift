@@ -303,7 +303,11 @@ import Testing
                 "user": "alice", "content": ["alert": alert], "expiration": 0, "device": NSNull(), "all": false,
                 "key": NSNull(), "priority": NSNull(), "unverified": NSNull(),
             ]
-            let keys = [("k", 202, 1), ("\"k\"", 202, 0), ("other", 400, nil), ("", 400, nil)]
+            let keys = [
+                ("k", 202, 1), ("\"k\"", 202, 0), ("other", 400, nil), ("", 400, nil), ("\"\"", 400, nil),
+                ("\"", 400, nil),
+                ("\"k\";x=1", 400, nil), ("\"k", 400, nil), (#""a\"b""#, 400, nil), ("\"a\"b\"", 400, nil),
+            ]
             for (header, status, count) in keys {
                 let key: Any = header == "other" ? "k" : NSNull()
                 let answer = try server.send(

@@ -83,13 +83,18 @@ final class AuthenticatedTexts: Sendable {
     }
 }
 
+extension Request {
+    /// The value of `Authorization`, or `nil` unless it is given once, in ASCII.
+    fileprivate var authorization: String? { try? text(of: .authorization) }
+}
+
 /// Admits a back end that presents its token. On a socket that only this user can open, a token may be unnecessary.
 struct BackEndGate: RouterMiddleware {
     let state: @Sendable () -> ServerState
 
     func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
         if let tokens = state().tokens {
-            guard tokens.accept(request.headers[.authorization]) else {
+            guard tokens.accept(request.authorization) else {
                 throw Problem.unauthorized(
                     "Send the header Authorization: Bearer TOKEN; a phone's token isn't valid here.")
             }
@@ -120,7 +125,7 @@ struct HostGate: RouterMiddleware {
     func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
         if case .address = place, place.isLocal, let authority = request.head.authority {
             // The longest is `localhost:65535`.
-            let known = authority.utf8.count <= 15 ? authority : ""
+            let known = authority.utf8.count <= 15 && authority.utf8.allSatisfy { $0 < 0x80 } ? authority : ""
             let host = known.replacing(/:[0-9]+$/, with: "").filter { $0 != "[" && $0 != "]" }
             guard ServerPlace.localHosts.contains(host.lowercased()) else {
                 throw Problem(
@@ -156,7 +161,7 @@ struct PhoneGate: RouterMiddleware {
         let arrival = ContinuousClock.now
         // Without the sender's key, the login can't be verified.
         let keys = try state().sender()
-        let token = BearerTokens.token(in: request.headers[.authorization])
+        let token = BearerTokens.token(in: request.authorization)
         guard let login = token.flatMap({ keys.login(parsing: $0, at: .now()) }) else { throw Self.noLogin }
         let user = login.user
         guard rates.take(user)

@@ -169,14 +169,20 @@ struct MessageRoutes: Sendable {
 }
 
 extension Request {
-    /// The `Idempotency-Key` header, with or without quotation marks; nil if there is none.
+    /// The `Idempotency-Key` header, with or without quotation marks; nil if there is none. In quotation marks, it's a string
+    /// of RFC 9651, 3.3.3; its escapes and parameters are refused, because none has a meaning here.
     fileprivate func idempotencyKey() throws(Problem) -> IdempotencyKey? {
-        guard let name = HTTPField.Name("Idempotency-Key"), var text = headers[name] else { return nil }
-        let mark = UInt8(ascii: "\"")
-        if text.utf8.count > 2, text.utf8.first == mark, text.utf8.last == mark {
-            text = String(decoding: text.utf8.dropFirst().dropLast(), as: UTF8.self)
+        guard let name = HTTPField.Name("Idempotency-Key"), var text = try text(of: name) else { return nil }
+        if text.hasPrefix("\"") {
+            let quoted = text.dropFirst().dropLast()
+            guard text.utf8.count > 1, text.hasSuffix("\""), !quoted.contains(where: { "\"\\".contains($0) }) else {
+                throw .malformed(
+                    "the Idempotency-Key header is invalid; a key in quotation marks contains neither \" nor \\, and has no parameters"
+                )
+            }
+            text = String(quoted)
         }
-        guard headers[values: name].count == 1, let key = IdempotencyKey(text)
+        guard let key = IdempotencyKey(text)
         else { throw .malformed("the Idempotency-Key header is invalid; expected \(IdempotencyKey.rule)") }
         guard mediaType != MessageRoutes.linesType
         else { throw .malformed("the Idempotency-Key header is for one message; in a batch, each line has a \"key\"") }

@@ -40,7 +40,10 @@ struct Reporting: RouterMiddleware {
     func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
         let start = ContinuousClock.now
         var response: Response
-        do { response = try await next(request, context) } catch let error as HTTPParserError {
+        do {
+            try request.requireASCIITarget()
+            response = try await next(request, context)
+        } catch let error as HTTPParserError {
             // Hummingbird answers 400 and closes the connection.
             throw error
         } catch {
@@ -93,6 +96,23 @@ extension Response {
 }
 
 extension Request {
+    /// Returns a header's value, or `nil` if there is none. The text is repaired before it arrives here: bytes that aren't
+    /// UTF-8 are all one character, so that different bytes could become one name.
+    ///
+    /// - Throws: `malformed` if the header is given more than once, or isn't ASCII.
+    func text(of name: HTTPField.Name) throws(Problem) -> String? {
+        let values = headers[values: name]
+        guard values.count <= 1, values.first?.utf8.allSatisfy({ $0 < 0x80 }) ?? true
+        else { throw .malformed("the \(name) header must be given once and consist of ASCII characters") }
+        return values.first
+    }
+
+    /// Other bytes of a path or query must be percent-encoded, where bytes that aren't UTF-8 are refused. See ``text(of:)``.
+    fileprivate func requireASCIITarget() throws(Problem) {
+        guard uri.description.utf8.allSatisfy({ $0 < 0x80 })
+        else { throw .malformed("the path or query is not correctly percent-encoded") }
+    }
+
     /// Returns the members of the body's JSON object.
     func members(upTo limit: Int = ServerLimits.bodyByteCount) async throws -> JSONMembers {
         guard mediaType == "application/json" else { throw Self.wrongType("application/json") }
@@ -102,10 +122,7 @@ extension Request {
     /// Returns the query's parameters. Unknown and repeated ones are refused. A `+` is a space, as in form data.
     func query(_ known: [String]) throws(Problem) -> [String: String] {
         var query: [String: String] = [:]
-        let text = uri.query ?? ""
-        guard text.utf8.allSatisfy({ $0 < 0x80 })
-        else { throw .malformed("the query is not correctly percent-encoded") }
-        for part in text.split(separator: "&") {
+        for part in (uri.query ?? "").split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
                 $0.replacing("+", with: " ").removingPercentEncoding
             }
@@ -122,7 +139,7 @@ extension Request {
     }
 
     func wholeBody(upTo limit: Int) async throws -> ByteBuffer {
-        guard headers[.contentEncoding].map({ $0.utf8.count == 8 && $0.lowercased() == "identity" }) ?? true
+        guard try text(of: .contentEncoding).map({ $0.lowercased() == "identity" }) ?? true
         else { throw Problem.encoded }
         do { return try await body.collect(upTo: limit) } catch let error as HTTPParserError { throw error } catch {
             throw error is NIOTooManyBytesError ? Problem.tooLarge : .malformed("the request's body was cut off")
@@ -141,7 +158,7 @@ extension Request {
 
     /// The media type without its parameters; nil if there is none, or if the header has more than 256 bytes.
     var mediaType: String? {
-        guard let value = headers[.contentType], value.utf8.count <= 256 else { return nil }
+        guard let value = try? text(of: .contentType), value.utf8.count <= 256 else { return nil }
         return value.prefix { !"; \t".contains($0) }.lowercased()
     }
 

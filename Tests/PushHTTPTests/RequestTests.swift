@@ -1,0 +1,57 @@
+import Foundation
+import PushOutbox
+import SealedPush
+import TestPrograms
+import TestSupport
+import Testing
+
+@testable import PushHTTP
+
+@Suite("What a request says", .blocking) struct RequestTests {
+    @Test("text in headers and paths that isn't ASCII, or isn't UTF-8 once decoded, is refused and never repaired")
+    func texts() async throws {
+        try await RunningServer.with { server in
+            let message = RunningServer.json(["user": "alice", "content": ["alert": ["body": "b"]]])
+            let latin: [UInt8] = [0x63, 0x61, 0x66, 0xe9]
+            let mark = [UInt8]("\u{fffd}".utf8)
+            let (accent, broken) = ([UInt8]("é".utf8), [UInt8]("%E9".utf8))
+            let authorization = "authorization: Bearer \(RunningServer.token)\r\n"
+            let json = "content-type: application/json\r\n"
+            // What comes before and after the text, and the status; without the text, each request gets as far as 404.
+            let requests: [(String, String, Int)] = [
+                ("POST /v1/messages HTTP/1.1\r\n\(authorization)\(json)idempotency-key: k", "", 400),
+                ("POST /v1/messages HTTP/1.1\r\n\(authorization)content-type: application/json; a=", "", 415),
+                ("POST /v1/messages HTTP/1.1\r\n\(authorization)\(json)content-encoding: identity", "", 400),
+                ("POST /v1/messages HTTP/1.1\r\n\(json)authorization: Bearer \(RunningServer.token)", "", 401),
+                ("GET /v1/messages/x", " HTTP/1.1\r\n\(authorization)x: y", 400),
+                ("DELETE /v1/devices/phone", " HTTP/1.1\r\n\(authorization)x: y", 400),
+                ("DELETE /v1/users/alice", " HTTP/1.1\r\n\(authorization)x: y", 400),
+                ("DELETE /v1/logins/alice", " HTTP/1.1\r\n\(authorization)x: y", 400),
+                ("GET /v1/devices?user=alice", " HTTP/1.1\r\n\(authorization)x: y", 400),
+                ("GET /v1/nowhere", " HTTP/1.1\r\n\(authorization)x: y", 400),
+            ]
+            for (start, end, status) in requests {
+                for text in [latin, mark, accent] + (end.isEmpty ? [] : [broken]) {
+                    let isPost = start.hasPrefix("POST")
+                    let body = isPost ? message : ""
+                    let client = try RawClient(port: server.port)
+                    client.write(start, text)
+                    client.write("\(end)\r\nhost: a\r\ncontent-length: \(body.utf8.count)\r\n\r\n\(body)")
+                    let isUnknown = text == broken && start.hasSuffix("nowhere")
+                    #expect(await client.status() == (isUnknown ? 404 : status), "\(start.prefix(40)) \(text)")
+                }
+            }
+            for header in [
+                "idempotency-key: a\r\nidempotency-key: a", "content-encoding: identity\r\ncontent-encoding: identity",
+            ] {
+                let client = try RawClient(port: server.port)
+                client.write(
+                    "POST /v1/messages HTTP/1.1\r\n\(authorization)\(json)\(header)\r\nhost: a\r\ncontent-length: \(message.utf8.count)\r\n\r\n\(message)"
+                )
+                #expect(await client.status() == 400, "\(header)")
+            }
+            #expect(try server.send("DELETE", "/v1/users/Zo%C3%AB").status == 200)
+            #expect(try await server.outbox.status().waitingCount == 0)
+        }
+    }
+}
