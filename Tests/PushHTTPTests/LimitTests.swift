@@ -34,6 +34,31 @@ import Testing
         #expect((1...2).map { _ in rates.take("a") } == [true, false])
     }
 
+    @Test("an ended login uses up none of its account's requests, wherever it was ended", arguments: [true, false])
+    func ended(isHere: Bool) async throws {
+        let now = ContinuousClock.now
+        var limits = ServerLimits.unhurried
+        (limits.accountBurst, limits.clock) = (3, { now })
+        try await RunningServer.with(limits: limits) { server in
+            let path = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
+            let stolen = try server.login("alice")
+            if isHere {
+                #expect(try server.send("DELETE", "/v1/logins/alice").status == 204)
+            } else {
+                try await server.outbox.endLogins(of: "alice", at: OutboxClock.system.now())
+            }
+            for _ in 1...5 { #expect(try server.send("DELETE", path, token: stolen).status == 401) }
+            var own = ""
+            // Logins of the same millisecond were ended, too.
+            try await eventually("a new login is valid") {
+                own = try server.login("alice")
+                return try server.send("DELETE", path, token: own).status == 204
+            }
+            #expect(try (1...3).map { _ in try server.send("DELETE", path, token: own).status } == [204, 204, 429])
+            #expect(try server.send("DELETE", path, token: stolen).status == 401)
+        }
+    }
+
     @Test("a semaphore admits the task that has waited longest") func places() async throws {
         let places = Semaphore(2)
         for _ in 1...2 { await places.enter() }

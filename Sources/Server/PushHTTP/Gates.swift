@@ -146,6 +146,7 @@ struct PhoneGate: RouterMiddleware {
     private let state: @Sendable () -> ServerState
     private let rates: RateLimiter
     private let patience: Duration
+    private let ended = EndedLogins()
     let semaphore: Semaphore
     let accounts = KeyedMutex<UserName>()
 
@@ -164,6 +165,8 @@ struct PhoneGate: RouterMiddleware {
         let token = BearerTokens.token(in: request.authorization)
         guard let login = token.flatMap({ keys.login(parsing: $0, at: .now()) }) else { throw Self.noLogin }
         let user = login.user
+        // Checked before the limit: a thief's ended login must not use up the account's requests.
+        guard !ended.include(login) else { throw Self.noLogin }
         guard rates.take(user)
         else { throw Problem(.tooManyRequests, "too-many-requests", "too many requests by this user", retryAfter: 10) }
         // Read the whole body first, so that a slow phone doesn't hold a slot.
@@ -174,11 +177,23 @@ struct PhoneGate: RouterMiddleware {
         let (whole, own) = (request, context)
         return try await accounts.run(user) {
             try await admit(since: arrival) {
-                let isGood = try await outbox.loginsEnded(for: user).map { login.issued > $0 } ?? true
-                guard isGood else { throw Self.noLogin }
+                if let moment = try await outbox.loginsEnded(for: user) {
+                    ended.insert(user, at: moment)
+                    guard login.issued > moment else {
+                        rates.giveBack(user)
+                        throw Self.noLogin
+                    }
+                }
                 return try await next(whole, own)
             }
         }
+    }
+
+    /// Ends an account's logins issued until now, when its request in progress is done.
+    func endLogins(of user: UserName) async throws {
+        let moment = OutboxClock.system.now()
+        try await outbox.endLogins(of: user, at: moment)
+        ended.insert(user, at: moment)
     }
 
     /// Runs a request that has waited since its arrival, when its turn comes.
@@ -192,6 +207,31 @@ struct PhoneGate: RouterMiddleware {
 
     private static let noLogin = Problem.unauthorized(
         "Ask your back end for a new login; it gets one from POST /v1/logins.")
+}
+
+/// The ended logins that this process has seen. The outbox knows all of them, but asking it for each request of a thief
+/// would delay others. Thread-safe.
+private final class EndedLogins: Sendable {
+    private static let maximumCount = 100_000
+    /// The moments up to which logins were ended, in milliseconds since 1970.
+    private let moments = Locked<[UserName: Int64]>([:])
+
+    func insert(_ user: UserName, at moment: Int64) {
+        moments.withLock { moments in
+            if moments.count >= Self.maximumCount {
+                let oldest = OutboxClock.system.now() - Outbox.loginLifetime * 1_000
+                moments = moments.filter { $0.value > oldest }
+            }
+            guard moments.count < Self.maximumCount else { return }
+            moments[user] = max(moment, moments[user] ?? moment)
+        }
+    }
+
+    /// A moment in the future is left to the outbox, because the clock may have been corrected since.
+    func include(_ login: (user: UserName, issued: Int64)) -> Bool {
+        guard let moment = moments.withLock({ $0[login.user] }) else { return false }
+        return login.issued <= moment && moment <= OutboxClock.system.now()
+    }
 }
 
 /// The keys and tokens of a server, which can be replaced while it runs.

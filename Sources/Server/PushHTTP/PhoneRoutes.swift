@@ -36,7 +36,7 @@ struct PhoneRoutes: Sendable {
     func endLogins(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try user(context)
         return try await gate.accounts.run(user) {
-            try await outbox.endLogins(of: user, at: OutboxClock.system.now())
+            try await gate.endLogins(of: user)
             return Response(status: .noContent)
         }
     }
@@ -46,7 +46,7 @@ struct PhoneRoutes: Sendable {
         let (user, keys) = (try user(context), try state().sender())
         // Waits for the account's request in progress.
         return try await gate.accounts.run(user) {
-            try await outbox.endLogins(of: user, at: OutboxClock.system.now())
+            try await gate.endLogins(of: user)
             let erased = try await outbox.erase(user, topic: keys.sealer.topic, receipts: keys.receipts.ids)
             return .json(["devices": .count(erased.deviceCount), "discarded": .count(erased.discardedCount)])
         }

@@ -142,6 +142,14 @@ final class RateLimiter: Sendable {
         }
     }
 
+    /// Returns what a name took, because its request didn't count.
+    func giveBack(_ name: UserName) {
+        state.withLock { state in
+            let owner = state.buckets[name] == nil ? nil : name
+            if let bucket = state.buckets[owner] { state.buckets[owner]?.left = min(burst, bucket.left + 1) }
+        }
+    }
+
     /// Removes full buckets, which are equivalent to new ones. Runs at most once a second, since it visits all of them.
     private func sweep(_ state: inout State, at now: ContinuousClock.Instant) {
         if let last = state.lastSweep, now - last < .seconds(1) { return }
