@@ -54,4 +54,50 @@ import Testing
             #expect(try await server.outbox.status().waitingCount == 0)
         }
     }
+
+    @Test("a member of the wrong type is named, with what is expected") func types() async throws {
+        try await RunningServer.with { server in
+            let content = ["alert": ["body": "b"]]
+            let login = try server.login("alice")
+            let phone = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
+            let record: [String: Any] = ["record": "r", "token": "abcd", "environment": "production"]
+            let requests: [(String, String, [String: Any], String)] = [
+                ("POST", "/v1/logins", ["user": 5], "\"user\" is invalid"), ("POST", "/v1/logins", [:], "no \"user\""),
+                (
+                    "POST", "/v1/logins", ["user": "a", "seconds": 600_000],
+                    "\"seconds\" is invalid; expected 1 to 3600 whole seconds"
+                ),
+                ("POST", "/v1/logins", ["user": "a", "seconds": "600"], "\"seconds\" is invalid"),
+                ("POST", "/v1/logins", ["user": "a", "seconds": 1.5], "\"seconds\" is invalid"),
+                ("POST", "/v1/logins", ["user": "a", "ttl": 5], "the known ones are user and seconds"),
+                ("POST", "/v1/test", ["device": 5], "\"device\" is invalid"),
+                ("POST", "/v1/test", ["device": "d", "user": "a"], "exactly one of"),
+                ("POST", "/v1/messages", ["user": ["a"], "content": content], "\"user\" is invalid"),
+                (
+                    "POST", "/v1/messages", ["user": "a", "content": "text"],
+                    "\"content\" is invalid; expected an object"
+                ),
+                ("POST", "/v1/messages", ["user": "a", "content": NSNull()], "no \"content\""),
+                (
+                    "POST", "/v1/messages", ["user": "a", "content": content, "unverified": "true"],
+                    "\"unverified\" is invalid"
+                ),
+                ("PUT", phone, record.merging(["token": 5]) { $1 }, "\"token\" is invalid"),
+                ("PUT", phone, record.merging(["environment": "development"]) { $1 }, "\"environment\" is invalid"),
+                ("PUT", phone, record.merging(["record": NSNull()]) { $1 }, "no \"record\""),
+                (
+                    "PUT", phone, record.merging(["user": "a"]) { $1 },
+                    "the known ones are record, token, and environment"
+                ),
+                ("POST", phone + "/answers", ["answer": 5, "state": "s"], "\"answer\" is invalid; expected a string"),
+            ]
+            for (method, path, members, words) in requests {
+                let token = path.hasPrefix(phone) ? login : RunningServer.token
+                let answer = try server.send(method, path, RunningServer.json(members), token: token)
+                #expect(
+                    answer.status == 400 && (answer.json["detail"] as? String)?.contains(words) == true,
+                    "\(answer.body)")
+            }
+        }
+    }
 }

@@ -17,10 +17,8 @@ struct MessageOrder: Sendable {
 
     /// - Parameter header: The `Idempotency-Key` header, which is equivalent to the `key` member.
     init(_ members: consuming JSONMembers, header: IdempotencyKey? = nil) throws {
-        var reader = OrderReader(members)
-        let user = try reader.optional("user", "1 to 128 bytes of visible text") {
-            $0.string.flatMap(UserName.init(parsing:))
-        }
+        var reader = MemberReader(members)
+        let user = try reader.user()
         let device = try reader.device()
         switch (user, device, try reader.flag("all")) {
         case (let user?, nil, false): audience = .user(user)
@@ -59,7 +57,7 @@ struct SealOrder: Sendable {
 
     /// `known` contains the texts that earlier orders parsed. `isUnverifiedAllowed` allows unverified keys for all orders.
     init(_ members: consuming JSONMembers, known: ParsedTexts, isUnverifiedAllowed: Bool = false) throws {
-        var reader = OrderReader(members)
+        var reader = MemberReader(members)
         includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
         target = try reader.target(known, includesUnverified: includesUnverified)
         reserve = try reader.optional("reserve", "0 to \(Sealer.maximumReserve)") { value in
@@ -116,21 +114,7 @@ struct SealOrder: Sendable {
         hint: "Give the device's record with its enrollment and proven keys, or set \"unverified\": true.")
 }
 
-/// Reads an order's members one by one. A member that no caller has read is an error, because it may be misspelled. A null
-/// member counts as absent.
-private struct OrderReader {
-    private var rest: JSONMembers
-
-    init(_ members: consuming JSONMembers) { rest = members }
-
-    mutating func optional<Value>(
-        _ name: String, _ rule: @autoclosure () -> String, _ read: (JSONValue) -> Value?
-    ) throws(Problem) -> Value? {
-        guard let member = rest.take(name)?.json, member != .null else { return nil }
-        guard let value = read(member) else { throw .malformed("\"\(name)\" is invalid; expected \(rule())") }
-        return value
-    }
-
+extension MemberReader {
     mutating func target(_ known: ParsedTexts, includesUnverified: Bool) throws -> SealOrder.Target {
         let device = try device()
         let recipient = try optional("recipient", "push1… or pushpq1…") { $0.string.flatMap(known.recipient) }
@@ -147,15 +131,10 @@ private struct OrderReader {
         }
     }
 
-    mutating func device() throws(Problem) -> DeviceName? {
-        try optional("device", "the name of a device") { $0.string.flatMap(DeviceName.init(parsing:)) }
-    }
-
-    mutating func flag(_ name: String) throws(Problem) -> Bool { try optional(name, "true or false", \.bool) ?? false }
-
     mutating func content() throws -> (Content, suspects: [String]) {
-        guard let members = rest.take("content")?.members
-        else { throw Problem.malformed("there is no \"content\"; expected an object with an \"alert\"") }
+        let rule = "an object with an \"alert\""
+        guard let members = try members("content", rule)
+        else { throw Problem.malformed("there is no \"content\"; expected \(rule)") }
         let content = try Content(members: members)
         guard !content.isExpired(at: .now()) else { throw Problem.past("content.expires") }
         return (content, Content.suspectMembers(in: members))
@@ -188,12 +167,6 @@ private struct OrderReader {
         else { throw Problem.malformed("`record`, `enrollment`, and `proven` must be provided together") }
         return try EnrolledDevice(
             loading: enrollment, record: known.value(record) { try DeviceRecord(parsing: $0) }, proven: proven)
-    }
-
-    /// The remaining members aren't quoted, because they could contain anything.
-    func end(_ known: String) throws(Problem) {
-        guard !rest.isEmpty else { return }
-        throw .malformed("the request has an unknown member; the known ones are \(known)")
     }
 }
 

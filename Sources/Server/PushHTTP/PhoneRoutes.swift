@@ -20,14 +20,16 @@ struct PhoneRoutes: Sendable {
 
     /// Returns a login for the app to present here. The back end requests it within the account's login.
     func logIn(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let members = try await request.members().dictionary.filter { $0.value != .null }
-        guard let user = members["user"]?.string.flatMap(UserName.init(parsing:)),
-            members.count == (members["seconds"] == nil ? 1 : 2)
-        else { throw Problem.malformed("a login needs `user`, 1 to 128 bytes of visible text, and accepts `seconds`") }
-        let seconds = members["seconds"].map(\.integer) ?? 600
-        guard let seconds, (1...Outbox.loginLifetime).contains(seconds)
-        else { throw Problem.malformed("`seconds` must be 1 to \(Outbox.loginLifetime), which is an hour") }
-        let end = Timestamp.now().advanced(bySeconds: seconds)
+        var reader = MemberReader(try await request.members())
+        guard let user = try reader.user() else { throw Problem.malformed("there is no \"user\"") }
+        let longest = Outbox.loginLifetime
+        let seconds = try reader.optional(
+            "seconds", "1 to \(longest) whole seconds (not milliseconds), which is an hour"
+        ) {
+            $0.integer.flatMap { (1...longest).contains($0) ? $0 : nil }
+        }
+        try reader.end("user and seconds")
+        let end = Timestamp.now().advanced(bySeconds: seconds ?? 600)
         let token = try state().sender().login(of: user, until: end, issued: OutboxClock.system.now())
         return .json(["token": .string(token), "expires": .integer(end.secondsSince1970)])
     }
@@ -60,7 +62,7 @@ struct PhoneRoutes: Sendable {
 
     func register(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
-        let order = try Registration(try await request.members().dictionary)
+        let order = try Registration(try await request.members())
         guard order.record.enrollment == enrollment
         else { throw Problem.malformed("the record is not signed by the key in the path") }
         let keys = try state().sender()
@@ -88,9 +90,9 @@ struct PhoneRoutes: Sendable {
 
     func answer(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
-        let members = try await request.members().dictionary.filter { $0.value != .null }
-        guard let answer = members["answer"]?.string, let text = members["state"]?.string, members.count == 2
-        else { throw Problem.malformed("an answer must have two members, `answer` and `state`, both strings") }
+        var reader = MemberReader(try await request.members())
+        let (answer, text) = (try reader.text("answer"), try reader.text("state"))
+        try reader.end("answer and state")
         let name = try name(of: enrollment, user)
         let stored = try state().sender().challenges.open(text, for: name.description)
         guard let challenge = stored.flatMap({ try? PendingChallenge(parsing: $0) }) else {
@@ -115,9 +117,9 @@ struct PhoneRoutes: Sendable {
     func leave(_ request: Request, _ context: ServerContext) async throws -> Response {
         let arrival = ContinuousClock.now
         // Anyone may send this, so no long body is read.
-        let members = try await request.members(upTo: 1_024).dictionary
-        guard let text = members["leaving"]?.string, members.count == 1
-        else { throw Problem.malformed("the request must have exactly one member, `leaving`, a string") }
+        var reader = MemberReader(try await request.members(upTo: 1_024))
+        let text = try reader.text("leaving")
+        try reader.end("leaving")
         let leaving = try Leaving(parsing: text, topic: state().sender().sealer.topic)
         return try await gate.admit(since: arrival) {
             try await outbox.leave(leaving)
@@ -137,11 +139,11 @@ struct PhoneRoutes: Sendable {
 
     /// For a back end, sends fixed text to a user or device.
     func testAll(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let members = try await request.members().dictionary.filter { $0.value != .null }
-        let user = members["user"]?.string.flatMap(UserName.init(parsing:))
-        let device = members["device"]?.string.flatMap(DeviceName.init(parsing:))
-        guard members.count == 1, let audience = user.map(Audience.user) ?? device.map(Audience.device)
-        else { throw Problem.malformed("a test must have exactly one member, `user` or `device`") }
+        var reader = MemberReader(try await request.members())
+        let (user, device) = (try reader.user(), try reader.device())
+        try reader.end("user and device")
+        guard let audience = user.map(Audience.user) ?? device.map(Audience.device), user == nil || device == nil
+        else { throw Problem.malformed("a test needs exactly one of `user` and `device`") }
         return try await sendTest(to: audience)
     }
 
@@ -182,15 +184,16 @@ private struct Registration {
     let record: DeviceRecord
     let address: Address
 
-    init(_ members: [String: JSONValue]) throws {
-        guard let text = members["record"]?.string, let token = members["token"]?.string, members.count == 3,
-            let environment = members["environment"]?.string.flatMap(PushEnvironment.init(untrusted:))
-        else {
-            throw Problem.malformed(
-                "a registration must have three members: `record`, `token`, and `environment` (production or sandbox)")
+    init(_ members: consuming JSONMembers) throws {
+        var reader = MemberReader(members)
+        let text = try reader.text("record")
+        let token = try reader.required("token", "2 to 200 hexadecimal digits, and an even number of them") {
+            $0.string.flatMap(DeviceToken.init(parsing:))
         }
-        guard let token = DeviceToken(parsing: token)
-        else { throw Problem.malformed("the token must have 2 to 200 hexadecimal digits, and an even number of them") }
+        let environment = try reader.required("environment", "production or sandbox") {
+            $0.string.flatMap(PushEnvironment.init(untrusted:))
+        }
+        try reader.end("record, token, and environment")
         record = try DeviceRecord(parsing: text)
         address = .apns(token, environment)
     }
