@@ -72,6 +72,10 @@ struct Problem: Error {
         .serviceUnavailable, "keys-unread", "the sender's keys could not be reread, and may have been revoked",
         hint: "Requests are still answered. See the service's log for the cause.", retryAfter: 10)
 
+    static let noSocket = Problem(
+        .serviceUnavailable, "no-socket", "the socket that the service listens at was removed or replaced",
+        hint: "Restart the service, and keep other programs out of the socket's folder.")
+
     /// `requestID` is the request's ID in the operator's log, or `nil` for a line of a batch; `line` is the line's number.
     func json(requestID: String? = nil, line: Int? = nil) -> JSONValue {
         var members: [String: JSONValue] = [

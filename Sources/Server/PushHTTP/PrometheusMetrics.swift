@@ -9,6 +9,8 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
     private let cells = Locked<[String: Cell]>([:])
     /// Why the program isn't ready even though its outbox is. Stored here because every listener with metrics reports it.
     let obstacle = Locked<Problem?>(nil)
+    /// Looks for other reasons.
+    let watch = Locked<@Sendable () -> Problem?>({ nil })
 
     package init() {}
 

@@ -101,6 +101,9 @@ package final class PushServer: Sendable {
                     firstHeadTime: limits.firstHeadTime, maximumByteCount: 2 * ServerLimits.bodyByteCount))
         }
         service = try RunningService(doors, limits, logger)
+        metrics.watch.withLock { [service] watch in
+            watch = { [weak service] in service?.hasItsSockets ?? true ? nil : Problem.noSocket }
+        }
         recordExpiry()
     }
 
@@ -244,7 +247,7 @@ extension Router<ServerContext> {
         let isWritable = Cache<Bool, Void>(clock: limits.clock) { _ in try await outbox.requireWritable() }
         let group = group().add(middleware: HostGate(place: place))
         group.get("/readyz") { _, _ in
-            if let obstacle = metrics.obstacle.withLock({ $0 }) { throw obstacle }
+            if let obstacle = metrics.obstacle.withLock({ $0 }) ?? metrics.watch.withLock({ $0 })() { throw obstacle }
             let (answers, answer) = AsyncThrowingStream<Void, any Error>.makeStream()
             Task { do { answer.yield(try await isWritable.value(true)) } catch { answer.finish(throwing: error) } }
             Task {

@@ -77,16 +77,19 @@ final class RunningService: Sendable {
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
         for (index, door) in doors.enumerated() {
             let address: BindAddress
+            var socket: SocketPlace?
             switch door.place {
             case .socket(let path):
-                do throws(ServingError) { sockets.append(try SocketPlace(path)) } catch { throw error.at(door.place) }
+                do throws(ServingError) { socket = try SocketPlace(path) } catch { throw error.at(door.place) }
+                sockets += [socket].compactMap(\.self)
                 address = .unixDomainSocket(path: path)
             case .address(let host, let port): address = .hostname(host, port: port)
             }
             let application = Application(
                 router: door.router, server: try Self.server(door, limits),
                 configuration: .init(address: address, backlog: limits.connectionCount),
-                onServerRunning: { channel in
+                onServerRunning: { [socket] channel in
+                    socket?.remember()
                     let running = state.withLock { state -> State? in
                         state.ports[index] = channel.localAddress?.port
                         state.startingCount -= 1
@@ -120,6 +123,9 @@ final class RunningService: Sendable {
             throw .badCertificate(CertificateFault(.damaged, in: .chain))
         }
     }
+
+    /// Whether callers still find its sockets.
+    var hasItsSockets: Bool { sockets.allSatisfy(\.isThere) }
 
     /// - Parameter onRunning: Called with the listeners' ports once all of them listen.
     func run(_ onRunning: @escaping @Sendable ([Int?]) -> Void) async throws(ServingError) {

@@ -6,6 +6,13 @@ internal import PushCore
 /// that it binds, even one in use, and its own when it closes. So a permanent lock file next to the path marks it as taken.
 final class SocketPlace: Sendable {
     private let lock: Int32
+    private let path: String
+    private let bound = Locked<Identity?>(nil)
+
+    private struct Identity: Equatable {
+        let device: UInt64
+        let number: UInt64
+    }
 
     /// - Throws: `notBound` if another service listens there, if something else is there, or if other users can write to
     ///   the folder. They could put their own socket in its place and receive everything that callers send.
@@ -23,6 +30,19 @@ final class SocketPlace: Sendable {
             throw code == EWOULDBLOCK ? Self.inUse : .notBound(Self.words(code))
         }
         self.lock = lock
+        self.path = path
+    }
+
+    /// Remembers the socket, once it's bound.
+    func remember() { bound.withLock { $0 = identity } }
+
+    /// Whether the socket that was bound is still at its path, where callers find it.
+    var isThere: Bool { bound.withLock { $0 == nil || $0 == identity } }
+
+    private var identity: Identity? {
+        var facts = stat()
+        guard lstat(path, &facts) == 0 else { return nil }
+        return Identity(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino))
     }
 
     deinit {
