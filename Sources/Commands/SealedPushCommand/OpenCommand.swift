@@ -91,7 +91,7 @@ struct InspectCommand: ParsableCommand {
         ]
         if json { return try Output.json(.object(Dictionary(uniqueKeysWithValues: facts.map { ($0.name, $0.value) }))) }
         for fact in facts {
-            let label = "\(fact.label):".padding(toLength: 22, withPad: " ", startingAt: 0)
+            let label = TerminalWidth.padded("\(fact.label):", to: 22)
             switch fact.value {
             case .string(let text): try Output.line(label + text)
             case .integer(let number): try Output.line("\(label)\(number)")

@@ -15,13 +15,9 @@ enum Output {
         try line(TerminalText.json(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
-    /// Prints rows under headings, with each column as wide as its widest text.
+    /// Prints rows under headings, with each column as wide as its widest text. Never cuts a text.
     static func table(_ headings: [String], _ rows: [[String]]) throws {
-        let widths = headings.indices.map { column in ([headings] + rows).map { $0[column].count }.max() ?? 0 }
-        for row in [headings] + rows {
-            let cells = zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
-            try line(cells.joined(separator: "  ").trimmingCharacters(in: .whitespaces))
-        }
+        for row in TerminalWidth.aligned([headings] + rows) { try line(row) }
     }
 
     /// Refuses a file that already exists, before any work is done for it.

@@ -44,12 +44,12 @@ package enum LockScreen {
         return "[\(attachment.kind.rawValue) \(attachment.name), \(size)]"
     }
 
-    /// Returns a box around the given paragraphs. ``TextWidth`` determines the width of characters.
+    /// Returns a box around the given paragraphs. ``TerminalWidth`` determines the width of characters.
     private static func box(title: String, _ paragraphs: [String]) -> [String] {
-        let heading = TextWidth.clipped(TerminalText.printable(title), to: width)
-        let rule = String(repeating: "─", count: width - TextWidth.columns(of: heading))
-        let lines = paragraphs.flatMap { TextWidth.wrapped($0, to: width) }
-        return ["╭ \(heading) \(rule)╮"] + lines.map { "│ \(TextWidth.padded($0, to: width)) │" } + [
+        let heading = FittedText.clipped(TerminalText.printable(title), to: width)
+        let rule = String(repeating: "─", count: width - TerminalWidth.columns(of: heading))
+        let lines = paragraphs.flatMap { FittedText.wrapped($0, to: width) }
+        return ["╭ \(heading) \(rule)╮"] + lines.map { "│ \(TerminalWidth.padded($0, to: width)) │" } + [
             "╰\(String(repeating: "─", count: width + 2))╯"
         ]
     }
@@ -57,16 +57,10 @@ package enum LockScreen {
     private static let width = 34
 }
 
-/// The number of columns that text occupies in a terminal. Emoji and East Asian wide characters take two.
-private enum TextWidth {
-    static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
-
-    static func padded(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - columns(of: text)))
-    }
-
+/// Text that fits into a number of columns.
+private enum FittedText {
     static func clipped(_ text: String, to width: Int) -> String {
-        columns(of: text) <= width ? text : (wrapped(text, to: width - 1).first ?? "") + "…"
+        TerminalWidth.columns(of: text) <= width ? text : (wrapped(text, to: width - 1).first ?? "") + "…"
     }
 
     /// Returns lines of at most `width` columns, broken at spaces if possible. Control characters become spaces, so that
@@ -77,7 +71,7 @@ private enum TextWidth {
         for word in TerminalText.printable(text).split(separator: " ", omittingEmptySubsequences: true) {
             for piece in pieces(of: String(word), width: width) {
                 let candidate = line.isEmpty ? piece : "\(line) \(piece)"
-                if columns(of: candidate) <= width {
+                if TerminalWidth.columns(of: candidate) <= width {
                     line = candidate
                 } else {
                     lines.append(line)
@@ -93,7 +87,7 @@ private enum TextWidth {
         var pieces: [String] = []
         var piece = ""
         for character in word {
-            if columns(of: piece) + columns(of: character) > width {
+            if TerminalWidth.columns(of: piece) + TerminalWidth.columns(of: character) > width {
                 pieces.append(piece)
                 piece = ""
             }
@@ -101,19 +95,4 @@ private enum TextWidth {
         }
         return pieces + [piece]
     }
-
-    private static func columns(of character: Character) -> Int {
-        guard let first = character.unicodeScalars.first else { return 0 }
-        if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{fe0f}") { return 2 }
-        if first.properties.generalCategory == .nonspacingMark || first.properties.isDefaultIgnorableCodePoint {
-            return 0
-        }
-        return wide.contains { $0.contains(first.value) } ? 2 : 1
-    }
-
-    /// The wide blocks of Unicode Standard Annex 11.
-    private static let wide: [ClosedRange<UInt32>] = [
-        0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff, 0xa000...0xa4cf,
-        0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60, 0xffe0...0xffe6, 0x20000...0x3fffd,
-    ]
 }
