@@ -1,4 +1,7 @@
 import Foundation
+import PushSender
+import PushSimulator
+import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
@@ -16,7 +19,9 @@ import Testing
         _ = try folder.write(#"{"alert":{"body":"b"},"data":1,"future":true}"#, to: "content.json")
     }
 
-    private func attach(_ more: String...) throws -> Program.Result {
+    private func attach(_ more: String...) throws -> Program.Result { try attach(more) }
+
+    private func attach(_ more: [String]) throws -> Program.Result {
         try program.run(["attach", "photo.png", "--url", "https://files.example.com/9f2c"] + more)
     }
 
@@ -159,6 +164,86 @@ import Testing
         for name in ["first", "twice.json"] { try FileManager.default.removeItem(at: folder.appending(name)) }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
         #expect(names == ["content.json", "large.png", "photo.png", "text.txt"])
+    }
+
+    @Test("an ID has at most 64 bytes: a name is cut between its characters, and a longer ID is refused")
+    func identifiers() throws {
+        for (name, id) in [
+            (String(repeating: "ж", count: 40) + ".png", String(repeating: "ж", count: 32)),
+            ("x" + String(repeating: "ж", count: 40) + ".png", "x" + String(repeating: "ж", count: 31)),
+            (String(repeating: "👩‍👩‍👧", count: 5) + ".png", String(repeating: "👩‍👩‍👧", count: 3)),
+            (String(repeating: "e\u{301}", count: 40) + ".png", String(repeating: "e\u{301}", count: 21)),
+            ("a" + String(repeating: "\u{301}", count: 50) + ".png", "a" + String(repeating: "\u{301}", count: 31)),
+        ] {
+            try Data(picture).write(to: folder.appending(name))
+            let made = try program.run(
+                ["attach", name, "--url", "https://a/b", "--output", "o", "--entry", "e"])
+            #expect(made.status == 0, "\(made.errors)")
+            let found = try #require(try object("e")["id"] as? String)
+            #expect(Array(found.utf8) == Array(id.utf8), "\(found)")
+            try folder.write(#"{"alert":{"body":"b"}}"#, to: "c")
+            let added = try program.run(
+                ["attach", name, "--url", "https://a/b", "--output", "p", "--content", "c"])
+            #expect(added.status == 0, "\(added.errors)")
+            for file in ["o", "e", "p", "c"] { try FileManager.default.removeItem(at: folder.appending(file)) }
+        }
+        let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        for id in ["", String(repeating: "ж", count: 33), String(repeating: "x", count: 65)] {
+            for way in [["--entry", "e"], ["--content", "content.json"]] {
+                let refused = try attach(["--output", "o", "--id", id] + way)
+                #expect(refused.status == 65 && refused.errors.contains("1 to 64 bytes"), "\(refused)")
+            }
+            #expect(throws: AttachmentError.wrongID) {
+                try Sealer.sealAttachment(
+                    folder.appending("photo.png"), to: folder.appending("o"), at: URL(string: "https://a/b")!, id: id)
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before)
+        #expect(try attach(["--output", "o", "--entry", "e", "--id", String(repeating: "x", count: 64)]).status == 0)
+    }
+
+    @Test("an error leaves no file behind that would block the next try") func leftovers() throws {
+        try folder.write("x", to: "taken")
+        try FileManager.default.createDirectory(at: folder.appending("f"), withIntermediateDirectories: false)
+        let long = String(repeating: "b", count: 60_000)
+        try folder.write(#"{"alert":{"body":"\#(long)"}}"#, to: "long.json")
+        try makeKeys()
+        let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        let seal = "seal long.json --from newsroom --to phone --topic app --keyring K --overflow https://a/b"
+        for (words, status) in [
+            ("attach photo.png --url https://a/b --output o --entry o", 64),
+            ("attach photo.png --url https://a/b --output o --entry ./o", 74),
+            ("attach photo.png --url https://a/b --output o --entry taken", 74),
+            ("attach photo.png --url https://a/b --output o --entry no/such/e", 74),
+            ("attach photo.png --url https://a/b --output taken --entry e", 74),
+            ("\(seal) --overflow-output o --output o", 64), ("\(seal) --overflow-output o --output ./o", 74),
+            ("\(seal) --overflow-output o --output taken", 74), ("\(seal) --overflow-output o --output no/such/p", 74),
+            ("\(seal) --overflow-output taken --output o", 74),
+        ] as [(String, Int32)] {
+            let result = try program.run(words.split(separator: " ").map(String.init))
+            #expect(result.status == status, "\(words): \(result)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before, "\(words)")
+        }
+        // Neither does output that can't be printed.
+        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+        let words = "\(seal) --overflow-output o --output p --json".split(separator: " ").map(String.init)
+        #expect(try program.start(words, output: full).wait() == .exited(74))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before)
+    }
+
+    @Test("the file can be standard input, which only one option can read") func standardInput() throws {
+        let shell = { (line: String) in
+            try Program(at: "/bin/bash", in: folder.url).run("-c", line, program.executable.path)
+        }
+        let attach = "\"$0\" attach - --url https://a/b --output o --entry e"
+        #expect(try shell("\(attach) <photo.png").status == 64)
+        let piped = try shell("cat photo.png | \(attach) --id p --type image/png --plain")
+        #expect(piped.status == 0, "\(piped.errors)")
+        #expect(try Data(contentsOf: folder.appending("o")) == Data(picture))
+        let content = try shell("\"$0\" attach photo.png --url https://a/b --output p --content - <content.json")
+        #expect(content.status == 64 && content.errors.contains("--entry"), "\(content)")
+        let twice = try shell("\"$0\" keys import x --secret-file - --unlock - <content.json")
+        #expect(twice.status == 64 && twice.errors.contains("only once"), "\(twice)")
     }
 
     @Test("a story too long for one push is moved to a file, which is fetched first") func overflow() throws {

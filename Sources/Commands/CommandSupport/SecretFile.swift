@@ -12,10 +12,9 @@ package enum SecretFile {
     /// - Parameter isExposedAllowed: whether to read such a file anyway; the caller then checks its permissions if needed.
     package static func read(_ file: String, limit: Int, isExposedAllowed: Bool = false) throws(Failure) -> [UInt8] {
         var bytes: [UInt8]
+        let place = try InputFile.place(file)
         do throws(DurableFiles.Failure) {
-            bytes = try DurableFiles.read(
-                URL(filePath: file == "-" ? "/dev/stdin" : file), limit: limit + 1, anyKind: true,
-                isSecret: !isExposedAllowed)
+            bytes = try DurableFiles.read(place, limit: limit + 1, anyKind: true, isSecret: !isExposedAllowed)
         } catch {
             guard error.code == EPERM else { throw .file("\(file): \(error.message)") }
             throw Failure(

@@ -42,50 +42,81 @@ struct AttachCommand: ParsableCommand {
 
     func validate() throws {
         guard (content == nil) != (entry == nil) else { throw ValidationError("Use either --content or --entry.") }
+        guard content != "-" else {
+            throw ValidationError("--content is changed in place, so it can't be standard input; use --entry.")
+        }
+        guard file != "-" || (id != nil && type != nil) else {
+            throw ValidationError("Standard input has no name; specify --id and --type.")
+        }
     }
 
     func run() throws {
         // Read the content first, so that unreadable content doesn't leave an encrypted file behind.
         let before = try content.map(ContentFile.read)
-        if let entry { try Output.requireNew(entry) }
-        try checkRoom(in: before)
-        let attachment = try seal()
-        if var content = before, let file = self.content {
-            content.attachments.append(attachment)
-            try replace(file, with: content)
-        } else if let entry {
-            try Secrets.makeFile(entry, attachment.entry)
+        let name = try name()
+        for file in [output, entry].compactMap(\.self) { try OutputFile.requireNew(file) }
+        guard entry != output else {
+            throw Failure.usage("--entry and --output are the same file; use different ones")
+        }
+        try checkRoom(for: name, in: before)
+        let attachment = try seal(as: name)
+        try OutputFile.removing([output]) {
+            if var content = before, let file = self.content {
+                content.attachments.append(attachment)
+                try replace(file, with: content)
+            } else if let entry {
+                try Secrets.makeFile(entry, attachment.entry)
+            }
         }
         try report(attachment.file)
     }
 
-    private func seal() throws -> Content.Attachment {
-        let source = URL(filePath: file)
+    private func seal(as name: String) throws -> Content.Attachment {
+        let source = try InputFile.place(file)
         let length = (try? source.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0
         let progress = Progress()
         defer { progress.end() }
         do throws(AttachmentError) {
             return try Sealer.sealAttachment(
                 source, to: URL(filePath: output), at: url.url, id: name, type: type, isPlain: plain
-            ) { done in progress.show("\((done / 1_000_000).grouped) of \((length / 1_000_000).grouped) MB") }
+            ) { done in
+                let total = length > 0 ? " of \((length / 1_000_000).grouped)" : ""
+                progress.show("\((done / 1_000_000).grouped)\(total) MB")
+            }
         } catch { throw failure(error) }
     }
 
     private func failure(_ error: AttachmentError) -> Failure {
         switch error {
-        case .exists, .notWritable: .file("\(output): \(error)")
-        case .unreadable: .file("\(file): \(error)")
+        case .exists: .file("\(output): \(error)")
+        case .notWritable: .file("\(output): \(error)\(Self.reason(folder, W_OK))")
+        case .unreadable: .file("\(file): \(error)\(Self.reason(file, R_OK))")
         case .wrongType where type == nil && MediaType(filenameExtension: URL(filePath: file).pathExtension) == nil:
             .input("\(file): iOS doesn't show files of this type; if the type is wrong, set it with --type")
+        case .wrongID: .input("--id: \(error)")
         case .tooLarge, .cut, .altered, .wrongType, .empty: .input("\(file): \(error)")
         }
     }
 
-    private var name: String { id ?? String(URL(filePath: file).lastPathComponent.prefix(64)) }
+    private var folder: String { URL(filePath: output).deletingLastPathComponent().path(percentEncoded: false) }
 
-    private func checkRoom(in content: Content?) throws {
+    /// Returns the reason why a file or folder can't be used, if the system knows one.
+    private static func reason(_ path: String, _ mode: Int32) -> String {
+        access(path, mode) == 0 ? "" : ": \(String(cString: strerror(errno)))"
+    }
+
+    /// The ID that was given, or the file's name, cut between characters to the length of an ID.
+    private func name() throws -> String {
+        guard let id else {
+            return URL(filePath: file).lastPathComponent.prefix(byteCount: Content.Attachment.maximumIDByteCount)
+        }
+        guard Content.Attachment.isID(id) else { throw failure(.wrongID) }
+        return id
+    }
+
+    private func checkRoom(for name: String, in content: Content?) throws {
         guard let attachments = content?.attachments, let file = self.content else { return }
-        guard !attachments.contains(where: { $0.id == name })
+        guard !attachments.contains(where: { $0.id.hasBytes(of: name) })
         else {
             throw Failure.input("\(file) already has an attachment \(name); give this one a different ID with --id")
         }

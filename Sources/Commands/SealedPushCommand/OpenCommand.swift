@@ -39,7 +39,7 @@ struct OpenCommand: ParsableCommand {
         let opener = Opener(
             topic: topic, keys: InMemoryKeyStore(deviceKeys, senderSet: list.senderSet(for: topic)), trusting: trusted,
             allowsAnonymous: allowAnonymous)
-        let bytes = try Input.read(file, limit: Input.maximumPayloadFileByteCount)
+        let bytes = try InputFile.read(file, limit: Input.maximumPayloadFileByteCount)
         let envelope = try Input.envelope(bytes, from: file).envelope
         let opened: OpenedContent
         do throws(Opener.Refusal) { opened = try opener.open(envelope, at: .now()) } catch {
@@ -64,7 +64,7 @@ struct InspectCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {
-        let bytes = try Input.read(file, limit: Input.maximumPayloadFileByteCount)
+        let bytes = try InputFile.read(file, limit: Input.maximumPayloadFileByteCount)
         let (envelope, payload) = try Input.envelope(bytes, from: file)
         let matched = try keyring.map { folder in
             try KeyringOptions.mustBeThere(folder)

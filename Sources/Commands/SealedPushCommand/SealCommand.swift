@@ -80,6 +80,7 @@ struct SealCommand: ParsableCommand {
     }
 
     func run() throws {
+        try requireNewFiles()
         let keys = try keyring.newKeys("seal")
         guard let to else { return try sealLines(keys) }
         let (recipient, keeps) = try recipient(to, in: keys)
@@ -88,9 +89,12 @@ struct SealCommand: ParsableCommand {
         let moved = try overflow.flatMap { try sealer.moveOverflow(of: given, at: $0.url, for: recipient) }
         let content = moved?.content ?? given
         let payload = try sealer.seal(content, to: recipient, keeping: keeps, reserve: reserve)
-        if let moved { try store(moved.file) }
         ContentFile.warn(of: content)
-        if let output { try Output.write(payload.json, to: output) }
+        let files = try store(payload.json, overflow: moved?.file)
+        try OutputFile.removing(files) { try show(payload, from: sealer) }
+    }
+
+    private func show(_ payload: SealedPayload, from sealer: Sealer) throws {
         if json {
             let arguments = try device.map { device in
                 EnqueueArguments(
@@ -99,7 +103,7 @@ struct SealCommand: ParsableCommand {
             }
             return try Output.json(payload.facts(arguments))
         }
-        if output == nil { try Output.write(payload.json + [UInt8(ascii: "\n")], to: nil) }
+        if output == nil { try OutputFile.print(payload.json + [UInt8(ascii: "\n")]) }
     }
 
     private static let pieceByteCount = 65_536
@@ -112,31 +116,47 @@ struct SealCommand: ParsableCommand {
         var answers = JSONWriter(reservingByteCount: 2 * Self.pieceByteCount)
         do {
             var reader = try LineReader(
-                URL(filePath: file == "-" ? "/dev/stdin" : file), limit: SealBatch.maximumLineByteCount, anyKind: true)
+                InputFile.place(file), limit: SealBatch.maximumLineByteCount, anyKind: true)
             while let line = try reader.next() {
                 number += 1
                 guard !JSONReader.isBlank(line) else { continue }
                 if !sealing.answer(line, number, to: &answers) { failedCount += 1 }
                 guard answers.byteCount > Self.pieceByteCount else { continue }
-                try Output.write(answers.bytes, to: nil)
+                try OutputFile.print(answers.bytes)
                 answers.removeAll()
             }
         } catch let error as DurableFiles.Failure { throw Failure.file("\(file): \(error.message)") }
-        try Output.write(answers.bytes, to: nil)
+        try OutputFile.print(answers.bytes)
         guard failedCount == 0 else {
             throw Failure.input("lines not sealed: \(failedCount.grouped); see the output for the reasons")
         }
     }
 
-    /// Writes the overflow content after the push that refers to it has been sealed.
-    private func store(_ file: [UInt8]) throws {
-        guard let overflowOutput, let url = overflow?.url else { return }
-        try Output.write(file, to: overflowOutput)
-        Failure.report(
-            """
-            store \(overflowOutput) (\(file.count.grouped) bytes) at \(url.absoluteString) before you send; \
-            the push itself carries only the start of the text
-            """)
+    /// Refuses names that can't be written to before a keyring is unlocked.
+    private func requireNewFiles() throws {
+        for file in [output, overflowOutput].compactMap(\.self) { try OutputFile.requireNew(file) }
+        guard output == nil || output != overflowOutput else {
+            throw Failure.usage("--output and --overflow-output are the same file; use different ones")
+        }
+    }
+
+    /// Writes the files after the push has been sealed: all of them, or none if one can't be written. Returns their names.
+    private func store(_ payload: [UInt8], overflow file: [UInt8]?) throws -> [String] {
+        var files: [String] = []
+        if let file, let overflowOutput, let url = overflow?.url {
+            try OutputFile.create(overflowOutput, file, mode: 0o666)
+            files.append(overflowOutput)
+            Failure.report(
+                """
+                store \(overflowOutput) (\(file.count.grouped) bytes) at \(url.absoluteString) before you send; \
+                the push itself carries only the start of the text
+                """)
+        }
+        if let output {
+            try OutputFile.removing(files) { try OutputFile.create(output, payload, mode: 0o666) }
+            files.append(output)
+        }
+        return files
     }
 
     /// Returns the key to seal to: one that a signed record vouches for, or any key with --unverified.
@@ -207,7 +227,7 @@ enum ContentFile {
     static let help = ArgumentHelp("A file with content JSON; - for standard input.", valueName: "content")
 
     static func read(_ file: String) throws -> Content {
-        let bytes = try Input.read(file, limit: Content.maximumUnsealedByteCount)
+        let bytes = try InputFile.read(file, limit: Content.maximumUnsealedByteCount)
         let content: Content
         do {
             content = try Content(

@@ -49,15 +49,6 @@ struct DeliverCommand: ParsableCommand {
     }
 
     func run() throws {
-        do {
-            try deliver()
-        } catch let failure as Failure {
-            report(failure.message)
-            throw ExitCode(failure.status)
-        }
-    }
-
-    private func deliver() throws {
         // Read every file before delivering, so that a mistyped name doesn't leave the work half done.
         let pushes = try files.map { (file: $0, push: try read($0)) }
         try picture.check()
@@ -136,11 +127,7 @@ struct DeliverCommand: ParsableCommand {
     }
 
     private func read(_ file: String) throws -> PushFile {
-        let bytes: [UInt8]
-        do throws(DurableFiles.Failure) {
-            let path = file == "-" ? "/dev/stdin" : file
-            bytes = try DurableFiles.read(URL(filePath: path), limit: PushFile.maximumFileByteCount + 1, anyKind: true)
-        } catch { throw Failure(status: 74, message: "\(file): \(error.message)") }
+        let bytes = try InputFile.read(file, limit: PushFile.maximumFileByteCount)
         let push: PushFile
         do { push = try PushFile(parsing: Data(bytes)) } catch {
             throw Failure(status: 65, message: "\(file): \(error)")
@@ -173,6 +160,7 @@ struct PictureOptions: ParsableArguments {
 
     func validate() throws {
         guard file != "" else { throw ValidationError("--picture is empty; specify a file.") }
+        guard file != nil || appName == nil else { throw ValidationError("--app-name needs --picture.") }
         guard appName.map(VisibleText.isVisible) ?? true else {
             throw ValidationError("--app-name has no visible text.")
         }
@@ -181,27 +169,16 @@ struct PictureOptions: ParsableArguments {
     /// Checks that the file can be created. Call it before delivering, because a delivery can't be undone.
     func check() throws(Failure) {
         guard let file else { return }
-        guard !FileManager.default.fileExists(atPath: file) else { throw Self.exists(file) }
+        try OutputFile.requireNew(file)
         let folder = URL(filePath: file).deletingLastPathComponent().path(percentEncoded: false)
-        guard FileManager.default.isWritableFile(atPath: folder) else {
-            throw .file("\(TerminalText.printable(file)) can't be written; its folder is missing or not writable")
+        guard access(folder, W_OK) == 0 else {
+            throw .file("\(file) can't be written: \(String(cString: strerror(errno)))")
         }
     }
 
-    func draw(_ deliveries: [LockScreenPicture.Delivery], topic: Topic) throws(Failure) {
+    func draw(_ deliveries: [LockScreenPicture.Delivery], topic: Topic) throws {
         guard let file else { return }
         let name = appName ?? topic.description.split(separator: ".").last.map(String.init) ?? topic.description
-        do {
-            let png = try LockScreenPicture(deliveries, appName: name).png()
-            try png.write(to: URL(filePath: file), options: .withoutOverwriting)
-        } catch CocoaError.fileWriteFileExists {
-            throw Self.exists(file)
-        } catch {
-            throw .file("\(TerminalText.printable(file)) can't be written: \(error)")
-        }
-    }
-
-    private static func exists(_ file: String) -> Failure {
-        .file("\(TerminalText.printable(file)) already exists and won't be overwritten")
+        try OutputFile.create(file, Array(LockScreenPicture(deliveries, appName: name).png()), mode: 0o600)
     }
 }

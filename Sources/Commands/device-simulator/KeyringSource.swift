@@ -1,4 +1,5 @@
 internal import CommandSupport
+internal import Foundation
 internal import PushCore
 internal import PushKeyring
 internal import PushService
@@ -42,7 +43,9 @@ struct KeyringSource: Sendable {
             try PushDelivery.prepareContainer(phone.container, keyCreated: created.secondsSince1970)
             try phone.adopt(keys, destroying: gone, enrollment: enrollment)
             if let set = state.senderSet { try phone.take(set) }
-        } catch { throw .file("the phone's folder can't be written: \(error)") }
+        } catch {
+            throw .file("the phone's folder can't be written; specify one with --state: \(error.localizedDescription)")
+        }
         copied.withLock { $0 = state }
     }
 

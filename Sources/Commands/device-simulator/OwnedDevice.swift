@@ -19,7 +19,8 @@ struct OwnedDevice: Sendable {
     init(_ options: DeviceOptions, container: URL, makesKeys: Bool = false) throws(Failure) {
         phone = SimulatedDevice(container: container)
         let hasOwnKeys = makesKeys || !((try? phone.rotation.active) ?? []).isEmpty
-        guard hasOwnKeys || FileManager.default.fileExists(atPath: options.keyring) else {
+        let isThere = hasOwnKeys ? true : try InputFile.exists(options.keyring)
+        guard isThere else {
             throw .file("there is no keyring at \(options.keyring); specify its folder with --keyring")
         }
         let keyring = try options.openKeyring()

@@ -65,6 +65,23 @@ extension String {
     }
 }
 
+extension String {
+    /// Returns the longest start of the text that fits into this many bytes of UTF-8, cut between characters.
+    package func prefix(byteCount: Int) -> String {
+        guard utf8.count > byteCount else { return self }
+        var end = startIndex
+        while end < endIndex, utf8.distance(from: startIndex, to: index(after: end)) <= byteCount {
+            end = index(after: end)
+        }
+        // If even the first character is too long, as with hundreds of marks, cut between its scalars.
+        guard end == startIndex else { return String(self[..<end]) }
+        while end < endIndex, utf8.distance(from: startIndex, to: unicodeScalars.index(after: end)) <= byteCount {
+            end = unicodeScalars.index(after: end)
+        }
+        return String(self[..<end])
+    }
+}
+
 extension RawRepresentable<String> where Self: CaseIterable {
     /// Returns the case with this raw value, byte for byte; nil if there is none. For text of any length.
     package init?(untrusted text: String) {

@@ -27,7 +27,7 @@ import Testing
         let push = try device.file(device.seal())
         let there = try device.folder.write("mine", to: "there")
         for (file, words) in [
-            (there, "already exists"), (device.folder.appending("none/a").path, "its folder is missing"),
+            (there, "already exists"), (device.folder.appending("none/a").path, "can't be written: No such file"),
         ] {
             let refused = try Program("device-simulator").run(device.arguments(push, ["--picture", file]))
             #expect(refused.status == 74)

@@ -72,7 +72,7 @@ struct HostOptions: ParsableArguments {
         guard let file = files.first(where: FileManager.default.fileExists) else {
             throw Failure.file("no certificate authorities found; install the package ca-certificates")
         }
-        let text = String(decoding: try Input.read(file, limit: 4_000_000), as: UTF8.self)
+        let text = String(decoding: try InputFile.read(file, limit: 4_000_000), as: UTF8.self)
         let isThere = text.components(separatedBy: "-----BEGIN CERTIFICATE-----").contains { part in
             let certificate = Data(base64Encoded: String(part.prefix { $0 != "-" }), options: .ignoreUnknownCharacters)
             return certificate.map { Hex.encode($0.withUnsafeBytes(SHA256.hash)) } == appleRoot

@@ -157,6 +157,6 @@ struct ExportCommand: ParsableCommand {
         try Prompt.confirm("The secret of \(name) will be printed; anyone who reads it has the key.", isConfirmed: yes)
         var bytes = try keys.withSecretText(of: name) { [UInt8]($0) + [UInt8(ascii: "\n")] }
         defer { wipe(&bytes) }
-        try Output.write(bytes, to: nil)
+        try OutputFile.print(bytes)
     }
 }

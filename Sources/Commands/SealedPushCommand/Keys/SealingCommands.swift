@@ -83,7 +83,7 @@ struct BackupCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run() throws {
-        try Output.requireNew(file)
+        try OutputFile.requireNew(file)
         let keys = try keyring.keys("keys backup")
         let secret = try Secrets.newSecret(
             file: backupSecret, option: "--backup-secret", question: "New backup passphrase: ", for: "the backup")
@@ -111,7 +111,7 @@ struct RestoreCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run() throws {
-        let bytes = try Input.read(file, limit: Keyring.maximumBackupByteCount)
+        let bytes = try InputFile.read(file, limit: Keyring.maximumBackupByteCount)
         let secret = try secret(for: Keyring.backupKind(bytes))
         let names = try keyring.newKeys("keys restore").restore(bytes, with: secret)
         for name in names { try Output.line("\(name) is restored") }

@@ -215,8 +215,7 @@ enum EnrollmentList {
 
     private static func entries(of file: String) throws -> [Entry] {
         var reader = try LineReader(
-            URL(filePath: file == "-" ? "/dev/stdin" : file), limit: maximumLineByteCount,
-            totalLimit: maximumByteCount, anyKind: true)
+            InputFile.place(file), limit: maximumLineByteCount, totalLimit: maximumByteCount, anyKind: true)
         var entries: [Entry] = []
         var number = 0
         while let line = try reader.next() {

@@ -110,7 +110,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
 
     /// Returns the senders in the keyring's folder, for display only. Doesn't ask for a secret, so the result is unverified.
     private func senders() throws -> [String: KnownSender] {
-        guard FileManager.default.fileExists(atPath: keyring.keyring) else { return [:] }
+        guard try InputFile.exists(keyring.keyring) else { return [:] }
         let keys = Keyring(folder: URL(filePath: keyring.keyring), expecting: .ofUser(), command: "outbox status")
         return Dictionary(
             try keys.entries().keys.filter { $0.kind == .sender }.flatMap { entry in

@@ -24,9 +24,9 @@ struct OutboxOptions: ParsableArguments {
     ///
     /// - Parameter isShown: whether the outbox is only read, which works even if it isn't writable.
     func opened(toShow isShown: Bool = false) async throws -> Outbox {
-        guard isInPostgres || isThere else {
+        guard try isInPostgres || isThere() else {
             let what =
-                FileManager.default.fileExists(atPath: outbox)
+                try InputFile.exists(outbox)
                 ? "\(outbox) is empty, so it is not an outbox" : "there is no outbox at \(outbox)"
             throw Failure.file("\(what); specify its file with --outbox, or create one with `sealedpush device enroll`")
         }
@@ -35,10 +35,8 @@ struct OutboxOptions: ParsableArguments {
 
     /// Opens the outbox, or creates it if it doesn't exist. In that case, also creates the key's file if needed.
     func openedOrMade() async throws -> Outbox {
-        let isNew = !isInPostgres && !isThere
-        if let outboxKey, outboxKey != "-", isInPostgres || !isThere,
-            !FileManager.default.fileExists(atPath: outboxKey)
-        {
+        let isNew = try !isInPostgres && !isThere()
+        if let outboxKey, outboxKey != "-", isInPostgres || isNew, try !InputFile.exists(outboxKey) {
             // If an existing outbox is marked with a key, that key must be in another file.
             if isInPostgres { try await outbox(key: nil).requireWritable() }
             try OutboxKey().withSecretText { text throws in
@@ -55,9 +53,10 @@ struct OutboxOptions: ParsableArguments {
     }
 
     /// Whether the file exists and isn't empty. An empty file isn't an outbox yet; opening it would make it one.
-    private var isThere: Bool {
+    private func isThere() throws -> Bool {
+        guard try InputFile.exists(outbox) else { return false }
         let facts = try? FileManager.default.attributesOfItem(atPath: outbox)
-        return facts.map { $0[.size] as? Int != 0 } ?? false
+        return facts.map { $0[.size] as? Int != 0 } ?? true
     }
 
     private func outbox(key: OutboxKey?, toShow isShown: Bool = false) async throws -> Outbox {

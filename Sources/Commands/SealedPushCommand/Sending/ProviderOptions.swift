@@ -68,7 +68,7 @@ struct ProviderOptions: ParsableArguments {
                 status: 77, message: "other users can write to \(folder); use a private folder for a local APNs")
         }
         let bytes: [UInt8]
-        do { bytes = try Input.read(file.path(percentEncoded: false), limit: 65_536) } catch {
+        do { bytes = try InputFile.read(file.path(percentEncoded: false), limit: 65_536) } catch {
             throw Failure.file(
                 "no local APNs was started in \(folder); start one with `device-simulator apns --folder \(folder)`")
         }
@@ -80,7 +80,7 @@ struct ProviderOptions: ParsableArguments {
         let own = ProviderKeyName(keyID: address.keyID, teamID: address.teamID, file: address.key)
         var configuration = APNSConfiguration(
             endpoint: APNSEndpoint(host: "localhost", port: address.port), key: try (providerKey ?? own).read())
-        let root = try Input.read(address.root, limit: 1_000_000)
+        let root = try InputFile.read(address.root, limit: 1_000_000)
         do throws(APNSConfigurationError) {
             configuration.trustRoots = try TrustRoots(pem: root)
         } catch { throw Failure.input("\(address.root) contains no PEM certificates") }

@@ -188,7 +188,7 @@ struct ListeningOptions: ParsableArguments {
 
     func senderSet(for topic: Topic) throws -> SenderSet? {
         guard let senderSet else { return nil }
-        let text = String(decoding: try Input.read(senderSet, limit: 4_096).withoutByteOrderMark, as: UTF8.self)
+        let text = String(decoding: try InputFile.read(senderSet, limit: 4_096).withoutByteOrderMark, as: UTF8.self)
         do throws(RecordError) {
             let set = try SenderSet(parsing: text.trimmingCharacters(in: .whitespacesAndNewlines))
             guard set.topic == topic else { throw .otherTopic }
@@ -200,7 +200,7 @@ struct ListeningOptions: ParsableArguments {
         guard let files = tls?.split(separator: ",").map(String.init) else { return nil }
         var key = try SecretFile.read(files[1], limit: 65_536)
         defer { wipe(&key) }
-        let chain = try Input.read(files[0], limit: 1_000_000)
+        let chain = try InputFile.read(files[0], limit: 1_000_000)
         do throws(CertificateFault) {
             let certificate = try ServerCertificate(chain: chain, key: key)
             if certificate.hasExpired {

@@ -22,7 +22,7 @@ struct KeyringOptions: ParsableArguments {
     }
 
     static func mustBeThere(_ folder: String) throws {
-        guard FileManager.default.fileExists(atPath: folder)
+        guard try InputFile.exists(folder)
         else { throw Failure.file("there is no keyring at \(folder); specify its folder with --keyring") }
     }
 

@@ -5,8 +5,7 @@ internal import SealedPush
 
 /// The commands' standard output.
 enum Output {
-    /// Prints one line. Throws if standard output can't be written, so that no script mistakes silence for success.
-    static func line(_ text: String) throws { try write(Array((text + "\n").utf8), to: nil) }
+    static func line(_ text: String) throws { try OutputFile.print(Array((text + "\n").utf8)) }
 
     /// Prints one JSON value on its own line, with sorted keys.
     static func json(_ value: JSONValue) throws {
@@ -19,41 +18,10 @@ enum Output {
     static func table(_ headings: [String], _ rows: [[String]]) throws {
         for row in TerminalWidth.aligned([headings] + rows) { try line(row) }
     }
-
-    /// Refuses a file that already exists, before any work is done for it.
-    static func requireNew(_ file: String) throws {
-        guard !FileManager.default.fileExists(atPath: file)
-        else { throw Failure.file("\(file) already exists and won't be overwritten") }
-    }
-
-    /// Writes to a new file, or to standard output.
-    static func write(_ bytes: [UInt8], to file: String?) throws {
-        guard let file else {
-            do { try FileHandle.standardOutput.write(contentsOf: Data(bytes)) } catch {
-                throw Failure.file("can't write to standard output")
-            }
-            return
-        }
-        try requireNew(file)
-        do { try Data(bytes).write(to: URL(filePath: file), options: .withoutOverwriting) } catch {
-            throw Failure.file("\(file) can't be written")
-        }
-    }
 }
 
-/// Files named on the command line; `-` is standard input.
+/// Payload files named on the command line.
 enum Input {
-    /// Returns the file's contents, or throws if there are more than `limit` bytes.
-    static func read(_ file: String, limit: Int) throws -> [UInt8] {
-        let bytes: [UInt8]
-        do throws(DurableFiles.Failure) {
-            bytes = try DurableFiles.read(
-                URL(filePath: file == "-" ? "/dev/stdin" : file), limit: limit + 1, anyKind: true)
-        } catch { throw Failure.file("\(file): \(error.message)") }
-        guard bytes.count <= limit else { throw Failure.input("\(file) is larger than \(limit) bytes") }
-        return bytes
-    }
-
     /// Returns the envelope from a payload, or from a file that contains only an envelope's text.
     static func envelope(
         _ bytes: [UInt8], from file: String

@@ -31,7 +31,7 @@ enum Secrets {
             else { throw Failure.usage("there is no terminal for a prompt; specify a file with \(option)") }
             return checked(.passphrase(passphrase))
         }
-        guard file == "-" || FileManager.default.fileExists(atPath: file) else {
+        guard try file == "-" || InputFile.exists(file) else {
             let key = KeyringKey()
             try key.withText { (text) throws in
                 var bytes = [UInt8](text) + [UInt8(ascii: "\n")]
@@ -56,12 +56,7 @@ enum Secrets {
     }
 
     /// Durably writes a new file that only its owner can read; never overwrites an existing one.
-    static func makeFile(_ file: String, _ bytes: [UInt8]) throws {
-        do throws(DurableFiles.Failure) {
-            try DurableFiles.write(bytes, to: URL(filePath: file), mode: 0o600)
-            try DurableFiles.sync(folder: URL(filePath: file).deletingLastPathComponent())
-        } catch { throw Failure.file("\(file): \(error.message)") }
-    }
+    static func makeFile(_ file: String, _ bytes: [UInt8]) throws { try OutputFile.create(file, bytes, mode: 0o600) }
 
     /// Ends the program if a secret was typed as an argument, before any message repeats it.
     static func refuseInArguments(_ arguments: [String]) {

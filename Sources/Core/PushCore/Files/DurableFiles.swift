@@ -238,7 +238,7 @@ extension DurableFiles {
     }
 
     /// Returns a descriptor to read and close. Without `anyKind`, fails with `EINVAL` if it isn't a regular file.
-    static func opened(_ file: URL, anyKind: Bool, followsLinks: Bool = true) throws(Failure) -> Int32 {
+    package static func opened(_ file: URL, anyKind: Bool, followsLinks: Bool = true) throws(Failure) -> Int32 {
         let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK) | (followsLinks ? 0 : O_NOFOLLOW)
         let path = file.path(percentEncoded: false)
         var descriptor = open(path, flags)

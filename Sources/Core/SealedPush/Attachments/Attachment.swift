@@ -23,6 +23,11 @@ extension Content {
 
         /// The largest number of attachments in a message.
         public static let maximumCount = 16
+
+        package static let maximumIDByteCount = 64
+
+        /// Whether a text can be an attachment's ID.
+        package static func isID(_ text: String) -> Bool { (1...maximumIDByteCount).contains(text.utf8.count) }
     }
 }
 
@@ -31,7 +36,7 @@ extension Content.Attachment {
     package init(_ value: JSONValue, at path: String) throws(ContentError) {
         var entry = try MemberReader(value, at: path)
         file = try RemoteFile(reading: &entry)
-        id = try entry.required("id") { $0.string.flatMap { (1...64).contains($0.utf8.count) ? $0 : nil } }
+        id = try entry.required("id") { $0.string.flatMap { Self.isID($0) ? $0 : nil } }
         type = try entry.required("type") { $0.string.flatMap(MediaType.init(untrusted:)) }
         thumbnail = try entry.take("thumbnail").map { (value) throws(ContentError) in
             try AttachmentThumbnail(value, at: entry.place(of: "thumbnail"))

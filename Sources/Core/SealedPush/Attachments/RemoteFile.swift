@@ -142,6 +142,8 @@ public enum AttachmentError: String, Error, Sendable {
     case notWritable = "not-writable"
     /// The file already exists.
     case exists
+    /// The attachment's ID doesn't have 1 to 64 bytes.
+    case wrongID = "wrong-id"
 }
 
 extension AttachmentError: CustomStringConvertible {
@@ -156,6 +158,7 @@ extension AttachmentError: CustomStringConvertible {
         case .unreadable: "the file can't be read"
         case .notWritable: "the file can't be written; check that its folder exists and that the disk has free space"
         case .exists: "the file already exists and won't be overwritten"
+        case .wrongID: "an attachment's ID must have 1 to 64 bytes"
         }
     }
 }

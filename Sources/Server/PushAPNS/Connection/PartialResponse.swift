@@ -109,8 +109,6 @@ struct ErrorBody {
 
     /// Returns at most 64 characters and 256 bytes, all of them printable.
     static func bounded(_ text: String) -> String {
-        var short = TerminalText.printable(String(text.prefix(64)))
-        while short.utf8.count > 256 { short.removeLast() }
-        return short
+        TerminalText.printable(String(text.prefix(64))).prefix(byteCount: 256)
     }
 }

@@ -27,6 +27,7 @@ extension Sealer {
         _ file: URL, to output: URL, at url: URL, id: String, type: MediaType? = nil,
         thumbnail: AttachmentThumbnail? = nil, isPlain: Bool = false, progress: (Int) -> Void = { _ in }
     ) throws(AttachmentError) -> Content.Attachment {
+        guard Content.Attachment.isID(id) else { throw .wrongID }
         guard let type = type ?? MediaType(filenameExtension: file.pathExtension) else { throw .wrongType }
         let remote = try sealFile(file, to: output, at: url, type: type, isPlain: isPlain, progress: progress)
         return Content.Attachment(id: id, file: remote, type: type, thumbnail: thumbnail)
@@ -147,8 +148,9 @@ struct ChunkedFile: ~Copyable {
     private let descriptor: Int32
 
     init(_ file: URL) throws(AttachmentError) {
-        descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .unreadable }
+        do throws(DurableFiles.Failure) { descriptor = try DurableFiles.opened(file, anyKind: true) } catch {
+            throw .unreadable
+        }
     }
 
     /// Returns the next chunk, which is empty at the end.
@@ -158,7 +160,7 @@ struct ChunkedFile: ~Copyable {
         } catch { throw .unreadable }
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit { close(descriptor) }
 }
 
 /// A new file that appears only when it's complete.

@@ -1,0 +1,40 @@
+package import Foundation
+internal import PushCore
+
+/// Files named on the command line; `-` is standard input, which only one option can read.
+package enum InputFile {
+    /// Returns the place to read from.
+    package static func place(_ file: String) throws(Failure) -> URL {
+        guard file == "-" else { return URL(filePath: file) }
+        guard
+            isTaken.withLock({ isTaken in
+                defer { isTaken = true }
+                return !isTaken
+            })
+        else { throw .usage("standard input (-) can be read only once; use a file instead") }
+        return URL(filePath: "/dev/stdin")
+    }
+
+    /// Returns the file's contents, or throws if there are more than `limit` bytes.
+    package static func read(_ file: String, limit: Int) throws(Failure) -> [UInt8] {
+        let place = try place(file)
+        let bytes: [UInt8]
+        do throws(DurableFiles.Failure) {
+            bytes = try DurableFiles.read(place, limit: limit + 1, anyKind: true)
+        } catch { throw .file("\(file): \(error.message)") }
+        guard bytes.count <= limit else { throw .input("\(file) is larger than \(limit) bytes") }
+        return bytes
+    }
+
+    /// Whether there is a file or folder. Throws if that can't be told, as in a folder of another user, since its owner needs
+    /// other advice than the owner of a file that isn't there.
+    package static func exists(_ path: String) throws(Failure) -> Bool {
+        var facts = stat()
+        guard stat(path, &facts) != 0 else { return true }
+        let code = errno
+        guard code == ENOENT || code == ENOTDIR else { throw .file("\(path): \(String(cString: strerror(code)))") }
+        return false
+    }
+
+    private static let isTaken = Locked(false)
+}
