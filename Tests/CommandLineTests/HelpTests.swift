@@ -1,4 +1,5 @@
 import Foundation
+import PushSimulator
 import TestPrograms
 import TestSupport
 import Testing
@@ -31,6 +32,29 @@ import Testing
             #expect(
                 fits, "\(command): \(lines.count - 1) lines, the widest of \(lines.map(\.count).max() ?? 0) columns")
             #expect(!help.output.contains(/\w\(\w+:/), "\(command)")
+        }
+    }
+
+    @Test("fails like any other output if it can't be written", arguments: ["sealedpush", "device-simulator"])
+    func unwritable(name: String) throws {
+        let closed = Pipe()
+        try closed.fileHandleForReading.close()
+        for words in [
+            "--help", "--version", "help", "--generate-completion-script bash", "--generate-completion-script zsh",
+            "--generate-completion-script fish", "--experimental-dump-help",
+            "\(name == "sealedpush" ? "keys" : "run") --help",
+        ] {
+            let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+            for (output, reason) in [(full, "No space left"), (closed.fileHandleForWriting, "Broken pipe")] {
+                let folder = try TemporaryFolder()
+                try folder.write("", to: "errors")
+                let process = try Program(name).start(
+                    words.split(separator: " ").map(String.init), output: output,
+                    errors: FileHandle(forWritingTo: folder.appending("errors")))
+                #expect(process.wait() == .exited(74), "\(words)")
+                let errors = try Checkout.text(folder.appending("errors"))
+                #expect(errors.hasPrefix("\(name): can't write to standard output: \(reason)"), "\(errors)")
+            }
         }
     }
 }

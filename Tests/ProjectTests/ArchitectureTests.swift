@@ -26,7 +26,7 @@ import Testing
         "Simulator/SimulatedAPNs": [
             "PushService", "PushSimulator", "UserNotifications", "Dispatch", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL",
             "NIOHTTP2", "NIOHPACK", "Hummingbird", "HTTPTypes", "Logging", "X509", "SwiftASN1", "Crypto",
-        ], "Commands/CommandSupport": ["PushKeyring", "ArgumentParser"],
+        ], "Commands/CommandSupport": ["PushKeyring", "ArgumentParser", "Dispatch"],
         "Commands/SealedPushCommand": [
             "CommandSupport", "PushSender", "PushKeyring", "PushOutbox", "PushPostgres", "PushAPNS", "PushHTTP",
             "ArgumentParser", "Clibqrencode", "Logging", "Metrics", "Dispatch",

@@ -27,19 +27,16 @@ internal import PushCore
 
     static func main() {
         Secrecy.begin()
-        if let problem = Sodium.problem {
-            Failure.report(problem, isError: true)
-            Self.exit(withError: ExitCode(69))
-        }
-        Secrets.refuseInArguments(CommandLine.arguments)
         do {
+            try ProgramStart.begin()
+            if let problem = Sodium.problem { throw Failure(status: 69, message: problem) }
             var command = try parseAsRoot()
             guard let waiting = command as? any AsyncParsableCommand else { return try command.run() }
             // Only the task uses it from here on.
             nonisolated(unsafe) var task = waiting
             try wait { try await task.run() }
         } catch {
-            guard let failure = Failure(error) else { exit(withError: error) }
+            guard let failure = Failure(error) else { end(parsing: error, of: CommandLine.arguments) }
             Failure.report(failure.message, isError: true)
             exit(withError: ExitCode(failure.status))
         }

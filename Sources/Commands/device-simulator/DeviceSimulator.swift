@@ -20,20 +20,18 @@ internal import PushSimulator
         subcommands: [DeliverCommand.self, RunCommand.self, APNsCommand.self, HostCommand.self])
 
     static func main() {
-        if let problem = Sodium.problem {
-            report(problem)
-            exit(withError: ExitCode(69))
-        }
-        // Before any message repeats it.
-        guard !SecretArgument.isIn(CommandLine.arguments) else {
-            exit(
-                withError: ValidationError(
-                    "A secret was typed as an argument, where other users can see it; keys must come from files."))
-        }
         // The files it creates are accessible only to this user, because they show opened messages or grant access: pictures,
         // keys, and sockets.
         umask(0o077)
-        main(nil)
+        do {
+            try ProgramStart.begin()
+            if let problem = Sodium.problem { throw Failure(status: 69, message: problem) }
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let failure as Failure {
+            report(failure.message)
+            exit(withError: ExitCode(failure.status))
+        } catch { end(parsing: error, of: CommandLine.arguments) }
     }
 
     func run() throws { throw ValidationError("Specify a subcommand: deliver, run, or apns.") }

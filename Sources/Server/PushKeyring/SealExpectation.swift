@@ -49,7 +49,7 @@ extension SealExpectation {
     /// Returns the location of a keyring's note, or nil if none is kept or the keyring doesn't exist.
     func note(of keyring: URL) -> URL? {
         guard let notes, let path = DurableFiles.real(keyring.path(percentEncoded: false)) else { return nil }
-        let name = Hex.encode(BLAKE2b.hash(Array(path.utf8), byteCount: 16))
+        let name = Hex.encode(BLAKE2b.hash(path, byteCount: 16))
         return notes.appending(path: name + ".txt")
     }
 
@@ -72,7 +72,8 @@ extension SealExpectation {
         var writer = TextFileWriter(capacity: 1_024)
         writer.comment("This keyring was sealed. If you unsealed or replaced it yourself, delete this note.")
         let path = keyring.path(percentEncoded: false)
-        writer.field("keyring", TerminalText.printable(DurableFiles.real(path) ?? path))
+        let shown = DurableFiles.real(path).map { String(decoding: $0, as: UTF8.self) }
+        writer.field("keyring", TerminalText.printable(shown ?? path))
         for (name, mark) in zip(["seal", "next"], marks) { writer.field(name, mark) }
         try KeyringFolder.makeFolder(note.deletingLastPathComponent(), mode: 0o700)
         try DurableFiles.replace(note, with: writer.bytes, mode: 0o600)

@@ -11,7 +11,8 @@ struct TextFile: ~Copyable {
     /// 16 MiB: tens of thousands of keys.
     static let maximumByteCount = 16 << 20
 
-    /// Returns nil unless every line is `name: value`, and each name is lowercase letters and hyphens, unique in its paragraph.
+    /// Returns nil unless every line is `name: value` in UTF-8, and each name is lowercase letters and hyphens, unique in its
+    /// paragraph.
     init?(parsing bytes: [UInt8]) {
         guard !bytes.isEmpty, bytes.count <= Self.maximumByteCount, bytes.last == UInt8(ascii: "\n") else { return nil }
         var paragraphs: [[String: Range<Int>]] = [[:]]
@@ -36,7 +37,9 @@ struct TextFile: ~Copyable {
     private static func field(_ line: ArraySlice<UInt8>) -> (String, Range<Int>)? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), line.endIndex - colon > 2,
             line[colon + 1] == UInt8(ascii: " "), colon > line.startIndex, colon - line.startIndex <= 32,
-            line[..<colon].allSatisfy({ $0 == UInt8(ascii: "-") || $0.isSmallLetter })
+            line[..<colon].allSatisfy({ $0 == UInt8(ascii: "-") || $0.isSmallLetter }),
+            // A secret is ASCII, so this doesn't copy it.
+            line.allSatisfy({ $0 < 0x80 }) || String(strictUTF8: line) != nil
         else { return nil }
         return (String(decoding: line[..<colon], as: UTF8.self), colon + 2..<line.endIndex)
     }

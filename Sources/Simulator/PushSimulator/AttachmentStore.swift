@@ -97,7 +97,8 @@ extension AttachmentStore {
         func isIn(_ root: URL) -> Bool {
             guard let place = DurableFiles.real(parent), let root = DurableFiles.real(root.path(percentEncoded: false))
             else { return false }
-            return place == root || place.hasPrefix(root == "/" ? root : root + "/")
+            let slash = UInt8(ascii: "/")
+            return place == root || place.starts(with: root == [slash] ? root : root + [slash])
         }
         if !isIn(folder) {
             if own.contains(where: isIn) { return false }

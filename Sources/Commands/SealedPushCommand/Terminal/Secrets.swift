@@ -57,15 +57,6 @@ enum Secrets {
 
     /// Durably writes a new file that only its owner can read; never overwrites an existing one.
     static func makeFile(_ file: String, _ bytes: [UInt8]) throws { try OutputFile.create(file, bytes, mode: 0o600) }
-
-    /// Ends the program if a secret was typed as an argument, before any message repeats it.
-    static func refuseInArguments(_ arguments: [String]) {
-        guard SecretArgument.isIn(arguments) else { return }
-        Failure.report(
-            "a secret was typed as an argument, so it is now in the shell's history and was visible to other users; treat it as exposed. Secrets must come from files; see --help"
-        )
-        exit(64)
-    }
 }
 
 /// Measures that keep this process's memory private when it crashes or is inspected.

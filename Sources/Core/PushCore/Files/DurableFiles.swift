@@ -87,11 +87,12 @@ package enum DurableFiles {
         try sync(folder: file.deletingLastPathComponent())
     }
 
-    /// Returns a path with links and dots resolved, or nil if nothing exists there.
-    package static func real(_ path: String) -> String? {
+    /// Returns the bytes of a path with links and dots resolved, or nil if nothing exists there. A link can lead to a folder
+    /// whose name isn't UTF-8.
+    package static func real(_ path: String) -> [UInt8]? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
-        return String(cString: real)
+        return Array(UnsafeRawBufferPointer(start: real, count: strlen(real)))
     }
 
     /// Creates a folder, durably, if it is missing.
@@ -118,7 +119,8 @@ package enum DurableFiles {
         return false
     }
 
-    /// Returns the names in a folder, without `.` and `..`.
+    /// Returns the names in a folder, without `.` and `..`, and without names that aren't UTF-8, which no program of ours
+    /// creates: as text, two of them could be the same.
     package static func names(in folder: URL) throws(Failure) -> [String] {
         guard let stream = opendir(folder.path(percentEncoded: false)) else { throw Failure(code: errno) }
         defer { closedir(stream) }
@@ -131,9 +133,9 @@ package enum DurableFiles {
                 return names
             }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                String(strictUTF8: Array(bytes.prefix { $0 != 0 }))
             }
-            if name != ".", name != ".." { names.append(name) }
+            if let name, name != ".", name != ".." { names.append(name) }
         }
     }
 
