@@ -13,22 +13,30 @@ internal import SimulatedAPNs
 func runUntilDone(_ work: @escaping @Sendable (_ ended: @escaping @Sendable () async -> Void) async throws -> Void)
     throws
 {
-    let signals = [SIGINT, SIGTERM].map { Signal($0) }
+    // As long as the work has only started, and at the second signal, the program ends immediately.
+    let isEnding = Locked(true)
+    let signals = [SIGINT, SIGTERM].map { number in
+        Signal(number) {
+            let isSecond = isEnding.withLock { isEnding in
+                defer { isEnding = true }
+                return isEnding
+            }
+            if isSecond { ProcessSignals.end(by: number) }
+        }
+    }
     let isDone = DispatchSemaphore(value: 0)
     let outcome = Locked<(any Error)?>(nil)
     Task {
         do {
             try await work {
+                isEnding.withLock { $0 = false }
                 while !signals.contains(where: { $0.isReceived }) { try? await Task.sleep(for: .milliseconds(20)) }
             }
         } catch { outcome.withLock { $0 = error } }
         isDone.signal()
     }
     isDone.wait()
-    guard let error = outcome.withLock({ $0 }) else { return }
-    guard let failure = error as? Failure else { throw error }
-    report(failure.message)
-    throw ExitCode(failure.status)
+    if let error = outcome.withLock({ $0 }) { throw error }
 }
 
 /// A signal that is handled instead of ending the program.
@@ -38,21 +46,19 @@ final class Signal: @unchecked Sendable {
     private let count = Locked(0)
 
     /// - Parameter handler: called on any thread, once for each signal.
-    init(_ number: Int32, handler: @escaping @Sendable () -> Void = {}) {
-        signal(number, SIG_IGN)
-        source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler { [count] in
+    init(_ number: Int32, handler: @escaping @Sendable () -> Void) {
+        source = ProcessSignals.listen(to: number) { [count] in
             count.withLock { $0 += 1 }
             handler()
         }
-        source.resume()
     }
 
     var isReceived: Bool { count.withLock { $0 > 0 } }
 }
 
 func report(_ message: String) {
-    try? FileHandle.standardError.write(contentsOf: Data("device-simulator: \(message)\n".utf8))
+    let line = "device-simulator: \(TerminalText.printable(message))\n"
+    try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
 }
 
 /// Returns an object as one line of JSON, with control characters escaped.
@@ -62,13 +68,7 @@ func jsonLine(_ object: [String: Any]) -> String {
 }
 
 /// Prints one line. Throws if standard output can't be written, so that no script mistakes silence for success.
-func printLine(_ text: String) throws {
-    do {
-        try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
-    } catch {
-        throw Failure(status: 74, message: "can't write to standard output")
-    }
-}
+func printLine(_ text: String) throws { try OutputFile.print(Array((text + "\n").utf8)) }
 
 extension Failure {
     init(opening error: KeyringError) {

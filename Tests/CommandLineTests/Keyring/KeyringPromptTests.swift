@@ -49,6 +49,23 @@ import Testing
         }
     }
 
+    @Test("as process 1, a signal at any prompt ends the program, too", arguments: [3, 15] as [UInt8])
+    func firstProcess(_ what: UInt8) throws {
+        guard try PseudoTerminal.canIsolate() else { return }
+        let copy = try KeyringFixture(sealed: .passphrase).copy()
+        let clear = try KeyringFixture(sealed: .clear).copy()
+        for (words, keyring, question) in [
+            ("trust list", copy, "Keyring passphrase: "), ("keys passphrase", clear, "New passphrase: "),
+            ("keys erase alice-phone", clear, "Type yes to continue: "),
+        ] {
+            let outcome = try PseudoTerminal.run(
+                words.split(separator: " ").map(String.init) + ["--keyring", keyring.keyring.path],
+                [(question, .signal(what))], isFirst: true)
+            #expect(outcome.status == (what == 3 ? 130 : 143), "\(words): \(outcome.status) \(outcome.screen)")
+            #expect(outcome.echoes.last == true, "\(words): \(outcome.screen)")
+        }
+    }
+
     @Test("an error is red on a color terminal, unless NO_COLOR is set") func color() throws {
         for (variables, isRed) in [
             (["TERM=xterm"], true), (["TERM=xterm", "NO_COLOR=1"], false), (["TERM=dumb"], false),
@@ -138,9 +155,20 @@ enum PseudoTerminal {
         try run(arguments, answers.map { ($0.question, .line($0.answer)) })
     }
 
-    /// - Parameter variables: environment variables as `NAME=VALUE`.
+    private static let isolation =
+        ["unshare"] + (geteuid() == 0 ? [] : ["--map-root-user"]) + ["--pid", "--fork", "--kill-child"]
+
+    /// Whether the system allows a process namespace.
+    static func canIsolate() throws -> Bool {
+        try Program(at: "/usr/bin/env").run(isolation + ["true"]).status == 0
+    }
+
+    /// - Parameters:
+    ///   - variables: environment variables as `NAME=VALUE`.
+    ///   - isFirst: whether the program is process 1 of its own namespace.
     static func run(
-        _ arguments: [String], _ answers: [(question: String, answer: Answer)], variables: [String] = ["TERM=dumb"]
+        _ arguments: [String], _ answers: [(question: String, answer: Answer)], variables: [String] = ["TERM=dumb"],
+        isFirst: Bool = false
     ) throws -> Outcome {
         let (master, slave) = try open()
         defer {
@@ -150,8 +178,9 @@ enum PseudoTerminal {
         // A shell's background job ignores Ctrl-C, and its child processes would inherit that.
         let process = try ChildProcess(
             URL(filePath: "/usr/bin/env"),
-            arguments: ["--default-signal"] + variables + ["setsid", "--ctty", "--wait"]
-                + [Program("sealedpush").executable.path] + arguments, input: slave, output: slave, errors: slave,
+            arguments: ["--default-signal"] + variables + (isFirst ? isolation : []) + ["setsid", "--ctty"]
+                + (isFirst ? [] : ["--wait"]) + [Program("sealedpush").executable.path] + arguments, input: slave,
+            output: slave, errors: slave,
             environment: Program.withoutNotes)
         var screen: [UInt8] = []
         var seen = 0

@@ -54,7 +54,10 @@ struct SendCommand: AsyncParsableCommand {
         let outbox = try await options.opened()
         // Check all options before enqueuing.
         let account = try queueOnly ? nil : provider.account()
-        let enqueued = try await enqueue(outbox)
+        let content = try ContentFile.read(file)
+        let sealer = try sealing.sealer(from: from, keyring.newKeys("send"), keyring)
+        interrupt.started()
+        let enqueued = try await enqueue(content, from: sealer, to: outbox)
         if !json { try enqueued.print() }
         guard enqueued.enqueuedCount + enqueued.alreadyEnqueuedCount > 0 else {
             if json { try Output.json(.object(enqueued.json)) }
@@ -94,9 +97,9 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    private func enqueue(_ outbox: Outbox) async throws -> EnqueueReport {
-        let content = try ContentFile.read(file)
-        let sealer = try sealing.sealer(from: from, keyring.newKeys("send"), keyring)
+    private func enqueue(
+        _ content: Content, from sealer: Sealer, to outbox: Outbox
+    ) async throws -> EnqueueReport {
         let progress = Progress()
         defer { progress.end() }
         let done = Locked(0)

@@ -32,10 +32,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let observation = Observation()
-        // Handle SIGHUP from the start, so that it never ends the program.
+        // Handle signals from the start: SIGHUP never ends the program, and SIGTERM ends it even as process 1.
         let running = Locked<(@Sendable () -> Void)?>(nil)
-        let hangUp = Interrupt([], onHangUp: { running.withLock { $0 }?() })
-        defer { withExtendedLifetime(hangUp) {} }
+        let interrupt = Interrupt(onHangUp: { running.withLock { $0 }?() })
         let outbox = try await options.openedOrMade()
         // A no-op registration fails exactly when a real one would, so that a service that can't enroll or send doesn't
         // report itself ready.
@@ -45,7 +44,6 @@ struct ServeCommand: AsyncParsableCommand {
         let account = try provider.isGiven ? provider.account() : nil
         let server = try server(keys, outbox, observation)
         running.withLock { $0 = { readAgain(keys, for: server) } }
-        let interrupt = Interrupt()
         let stop: @Sendable () -> Void = { Task { await server.stop() } }
         try await interrupt.calling(stop) {
             try await observing.serving(observation, of: outbox, interrupt) {

@@ -2,14 +2,17 @@ internal import CommandSupport
 internal import Dispatch
 internal import PushCore
 
-/// A handler for signals. The first Ctrl-C or SIGTERM ends the program gracefully, and the second ends it immediately. SIGHUP
-/// makes a long-running program reread its keys.
+/// A handler for signals, which a command that waits creates before anything else. The first Ctrl-C or SIGTERM ends the
+/// program gracefully, or immediately if it has only started; the second ends it immediately. SIGHUP makes a long-running
+/// program reread its keys.
 final class Interrupt: @unchecked Sendable {
     // Dispatch sources are thread-safe, but are declared Sendable only on Apple platforms.
     private let sources: [any DispatchSourceSignal]
     private let state: Locked<State>
 
     private struct State {
+        /// Whether nothing has been done yet that a signal could cut off.
+        var isStarting = true
         var isInterrupted = false
         var handlers: [(id: Int, call: @Sendable () -> Void)] = []
         var handlerCount = 0
@@ -23,9 +26,10 @@ final class Interrupt: @unchecked Sendable {
         self.state = state
         sources =
             signals.map { number in
-                Self.listen(to: number) {
+                ProcessSignals.listen(to: number) {
                     // During a passphrase prompt, nothing is in transit yet.
                     if SilentTerminal.end() { _exit(128 + number) }
+                    if state.withLock({ $0.isStarting }) { ProcessSignals.end(by: number) }
                     guard let handlers = Self.handlers(of: state) else { _exit(130) }
                     ServiceManager.notify("STOPPING=1")
                     Failure.report("stopping after requests in transit finish; interrupt again to stop immediately")
@@ -36,31 +40,21 @@ final class Interrupt: @unchecked Sendable {
                     }
                     for handler in handlers { handler() }
                 }
-            } + (reread.map { [Self.listen(to: SIGHUP, $0)] } ?? [])
+            } + (reread.map { [ProcessSignals.listen(to: SIGHUP, $0)] } ?? [])
     }
 
-    /// Installs a handler, and returns once it's active. Dispatch registers a source on another thread; until then the signal,
-    /// whose default action is disabled, would be lost.
-    private static func listen(to number: Int32, _ handler: @escaping @Sendable () -> Void) -> any DispatchSourceSignal
-    {
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        let isListening = DispatchSemaphore(value: 0)
-        source.setEventHandler(handler: handler)
-        source.setRegistrationHandler { isListening.signal() }
-        source.resume()
-        isListening.wait()
-        return source
-    }
+    /// From now on, the first signal doesn't end the program immediately.
+    func started() { state.withLock { $0.isStarting = false } }
 
     var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
-    /// Performs `work`. The first signal in the meantime calls `handler`; if one has already arrived, `handler` is called
-    /// immediately.
+    /// Performs `work`, with which the program has started. The first signal in the meantime calls `handler`; if one has
+    /// already arrived, `handler` is called immediately.
     func calling<Answer: Sendable>(
         _ handler: @escaping @Sendable () -> Void, during work: () async throws -> Answer
     ) async rethrows -> Answer {
         let (id, isInterrupted) = state.withLock { state -> (Int, Bool) in
+            state.isStarting = false
             state.handlerCount += 1
             state.handlers.append((state.handlerCount, handler))
             return (state.handlerCount, state.isInterrupted)

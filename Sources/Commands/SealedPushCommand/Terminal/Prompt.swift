@@ -22,7 +22,7 @@ enum Prompt {
         guard !isConfirmed else { return }
         guard let terminal = Terminal()
         else { throw Failure.usage("\(warning) There is no terminal for a prompt; use --yes to continue.") }
-        guard terminal.ask("\(warning)\nType yes to continue: ", until: nil) == Array("yes".utf8)
+        guard terminal.ask("\(warning)\nType yes to continue: ") == Array("yes".utf8)
         else { throw Failure.usage("nothing was changed") }
     }
 }
@@ -38,7 +38,7 @@ private struct Terminal {
     }
 
     /// Returns one line of at most 1,024 bytes, or nil if a signal arrives first. The caller must wipe secrets.
-    func ask(_ question: String, until signals: CaughtSignals?) -> [UInt8]? {
+    private func ask(_ question: String, until signals: CaughtSignals?) -> [UInt8]? {
         let bytes = Array(question.utf8)
         _ = write(descriptor, bytes, bytes.count)
         var line = [UInt8](repeating: 0, count: 1_025)
@@ -55,15 +55,19 @@ private struct Terminal {
         return line
     }
 
+    /// Returns one line of at most 1,024 bytes.
+    func ask(_ question: String) -> [UInt8] { ask([question], isSilent: false)[0] }
+
     /// Returns a line for each question, without echoing the lines.
-    ///
+    func askSilently(_ questions: [String]) -> [[UInt8]] { ask(questions, isSilent: true) }
+
     /// A signal that ends or stops the program takes effect after echo is on again. After a stop, all questions are asked
     /// again, as readpassphrase(3) does.
-    func askSilently(_ questions: [String]) -> [[UInt8]] {
+    private func ask(_ questions: [String], isSilent: Bool) -> [[UInt8]] {
         while true {
             var lines: [[UInt8]] = []
             let signals = CaughtSignals()
-            SilentTerminal.begin(descriptor)
+            if isSilent { SilentTerminal.begin(descriptor) }
             for question in questions {
                 guard let line = ask(question, until: signals) else { break }
                 lines.append(line)
@@ -105,7 +109,7 @@ enum SilentTerminal {
 /// Few functions are safe in a signal handler, so it only writes the signal's number to a pipe.
 final class CaughtSignals {
     private let readEnd: Int32
-    private var handlers: [(number: Int32, before: SignalHandler?)] = []
+    private var handlers: [(number: Int32, before: ProcessSignals.Handler?)] = []
 
     /// Starts to hold back signals, or returns nil if the system has no descriptors left.
     init?() {
@@ -122,7 +126,11 @@ final class CaughtSignals {
                 errno = code
             }
             // An ignored signal stays ignored: because of nohup(1), or ``Interrupt`` if Dispatch installs no handler.
-            if Self.isSame(before, SIG_IGN) { _ = signal(number, SIG_IGN) } else { handlers.append((number, before)) }
+            if ProcessSignals.isSame(before, SIG_IGN) {
+                _ = signal(number, SIG_IGN)
+            } else {
+                handlers.append((number, before))
+            }
         }
     }
 
@@ -151,25 +159,10 @@ final class CaughtSignals {
     ///
     /// Bypasses ``Interrupt``, which waits for requests in transit: there are none during a prompt.
     static func act(on number: Int32) {
-        if number != SIGTSTP { signal(number, SIG_DFL) }
-        var own = sigset_t()
-        sigemptyset(&own)
-        sigaddset(&own, number)
-        // It may be blocked on a pool thread.
-        pthread_sigmask(SIG_UNBLOCK, &own, nil)
-        raise(number)
-    }
-
-    private static func isSame(_ one: SignalHandler?, _ other: SignalHandler?) -> Bool {
-        unsafeBitCast(one, to: Int.self) == unsafeBitCast(other, to: Int.self)
+        guard number == SIGTSTP else { ProcessSignals.end(by: number) }
+        ProcessSignals.stop(by: number)
     }
 }
 
 /// The pipe to which the handler writes. Set before a handler is installed, and read only by the handler.
 private nonisolated(unsafe) var signalPipe: Int32 = -1
-
-#if canImport(Darwin)
-    private typealias SignalHandler = sig_t
-#else
-    private typealias SignalHandler = sighandler_t
-#endif
