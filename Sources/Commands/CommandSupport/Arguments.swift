@@ -82,7 +82,9 @@ package enum SecretArgument {
     package static func isIn(_ arguments: [String]) -> Bool {
         zip([""] + arguments, arguments).contains { option, argument in
             let capitals = argument.uppercased()
-            return capitals.contains("SECRET-KEY-1") || capitals.contains("PUSH-KEYRING-KEY-1")
+            return ["SECRET-KEY-1", "PUSH-KEYRING-KEY-1", "PRIVATE KEY--", "AUTHORIZATION:"].contains(
+                where: capitals.contains)
+                || capitals.hasPrefix("BEARER ") || capitals.contains("=BEARER ")
                 // Opening the outbox reports problems with its address.
                 || option != "--outbox" && !argument.hasPrefix("--outbox=")
                     && (argument.contains(/:\/\/[^\/]*:[^\/]*@/) || capitals.contains("PASSWORD="))

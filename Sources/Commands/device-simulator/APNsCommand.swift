@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 internal import SimulatedAPNs
 
 /// `device-simulator apns`
@@ -47,7 +48,9 @@ struct APNsCommand: ParsableCommand {
     @Flag(help: "Print one JSON object per line.") var json = false
 
     func validate() throws {
-        guard !folder.isEmpty else { throw ValidationError("--folder is empty; specify the server's folder.") }
+        guard TypedPath.isPath(folder) else {
+            throw ValidationError("--folder must be a folder's path, starting with / or ./ if it contains any of :=?@.")
+        }
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be 0 to 65535.") }
     }
 
@@ -80,8 +83,8 @@ struct APNsCommand: ParsableCommand {
         let parts = text.split(separator: ",", maxSplits: 2).map(String.init)
         guard parts.count == 3 else { throw Failure(status: 64, message: "--key must be ID,TEAM,FILE") }
         let pem = String(decoding: try SecretFile.read(parts[2], limit: 16_384, isExposedAllowed: true), as: UTF8.self)
-        // A public key may be read by anyone.
-        if pem.contains("PRIVATE KEY") { _ = try SecretFile.read(parts[2], limit: 16_384) }
+        // A public key may be read by anyone. Standard input isn't a file that others could read.
+        if pem.contains("PRIVATE KEY"), parts[2] != "-" { _ = try SecretFile.read(parts[2], limit: 16_384) }
         guard let publicKey = ProviderKey.publicKey(pem: pem) else {
             throw Failure.input("\(parts[2]) doesn't contain a P-256 key in PEM")
         }

@@ -41,14 +41,19 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Print one JSON object per line.") var json = false
 
     func validate() throws {
-        guard (server == nil) == (login == nil), server == nil || server.flatMap(URL.init(string:)) != nil else {
+        guard (server == nil) == (login == nil) else {
             throw ValidationError("Use --server with a URL and --login with a token together.")
+        }
+        guard server.map({ Self.url($0) != nil }) ?? true else {
+            throw ValidationError("--server must be an http or https URL, without a user, a password, or a query.")
+        }
+        guard TypedPath.isPath(apns) else {
+            throw ValidationError("--apns must be a folder's path, starting with / or ./ if it contains any of :=?@.")
         }
         guard !hybrid || server != nil else { throw ValidationError("--hybrid needs --server.") }
         guard server == nil || count == nil else {
             throw ValidationError("--server works with one phone; leave out --count.")
         }
-        guard !apns.isEmpty else { throw ValidationError("--apns is empty; specify the local APNs' folder.") }
         guard device.state != nil else {
             throw ValidationError("--state is missing; a phone that stays on needs a folder.")
         }
@@ -58,6 +63,13 @@ struct RunCommand: ParsableCommand {
         guard count == nil || extensionOptions.program == nil else {
             throw ValidationError("--count runs the simulator's own extension; leave out --extension.")
         }
+    }
+
+    fileprivate static func url(_ text: String) -> URL? {
+        guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()),
+            NetworkHost(url) != nil, url.query() == nil, url.fragment() == nil
+        else { return nil }
+        return url
     }
 
     func run() throws {
@@ -132,7 +144,7 @@ private final class RunningDevice: Sendable {
             let read = (try? Data(contentsOf: address)).flatMap { try? JSONDecoder().decode(Address.self, from: $0) }
             return read?.environment ?? .production
         }
-        if let server = command.server.flatMap(URL.init(string:)), let login = command.login {
+        if let server = command.server.flatMap(RunCommand.url), let login = command.login {
             let client = PushServerClient(url: server) { "Bearer \(login)" }
             var standard = command.extensionOptions.standard(owned, topic: options.topic)
             standard.isHybrid = command.hybrid

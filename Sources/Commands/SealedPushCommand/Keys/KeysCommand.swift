@@ -84,10 +84,13 @@ struct ShowCommand: ParsableCommand {
         guard !qr || !json else {
             throw ValidationError("Use either --qr or --json; a QR code can't be part of JSON.")
         }
+        guard !qr || !isEnrollmentKey else { throw ValidationError("--qr doesn't show enrollment keys.") }
     }
 
+    private var isEnrollmentKey: Bool { key.lowercased().hasPrefix("pushenrollment1") }
+
     func run() throws {
-        if key.lowercased().hasPrefix("pushenrollment1") {
+        if isEnrollmentKey {
             return try show(Fingerprint(of: EnrollmentPublicKey(parsing: key)))
         }
         let shown: AnyPublicKey

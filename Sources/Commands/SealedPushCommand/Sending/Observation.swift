@@ -96,14 +96,13 @@ extension Logger {
 /// `HOST:PORT`, with an IPv6 host in brackets, or a socket's path.
 extension ServerPlace: ExpressibleByArgument {
     package init?(argument text: String) {
-        guard !text.contains("/"), !text.hasSuffix(".sock") else {
+        if text.contains("/") || text.hasSuffix(".sock") {
+            guard TypedPath.isPath(text) else { return nil }
             self = .socket(text)
-            return
+        } else {
+            guard let place = HostAndPort(parsing: text) else { return nil }
+            self = .address(place.host, port: place.port)
         }
-        guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
-            let port = Int(text[text.index(after: colon)...]), (0...65_535).contains(port)
-        else { return nil }
-        self = .address(text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port)
     }
 
     package var defaultValueDescription: String { description(nil) }

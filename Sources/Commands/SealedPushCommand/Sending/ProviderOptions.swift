@@ -19,13 +19,24 @@ struct ProviderOptions: ParsableArguments {
 
     @Option(help: .value("folder", "A local APNs (device-simulator apns).")) var apns: String?
 
-    @Option(help: .value("place", "An HTTP proxy that supports CONNECT.")) var proxy: ServerPlace?
+    @Option(help: .value("place", "An HTTP proxy that supports CONNECT."), transform: Self.proxy) var proxy:
+        HostAndPort?
 
     func validate() throws {
-        switch proxy {
-        case .socket, .address(_, port: 0): throw ValidationError("--proxy must be HOST:PORT.")
-        case .address, nil: break
+        guard apns.map(TypedPath.isPath) ?? true else {
+            throw ValidationError("--apns must be a folder's path, starting with / or ./ if it contains any of :=?@.")
         }
+        guard isGiven || proxy == nil && environment == nil else {
+            throw ValidationError("--proxy and --environment need --provider-key or --apns.")
+        }
+    }
+
+    private static func proxy(_ text: String) throws -> HostAndPort {
+        guard !text.contains("@") else { throw ValidationError("a proxy with a password isn't supported") }
+        guard let place = HostAndPort(parsing: text), place.port > 0 else {
+            throw ValidationError("it must be HOST:PORT")
+        }
+        return place
     }
 
     var isGiven: Bool { apns != nil || providerKey != nil }
@@ -33,9 +44,7 @@ struct ProviderOptions: ParsableArguments {
     /// Reads the provider's key.
     func account() throws -> ProviderAccount {
         var account = try apns.map(local) ?? apple()
-        if case .address(let host, let port)? = proxy {
-            account.configuration.proxy = APNSEndpoint(host: host, port: port)
-        }
+        if let proxy { account.configuration.proxy = APNSEndpoint(host: proxy.host, port: proxy.port) }
         return account
     }
 
@@ -67,11 +76,11 @@ struct ProviderOptions: ParsableArguments {
             throw Failure(
                 status: 77, message: "other users can write to \(folder); use a private folder for a local APNs")
         }
-        let bytes: [UInt8]
-        do { bytes = try InputFile.read(file.path(percentEncoded: false), limit: 65_536) } catch {
+        guard DurableFiles.modified(file) != nil else {
             throw Failure.file(
                 "no local APNs was started in \(folder); start one with `device-simulator apns --folder \(folder)`")
         }
+        let bytes = try InputFile.read(file.path(percentEncoded: false), limit: 65_536)
         guard let address = try? JSONDecoder().decode(Address.self, from: Data(bytes)),
             (1...65_535).contains(address.port)
         else { throw Failure.input("\(file.path(percentEncoded: false)) is damaged, or contains no provider key") }

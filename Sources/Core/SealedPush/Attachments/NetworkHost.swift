@@ -25,10 +25,29 @@ package enum NetworkHost: Hashable, Sendable {
         }
         // Only an address may be in brackets.
         guard !url.absoluteString.contains("//[") else { return nil }
-        if text.hasSuffix(".") { text.removeLast() }
-        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        self.init(lowercase: text)
+    }
+
+    /// Parses a host as typed. An IPv6 address is in brackets; its zone, if it has one, is an interface's name.
+    package init?(parsing text: String) {
+        let text = text.lowercased()
+        guard text.hasPrefix("["), text.hasSuffix("]") else {
+            self.init(lowercase: text)
+            return
+        }
+        let address = text.dropFirst().dropLast()
+        guard address.utf8.allSatisfy({ $0.isOfFileName || ":%".utf8.contains($0) }), address.contains(":"),
+            let address = IPAddress(text: String(address))
+        else { return nil }
+        self = .address(address)
+    }
+
+    /// A name or an IPv4 address.
+    private init?(lowercase text: String) {
+        let name = text.hasSuffix(".") ? String(text.dropLast()) : text
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isOfLabel) }) else { return nil }
-        self = IPAddress(text: text).map(Self.address) ?? .name(text)
+        self = IPAddress(text: name).map(Self.address) ?? .name(name)
     }
 
     package var isLoopback: Bool {
@@ -56,6 +75,25 @@ package enum NetworkHost: Hashable, Sendable {
     private static func isLoopbackName(_ name: String) -> Bool { name == "localhost" || name.hasSuffix(".localhost") }
 
     private static let localSuffixes = [".local", ".internal", ".lan", ".home.arpa", ".onion"]
+}
+
+/// A place on a network as typed: `HOST:PORT`, with an IPv6 address in brackets.
+package struct HostAndPort: Hashable, Sendable {
+    /// In lowercase, without brackets.
+    package let host: String
+    /// From 0 to 65,535.
+    package let port: Int
+
+    /// Returns nil unless the host is a name or an address: a user or a password isn't part of a place.
+    package init?(parsing text: String) {
+        guard let colon = text.lastIndex(of: ":"), case let digits = text[text.index(after: colon)...].utf8,
+            digits.allSatisfy(\.isDigit), let port = UInt16(Substring(digits)),
+            NetworkHost(parsing: String(text[..<colon])) != nil
+        else { return nil }
+        let host = text[..<colon].lowercased()
+        self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        self.port = Int(port)
+    }
 }
 
 /// The host and the port of a URL in ASCII, as written.

@@ -22,12 +22,7 @@ package enum OutboxPlace {
 
     /// Returns false for text that another tool would interpret as a database: a URL in any spelling, libpq's keywords,
     /// `:memory:`, `file:…?…`. It may contain a password, and SQLite would keep some of these databases in memory only.
-    package static func isPath(_ text: String) -> Bool {
-        guard let first = text.first, let last = text.last, !first.isWhitespace, !last.isWhitespace,
-            !text.contains("://"), !text.hasPrefix("//")
-        else { return false }
-        return first == "/" || first == "." || !text.utf8.contains { ":=?@\"'".utf8.contains($0) }
-    }
+    package static func isPath(_ text: String) -> Bool { TypedPath.isPath(text) }
 
     package static let rule =
         "a file's path (starting with / or ./ if it contains quotes or any of :=?@), or postgres://USER@HOST/DATABASE"

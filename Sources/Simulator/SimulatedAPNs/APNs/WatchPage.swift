@@ -160,10 +160,10 @@ package struct PagePlace: Sendable, Equatable {
 
     /// Parses HOST:PORT.
     package init?(parsing text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
-            let host = Self.hosts.first(where: { $0 == text[..<colon] })
+        guard let place = HostAndPort(parsing: text),
+            let host = Self.hosts.first(where: { $0 == place.host || $0 == "[\(place.host)]" })
         else { return nil }
-        (self.host, self.port) = (host, Int(port))
+        (self.host, port) = (host, place.port)
     }
 }
 
@@ -189,7 +189,7 @@ struct ShownOnDevice: Codable, Equatable {
 
     /// A copy with each text truncated to the length that a page shows.
     var cut: ShownOnDevice {
-        func cut(_ text: String) -> String { String(decoding: text.utf8.prefix(500), as: UTF8.self) }
+        func cut(_ text: String) -> String { text.prefix(byteCount: 500) }
         var shown = self
         shown.identifier = cut(identifier)
         shown.reason = reason.map(cut)
