@@ -84,4 +84,45 @@ import Testing
             ["--new-unlock", fixture.folder.appending("passphrase").path, "--unlock", short])
         #expect(long.status == 0 && !long.errors.contains("can be guessed"), "\(long.errors)")
     }
+
+    @Test(
+        "in an unsealed keyring are refused by every command that uses them, whether the file or its folder is open",
+        arguments: [("keyring.txt", 0o644), ("keyring.txt", 0o640), ("keyring.txt", 0o620), ("keyring.txt", 0o666)]
+            + [("", 0o777), ("", 0o1777), ("", 0o775), ("", 0o757)])
+    func keyring(_ name: String, _ mode: Int) throws {
+        let folder = try TemporaryFolder()
+        let program = Program("sealedpush", in: folder.url)
+        let (clear, locked) = (try KeyringFixture(sealed: .clear), try KeyringFixture(sealed: .key))
+        func open(_ keyring: URL) throws {
+            let path = name.isEmpty ? keyring.path : keyring.appending(path: name).path
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+        try open(clear.keyring)
+        try folder.write(#"{"alert":{"body":"b"}}"#, to: "c")
+        let topic = "--topic com.example.app"
+        let changing = try KeyringCommand.all.filter({ $0.seals.contains(.clear) }).map({ try $0.words(clear) })
+        for words in changing
+            + [
+                "keys show newsroom", "keys export newsroom", "trust list",
+                "seal c --from newsroom --to alice-phone \(topic)", "open c --device alice-phone \(topic)",
+                "doctor c --device alice-phone \(topic)", "serve --from newsroom \(topic) --listen s.sock",
+            ].map({ $0.split(separator: " ").map(String.init) })
+        {
+            let result = try program.run(words + ["--keyring", clear.keyring.path])
+            #expect(result.status == 77, "\(words): \(result)")
+            #expect(result.errors.contains("not sealed, but other users can") && result.errors.contains("run `chmod"))
+        }
+        let simulated = try Program("device-simulator", in: folder.url).run(
+            "deliver", "c", "--device", "alice-phone", "--topic", "com.example.app", "--keyring", clear.keyring.path)
+        #expect(simulated.status == 77, "\(simulated)")
+        // Listing shows no secret, and `doctor` says what is wrong.
+        #expect(try program.run("keys", "list", "--keyring", clear.keyring.path).status == 0)
+        let doctor = try program.run("doctor", "--json", "--keyring", clear.keyring.path)
+        #expect(doctor.status == 1 && doctor.output.contains("-by-others\""), "\(doctor)")
+        #expect(doctor.output.contains("in-the-clear"), "\(doctor)")
+        // A sealed keyring is safe with any mode.
+        try open(locked.keyring)
+        let sealed = try program.run(["trust", "list", "--keyring", locked.keyring.path] + locked.unlocking)
+        #expect(sealed.status == 0, "\(sealed)")
+    }
 }

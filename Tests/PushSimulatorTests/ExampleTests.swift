@@ -8,7 +8,15 @@ import Testing
 
 /// The phone with the published test keys, which the examples trust, and with one example as its app's extension.
 struct ExamplePhone {
-    static let keys = Checkout.folder.appending(path: "Tests/Keyring").path
+    /// A copy of the published test keys that other users can't read; Git keeps only part of a file's mode.
+    private static let keyring = Result {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            try Checkout.text(Checkout.folder.appending(path: "Tests/Keyring/keyring.txt")), to: "keyring.txt")
+        return folder
+    }
+    static var keys: String { get throws { try keyring.get().path } }
+
     let folder: TemporaryFolder
     private let program: String
     private let topic: String
@@ -30,7 +38,7 @@ struct ExamplePhone {
         let push = folder.appending(UUID().uuidString).path
         let sealed = try Program("sealedpush").run(
             ["seal", file, "--from", "test-newsroom", "--to", "test-phone", "--topic", topic ?? self.topic]
-                + ["--keyring", Self.keys, "--output", push] + more)
+                + ["--keyring", try Self.keys, "--output", push] + more)
         try #require(sealed.status == 0, "\(sealed.errors)")
         return push
     }
@@ -46,7 +54,7 @@ struct ExamplePhone {
         _ pushes: [String], _ more: [String] = [], limitingFilesTo blocks: Int? = nil
     ) throws -> [Device.Delivered] {
         let words =
-            ["deliver"] + pushes + ["--device", "test-phone", "--topic", topic, "--keyring", Self.keys]
+            ["deliver"] + pushes + ["--device", "test-phone", "--topic", topic, "--keyring", try Self.keys]
             + ["--extension", Program(program).executable.path, "--state", state.path, "--json"] + more
         let simulator = Program("device-simulator")
         let result =

@@ -32,7 +32,7 @@ extension KeyringError {
             65
         case .file, .outOfMemory: 74
         case .busy: 75
-        case .wrongSecret, .needsSecret, .notSealed, .sealChanged: 77
+        case .wrongSecret, .needsSecret, .notSealed, .sealChanged, .exposed: 77
         }
     }
 
@@ -55,6 +55,8 @@ extension KeyringError {
         case .damaged, .altered: "; move the folder away and run `sealedpush keys restore BACKUP`"
         case .needsSecret(.passphrase): "; specify a file that contains it with --unlock"
         case .needsSecret(.key): "; specify a file with PUSH-KEYRING-KEY-1… with --unlock, or set SEALED_PUSH_KEY"
+        case .exposed(_, isFolder: false): "; run `chmod 600` on it, and treat its keys as exposed"
+        case .exposed(_, isFolder: true): "; run `chmod go-w` on the folder, and check that the keys are still yours"
         case .notSealed: "; use `sealedpush keys passphrase` to seal a keyring"
         case .exists, .wrongKind, .noSecret, .nothingToConfirm, .record, .challenge, .wrongSecret, .sealChanged,
             .outOfMemory, .busy, .backup, .file:

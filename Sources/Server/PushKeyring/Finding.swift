@@ -92,11 +92,12 @@ extension Keyring {
         do throws(KeyringError) {
             findings += self.findings(in: try read(.full), at: now)
         } catch {
-            if case .needsSecret = error {
-                findings.append(.notChecked(error))
+            switch error {
+            // The file's mode is a finding of its own.
+            case .needsSecret, .exposed:
+                if case .needsSecret = error { findings.append(.notChecked(error)) }
                 if let unchecked = try? read(.known(nil)) { findings += self.findings(in: unchecked, at: now) }
-            } else {
-                findings.append(.refused(error))
+            default: findings.append(.refused(error))
             }
         }
         return Finding.Severity.allCases.flatMap { severity in findings.filter { $0.severity == severity } }

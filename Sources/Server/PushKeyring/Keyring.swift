@@ -101,13 +101,15 @@ extension Keyring {
 
     /// Reads the keyring, and checks its MAC if the key is available.
     func read(_ depth: Depth) throws(KeyringError) -> Reading {
-        guard var bytes = try files.read() else {
+        var exposure: KeyringError?
+        guard var bytes = try files.read(exposure: &exposure) else {
             try requireExpected(nil, exists: false)
             return Reading(contents: KeyringContents(), exists: false, seal: nil, key: nil)
         }
         defer { wipe(&bytes) }
         guard let file = KeyringFile(parsing: bytes) else { throw .damaged(files.keyring) }
         try requireExpected(file.seal, exists: true)
+        if case .full = depth, file.seal == nil, let exposure { throw exposure }
         let key = try key(of: file, depth)
         if let key {
             guard file.isAuthentic(under: key) else { throw .altered(files.keyring) }

@@ -15,15 +15,27 @@ struct KeyringFolder: Sendable {
     var log: URL { url.appending(path: Self.logName) }
 
     /// Returns the bytes of `keyring.txt`, which the caller must wipe, or nil if it doesn't exist. Rejects links.
-    func read() throws(KeyringError) -> [UInt8]? {
+    ///
+    /// - Parameter exposure: set to the reason not to use its secrets unless they are sealed.
+    func read(exposure: inout KeyringError?) throws(KeyringError) -> [UInt8]? {
         do throws(DurableFiles.Failure) {
-            let bytes = try DurableFiles.read(keyring, limit: TextFile.maximumByteCount + 1, followsLinks: false)
+            let descriptor = try DurableFiles.opened(keyring, anyKind: false, followsLinks: false)
+            defer { close(descriptor) }
+            let bytes = try DurableFiles.readAll(descriptor, limit: TextFile.maximumByteCount + 1)
             guard bytes.count <= TextFile.maximumByteCount else { throw DurableFiles.Failure(code: EFBIG) }
+            exposure = self.exposure(of: descriptor)
             return bytes
         } catch {
             if error.code == ENOENT { return nil }
             throw .system(keyring, error)
         }
+    }
+
+    private func exposure(of descriptor: Int32) -> KeyringError? {
+        if DurableFiles.isExposed(descriptor) { return .exposed(keyring, isFolder: false) }
+        // A sticky folder isn't safe, either: anyone can be the first to create a file there.
+        let mode = FileFacts(of: url, following: true)?.mode ?? 0
+        return mode & 0o022 == 0 ? nil : .exposed(url, isFolder: true)
     }
 
     /// Runs `body` while no other process can change the keyring.
