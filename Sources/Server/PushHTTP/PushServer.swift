@@ -107,6 +107,9 @@ package final class PushServer: Sendable {
         recordExpiry()
     }
 
+    /// Whether callers still find the sockets that it listens on.
+    package var hasItsSockets: Bool { service.hasItsSockets }
+
     /// Records the expiration of the sender set and the certificate as metrics.
     private func recordExpiry() {
         let ends = [

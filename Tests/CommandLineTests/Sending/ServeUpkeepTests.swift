@@ -239,4 +239,20 @@ import Testing
         #expect(sent.status == "202", "\(sent.body)")
         #expect(served.stop() == .exited(0))
     }
+
+    @Test("a socket that is removed, renamed, or replaced is reported once, and the service goes on")
+    func lostSockets() async throws {
+        let fixture = try await SendingFixture()
+        let places = ["--listen", "own.sock", "--phones", "phones.sock"]
+        let served = try await ServedCommand.start(fixture, places)
+        #expect(try served.ask("/healthz").status == "200")
+        let (own, phones) = (fixture.folder.appending("own.sock"), fixture.folder.appending("phones.sock"))
+        try FileManager.default.moveItem(at: own, to: fixture.folder.appending("other.sock"))
+        try FileManager.default.removeItem(at: phones)
+        try Data().write(to: phones)
+        try await eventually("a report") { served.errors.contains("was removed or replaced") }
+        #expect(try served.curl("--unix-socket", "other.sock", "http://x/healthz").status == "200")
+        #expect(served.stop() == .exited(0))
+        #expect(served.errors.matches(of: /was removed or replaced/).count == 1, "\(served.errors)")
+    }
 }

@@ -44,7 +44,11 @@ struct ServeCommand: AsyncParsableCommand {
         let account = try provider.isGiven ? provider.account() : nil
         let server = try server(keys, outbox, observation)
         running.withLock { $0 = { readAgain(keys, for: server) } }
-        let stop: @Sendable () -> Void = { Task { await server.stop() } }
+        let watch = Task { await Self.watchSockets(of: server) }
+        let stop: @Sendable () -> Void = {
+            watch.cancel()
+            Task { await server.stop() }
+        }
         try await interrupt.calling(stop) {
             try await observing.serving(observation, of: outbox, interrupt) {
                 async let delivered: Void = deliver(account, outbox, observation, interrupt)
@@ -64,6 +68,17 @@ struct ServeCommand: AsyncParsableCommand {
                 ServiceManager.ready()
             }
         } catch { throw listening.failure(error) }
+    }
+
+    /// Reports once if another program has removed or replaced a socket, such as one that cleans up old files. Callers then
+    /// can't reach the service, which wouldn't notice.
+    private static func watchSockets(of server: PushServer) async {
+        while server.hasItsSockets {
+            do { try await Task.sleep(for: .seconds(2)) } catch { return }
+        }
+        guard !Task.isCancelled else { return }
+        Failure.report(
+            "a socket of this service was removed or replaced, so no program can connect to it; restart the service")
     }
 
     private func deliver(
