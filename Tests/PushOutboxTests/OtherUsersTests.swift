@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PushSender
+import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
@@ -134,15 +135,71 @@ import Testing
         #expect(device != nil && device?.user != "theirs")
     }
 
-    /// Runs the worker as user 1500.
-    @discardableResult private func expect(_ status: Int32?, of arguments: [String]) throws -> Program.Result {
-        let worker = Program("outbox-worker").executable.path
-        let result = try Self.asUser.run(Self.user + [worker] + arguments)
+    @Test(
+        "the users of a group share an outbox in a folder that root shares with the group, and nobody else opens it",
+        .enabled(if: hasTwoUsers, "This needs two users: run it as root, with setpriv(1)."))
+    func group() async throws {
+        let shared = folder.appending("shared").path
+        let path = shared + "/outbox.db"
+        chmod(folder.path, 0o755)
+        mkdir(shared, 0o700)
+        func share(owner: uid_t = 0, mode: mode_t = 0o2770) {
+            chown(shared, owner, 1_700)
+            chmod(shared, mode)
+        }
+        share()
+        // The first member creates the file, and while it works, SQLite's companions.
+        let first = try Self.asUser.start(Self.words(["work", path, "/dev/null", "0", "stopped"], as: 1_500))
+        defer { first.kill() }
+        try await eventually("the first member's files") {
+            if first.hasEnded { throw POSIXError(.ECHILD) }
+            return ["", "-wal", "-shm"].allSatisfy { FileManager.default.fileExists(atPath: path + $0) }
+        }
+        try expect(0, of: ["register", path, "d1"], as: 1_600)
+        for suffix in ["", "-wal", "-shm"] {
+            let facts = try FileManager.default.attributesOfItem(atPath: path + suffix)
+            #expect(facts[.posixPermissions] as? Int == 0o660, "\(suffix)")
+            #expect(facts[.groupOwnerAccountID] as? Int == 1_700, "\(suffix)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: shared).count == 3)
+        // Root may use it, too, without shutting the others out.
+        try expect(0, of: ["register", path, "d2"], as: 0)
+        try expect(0, of: ["register", path, "d3"], as: 1_600)
+        #expect(try expect(nil, of: ["register", path, "d4"], as: 1_800, group: 1_800).errors.contains("can't be"))
+
+        // Only root's folder, with exactly this meaning, is shared.
+        for (owner, mode) in [(1_500, 0o2770), (0, 0o770), (0, 0o2771), (0, 0o2774), (0, 0o2777), (0, 0o3777)] {
+            share(owner: uid_t(owner), mode: mode_t(mode))
+            let result = try expect(nil, of: ["register", path, "d4"], as: 1_600)
+            #expect(result.errors.contains("not protected from other users"), "\(owner) \(mode): \(result.errors)")
+        }
+        share()
+        for (mode, words) in [
+            (0o600, "chmod 660"), (0o640, "chmod 660"), (0o664, "not protected"), (0o662, "not protected"),
+        ] {
+            chmod(path, mode_t(mode))
+            let result = try expect(nil, of: ["register", path, "d4"], as: 1_600)
+            #expect(result.errors.contains(words), "\(mode): \(result.errors)")
+        }
+        chmod(path, 0o660)
+        try expect(0, of: ["register", path, "d4"], as: 1_600)
+    }
+
+    /// Runs the worker as a user.
+    @discardableResult private func expect(
+        _ status: Int32?, of arguments: [String], as user: Int = 1_500, group: Int = 1_700
+    ) throws -> Program.Result {
+        let result = try Self.asUser.run(Self.words(arguments, as: user, group: group))
         #expect(status.map { $0 == result.status } ?? (result.status != 0), "\(result.errors)")
         return result
     }
 
+    /// The words after setpriv(1) that run the worker as a user who is in a group, with a service's umask.
+    private static func words(_ arguments: [String], as user: Int, group: Int = 1_700) -> [String] {
+        ["--reuid", "\(user)", "--regid", "\(user)", "--groups", "\(group)", "/bin/sh", "-c"]
+            + [#"umask 077; exec "$0" "$@""#, Program("outbox-worker").executable.path] + arguments
+    }
+
     private static let asUser = Program(at: "/usr/bin/setpriv")
-    private static let user = ["--reuid", "1500", "--regid", "1500", "--clear-groups"]
     private static let hasTwoUsers: Bool = geteuid() == 0 && access(asUser.executable.path, X_OK) == 0
 }

@@ -8,7 +8,7 @@ internal import PushSender
 package import SealedPush
 
 package enum ServerPlace: Hashable, Sendable {
-    /// A socket in a local folder, which only this user can open.
+    /// A socket in a local folder, which only this user can open, and the group with which its folder is shared.
     case socket(String)
     /// An address and a port; 0 for any free port.
     case address(String, port: Int)

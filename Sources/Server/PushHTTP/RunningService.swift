@@ -81,15 +81,16 @@ final class RunningService: Sendable {
             switch door.place {
             case .socket(let path):
                 do throws(ServingError) { socket = try SocketPlace(path) } catch { throw error.at(door.place) }
-                sockets += [socket].compactMap(\.self)
                 address = .unixDomainSocket(path: path)
             case .address(let host, let port): address = .hostname(host, port: port)
             }
+            if let socket { sockets.append(socket) }
             let application = Application(
                 router: door.router, server: try Self.server(door, limits),
                 configuration: .init(address: address, backlog: limits.connectionCount),
                 onServerRunning: { [socket] channel in
                     socket?.remember()
+                    if socket?.share() == false { logger.error("the socket can't be shared with its folder's group") }
                     let running = state.withLock { state -> State? in
                         state.ports[index] = channel.localAddress?.port
                         state.startingCount -= 1

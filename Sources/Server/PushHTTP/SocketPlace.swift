@@ -4,6 +4,8 @@ internal import PushCore
 
 /// A Unix socket's path, which one service holds while it keeps this object. NIO removes any existing socket at the path
 /// that it binds, even one in use, and its own when it closes. So a permanent lock file next to the path marks it as taken.
+///
+/// A socket belongs to its user alone. In a folder whose owner shares it with its group, that group may also connect.
 final class SocketPlace: Sendable {
     private let lock: Int32
     private let path: String
@@ -51,8 +53,20 @@ final class SocketPlace: Sendable {
         close(lock)
     }
 
+    /// Lets the folder's group connect, if the folder is shared with it. Call this once the socket is bound: until then, its
+    /// mode is the process's.
+    ///
+    /// Returns false if the system refuses; the socket is then still the user's alone.
+    func share() -> Bool {
+        var facts = stat()
+        guard stat(Self.folder(of: path), &facts) == 0 else { return false }
+        return !DurableFiles.isSharedWithGroup(facts) || chmod(path, 0o660) == 0
+    }
+
+    private static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "." }
+
     private static func requireOwnFolder(of path: String) throws(ServingError) {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let folder = folder(of: path)
         guard access(folder, F_OK) == 0 else { throw .notBound(words(errno)) }
         switch DurableFiles.stranger(in: URL(filePath: folder)) {
         case nil: break

@@ -401,4 +401,8 @@ extension DurableFiles {
         guard facts.st_uid == geteuid() || facts.st_uid == 0 else { return .owner }
         return facts.st_mode & 0o022 == 0 ? nil : .writers
     }
+
+    /// Whether a folder's owner shares it with its group: new files in it belong to that group (setgid), and all others are
+    /// shut out. Nobody chooses both by accident. Docs/Decisions/0048-folders-shared-with-a-group.md.
+    package static func isSharedWithGroup(_ folder: stat) -> Bool { folder.st_mode & 0o2007 == 0o2000 }
 }

@@ -1,6 +1,7 @@
 internal import PushCore
 
-/// Checks that no other user can change the outbox's file, SQLite's companion files, or their folder.
+/// Checks that no other user can change the outbox's file, SQLite's companion files, or their folder. Several users can share
+/// an outbox through a folder that root shares with their group: all of them may then write the files, and nobody else.
 ///
 /// SQLite replays `-wal` and `-journal` into the file and trusts `-shm`, no matter who created them. So a user who can
 /// create files in the folder can write the outbox. All checks work without opening the files: closing a file releases this
@@ -14,10 +15,10 @@ package enum OutboxPlace {
     static func prepare(_ path: String, isReadOnly: Bool = false) throws(OutboxError) {
         guard isPath(path) else { throw .cannotOpen("the path must be \(rule)") }
         try checkKind(path)
-        try checkFolders(of: path)
-        let isThere = try checkFile(path, isReadOnly: isReadOnly)
-        for suffix in ["-wal", "-shm", "-journal"] { try checkCompanion(path + suffix) }
-        if !isThere && !isReadOnly { try make(path) }
+        let isShared = try checkFolders(of: path)
+        let isThere = try checkFile(path, isShared: isShared, isReadOnly: isReadOnly)
+        for suffix in ["-wal", "-shm", "-journal"] { try checkCompanion(path + suffix, isShared: isShared) }
+        if !isThere && !isReadOnly { try make(path, isShared: isShared) }
     }
 
     /// Returns false for text that another tool would interpret as a database: a URL in any spelling, libpq's keywords,
@@ -41,26 +42,40 @@ package enum OutboxPlace {
     }
 
     /// Returns false if there is no file.
-    private static func checkFile(_ path: String, isReadOnly: Bool = false) throws(OutboxError) -> Bool {
+    private static func checkFile(
+        _ path: String, isShared: Bool, isReadOnly: Bool = false
+    ) throws(OutboxError) -> Bool {
         try checkKind(path)
         guard let facts = try look(at: path) else { return false }
-        try requireOwn(facts, path)
+        try requireOwn(facts, path, isShared: isShared)
+        // SQLite gives its companions the same mode, so one user would shut the others out.
+        guard !isShared || facts.st_mode & 0o660 == 0o660 else {
+            throw .cannotOpen("its folder is shared with a group, so the group must be able to use it; run `chmod 660`")
+        }
         guard access(path, isReadOnly ? R_OK : R_OK | W_OK) == 0 else { throw OutboxError(opening: errno) }
-        if facts.st_mode & 0o077 != 0 { chmod(path, 0o600) }
+        if !isShared, facts.st_mode & 0o077 != 0 { chmod(path, 0o600) }
         return true
     }
 
     /// A file that SQLite reads along with the outbox's must not exist, or must be ours.
-    private static func checkCompanion(_ path: String) throws(OutboxError) {
+    private static func checkCompanion(_ path: String, isShared: Bool) throws(OutboxError) {
         guard let facts = try look(at: path) else { return }
         guard facts.st_mode & S_IFMT == S_IFREG else {
             throw .exposed("\(path) is not a file that SQLite created; find out who created it, then remove it")
         }
-        try requireOwn(facts, path)
-        if facts.st_mode & 0o077 != 0 { chmod(path, 0o600) }
+        try requireOwn(facts, path, isShared: isShared)
+        if !isShared, facts.st_mode & 0o077 != 0 { chmod(path, 0o600) }
     }
 
-    private static func requireOwn(_ facts: stat, _ path: String) throws(OutboxError) {
+    /// In a shared folder, only root and the group can have created the file, and any of them may own it. Modes aren't
+    /// corrected there: another member could put a link in the file's place.
+    private static func requireOwn(_ facts: stat, _ path: String, isShared: Bool) throws(OutboxError) {
+        guard !isShared else {
+            guard facts.st_mode & 0o007 == 0 else {
+                throw .exposed("users outside its group can use \(path); run `chmod 660`")
+            }
+            return
+        }
         guard facts.st_uid == geteuid() else {
             throw .exposed("\(path) belongs to another user; find out who created it")
         }
@@ -68,27 +83,42 @@ package enum OutboxPlace {
     }
 
     /// If another process creates the file at the same time, that file is used.
-    private static func make(_ path: String) throws(OutboxError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if descriptor >= 0 { close(descriptor) } else if errno != EEXIST { throw OutboxError(opening: errno) }
-        guard try checkFile(path) else { throw OutboxError(opening: ENOENT) }
+    private static func make(_ path: String, isShared: Bool) throws(OutboxError) {
+        // A shared file gets its name once it has its mode, so that no member finds it with another one.
+        let name = isShared ? "\(path).new.\(UInt64.random(in: 0...UInt64.max))" : path
+        let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if descriptor >= 0 {
+            let hasMode = !isShared || fchmod(descriptor, 0o660) == 0
+            let code = errno
+            close(descriptor)
+            defer { if isShared { unlink(name) } }
+            guard hasMode else { throw OutboxError(opening: code) }
+            if isShared, link(name, path) != 0, errno != EEXIST { throw OutboxError(opening: errno) }
+        } else if errno != EEXIST {
+            throw OutboxError(opening: errno)
+        }
+        guard try checkFile(path, isShared: isShared) else { throw OutboxError(opening: ENOENT) }
     }
 
     // MARK: Folders
 
     /// The file's own folder must meet OpenSSH's requirements for ~/.ssh, with or without the sticky bit. For the folders
     /// above, no other user may be able to replace a folder.
-    private static func checkFolders(of path: String) throws(OutboxError) {
+    ///
+    /// Returns whether root shares the file's own folder with its group. Only root's: any other member could let in more.
+    private static func checkFolders(of path: String) throws(OutboxError) -> Bool {
         let named = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         guard let real = realpath(named, nil) else { throw OutboxError(opening: errno) }
         defer { free(real) }
         var folder = String(cString: real)
-        try checkFolder(folder, refusing: 0o022, unlessSticky: false)
+        let isShared = try look(at: folder).map { $0.st_uid == 0 && DurableFiles.isSharedWithGroup($0) } ?? false
+        try checkFolder(folder, refusing: isShared ? 0o002 : 0o022, unlessSticky: false)
         while folder != "/" {
             folder = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ""
             if folder.isEmpty { folder = "/" }
             try checkFolder(folder, refusing: 0o002, unlessSticky: true)
         }
+        return isShared
     }
 
     private static func checkFolder(
@@ -103,7 +133,7 @@ package enum OutboxPlace {
         }
         guard facts.st_mode & writers == 0 || unlessSticky && facts.st_mode & sticky != 0 else {
             throw .exposed(
-                "other users can create files in \(folder), which SQLite would take for the outbox's own; use a folder that only you can write to (`chmod go-w` if this one is yours alone)"
+                "other users can create files in \(folder), which SQLite would take for the outbox's own; use a folder that only you can write to (`chmod go-w` if this one is yours alone), or one that root shares with a group (`chown root`, `chmod 2770`)"
             )
         }
     }
