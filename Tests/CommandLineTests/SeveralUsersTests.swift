@@ -83,4 +83,38 @@ struct SeveralUsersTests {
         #expect(
             result.status == 74 && result.errors.contains("other users can write to its folder"), "\(result.errors)")
     }
+
+    @Test("Root doesn't change another user's keyring, which that user then couldn't read") func root() throws {
+        let before = try contents("Keys")
+        let changes = [
+            "generate sender radio", "rotate newsroom", "revoke newsroom --yes", "passphrase --new-unlock key",
+        ]
+        for words in changes {
+            let result = try sealedpush(as: 0, "keys \(words)")
+            #expect(result.status == 77, "\(words): \(result.status) \(result.errors)")
+            #expect(
+                result.errors.contains("belongs to another user, who") && result.errors.contains("run the command as"),
+                "\(result.errors)")
+        }
+        #expect(try contents("Keys") == before)
+        for name in before {
+            let facts = try FileManager.default.attributesOfItem(atPath: folder.appending("Keys/\(name)").path)
+            #expect(facts[.ownerAccountID] as? Int == 1_500, "\(name)")
+        }
+        #expect(try sealedpush(as: 0, "keys list").status == 0)
+        #expect(try sealedpush(as: 1_500, "keys generate sender radio").status == 0)
+    }
+
+    @Test(
+        "A keyring that serve may not read ends it with status 77, for which units don't restart it",
+        arguments: [
+            "Keys/keyring.txt", "Keys",
+        ])
+    func unreadable(path: String) throws {
+        give(path, to: 0)
+        chmod(folder.appending(path).path, path == "Keys" ? 0o700 : 0o600)
+        let result = try sealedpush(as: 1_500, "\(Self.serve) work/serve.sock")
+        #expect(result.status == 77 && result.errors.contains("keyring.txt: Permission denied"), "\(result.errors)")
+        #expect(result.errors.contains("chown"))
+    }
 }

@@ -32,7 +32,7 @@ extension KeyringError {
             65
         case .file, .outOfMemory: 74
         case .busy: 75
-        case .wrongSecret, .needsSecret, .notSealed, .sealChanged, .exposed: 77
+        case .wrongSecret, .needsSecret, .notSealed, .sealChanged, .exposed, .notPermitted: 77
         }
     }
 
@@ -58,6 +58,7 @@ extension KeyringError {
         case .exposed(_, isFolder: false): "; run `chmod 600` on it, and treat its keys as exposed"
         case .exposed(_, isFolder: true): "; run `chmod go-w` on the folder, and check that the keys are still yours"
         case .notSealed: "; use `sealedpush keys passphrase` to seal a keyring"
+        case .notPermitted: "; run the command as the user who owns the keyring, and give that user its files (`chown`)"
         case .exists, .wrongKind, .noSecret, .nothingToConfirm, .record, .challenge, .wrongSecret, .sealChanged,
             .outOfMemory, .busy, .backup, .file:
             ""

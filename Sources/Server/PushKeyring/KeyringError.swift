@@ -48,6 +48,8 @@ public enum KeyringError: Error, Hashable, Sendable {
     case backup
     /// A file or folder couldn't be read or written.
     case file(URL, message: String)
+    /// The system doesn't let this user read or write a file or folder, or root would create files in another user's folder.
+    case notPermitted(URL, message: String)
 }
 
 extension KeyringError: CustomStringConvertible {
@@ -83,11 +85,12 @@ extension KeyringError: CustomStringConvertible {
         case .outOfMemory: "not enough memory for a passphrase, which takes 64 MiB"
         case .busy(let folder): "another process has been changing \(path(folder)) for a minute; try again"
         case .backup: "the backup is damaged, or was made with another passphrase or key"
-        case .file(let file, let message): "\(path(file)): \(message)"
+        case .file(let file, let message), .notPermitted(let file, let message): "\(path(file)): \(message)"
         }
     }
 
     static func system(_ place: URL, _ failure: DurableFiles.Failure) -> KeyringError {
+        if failure.code == EACCES { return .notPermitted(place, message: failure.message) }
         let message =
             switch failure.code {
             case ELOOP: "this is a link, and a keyring's file must not be one"

@@ -38,8 +38,12 @@ struct KeyringFolder: Sendable {
         return mode & 0o022 == 0 ? nil : .exposed(url, isFolder: true)
     }
 
-    /// Runs `body` while no other process can change the keyring.
+    /// Runs `body` while no other process can change the keyring. Throws `notPermitted` if root would create files in another
+    /// user's folder: a service that runs as that user couldn't read the keyring anymore.
     func locked<Answer>(_ body: () throws(KeyringError) -> Answer) throws(KeyringError) -> Answer {
+        if geteuid() == 0, DurableFiles.stranger(in: url) == .owner {
+            throw .notPermitted(url, message: "it belongs to another user, who couldn't read files that root creates")
+        }
         do throws(DurableFiles.Failure) { try Self.makeFolder(url) } catch { throw .system(url, error) }
         let lock = try lock()
         defer { close(lock) }
@@ -67,7 +71,7 @@ struct KeyringFolder: Sendable {
         let file = url.appending(path: "lock")
         let descriptor = open(
             file.path(percentEncoded: false), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .file(file, message: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw .system(file, DurableFiles.Failure(code: errno)) }
         let deadline = ContinuousClock.now.advanced(by: Self.patience)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
