@@ -83,6 +83,8 @@ UNNOTICED: dict[str, str] = {
     "row-entry: without att(M)": "a sealed payload hides its content",
     **{f"row-{age}: without kind(F)": "no entry has such a value" for age in ("newest", "older")},
     "row-own: without att(X)": "a code says nothing about what it covers",
+    "next-record: d changed in att(sign(ea,pair(record,pair(three,pub(changed)))))": "any recipient does",
+    "leave-other: other changed in att(sign(ec,pair(leaving,pair(three,changed))))": "any other topic does",
     "also-enrolls: T only app": "a record taken as a set could only make a sender trusted in its own topic",
     "number: removed": "the attacker also reads it in messages to itself",
     **{f"issue-{place}: without att(A)": "an account's name may be any" for place in ("here", "there", "other")},
