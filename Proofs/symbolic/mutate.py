@@ -85,6 +85,8 @@ UNNOTICED: dict[str, str] = {
     "row-own: without att(X)": "a code says nothing about what it covers",
     "next-record: d changed in att(sign(ea,pair(record,pair(three,pub(changed)))))": "any recipient does",
     "leave-other: other changed in att(sign(ec,pair(leaving,pair(three,changed))))": "any other topic does",
+    "forget: leaving free in att(sign(Y,pair(NEW,pair(C,app))))": "leave/any-leaving-label has it",
+    "withdrawal: T free in trusts(NEW,S)": "this world's senders are trusted in every app",
     "also-enrolls: T only app": "a record taken as a set could only make a sender trusted in its own topic",
     "number: removed": "the attacker also reads it in messages to itself",
     **{f"issue-{place}: without att(A)": "an account's name may be any" for place in ("here", "there", "other")},
