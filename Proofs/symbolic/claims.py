@@ -157,8 +157,16 @@ for name, text, world, goal, run, twin, twin_text in (
          "any-time", "a device ignores when it was sent"),
         ("other-thread", "nor one in another thread", "withdrawals", f"cleared(app,{S},forged,V)", "run-clear",
          "any-withdrawal", "a device ignores the withdrawal's sender"),
+        ("thread-topic", "nor one in another app", "withdrawals", f"cleared(other,{S},chat,V)", "run-clear", "any-topic-01",
+         "a device ignores the topic"),
+        ("message-only", "nor one whose ID is the thread's name", "withdrawals", f"removed(app,{S},chat)", "run-remove",
+         "any-target", "a device ignores which member it is"),
+        ("thread-only", "a message's withdrawal removes no thread of that name", "withdrawals", f"cleared(app,{S},gone,V)",
+         "run-clear", "any-target-thread", "a device ignores which member it is"),
         ("badge", "a stranger does not set the badge", "withdrawals-alone", "badge(T,forged)", "run-badge",
-         "anonymous-withdrawal", "an anonymous withdrawal counts")):
+         "anonymous-withdrawal", "an anonymous withdrawal counts"),
+        ("badge-topic", "nor does a withdrawal in another app", "withdrawals-alone", "badge(other,nine)", "run-badge",
+         "any-topic-01", "a device ignores the topic")):
     pair_of_claims(f"withdraw-{name}", text, world, [], goal, run, [twin], twin_text)
 claim("run-remove-own", "another trusted sender removes its own message", "withdrawals", [], f"removed(app,{Z},stays)",
       "runs")

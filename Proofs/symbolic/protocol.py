@@ -342,6 +342,8 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("anonymous-withdrawal", "21.2", "accept(X,nobody,T,J,pair(withdraw,M)) & trusts(T,S) -> withdraws(T,S,M)"),
     ("any-withdrawal", "21.5", f"accept(X,{Z},T,J,pair(withdraw,M)) -> withdraws(T,{S},M)"),
     ("any-member", "21.1", "accept(X,S,T,J,pair(alert,I)) & trusts(T,S) -> withdraws(T,S,pair(pair(id,I),I))"),
+    ("any-target", "21.1", "withdraws(T,S,pair(pair(Q,I),M)) -> removed(T,S,I)"),
+    ("any-target-thread", "21.1", "withdraws(T,S,pair(pair(Q,H),pair(U,B))) & earlier(V,U) -> cleared(T,S,H,V)"),
     ("any-time", "21.5", "withdraws(T,S,pair(pair(thread,H),pair(U,B))) -> cleared(T,S,H,V)"),
     ("any-key", "3.7.1", "att(kdf(kdf(s,pair(N,pair(app,here))),A)) -> login(A)"),
     ("any-state-key", "3.7.1", "att(kdf(kdf(s,pair(N,pair(app,here))),pair(A,X))) -> returned(A,X)"),
