@@ -39,6 +39,9 @@ extension AppExampleTests {
     struct Middlebox: Fetching {
         let backEnd: BackEnd
         let trouble = Locked(Trouble.none)
+        /// Whether a registration must wait.
+        let holds = Locked(false)
+        let isHeld = Locked(false)
         private let fetcher = CurlFetching(patience: .seconds(600))
 
         init(_ backEnd: BackEnd) { self.backEnd = backEnd }
@@ -48,6 +51,12 @@ extension AppExampleTests {
 
         func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer {
             let isLeaving = request.url.path.hasSuffix("/v1/leavings")
+            if request.method == "PUT" {
+                while holds.withLock({ $0 }) {
+                    isHeld.withLock { $0 = true }
+                    do { try await Task.sleep(for: .milliseconds(10)) } catch { throw .network }
+                }
+            }
             switch trouble.withLock({ $0 }) {
             case .offline: throw .network
             case .serverFails: return try Self.answer(500, "oops", to: request)
@@ -224,6 +233,33 @@ extension AppExampleTests {
             await #expect(throws: OpenError.unknownRecipient) {
                 try await app(phone).open(envelope: held.envelope.text, requestIdentifier: "held")
             }
+        }
+    }
+
+    @Test("an app that becomes active while an account is being registered doesn't leave that account")
+    func activeMeanwhile() async throws {
+        try await RunningServer.with { server in
+            let middlebox = Middlebox(.leavings)
+            let phone = try server.phone("phone", senders: [server.sender.sender.description], fetcher: middlebox)
+            let (item, session) = (Item(), try server.login("alice"))
+            let pushes = await Pushes(app(phone), server: server.url, saved: SavedStore(item))
+            await pushes.logIn(Account(session: session))
+            await pushes.took(token: Data([1, 2]))
+            middlebox.trouble.withLock { $0 = .leavingFails }
+            await pushes.logOut()
+            middlebox.holds.withLock { $0 = true }
+            async let loggingIn: Void = pushes.logIn(Account(session: session))
+            try await eventually("the registration waits") { middlebox.isHeld.withLock { $0 } }
+            // From now on, the server would take the leaving.
+            middlebox.trouble.withLock { $0 = .none }
+            async let activating: Void = pushes.becameActive()
+            // Without turns, it would wait behind the registration by now, or soon.
+            try await Task.sleep(for: .seconds(1))
+            middlebox.holds.withLock { $0 = false }
+            await loggingIn
+            await activating
+            #expect(try await server.outbox.devices(of: "alice").count == 1)
+            #expect(await SavedStore(item).value.leaving == nil)
         }
     }
 

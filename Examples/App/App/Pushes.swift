@@ -56,6 +56,7 @@ nonisolated struct MessageData: Decodable {
     @ObservationIgnored var register: () -> Void = {}
     /// Tells the system that no more pushes are wanted.
     @ObservationIgnored var unregister: () -> Void = {}
+    @ObservationIgnored private var last: Task<Void, Never>?
 
     init(_ app: ServiceConfiguration = .messages, server: URL? = Build.server, saved: SavedStore = SavedStore()) {
         self.app = app
@@ -91,7 +92,7 @@ nonisolated struct MessageData: Decodable {
         }
         state = "Nobody is logged in."
         unregister()
-        await leave()
+        await inTurn { await self.leave() }
         // Done last, because a push that was being opened in the meantime also belongs to the account.
         let center = UNUserNotificationCenter.current()
         center.removeAllDeliveredNotifications()
@@ -121,6 +122,16 @@ nonisolated struct MessageData: Decodable {
 
     private func forgetLeaving(of old: String) async {
         await saved.change { if $0.leaving == old { $0.leaving = nil } }
+    }
+
+    /// Leaves and registers one after another, so that each begins with the login and the leaving that the last one stored.
+    private func inTurn(_ work: @escaping @MainActor () async -> Void) async {
+        let task = Task { [last] in
+            await last?.value
+            await work()
+        }
+        last = task
+        await task.value
     }
 
     /// - Parameter isValid: Whether the login may still be used when the server is called.
@@ -155,10 +166,12 @@ nonisolated struct MessageData: Decodable {
     /// Asks for a token if someone is logged in; otherwise, the system must not send pushes.
     func launched() async {
         if await saved.value.session != nil { register() }
-        await leave()
+        await inTurn { await self.leave() }
     }
 
-    private func enroll() async {
+    private func enroll() async { await inTurn { await self.enrollNow() } }
+
+    private func enrollNow() async {
         let saved = await saved.value
         guard let session = saved.session else { return }
         guard let token = saved.token else {
@@ -206,7 +219,7 @@ nonisolated struct MessageData: Decodable {
     // MARK: Notifications
 
     func becameActive() async {
-        await leave()
+        await inTurn { await self.leave() }
         await openWhatWasLocked()
         log = await Self.logLines(of: app)
     }
