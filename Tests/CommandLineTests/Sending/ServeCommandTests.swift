@@ -172,7 +172,7 @@ import Testing
             ("a.pem,b.key", "b.key is not the key of this certificate"), ("a.pem,enc.key", "enc.key is encrypted"),
             ("a.pem,old.key", "old.key is encrypted"), ("der.pem,a.key", "der.pem is not PEM"),
             ("a.pem,der.pem", "der.pem is not PEM"), ("order.pem,a.key", "order.pem has the wrong order"),
-            ("a.key,a.pem", "a.pem contains a certificate, not a key"), ("a.key,a.key", "a.key contains a key"),
+            ("a.pem,a.pem", "a.pem contains a certificate, not a key"), ("a.key,a.pem", "a.key contains a key"),
             ("empty.pem,a.key", "empty.pem is empty"), ("a.pem,empty.pem", "empty.pem is empty"),
             ("cut.pem,a.key", "cut.pem contains a certificate that is damaged"),
             ("a.pem,cut.key", "cut.key contains a key that is damaged"),
