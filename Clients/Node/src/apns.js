@@ -122,10 +122,10 @@ export class APNs {
     this.#session = session
     const state = { requests: new Set(), isEstablished: false, isRetired: false }
     this.#states.set(session, state)
-    // Without a listener, an error would end the process. Each request reports it.
+    // Without a listener, an error would end the process. Each request reports it. After GOAWAY, Node closes the connection, and
+    // ends the requests that the server won't process.
     session.on('error', () => this.#retire(session))
     session.on('connect', () => { state.isEstablished = true })
-    session.on('goaway', (code, last) => this.#retire(session, last))
     session.on('close', () => {
       this.#retire(session)
       this.#states.delete(session)
@@ -136,15 +136,12 @@ export class APNs {
     return session
   }
 
-  /** Uses the connection for no further requests. Ends its requests above `last`, which the server won't process. */
-  #retire(session, last = Infinity) {
+  /** Uses the connection for no further requests. */
+  #retire(session) {
     if (this.#session === session) this.#session = undefined
     const state = this.#states.get(session)
     if (state === undefined) return
     state.isRetired = true
-    for (const request of state.requests) {
-      if (request.id > last) request.destroy()
-    }
     if (session.connecting || state.requests.size === 0) session.destroy()
     else session.close()
   }
