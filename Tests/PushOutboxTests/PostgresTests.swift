@@ -148,6 +148,20 @@ import Testing
         } catch { #expect(error.description.contains("\(file)")) }
     }
 
+    @Test("on this machine's ports, libpq 16 sends a password only in a way that proves it, unless told otherwise")
+    func authentication() throws {
+        for (host, more, version, expected) in [
+            ("127.0.0.1", nil, 160_000, "scram-sha-256,none"), ("localhost", nil, 170_002, "scram-sha-256,none"),
+            ("/run/postgresql,::1", nil, 160_000, "scram-sha-256,none"), ("127.0.0.1", nil, 150_018, nil),
+            ("127.0.0.1", "md5", 160_000, nil), ("/run/postgresql", nil, 160_000, nil), ("db", nil, 160_000, nil),
+        ] as [(String, String?, CInt, String?)] {
+            var given = ["host": host]
+            given["require_auth"] = more
+            let added = PostgresAddress.authentication(given, version: version)
+            #expect(added.first?.1 == expected && added.count == (expected == nil ? 0 : 1), "\(host) \(version)")
+        }
+    }
+
     @Test(
         "a pooler in transaction mode is reported, and one in session mode works", .blocking,
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/pgbouncer")),

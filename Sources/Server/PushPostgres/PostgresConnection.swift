@@ -38,6 +38,7 @@
             else { throw Self.malformed }
             parameters =
                 [("dbname", text)] + Self.defaults.filter { given[$0.0] == nil } + (try Self.encryption(given))
+                + Self.authentication(given, version: PQlibVersion())
                 + [("client_encoding", "UTF8"), ("fallback_application_name", "sealedpush")]
         }
 
@@ -48,17 +49,12 @@
         /// The network could impersonate the server and receive the password. Source: PostgreSQL 15, 34.19. `given`
         /// contains the address's own settings.
         private static func encryption(_ given: [String: String]) throws(OutboxError) -> [(String, String)] {
-            func value(_ keyword: String, _ variable: String) -> String? {
-                given[keyword] ?? getenv(variable).map { String(cString: $0) }
-            }
-            let hosts = [value("host", "PGHOST"), value("hostaddr", "PGHOSTADDR")].compactMap(\.self)
             // A service file may name another host.
             let isLocal =
-                value("service", "PGSERVICE") == nil
-                && hosts.flatMap { $0.split(separator: ",") }.allSatisfy(Self.isLocal)
-            let mode = value("sslmode", "PGSSLMODE")
+                value(given, "service", "PGSERVICE") == nil && hosts(given).allSatisfy(Self.isLocal)
+            let mode = value(given, "sslmode", "PGSSLMODE")
             guard !isLocal, mode == nil || ["allow", "prefer"].contains(mode) else { return [] }
-            if value("sslrootcert", "PGSSLROOTCERT") != nil { return [("sslmode", "verify-full")] }
+            if value(given, "sslrootcert", "PGSSLROOTCERT") != nil { return [("sslmode", "verify-full")] }
             // Older versions don't support `system`.
             guard PQlibVersion() >= 160_000 else {
                 throw .connection(
@@ -66,6 +62,23 @@
                 )
             }
             return [("sslmode", "verify-full"), ("sslrootcert", "system")]
+        }
+
+        /// Another user of the machine could listen on the port while the server is down, and ask for the password in the
+        /// clear. Older versions of libpq would tell it. Source: PostgreSQL 16, 34.1.2, require_auth.
+        static func authentication(_ given: [String: String], version: CInt) -> [(String, String)] {
+            let isOnPort = hosts(given).contains { isLocal($0) && !$0.hasPrefix("/") }
+            guard version >= 160_000, isOnPort, value(given, "require_auth", "PGREQUIREAUTH") == nil else { return [] }
+            return [("require_auth", "scram-sha-256,none")]
+        }
+
+        private static func value(_ given: [String: String], _ keyword: String, _ variable: String) -> String? {
+            given[keyword] ?? getenv(variable).map { String(cString: $0) }
+        }
+
+        private static func hosts(_ given: [String: String]) -> [Substring] {
+            [value(given, "host", "PGHOST"), value(given, "hostaddr", "PGHOSTADDR")]
+                .flatMap { ($0 ?? "").split(separator: ",") }
         }
 
         /// Whether the host is a socket's folder or this machine.
@@ -313,7 +326,9 @@
         private static func isLasting(_ reason: Substring) -> Bool {
             ["invalid ", "could not parse "].contains { reason.hasPrefix($0) }
                 || reason.hasPrefix("could not translate host name") && !reason.contains("Temporary failure")
-                || ["does not support SSL", "certificate"].contains { reason.contains($0) }
+                || ["does not support SSL", "certificate", "authentication method requirement"].contains {
+                    reason.contains($0)
+                }
         }
 
         /// The server process announced at connection time. A pooler makes up a number.
