@@ -49,7 +49,7 @@ func makeSealer(_ path: String) throws -> Sealer {
 // Wait longer than any machine is busy.
 let outbox =
     arguments[0].hasPrefix("postgres://")
-    ? try await Outbox(postgres: arguments[0], clock: nil, patience: .seconds(600))
+    ? try await Outbox(postgres: arguments[0], clock: nil, patience: .seconds(600), rowPatience: .seconds(600))
     : try Outbox(at: arguments[0], clock: .system, busyLimit: 600)
 switch words.first {
 case "enqueue", "everyone":

@@ -139,6 +139,7 @@ extension Problem {
                 .conflict, "key-used", error.description,
                 hint: "Give each message its own key, and repeat a message unchanged.")
         case .busy, .unreachable: self = .unavailable("the outbox is busy or unreachable")
+        case .deviceBusy: self = .unavailable("another transaction holds the device's row", retryAfter: 2)
         case .diskFull: self = .unavailable("the disk is full")
         case .tooManyOpenFiles: self = .unavailable("too many files are open")
         case .replaced:

@@ -79,8 +79,8 @@ public final class Outbox: Sendable {
     /// Throws if the outbox isn't marked with this key anymore, or if it can't be written. Writes a few bytes durably.
     public func requireWritable() async throws(OutboxError) {
         rightSince.withLock { $0 = nil }
-        try await requireKey(marking: false)
         try await store.requireWritable()
+        try await requireKey(marking: false)
     }
 
     /// Returns the devices that a send skips as `forged`. Reads every device, a thousand at a time.

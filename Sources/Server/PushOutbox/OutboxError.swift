@@ -27,6 +27,9 @@ public enum OutboxError: Error, Equatable, Sendable {
     case diskFull
     /// Another process held the database for longer than the busy limit.
     case busy
+    /// Another transaction held the rows of the device, or of one of the user's devices, for longer than the limit. Other
+    /// devices aren't affected.
+    case deviceBusy
     /// Any other error from SQLite: its extended result code and message.
     case database(code: Int32, String)
     /// The database server can't be used, and waiting won't help: the address is malformed, or the server refuses the
@@ -89,6 +92,7 @@ extension OutboxError: CustomStringConvertible {
             "the outbox can't be used because too many files are open; raise the limit (`ulimit -n`, or LimitNOFILE= of the service)"
         case .diskFull: "the disk is full, or its quota is used up; the outbox's contents are intact"
         case .busy: "another process held the outbox for too long; try again"
+        case .deviceBusy: "another transaction holds the device's row in the database; try again in a few seconds"
         case .database(let code, let words): "the database failed (\(code): \(words))"
         case .connection(let words): "no connection to the outbox's database: \(words)"
         case .unreachable(let words): "the database can't be reached: \(words)"

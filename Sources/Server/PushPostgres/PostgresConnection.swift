@@ -403,6 +403,9 @@
             return String(cString: text).split(separator: "\n").joined(separator: "; ")
         }
 
+        /// Whether the connection, or the server behind it, can't be used now.
+        var isAbsence: Bool { if case .unreachable = self { true } else { false } }
+
         /// Whether another transaction got in the way or the server was too slow, so that a retry should succeed.
         var isCollision: Bool {
             switch self {

@@ -11,10 +11,24 @@
         private let onWait: @Sendable (String) -> Void
         private let state = Locked(State())
 
+        /// Permission to use one of the connections: a free one, or `nil` if it must be opened.
+        private struct Place: Sendable {
+            let connection: PostgresConnection?
+        }
+
+        /// How long a transaction waits for locks that others hold.
+        struct LockLimit: Sendable {
+            /// How long one attempt may wait for one lock, while it uses a connection. Long enough for others' commits.
+            var attempt = Duration.milliseconds(20)
+            /// The time until which further attempts are made.
+            let end: ContinuousClock.Instant
+        }
+
         private struct State: Sendable {
             var idle: [PostgresConnection] = []
             var openCount = 0
-            var waiters: [CheckedContinuation<PostgresConnection?, Never>] = []
+            var waiters: [(number: Int, continuation: CheckedContinuation<Place?, Never>)] = []
+            var lastNumber = 0
             /// The time at which opening connections began to fail, or `nil` if the last attempt succeeded.
             var absence: (start: ContinuousClock.Instant, reason: String?, isTold: Bool)?
         }
@@ -52,23 +66,25 @@
         /// - Parameters:
         ///   - isReadOnly: Whether to only read, from one snapshot.
         ///   - time: The time passed to the body, in milliseconds since 1970, or `nil` for the server's at the beginning.
+        ///   - limit: How long it waits for locks; `nil` for as long as ``patience``.
         /// - Throws: `unreachable` after ``patience``. If the last step was the commit, it is then unknown whether the
-        ///   transaction was committed.
+        ///   transaction was committed. `deviceBusy` after the limit.
         func transaction<Answer: Sendable>(
-            isReadOnly: Bool, at time: Int64?,
+            isReadOnly: Bool, at time: Int64?, waiting limit: LockLimit? = nil,
             _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
             let (level, number) =
                 isReadOnly ? ("REPEATABLE READ READ ONLY", "NULL") : ("READ COMMITTED", "pg_current_xact_id()::text")
+            let wait = limit.map { "SET LOCAL lock_timeout = \($0.attempt.milliseconds); " } ?? ""
             let pending = Locked<Pending<Answer>?>(nil)
-            return try await persistently { connection throws(OutboxError) in
+            return try await persistently(waiting: limit) { connection throws(OutboxError) in
                 if let earlier = pending.withLock({ $0 }) {
                     if try await earlier.isCommitted(connection) { return earlier.answer }
                     pending.withLock { $0 = nil }
                 }
                 return try await connection.run { connection throws(OutboxError) in
                     let first = try connection.script(
-                        "BEGIN ISOLATION LEVEL \(level); SELECT sealed_push.milliseconds(), \(number)")
+                        "BEGIN ISOLATION LEVEL \(level); \(wait)SELECT sealed_push.milliseconds(), \(number)")
                     guard let row = first.first, row.count == 2, let now = row[0].flatMap({ Int64($0) }) else {
                         throw .damaged
                     }
@@ -80,11 +96,13 @@
             }
         }
 
-        /// Runs the body on a dedicated connection, without a transaction, and repeats it if the server was unavailable.
+        /// Runs the body on a dedicated connection, without a transaction, and repeats it if the server was unavailable, for
+        /// this long instead of ``patience``.
         package func connected<Answer: Sendable>(
+            within time: Duration? = nil,
             _ body: @escaping @Sendable (PostgresConnection) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
-            try await persistently { connection throws(OutboxError) in try await connection.run(body) }
+            try await persistently(within: time) { connection throws(OutboxError) in try await connection.run(body) }
         }
 
         private struct Pending<Answer: Sendable>: Sendable {
@@ -123,13 +141,14 @@
         }
 
         private func persistently<Answer: Sendable>(
+            within time: Duration? = nil, waiting limit: LockLimit? = nil,
             _ body: @escaping @Sendable (PostgresConnection) async throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
-            let end = ContinuousClock.now + patience
-            var pause = Duration.milliseconds(20)
+            let end = ContinuousClock.now + (time ?? patience)
+            var (pause, lockPause) = (Duration.milliseconds(20), Duration.milliseconds(20))
             while true {
                 do throws(OutboxError) {
-                    let connection = try await take()
+                    let connection = try await take(within: time ?? patience)
                     do throws(OutboxError) {
                         let answer = try await body(connection)
                         give(back: connection)
@@ -143,37 +162,71 @@
                         throw error
                     }
                 } catch {
-                    var isAway = false
-                    if case .unreachable = error { isAway = true }
-                    guard isAway || error.isCollision, ContinuousClock.now < end else { throw error }
-                    // Waits even if the task is canceled, since a transaction runs to completion; only a detached task can.
-                    let time = isAway ? pause : .milliseconds(Int.random(in: 0...20))
-                    await Task.detached { try? await Task.sleep(for: time) }.value
-                    if isAway { pause = min(pause * 2 * Double.random(in: 0.8...1.2), .seconds(1)) }
+                    guard error.isAbsence || error.isCollision, ContinuousClock.now < end else { throw error }
+                    if let limit, error.isCollision {
+                        guard ContinuousClock.now < limit.end else { throw .deviceBusy }
+                        await Self.sleep(lockPause)
+                        lockPause = min(lockPause * 2, .milliseconds(250))
+                    } else if error.isCollision {
+                        await Self.sleep(.milliseconds(Int.random(in: 0...20)))
+                    } else {
+                        await Self.sleep(pause)
+                        pause = min(pause * 2 * Double.random(in: 0.8...1.2), .seconds(1))
+                    }
                 }
             }
         }
 
+        /// Sleeps even if the task is canceled, since a transaction runs to completion; only a detached task can.
+        private static func sleep(_ time: Duration) async {
+            await Task.detached { try? await Task.sleep(for: time) }.value
+        }
+
         // MARK: Connections
 
-        private func take() async throws(OutboxError) -> PostgresConnection {
-            let connection: PostgresConnection? = await withCheckedContinuation { continuation in
-                state.withLock { state in
+        /// Returns a free or new connection. Throws `unreachable` if all are in use for this long.
+        private func take(within limit: Duration) async throws(OutboxError) -> PostgresConnection {
+            var alarm: Task<Void, Never>?
+            let place: Place? = await withCheckedContinuation { continuation in
+                let number = state.withLock { state -> Int? in
                     if let connection = state.idle.popLast() {
-                        continuation.resume(returning: connection)
+                        continuation.resume(returning: Place(connection: connection))
                     } else if state.openCount < Self.maximumCount {
                         state.openCount += 1
-                        continuation.resume(returning: nil)
+                        continuation.resume(returning: Place(connection: nil))
                     } else {
-                        state.waiters.append(continuation)
+                        state.lastNumber += 1
+                        state.waiters.append((state.lastNumber, continuation))
+                        return state.lastNumber
                     }
+                    return nil
+                }
+                guard let number else { return }
+                alarm = Task.detached {
+                    try? await Task.sleep(for: limit)
+                    self.giveUp(number)
                 }
             }
-            if let connection, connection.isUsable { return connection }
+            alarm?.cancel()
+            guard let place else {
+                let count = state.withLock { $0.waiters.count }
+                throw .unreachable(
+                    "none of this process's \(Self.maximumCount) connections became free within \(limit.milliseconds) ms; \(count) more calls are waiting for one"
+                )
+            }
+            if let connection = place.connection, connection.isUsable { return connection }
             do throws(OutboxError) { return try await open() } catch {
                 give(back: nil)
                 throw error
             }
+        }
+
+        /// Ends a wait for a connection.
+        private func giveUp(_ number: Int) {
+            let waiter = state.withLock { state in
+                state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+            }
+            waiter?.continuation.resume(returning: nil)
         }
 
         private func open() async throws(OutboxError) -> PostgresConnection {
@@ -213,7 +266,7 @@
             let usable = connection.flatMap { $0.isUsable && $0.isIdle ? $0 : nil }
             state.withLock { state in
                 if !state.waiters.isEmpty {
-                    state.waiters.removeFirst().resume(returning: usable)
+                    state.waiters.removeFirst().continuation.resume(returning: Place(connection: usable))
                 } else if let usable {
                     state.idle.append(usable)
                 } else {
@@ -222,7 +275,7 @@
             }
         }
 
-        private static let maximumCount = 6
+        static let maximumCount = 6
     }
 
     /// Lets a courier sleep until a push is enqueued. An enqueueing transaction sends NOTIFY only if a courier holds the

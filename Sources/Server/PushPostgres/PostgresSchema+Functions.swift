@@ -5,6 +5,7 @@
     extension PostgresSchema {
         static let functions = [
             wake, generation, turn, moment, lineUp, areSealed, store, keyBytes, enqueue, request, nextRange,
+            setApart,
         ].joined(separator: "\n")
 
         /// Wakes a sleeping courier, which holds the lock. NOTIFY serializes the commits of the whole instance, so it is
@@ -341,10 +342,45 @@
                 END IF;
                 -- Picks at random, so that concurrent callers usually find different ranges.
                 SELECT r.start, r.last INTO start, last FROM sealed_push.ranges r WHERE r.key = next_range.key
-                ORDER BY random() LIMIT 1;
+                ORDER BY r.is_held, random() LIMIT 1;
                 IF NOT FOUND THEN
                     UPDATE sealed_push.requests r SET is_complete = true WHERE r.key = next_range.key;
                 END IF;
+            END $$;
+            """
+
+        /// Splits a range of a broadcast, so that devices whose rows other transactions hold delay only themselves. Each
+        /// becomes a range of its own. Returns false if none is held now.
+        private static let setApart = """
+            CREATE FUNCTION sealed_push.set_apart(key bytea, start bigint, devices bigint[]) RETURNS boolean
+            LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+            DECLARE free bigint[]; held bigint; place bigint := set_apart.start; last bigint; is_split boolean := false;
+            BEGIN
+                SELECT r.last INTO last FROM sealed_push.ranges r
+                WHERE r.key = set_apart.key AND r.start = set_apart.start FOR UPDATE;
+                -- Another caller has stored or split it.
+                IF NOT FOUND THEN RETURN true; END IF;
+                SELECT array_agg(f.id) INTO free FROM (
+                    SELECT d.id FROM sealed_push.devices d WHERE d.id = ANY(set_apart.devices)
+                    FOR NO KEY UPDATE SKIP LOCKED) AS f;
+                FOR held IN
+                    SELECT d.id FROM sealed_push.devices d
+                    WHERE d.id = ANY(set_apart.devices) AND NOT d.id = ANY(coalesce(free, '{}'))
+                        AND d.id > set_apart.start AND d.id <= last
+                    ORDER BY d.id
+                LOOP
+                    DELETE FROM sealed_push.ranges r
+                    WHERE NOT is_split AND r.key = set_apart.key AND r.start = set_apart.start;
+                    is_split := true;
+                    INSERT INTO sealed_push.ranges(key, start, last, is_held)
+                    SELECT set_apart.key, x.start, x.last, x.is_held
+                    FROM (VALUES (place, held - 1, false), (held - 1, held, true)) AS x(start, last, is_held)
+                    WHERE x.start < x.last;
+                    place := held;
+                END LOOP;
+                INSERT INTO sealed_push.ranges(key, start, last)
+                SELECT set_apart.key, place, last WHERE is_split AND place < last;
+                RETURN is_split;
             END $$;
             """
     }

@@ -5,7 +5,7 @@
     /// The tables and functions, created all at once.
     enum PostgresSchema {
         /// The version of these tables and functions. When they change, raise it, and add a step from the previous version.
-        static let version = SchemaVersion(5)
+        static let version = SchemaVersion(6)
         /// The statements that lead from each version to the next.
         static let steps: [Int: String] = [:]
 
@@ -147,10 +147,11 @@
                 fingerprint bytea
             );
             CREATE INDEX requests_by_age ON sealed_push.requests(created);
-            -- Ranges of device numbers that were started for a broadcast but not stored yet.
+            -- Ranges of device numbers that were started for a broadcast but not stored yet. Those of single devices whose
+            -- rows another transaction held come last.
             CREATE TABLE sealed_push.ranges(
                 key bytea NOT NULL REFERENCES sealed_push.requests(key) ON DELETE CASCADE, start bigint NOT NULL,
-                last bigint NOT NULL, PRIMARY KEY(key, start)
+                last bigint NOT NULL, is_held boolean NOT NULL DEFAULT false, PRIMARY KEY(key, start)
             );
 
             -- Rows are added, and summed when they are read: if they shared a row, all couriers would wait for it.
@@ -213,7 +214,7 @@
                 -- UPDATE privilege needed to lock a row would also allow changing it.
                 GRANT SELECT ON sealed_push.recipients, sealed_push.outcomes TO sealed_push_enqueue;
                 GRANT EXECUTE ON FUNCTION sealed_push.enqueue, sealed_push.store, sealed_push.request,
-                    sealed_push.next_range TO sealed_push_enqueue;
+                    sealed_push.next_range, sealed_push.set_apart TO sealed_push_enqueue;
 
                 -- Delivers: takes waiting entries and records their outcomes.
                 GRANT SELECT ON sealed_push.devices TO sealed_push_deliver;

@@ -68,7 +68,7 @@
         ) async throws(OutboxError) -> Bool {
             // The order is the same for every caller, which prevents deadlocks.
             let sealed = sealed.sorted { $0.device < $1.device }
-            return try await write { db, now throws(OutboxError) in
+            return try await holding(sealed.map(\.device), of: batch, order) { db, now throws(OutboxError) in
                 let entries = sealed.map(\.entry)
                 let parameters = (1...16).map { "$\($0)" }.joined(separator: ", ")
                 return try db.row(
@@ -83,6 +83,26 @@
                         .text(order.message.description), .bytes(order.fingerprint),
                     ]
                 ).bool("is_stored")
+            }
+        }
+
+        /// Runs the transaction that stores a batch for these devices. Returns false without a result if devices' rows were
+        /// held by others, and so became ranges of their own.
+        private func holding(
+            _ devices: [Int64], of batch: EnqueueBatch, _ order: EnqueueOrder,
+            _ store: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Bool
+        ) async throws(OutboxError) -> Bool {
+            guard let range = batch.range else {
+                return try await write(holding: "enqueue \(order.audienceText)", store)
+            }
+            do throws(OutboxError) { return try await write(holding: nil, attempt: .milliseconds(100), store) } catch {
+                guard error == .deviceBusy, range.last - range.start > 1 else { throw error }
+                return try await write(holding: nil) { db, _ throws(OutboxError) in
+                    try db.rows(
+                        "SELECT sealed_push.set_apart($1, $2, $3)",
+                        [.bytes(order.key?.digest), .int(range.start), .ints(devices)])
+                    return false
+                }
             }
         }
 

@@ -6,24 +6,35 @@
 
     extension PostgresStore {
         /// A carrier's response about an address changes the device's row, which an enqueueing transaction may hold. So
-        /// each one is settled in a separate transaction before the rest. Any outcome may be submitted twice.
+        /// each one is settled in a separate transaction before the rest, or stays unsettled. Any outcome may be submitted
+        /// twice.
         func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer {
-            var settled: [SettledLease] = []
+            var (settled, held): ([SettledLease], [SettledLease]) = ([], [])
             for (lease, settlement) in exchange.settled {
                 switch settlement {
                 case .accepted, .later, .returned, .dead: settled.append((lease, settlement))
                 case .addressGone, .addressRefused:
-                    let left = try await write { db, now throws(OutboxError) in
-                        try Self.settleAddress(of: lease, settlement, at: now, db)
+                    do throws(OutboxError) {
+                        let left = try await writeUnlessHeld { db, now throws(OutboxError) in
+                            try Self.settleAddress(of: lease, settlement, at: now, db)
+                        }
+                        if let left { settled.append((lease, left)) }
+                    } catch {
+                        guard error == .deviceBusy else { throw error }
+                        held.append((lease, settlement))
                     }
-                    if let left { settled.append((lease, left)) }
                 }
             }
-            guard !settled.isEmpty || !exchange.extended.isEmpty || exchange.order != nil else { return LeaseAnswer() }
-            let answer = try await write { [settled] db, now throws(OutboxError) in
+            guard !settled.isEmpty || !exchange.extended.isEmpty || exchange.order != nil else {
                 var answer = LeaseAnswer()
-                answer.unsettled = try Self.settle(
-                    settled, extending: exchange.extended, by: exchange.hold, at: now, db)
+                answer.unsettled = held
+                return answer
+            }
+            let answer = try await write { [settled, held] db, now throws(OutboxError) in
+                var answer = LeaseAnswer()
+                answer.unsettled =
+                    try held
+                    + Self.settle(settled, extending: exchange.extended, by: exchange.hold, at: now, db)
                 if var order = exchange.order {
                     order.removesStale = order.removesStale && self.isCertain(now)
                     answer.leases = try self.take(order, at: now, db)

@@ -5,11 +5,14 @@
 
     extension PostgresStore {
         /// Devices are changed concurrently, except for those that share a name, an enrollment key, or an address. A call
-        /// with many devices runs alone, because taking many such locks in no order would block other transactions.
+        /// with many devices runs alone, because taking many such locks in no order would block other transactions. It
+        /// waits longer for each lock, since it would have to begin again.
         func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange] {
-            try await write { db, now throws(OutboxError) in
-                let kind = changes.count > 1 ? "" : "_shared"
-                try db.rows("SELECT pg_advisory_xact_lock\(kind)(\(PostgresSchema.advisoryClass), 3)")
+            let isAlone = changes.count > 1
+            let name = isAlone ? nil : changes.first.map { "register \($0.name)" }
+            return try await write(holding: name, attempt: .milliseconds(isAlone ? 1_000 : 20)) {
+                db, now throws(OutboxError) in
+                try db.rows("SELECT pg_advisory_xact_lock\(isAlone ? "" : "_shared")(\(PostgresSchema.advisoryClass), 3)")
                 var answers: [RegistrationChange] = []
                 for change in changes { answers.append(try Self.save(change, at: now, db)) }
                 return answers
@@ -17,7 +20,7 @@
         }
 
         func remove(_ name: String, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int? {
-            try await write { db, now throws(OutboxError) in
+            try await write(holding: "register \(name)") { db, now throws(OutboxError) in
                 try Self.lock(["name \(name)"], db)
                 let rows = try db.rows("\(Self.selection) WHERE d.name = $1", [.text(name)])
                 guard let row = rows.first, try condition(FoundDevice(row)) else { return nil }

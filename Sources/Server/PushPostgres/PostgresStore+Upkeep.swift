@@ -4,67 +4,97 @@
     import SealedPush
 
     extension PostgresStore {
+        /// Begins with the devices that no other transaction holds, so that a held one delays only itself.
         func retry(reason: String?) async throws(OutboxError) -> Int {
             try await inBatches { db, now throws(OutboxError) in
-                try db.rows(
-                    """
-                    UPDATE sealed_push.devices SET token_refusal = NULL, \(Self.nextRevision)
-                    WHERE token IS NOT NULL AND token_refusal IS NOT NULL AND ($1::text IS NULL OR token_refusal = $1)
-                        AND id IN (SELECT device FROM sealed_push.dead_letters)
-                    """, [.text(reason)])
-                let rows = try db.rows(
-                    """
-                    SELECT l.id FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
-                    WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
-                        AND d.token_refusal IS NULL
-                    ORDER BY l.device, l.id LIMIT \(Self.batchCount) FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d
-                    """, [.text(reason), .int(now)])
-                guard !rows.isEmpty else { return 0 }
-                let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
-                let outcome = "CASE reason WHEN 'expired' THEN reason ELSE 'dead:' || reason END"
-                // Requeued entries are older than those that have arrived since, so scans begin with them.
-                try db.rows(
-                    """
-                    SELECT sealed_push.line_up(array_agg(device), priority, array_agg(head), $2)
-                    FROM (
-                        SELECT device, max(priority)::bigint AS priority, min(id) AS head
-                        FROM sealed_push.dead_letters WHERE id = ANY($1) GROUP BY device) AS back
-                    GROUP BY priority
-                    """, [ids, .int(now)])
-                try db.rows(
-                    """
-                    WITH gone AS (
-                        DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(Self.entryColumns), reason),
-                        \(Self.noted(outcome, "-count(*)", at: "$2"))
-                    INSERT INTO sealed_push.entries(\(Self.entryColumns)) SELECT \(Self.entryColumns) FROM gone
-                    """, [ids, .int(now)])
-                try db.rows("SELECT sealed_push.wake()")
-                return rows.count
+                try Self.retry(reason: reason, skippingHeld: true, at: now, db)
             }
+                + inBatches(isWaiting: true) { db, now throws(OutboxError) in
+                    try Self.retry(reason: reason, skippingHeld: false, at: now, db)
+                }
         }
 
-        /// Repeats a transaction that handles up to ``batchCount`` rows until none is left, and returns the total.
+        private static func retry(
+            reason: String?, skippingHeld: Bool, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> Int {
+            let skip = skippingHeld ? "SKIP LOCKED" : ""
+            try db.rows(
+                """
+                UPDATE sealed_push.devices SET token_refusal = NULL, \(nextRevision)
+                WHERE id IN (
+                    SELECT d.id FROM sealed_push.devices d
+                    WHERE d.token IS NOT NULL AND d.token_refusal IS NOT NULL
+                        AND ($1::text IS NULL OR d.token_refusal = $1)
+                        AND d.id IN (SELECT device FROM sealed_push.dead_letters)
+                    ORDER BY d.id FOR NO KEY UPDATE \(skip))
+                """, [.text(reason)])
+            let rows = try db.rows(
+                """
+                SELECT l.id FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
+                WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
+                    AND d.token_refusal IS NULL
+                ORDER BY l.device, l.id LIMIT \(batchCount)
+                FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d \(skip)
+                """, [.text(reason), .int(now)])
+            guard !rows.isEmpty else { return 0 }
+            let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
+            let outcome = "CASE reason WHEN 'expired' THEN reason ELSE 'dead:' || reason END"
+            // Requeued entries are older than those that have arrived since, so scans begin with them.
+            try db.rows(
+                """
+                SELECT sealed_push.line_up(array_agg(device), priority, array_agg(head), $2)
+                FROM (
+                    SELECT device, max(priority)::bigint AS priority, min(id) AS head
+                    FROM sealed_push.dead_letters WHERE id = ANY($1) GROUP BY device) AS back
+                GROUP BY priority
+                """, [ids, .int(now)])
+            try db.rows(
+                """
+                WITH gone AS (
+                    DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(entryColumns), reason),
+                    \(noted(outcome, "-count(*)", at: "$2"))
+                INSERT INTO sealed_push.entries(\(entryColumns)) SELECT \(entryColumns) FROM gone
+                """, [ids, .int(now)])
+            try db.rows("SELECT sealed_push.wake()")
+            return rows.count
+        }
+
+        /// Repeats a transaction that handles up to ``batchCount`` rows until none is left, and returns the total. If it's
+        /// waiting, others' locks are waited for as in ``write(holding:attempt:_:)``.
         private func inBatches(
+            isWaiting: Bool = false,
             _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Int
         ) async throws(OutboxError) -> Int {
             var total = 0
             while true {
-                let count = try await write(body)
+                let count = try await isWaiting ? write(holding: nil, body) : write(body)
                 total += count
                 if count < Self.batchCount { return total }
             }
         }
 
+        /// Begins with the queues that no other transaction holds.
         func retryNow() async throws(OutboxError) -> Int {
             try await write { db, now throws(OutboxError) in
-                let changed = try db.rows(
-                    "UPDATE sealed_push.queues SET due = $1 WHERE due > $1 AND lease IS NULL", [.int(now)])
-                try db.rows("SELECT sealed_push.wake()")
-                return changed.changedCount
+                try Self.makeDue(now, skippingHeld: true, db)
             }
+                + write(holding: nil) { db, now throws(OutboxError) in
+                    try Self.makeDue(now, skippingHeld: false, db)
+                }
         }
 
-        func requireWritable() async throws(OutboxError) { try await pool.connected(PostgresPool.waitForStandby) }
+        private static func makeDue(
+            _ now: Int64, skippingHeld: Bool, _ db: PostgresConnection
+        ) throws(OutboxError) -> Int {
+            let changed = try db.rows(
+                """
+                UPDATE sealed_push.queues SET due = $1 WHERE ctid = ANY(ARRAY(
+                    SELECT ctid FROM sealed_push.queues WHERE due > $1 AND lease IS NULL
+                    ORDER BY device FOR UPDATE \(skippingHeld ? "SKIP LOCKED" : "")))
+                """, [.int(now)])
+            try db.rows("SELECT sealed_push.wake()")
+            return changed.changedCount
+        }
 
         func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
             switch scope {

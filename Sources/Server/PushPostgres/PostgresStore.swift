@@ -12,6 +12,9 @@
         /// Whether a test supplies the time.
         private let isTimeGiven: Bool
         private let waker: PostgresWaker
+        /// Turns at devices' rows, by the name of the device or user.
+        private let turns: RowTurns
+        private let rowPatience: Duration
         /// The due times below which no queue's row was found recently.
         let floors = Locked<[Lane: Floor]>([:])
         /// The time at which a courier may again look below the floors before it sleeps.
@@ -20,18 +23,26 @@
         let takenSinceTurn = Locked(0)
 
         /// `clock` is a test's clock, which replaces the database's. `host` is this host's clock, used along with the
-        /// database's. `patience` is how long a call keeps trying while the server is unavailable.
+        /// database's. `patience` is how long a call keeps trying while the server is unavailable, and `rowPatience` how long
+        /// while another transaction holds a device's row.
         init(
             _ address: PostgresAddress, clock: OutboxClock? = nil, host: OutboxClock = .system, patience: Duration,
+            rowPatience: Duration = PostgresStore.usualRowPatience,
             onWait: @escaping @Sendable (String) -> Void = { _ in }
         ) async throws(OutboxError) {
             self.clock = clock ?? host
             isTimeGiven = clock != nil
-            pool = PostgresPool(address, patience: patience, onWait: onWait)
+            let pool = PostgresPool(address, patience: patience, onWait: onWait)
+            self.pool = pool
             waker = PostgresWaker(address)
+            turns = RowTurns(patience: rowPatience)
+            self.rowPatience = rowPatience
             try await pool.requireSessions()
             try await pool.connected { db throws(OutboxError) in try PostgresSchema.make(db) }
         }
+
+        /// Long enough for transactions that only store a message, and short enough for a caller to wait.
+        static let usualRowPatience = Duration.seconds(2)
 
         func mark() async throws(OutboxError) -> [UInt8]? {
             try await read { db, _ throws(OutboxError) in
@@ -53,6 +64,37 @@
             _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
             try await pool.transaction(isReadOnly: false, at: givenTime, body)
+        }
+
+        /// Runs a transaction that holds the rows of a device or user, which an application's transaction may hold. Calls with
+        /// one name take turns. Others' locks are waited for without a connection; `attempt` is how long one attempt waits.
+        ///
+        /// - Throws: `deviceBusy` if they are held for longer than ``rowPatience``.
+        func write<Answer: Sendable>(
+            holding name: String?, attempt: Duration = .milliseconds(20),
+            _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer
+        ) async throws(OutboxError) -> Answer {
+            let time = givenTime
+            guard let name else {
+                return try await pool.transaction(
+                    isReadOnly: false, at: time, waiting: .init(attempt: attempt, end: .now + rowPatience), body)
+            }
+            return try await turns.run(name) { end throws(OutboxError) in
+                try await pool.transaction(
+                    isReadOnly: false, at: time, waiting: .init(attempt: attempt, end: end), body)
+            }
+        }
+
+        /// Runs a transaction once, and throws `deviceBusy` if another one holds its rows.
+        func writeUnlessHeld<Answer: Sendable>(
+            _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer
+        ) async throws(OutboxError) -> Answer {
+            try await pool.transaction(isReadOnly: false, at: givenTime, waiting: .init(end: .now), body)
+        }
+
+        /// Also throws if no connection is free.
+        func requireWritable() async throws(OutboxError) {
+            try await pool.connected(within: .seconds(1), PostgresPool.waitForStandby)
         }
 
         /// Runs a read-only transaction on one snapshot.
@@ -106,15 +148,18 @@
             self.init(try await PostgresStore(PostgresAddress(parsing: address), patience: patience), key: key)
         }
 
-        /// `clock` is a test's clock, which replaces the database's. `onWait` is called with the reason, once for each time
+        /// `clock` is a test's clock, which replaces the database's. `rowPatience` is how long a call waits for a device's
+        /// row that another transaction holds. `onWait` is called with the reason, once for each time
         /// that the server is unavailable for two seconds.
         package convenience init(
-            postgres address: String, clock: OutboxClock?, patience: Duration = .seconds(60), key: OutboxKey? = nil,
+            postgres address: String, clock: OutboxClock?, patience: Duration = .seconds(60),
+            rowPatience: Duration? = nil, key: OutboxKey? = nil,
             onWait: @escaping @Sendable (String) -> Void = { _ in }
         ) async throws(OutboxError) {
             self.init(
                 try await PostgresStore(
-                    PostgresAddress(parsing: address), clock: clock, patience: patience, onWait: onWait), key: key)
+                    PostgresAddress(parsing: address), clock: clock, patience: patience,
+                    rowPatience: rowPatience ?? PostgresStore.usualRowPatience, onWait: onWait), key: key)
         }
     }
 #endif

@@ -35,7 +35,8 @@ final class Fixture: Sendable {
             let database = try await PostgresServer.shared.value.database()
             self.database = database
             outbox = try await Outbox(
-                postgres: database.address, clock: time.clock, patience: .seconds(300), key: Self.key)
+                postgres: database.address, clock: time.clock, patience: .seconds(300), rowPatience: .seconds(300),
+                key: Self.key)
         }
     }
 
@@ -52,7 +53,9 @@ final class Fixture: Sendable {
     /// - Parameter clock: The clock; with PostgreSQL, nil means the database's own.
     func reopened(_ clock: OutboxClock?) async throws -> Outbox {
         if let database {
-            return try await Outbox(postgres: database.address, clock: clock, patience: .seconds(300), key: Self.key)
+            return try await Outbox(
+                postgres: database.address, clock: clock, patience: .seconds(300), rowPatience: .seconds(300),
+                key: Self.key)
         }
         return try Outbox(at: path, clock: clock ?? .system, busyLimit: 600, key: Self.key)
     }

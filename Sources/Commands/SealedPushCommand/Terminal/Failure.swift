@@ -31,7 +31,7 @@ extension Failure {
                 .otherKey, .forged:
                 65
             case .cannotOpen, .readOnly, .replaced, .tooManyOpenFiles, .diskFull, .database, .server, .connection: 74
-            case .busy, .unreachable: 75
+            case .busy, .deviceBusy, .unreachable: 75
             case .exposed, .notPermitted, .keyNeeded: 77
             }
         let hint =
