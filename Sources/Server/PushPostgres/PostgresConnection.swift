@@ -134,15 +134,23 @@
         static func open(_ address: PostgresAddress) async throws(OutboxError) -> PostgresConnection {
             try await blocking(on: .global()) { () throws(OutboxError) in
                 let connection = try PostgresConnection(address)
+                // The rest must not be cut off by the role's own limit.
+                try connection.script("SET statement_timeout = '60s'")
                 try connection.script(session)
                 return connection
             }
         }
 
-        /// Names are looked up in `pg_catalog` before temporary objects. A dead client's locks are released after a minute.
+        /// Sets whatever a role's or database's own settings could change. Names are looked up in `pg_catalog` before
+        /// temporary objects. A dead client's locks are released after a minute. A commit is on the disk before it's
+        /// confirmed, and on the synchronous standby, if there is one.
         private static let session = """
-            SET search_path = pg_catalog, pg_temp; SET jit = off;
-            SET statement_timeout = '60s'; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'
+            SET search_path = pg_catalog, pg_temp; SET jit = off; SET standard_conforming_strings = on;
+            SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'; SET idle_session_timeout = 0;
+            SELECT set_config('synchronous_commit', 'on', false)
+            WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');
+            -- Since PostgreSQL 17.
+            SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'
             """
 
         /// Runs a body that may block, on the connection's own thread, after earlier ones.
@@ -387,8 +395,9 @@
             }
             let code = String(cString: field)
             switch code {
-            // The server is stopping, starting, out of connections, or now the standby.
-            case "57P01", "57P02", "57P03", "57P05", "53300", "25006": self = .unreachable(words)
+            // The server is stopping, starting, out of connections, or now the standby. Or it has ended the session.
+            case "57P01", "57P02", "57P03", "57P04", "57P05", "53300", "25006", "25P03", "25P04":
+                self = .unreachable(words)
             case "53100": self = .diskFull
             case "42501": self = .notPermitted(words)
             case "55P03", "57014": self = .busy

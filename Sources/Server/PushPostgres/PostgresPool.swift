@@ -158,7 +158,8 @@
                         _ = try? await connection.run { connection throws(OutboxError) in
                             if connection.isUsable, !connection.isIdle { try connection.script("ROLLBACK") }
                         }
-                        give(back: connection)
+                        // A server that has become read-only keeps its sessions; a new one finds the writable server.
+                        give(back: error.isAbsence ? nil : connection)
                         throw error
                     }
                 } catch {
@@ -322,7 +323,7 @@
             if let known = connections.withLock({ $0[carrier] }), known.isUsable { return known }
             let opened = try? await PostgresConnection.open(address)
             _ = try? await opened?.run { connection throws(OutboxError) in
-                try connection.script("SET idle_session_timeout = 0; LISTEN \(PostgresSchema.channel)")
+                try connection.script("LISTEN \(PostgresSchema.channel)")
             }
             connections.withLock { $0[carrier] = opened }
             return opened

@@ -40,6 +40,30 @@
             return upgrade.isEmpty ? [] : upgrade + ["UPDATE sealed_push.meta SET version = \(version.stored)"]
         }
 
+        /// Returns the names of the roles that the session's user has, by one privilege of each.
+        static func roles(of connection: PostgresConnection) throws(OutboxError) -> [String] {
+            try connection.rows(
+                """
+                SELECT name FROM (VALUES
+                    ('sealed_push_enqueue', has_function_privilege('sealed_push.request(bytea)', 'EXECUTE')),
+                    ('sealed_push_deliver', has_function_privilege('sealed_push.turn()', 'EXECUTE')),
+                    ('sealed_push_register', has_table_privilege('sealed_push.devices', 'INSERT'))) AS roles(name, is_had)
+                WHERE is_had
+                """
+            ).map { row throws(OutboxError) in try row.text("name") }
+        }
+
+        /// Throws unless the schema is still there and of this version: the database may have been replaced or restored.
+        static func requireUsable(_ connection: PostgresConnection) throws(OutboxError) {
+            let isThere = try connection.row("SELECT to_regclass('sealed_push.meta') IS NOT NULL AS is_there")
+            guard try isThere.bool("is_there") else {
+                throw .connection(
+                    "the database no longer contains the outbox (schema sealed_push); restore it, or restart to create a new one"
+                )
+            }
+            guard try missing(connection, version, steps).isEmpty else { throw .otherSchema }
+        }
+
         /// "SPUB": the advisory locks. A sleeping courier holds lock 1, and callers that enqueue share it. Lock 2 is for
         /// creating the schema. Lock 3 is for registering many devices at once, and is shared for registering one. "SPUG"
         /// counts generations.

@@ -15,6 +15,8 @@
         /// Turns at devices' rows, by the name of the device or user.
         private let turns: RowTurns
         private let rowPatience: Duration
+        /// The names of the roles that the login has.
+        private let roles: [String]
         /// The due times below which no queue's row was found recently.
         let floors = Locked<[Lane: Floor]>([:])
         /// The time at which a courier may again look below the floors before it sleeps.
@@ -38,7 +40,10 @@
             turns = RowTurns(patience: rowPatience)
             self.rowPatience = rowPatience
             try await pool.requireSessions()
-            try await pool.connected { db throws(OutboxError) in try PostgresSchema.make(db) }
+            roles = try await pool.connected { db throws(OutboxError) in
+                try PostgresSchema.make(db)
+                return try PostgresSchema.roles(of: db)
+            }
         }
 
         /// Long enough for transactions that only store a message, and short enough for a caller to wait.
@@ -92,9 +97,17 @@
             try await pool.transaction(isReadOnly: false, at: givenTime, waiting: .init(end: .now), body)
         }
 
-        /// Also throws if no connection is free.
+        /// Also throws if no connection is free, if the schema is gone, or if the login has lost a role.
         func requireWritable() async throws(OutboxError) {
-            try await pool.connected(within: .seconds(1), PostgresPool.waitForStandby)
+            let roles = roles
+            try await pool.connected(within: .seconds(1)) { db throws(OutboxError) in
+                try PostgresSchema.requireUsable(db)
+                let lost = Set(roles).subtracting(try PostgresSchema.roles(of: db)).sorted()
+                guard lost.isEmpty else { throw .notPermitted("it has lost \(lost.joined(separator: ", "))") }
+                let mode = try db.row("SELECT current_setting('transaction_read_only') = 'on' AS is_read_only")
+                guard try !mode.bool("is_read_only") else { throw .unreachable("the server or session is read-only") }
+                try PostgresPool.waitForStandby(db)
+            }
         }
 
         /// Runs a read-only transaction on one snapshot.
