@@ -136,7 +136,7 @@ package final class PostgresServer: Sendable {
             found regclass;
         BEGIN
             FOR found IN SELECT format('sealed_push.%I', tablename)::regclass FROM pg_tables
-                WHERE schemaname = 'sealed_push' AND tablename NOT IN ('meta', 'generations')
+                WHERE schemaname = 'sealed_push' AND tablename NOT IN ('meta', 'generations', 'claims')
             LOOP
                 IF pg_relation_size(found) > 1000000 THEN
                     EXECUTE format('TRUNCATE %s CASCADE', found);

@@ -25,7 +25,7 @@ import Testing
             ("postgres", "UPDATE entries SET expiration = -1"), ("postgres", "UPDATE generations SET current = 0"),
             ("postgres", "UPDATE generations SET current = \(Int64.max)"),
             (
-                "deliver",
+                "postgres",
                 """
                 INSERT INTO dead_letters(id, device, priority, enqueued, stale, apns_id, collapse_id, body, reason, attempts, died)
                 VALUES (1, 1, 10, -1, 0, '', '', '', '', 0, 0)

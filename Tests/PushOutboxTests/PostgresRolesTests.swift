@@ -1,6 +1,5 @@
 import Foundation
 import PushCore
-import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
@@ -8,6 +7,7 @@ import Testing
 
 @testable import PushOutbox
 @testable import PushPostgres
+@testable import PushSender
 
 /// Tests an attacker who has one of the outbox's roles, and PostgreSQL's own means.
 @Suite("The roles in PostgreSQL") struct PostgresRolesTests {
@@ -48,14 +48,16 @@ import Testing
             (
                 "enqueue",
                 """
-                sealed_push.store('\(key)', 'device phone', NULL, 1, 10, 'anonymous', \
+                sealed_push.store('\(key)', 'device phone', NULL, 1, '{10}', '{anonymous}', \
                 (SELECT ARRAY[id] FROM sealed_push.recipients), \
                 (SELECT ARRAY[revision] FROM sealed_push.recipients), \
                 '{4000000000000}', '{NULL}', '{\(id)}', '{c}', ARRAY[\(body)], '{NULL}')
                 """, "t"
             ), ("enqueue", "(sealed_push.next_range('\(key)', 'everyone', '\(Fixture.topic)', 1, 1000)).start", "0"),
             ("enqueue", "(SELECT count(*) FROM sealed_push.request('\(key)'))", "0"),
+            ("enqueue", "sealed_push.set_apart('\(key)', 0, '{1}')", "t"),
             ("deliver", "sealed_push.milliseconds() > 1", "t"), ("deliver", "sealed_push.turn()", "t"),
+            ("deliver", "sealed_push.bury('{1}', 1, 'x', 1, 1)", "0"),
             ("register", "sealed_push.wake()", ""),
         ]
     }
@@ -111,8 +113,8 @@ import Testing
                 "receipt_numbers", "receipt_tallies", "requests", "tallies",
             ],
             "register": [
-                "dead_letters", "devices", "enrollments", "entries", "logins", "outcomes", "queues", "receipt_devices",
-                "receipt_failures", "receipt_numbers", "requests",
+                "claims", "dead_letters", "devices", "enrollments", "entries", "logins", "outcomes", "queues",
+                "receipt_devices", "receipt_failures", "receipt_numbers", "registrations", "requests",
             ],
         ]
         #expect(writable == expected[role])
@@ -122,7 +124,9 @@ import Testing
                 AND has_function_privilege('sealed_push_\(role)', oid, 'EXECUTE') ORDER BY 1
             """
         ).compactMap { $0.first ?? nil }
-        let more = ["enqueue": ["enqueue", "next_range", "request", "store"], "deliver": ["turn"]]
+        let more = [
+            "enqueue": ["enqueue", "next_range", "request", "set_apart", "store"], "deliver": ["bury", "turn"],
+        ]
         #expect(callable == (["milliseconds", "wake"] + more[role, default: []]).sorted())
     }
 
@@ -246,6 +250,168 @@ import Testing
             #expect(abs(found - OutboxClock.system.now()) < 3_600_000, "\(column)")
         }
         #expect(try await fixture.number("SELECT stale - enqueued FROM entries") == EnqueueOrder.lifetime)
+    }
+
+    @Test("a message's pushes can't be added to by others, by any function that stores them") func otherMessages()
+        async throws
+    {
+        try await fixture.addDevice("phone")
+        let (topic, now) = (Fixture.topic, fixture.time.now)
+        let known = try await fixture.enqueue("Hello", to: .everyone).id
+        let (own, key) = (MessageID.random(), "\\x\(String(repeating: "0a", count: 32))")
+        func store(_ start: String, _ message: MessageID) -> String {
+            """
+            SELECT sealed_push.store('\(key)', 'everyone', \(start), \(now), '{10}', '{anonymous}', ARRAY[id], ARRAY[revision],
+                '{4000000000000}', '{NULL}', '{\(Self.id)}', '{c}', ARRAY[\(Self.body)], '{NULL}', '\(message)')
+            FROM sealed_push.recipients
+            """
+        }
+        let range = "SELECT sealed_push.next_range('\(key)', 'everyone', '\(topic)', \(now), 1000,"
+        for statement in [
+            store("NULL", known), "\(range) '\(known)')", "\(range) '\(own)'); \(store("0", known))",
+            "\(range) '\(own)'); \(store("0", .random()))",
+        ] {
+            let error = try await #require(throws: OutboxError.self, "\(statement)") {
+                try await database.run("SET ROLE sealed_push_enqueue; BEGIN; \(statement); COMMIT")
+            }
+            guard case .server(code: "22023", _) = error else { throw error }
+        }
+        #expect(try await fixture.outbox.report(on: known)?.enqueuedCount == 1)
+        try await database.run("SET ROLE sealed_push_enqueue; \(range) '\(own)'); \(store("0", own))")
+        #expect(try await fixture.outbox.report(on: own)?.enqueuedCount == 1)
+    }
+
+    @Test("neither function stores a push that expires too late for its device, or keeps it for longer than its key")
+    func expirations() async throws {
+        try await fixture.addDevice("phone")
+        try await database.run("UPDATE devices SET keeps = 3")
+        let recipient = try await fixture.recipient("phone")
+        let now = OutboxClock.system.now()
+        let seconds = now / 1_000 + 3 * 86_400
+        for (expiration, isStored) in [(seconds, true), (seconds + 7_200, false)] {
+            let store = """
+                SET ROLE sealed_push_enqueue; SELECT sealed_push.store(NULL, 'device phone', NULL, \(now), '{10}', '{anonymous}',
+                    ARRAY[id], ARRAY[revision], '{4000000000000}', '{\(expiration)}', '{\(Self.id)}', '{c}',
+                    ARRAY[\(Self.body)], '{NULL}') FROM sealed_push.recipients
+                """
+            let enqueue = """
+                SET ROLE sealed_push_enqueue; SELECT sealed_push.enqueue('phone', '\(recipient)', '\(Fixture.sealedText)',
+                    '\(Self.id)', 'c', sender => 'anonymous', expiration => \(expiration))
+                """
+            #expect(try await database.run(enqueue).first?.first == (isStored ? "enqueued" : "expires-too-late"))
+            if isStored {
+                #expect(try await database.run(store).first?.first == "t")
+            } else {
+                let error = try await #require(throws: OutboxError.self) { try await database.run(store) }
+                guard case .server(code: "22023", _) = error else { throw error }
+            }
+        }
+        #expect(try await fixture.number("SELECT count(*) FROM entries") == 2)
+        #expect(try await fixture.number("SELECT max(stale - enqueued) FROM entries") == 3 * 86_400_000)
+    }
+
+    @Test("no lock that a login without privileges can hold delays another caller") func advisoryLocks() async throws {
+        // Nobody else is at work, so a short patience is enough.
+        let outbox = try await Outbox(
+            postgres: database.address, clock: fixture.time.clock, patience: .seconds(20), rowPatience: .seconds(5))
+        try await fixture.addDevice("phone")
+        let intruder = try await PostgresConnection.open(PostgresAddress(parsing: address(of: "enqueue")))
+        let receipt = ShownReceipt(
+            ReceiptBody(
+                id: ReceiptID(Array(repeating: 1, count: 16)), number: Array(repeating: 2, count: 16),
+                created: fixture.now, elapsedMilliseconds: 300, counts: (0..<25).map { UInt16($0) }))
+        // All the numbers that functions or programs have used, and those of their names.
+        let names = ["name phone", "user anna", "enrollment x", "receipts \(String(repeating: "01", count: 16))"]
+        let locks =
+            (0..<5).flatMap { ["0x53505542, \($0)", "0x53505547, \($0)"] }.map { text in
+                let parts = text.split(separator: ", ")
+                return "\(Int(parts[0].dropFirst(2), radix: 16)!), \(parts[1])"
+            } + names.map { "hashtextextended('\($0)', 20)" }
+        _ = try await intruder.run { connection throws(OutboxError) in
+            for lock in locks { try connection.script("SELECT pg_advisory_lock(\(lock))") }
+            return true
+        }
+        try await outbox.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
+        try await fixture.enqueue("Hello", to: .everyone, in: outbox)
+        #expect(try await outbox.count([receipt], refused: [:]) == [.counted])
+        #expect(try await #require(outbox.store as? PostgresStore).turn())
+        #expect(try await fixture.deliver(from: outbox).acceptedCount == 1)
+        #expect(try await outbox.remove("phone") == 0)
+        for table in ["even_generations", "odd_generations", "registrations"] {
+            let error = await #expect(throws: OutboxError.self) {
+                try await database.run("SET ROLE sealed_push_enqueue; BEGIN; LOCK TABLE \(table) IN ROW SHARE MODE")
+            }
+            guard case .notPermitted = error else { throw try #require(error) }
+        }
+        let error = await #expect(throws: OutboxError.self) {
+            try await database.run("SET ROLE sealed_push_enqueue; SELECT 1 FROM claims FOR UPDATE")
+        }
+        guard case .notPermitted = error else { throw try #require(error) }
+        withExtendedLifetime(intruder) {}
+    }
+
+    // MARK: Dead letters
+
+    @Test("a host that only delivers buries pushes as they are, and can't plant a dead letter") func buried()
+        async throws
+    {
+        for name in ["phone", "tablet"] { try await fixture.addDevice(name) }
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        let columns =
+            "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message"
+        let before = try await database.run("SELECT \(columns) FROM entries")
+        for statement in [
+            "INSERT INTO dead_letters SELECT \(columns), 'expired', 1, 0 FROM entries",
+            "UPDATE dead_letters SET device = 2", "UPDATE dead_letters SET reason = 'expired'",
+        ] {
+            let error = await #expect(throws: OutboxError.self) {
+                try await database.run("SET ROLE sealed_push_deliver; \(statement)")
+            }
+            guard case .notPermitted = error else { throw try #require(error) }
+        }
+        let entry = try #require(try await fixture.number("SELECT id FROM entries"))
+        try await database.run(
+            "SET ROLE sealed_push_deliver; SELECT sealed_push.bury('{\(entry)}', NULL, 'expired', 1, 1)")
+        #expect(try await database.run("SELECT \(columns) FROM dead_letters") == before)
+        #expect(try await fixture.outbox.retry(reason: "expired") == 1)
+        #expect(try await database.run("SELECT \(columns) FROM entries") == before)
+        #expect(try await fixture.deliver().acceptedCount == 1)
+    }
+
+    @Test(
+        "a dead letter that nobody enqueued isn't requeued, and the others are",
+        arguments: [
+            "body = convert_to('{\"aps\":{\"alert\":\"Your bank\"}}', 'UTF8')", "body = '\\xff'", "body = ''",
+            "apns_id = 'x'", "collapse_id = E'c\\r\\nevil: 1'", "sender = 'nobody'", "sender = NULL", "code = '\\x00'",
+            "message = 'x'", "body = body || ' '", "id = (SELECT min(id) FROM entries)",
+        ])
+    func planted(alteration: String) async throws {
+        for name in ["d0", "d1", "d2"] { try await fixture.addDevice(name) }
+        try await fixture.enqueue("Hello", to: .everyone)
+        try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"))
+        try #require(try await fixture.outbox.status().deadLetters == ["PayloadTooLarge": 3])
+        try await fixture.enqueue("Hello", to: .device("d2"))
+        try await database.run("UPDATE dead_letters SET \(alteration) WHERE id = (SELECT min(id) FROM dead_letters)")
+        #expect(try await fixture.outbox.retry() == 2)
+        #expect(try await fixture.outbox.status().deadLetters == ["PayloadTooLarge": 1])
+        #expect(try await fixture.deliver().acceptedCount == 3)
+        #expect(try await fixture.outbox.retry() == (alteration.hasPrefix("id") ? 1 : 0))
+    }
+
+    @Test("with a key, a planted dead letter that looks like a push is refused as forged when it's sent")
+    func plantedWithKey() async throws {
+        let fixture = try await Fixture.$key.withValue(OutboxKey()) {
+            try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
+        }
+        for name in ["d0", "d1"] { try await fixture.addDevice(name) }
+        try await fixture.enqueue("Hello", to: .device("d0"))
+        try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"))
+        try await fixture.execute(
+            "UPDATE dead_letters SET device = (SELECT id FROM devices WHERE name = 'd1')")
+        #expect(try await fixture.outbox.retry() == 1)
+        let transport = ScriptedTransport()
+        #expect(try await fixture.deliver(transport).dead == ["forged": 1])
+        #expect(transport.delivered.all.isEmpty)
     }
 
     @Test("an address with a password is refused without being repeated", .blocking) func password() throws {

@@ -604,7 +604,7 @@ import Testing
     func storesAtOnce() async throws {
         try await fixture.addDevice("phone")
         let store = """
-            SELECT sealed_push.store(NULL, 'device phone', NULL, 1, 10, 'anonymous', \
+            SELECT sealed_push.store(NULL, 'device phone', NULL, 1, '{10}', '{anonymous}', \
             (SELECT ARRAY[id] FROM sealed_push.recipients), (SELECT ARRAY[revision] FROM sealed_push.recipients), \
             '{4000000000000}', '{NULL}', '{0a1b2c3d-0000-4000-8000-00000000000f}', '{c}', \
             ARRAY[convert_to('\(Fixture.sealedText)', 'UTF8')], '{NULL}')
@@ -714,11 +714,14 @@ import Testing
                 "SELECT sealed_push.line_up('{1}', 10, '{1}', 0)", "SELECT sealed_push.generation()",
                 "UPDATE generations SET current = \(Int64.min)", "UPDATE queues SET generation = 7",
                 "UPDATE queues SET device = 7",
+                "INSERT INTO dead_letters SELECT *, 'expired', 1, 0 FROM entries", "UPDATE dead_letters SET device = 1",
             ],
             "register": [
                 "SELECT body FROM entries", "SELECT apns_id FROM dead_letters", "UPDATE entries SET body = 'x'",
                 Self.call(recipient: recipient), "INSERT INTO queues VALUES (1)", "UPDATE meta SET version = 9",
                 "UPDATE generations SET current = 7", "SELECT sealed_push.turn()",
+                "UPDATE queues SET generation = 7", "UPDATE queues SET device = 7",
+                "SELECT sealed_push.bury('{1}', 1, 'x', 1, 1)",
             ],
         ]
         for (role, statements) in forbidden {
@@ -787,7 +790,7 @@ import Testing
                 keys: .enrolled(EnrolledDevice(pinning: record(1), topic: Fixture.topic, at: fixture.now)),
                 address: .active(Fixture.address("phone"), registered: fixture.now)))
         let other = try await holding(
-            "SELECT pg_advisory_xact_lock(hashtextextended('name phone', 20)); UPDATE enrollments SET record = '\(record(9))'"
+            "SELECT 1 FROM claims WHERE number = hashtextextended('phone', 20) & 255 FOR UPDATE; UPDATE enrollments SET record = '\(record(9))'"
         )
         async let leaving: Void = fixture.outbox.leave(Leaving(counter: 5, topic: Fixture.topic, signedBy: key))
         try await eventually("the removal waits") { try await fixture.number(Self.waitingCount) == 1 }

@@ -4,8 +4,8 @@
 
     extension PostgresSchema {
         static let functions = [
-            wake, generation, turn, moment, lineUp, areSealed, store, keyBytes, enqueue, request, nextRange,
-            setApart,
+            wake, generation, turn, moment, lineUp, areSealed, arePushes, expiresTooLate, store, keyBytes, enqueue,
+            request, nextRange, setApart, bury,
         ].joined(separator: "\n")
 
         /// Wakes a sleeping courier, which holds the lock. NOTIFY serializes the commits of the whole instance, so it is
@@ -18,7 +18,8 @@
             END $$;
             """
 
-        /// Returns the current generation of rows in `queues`. Until the transaction ends, at most one more starts.
+        /// Returns the current generation of rows in `queues`. Until the transaction ends, at most one more starts: the next
+        /// but one uses the same lock.
         private static let generation = """
             CREATE FUNCTION sealed_push.generation() RETURNS bigint
             LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
@@ -31,7 +32,11 @@
                 LOOP
                     SELECT current INTO found FROM sealed_push.generations;
                     EXIT WHEN found = held;
-                    PERFORM pg_advisory_xact_lock_shared(\(generationClass), (found % 2147483647)::integer);
+                    IF found % 2 = 0 THEN
+                        LOCK TABLE sealed_push.even_generations IN ROW SHARE MODE;
+                    ELSE
+                        LOCK TABLE sealed_push.odd_generations IN ROW SHARE MODE;
+                    END IF;
                     held := found;
                 END LOOP;
                 RETURN found;
@@ -47,9 +52,14 @@
             LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
             DECLARE newest bigint := sealed_push.generation();
             BEGIN
-                IF pg_try_advisory_xact_lock(\(generationClass), ((newest - 1) % 2147483647)::integer) IS NOT TRUE THEN
-                    RETURN false;
-                END IF;
+                BEGIN
+                    IF newest % 2 = 0 THEN
+                        LOCK TABLE sealed_push.odd_generations IN EXCLUSIVE MODE NOWAIT;
+                    ELSE
+                        LOCK TABLE sealed_push.even_generations IN EXCLUSIVE MODE NOWAIT;
+                    END IF;
+                EXCEPTION WHEN lock_not_available THEN RETURN false;
+                END;
                 UPDATE sealed_push.queues q SET generation = newest WHERE q.ctid = ANY(ARRAY(
                     SELECT o.ctid FROM sealed_push.queues o WHERE o.generation = newest - 1
                     LIMIT 2000 FOR UPDATE SKIP LOCKED));
@@ -134,8 +144,45 @@
             END;
             """
 
+        /// Returns whether these are pushes that a sealer could have made, byte for byte. It's checked before they are stored,
+        /// and again before dead letters are requeued.
+        private static let arePushes = """
+            CREATE FUNCTION sealed_push.are_pushes(
+                message text, priorities bigint[], senders text[], stale bigint[], expirations bigint[], apns_ids text[],
+                collapse_ids text[], bodies bytea[], codes bytea[]
+            ) RETURNS boolean LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+            BEGIN
+                RETURN coalesce(
+                    coalesce(are_pushes.message \(isIdentifier), true) AND sealed_push.are_sealed(are_pushes.bodies)
+                    AND (
+                        SELECT coalesce(bool_and(coalesce(
+                            x.stale \(isTime)
+                                AND (x.priority = 5 OR x.priority = 10 AND NOT \(isBackground("x.body")))
+                                AND (x.sender = 'anonymous' OR x.sender \(isSender))
+                                AND coalesce(x.expiration \(isExpiration), true)
+                                AND x.apns_id \(isIdentifier) AND x.collapse_id \(isCollapseID)
+                                AND octet_length(x.body) <= \(SizePlan.maximumPayloadByteCount)
+                                AND coalesce(octet_length(x.code) = 32, true), false)), true)
+                        FROM unnest(are_pushes.priorities, are_pushes.senders, are_pushes.stale,
+                            are_pushes.expirations, are_pushes.apns_ids, are_pushes.collapse_ids, are_pushes.bodies,
+                            are_pushes.codes
+                        ) AS x(priority, sender, stale, expiration, apns_id, collapse_id, body, code)), false);
+            -- The bytes aren't text.
+            EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN RETURN false;
+            END $$;
+            """
+
+        /// Returns whether a device that keeps retired keys for this many days may have erased one by the expiration. Allows
+        /// an hour of drift, like `Sealer.check`.
+        private static let expiresTooLate = """
+            CREATE FUNCTION sealed_push.expires_too_late(expiration bigint, keeps bigint, now bigint)
+            RETURNS boolean LANGUAGE sql IMMUTABLE
+            RETURN coalesce(expiration > now / 1000 + keeps * 86400 + 3600, false);
+            """
+
         /// Stores pushes for devices, in ascending order, and records them under the key. Returns false and stores none if
-        /// a device has changed, or another caller has stored the range that begins there or everything under the key.
+        /// a device has changed, or another caller has stored the range that begins there or everything under the key. The
+        /// message's ID must be new, or the one that the range's broadcast began with.
         private static let store = """
             CREATE FUNCTION sealed_push.store(
                 key bytea, audience text, start bigint, now bigint, priorities bigint[], senders text[],
@@ -143,26 +190,22 @@
                 collapse_ids text[], bodies bytea[], codes bytea[], message text DEFAULT NULL,
                 fingerprint bytea DEFAULT NULL
             ) RETURNS boolean LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-            DECLARE device_count integer := cardinality(store.devices); held_count bigint; made bigint;
+            DECLARE
+                device_count integer := cardinality(store.devices); held_count bigint; is_late boolean; made bigint;
             BEGIN
                 IF (store.now \(isTime) AND device_count <= 10000
                     AND coalesce(octet_length(store.key) = 32, store.start IS NULL)
                     AND octet_length(store.audience) BETWEEN 1 AND 1024
-                    AND coalesce(store.message \(isIdentifier), true)
                     AND coalesce(octet_length(store.fingerprint) = 32, true)
-                    AND sealed_push.are_sealed(store.bodies)
                     AND (
-                        SELECT count(*) = device_count AND coalesce(bool_and(coalesce(
-                            x.device IS NOT NULL AND x.stale \(isTime)
-                                AND (x.priority = 5 OR x.priority = 10 AND NOT \(isBackground("x.body")))
-                                AND (x.sender = 'anonymous' OR x.sender \(isSender))
-                                AND coalesce(x.expiration \(isExpiration), true)
-                                AND x.apns_id \(isIdentifier) AND x.collapse_id \(isCollapseID)
-                                AND octet_length(x.body) <= \(SizePlan.maximumPayloadByteCount)
-                                AND coalesce(octet_length(x.code) = 32, true), false)), true)
+                        -- A missing member is NULL, and so is not a push.
+                        SELECT count(*) = device_count AND coalesce(bool_and(x.device IS NOT NULL
+                            AND x.body IS NOT NULL), true)
                         FROM unnest(store.priorities, store.senders, store.devices, store.stale, store.expirations,
                             store.apns_ids, store.collapse_ids, store.bodies, store.codes
                         ) AS x(priority, sender, device, stale, expiration, apns_id, collapse_id, body, code))
+                    AND sealed_push.are_pushes(store.message, store.priorities, store.senders, store.stale,
+                        store.expirations, store.apns_ids, store.collapse_ids, store.bodies, store.codes)
                 ) IS NOT TRUE THEN
                     RAISE EXCEPTION 'sealed_push: not a push' USING ERRCODE = '22023',
                         DETAIL = 'A payload must be byte for byte what a sender writes, apns_id a lowercase UUID, '
@@ -177,16 +220,25 @@
                 END IF;
                 IF device_count > 0 THEN
                     -- Held until the end: a change of user or key precedes this, or discards what this enqueues.
-                    SELECT count(DISTINCT h.id) INTO held_count FROM (
-                        SELECT d.id FROM unnest(store.devices, store.revisions) AS x(id, revision)
+                    SELECT count(DISTINCT h.id), bool_or(sealed_push.expires_too_late(h.expiration, h.keeps, made))
+                    INTO held_count, is_late FROM (
+                        SELECT d.id, d.keeps, x.expiration
+                        FROM unnest(store.devices, store.revisions, store.expirations) AS x(id, revision, expiration)
                             JOIN sealed_push.devices d ON d.id = x.id AND d.revision = x.revision
                         ORDER BY d.id FOR NO KEY UPDATE OF d) AS h;
                     IF held_count <> device_count THEN RETURN false; END IF;
+                    IF is_late THEN
+                        RAISE EXCEPTION 'sealed_push: a push expires too late for its device' USING ERRCODE = '22023';
+                    END IF;
                 END IF;
                 IF store.start IS NOT NULL THEN
                     DELETE FROM sealed_push.ranges r WHERE r.key = store.key AND r.start = store.start;
                     UPDATE sealed_push.requests r
-                    SET enqueued = least(greatest(r.enqueued, 0), \(1 << 62)) + device_count WHERE r.key = store.key;
+                    SET enqueued = least(greatest(r.enqueued, 0), \(1 << 62)) + device_count
+                    WHERE r.key = store.key AND r.message IS NOT DISTINCT FROM store.message;
+                    IF NOT FOUND THEN
+                        RAISE EXCEPTION 'sealed_push: not the message of this broadcast' USING ERRCODE = '22023';
+                    END IF;
                 ELSIF store.key IS NOT NULL THEN
                     -- Waits for another transaction that uses the key, and then sees how it ended.
                     INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created, message,
@@ -196,16 +248,23 @@
                     ON CONFLICT ON CONSTRAINT requests_pkey DO NOTHING;
                     IF NOT FOUND THEN RETURN false; END IF;
                 END IF;
+                IF store.start IS NULL AND EXISTS (SELECT 1 FROM sealed_push.outcomes o WHERE o.message = store.message)
+                THEN
+                    RAISE EXCEPTION 'sealed_push: not a new message' USING ERRCODE = '22023';
+                END IF;
                 IF device_count > 0 THEN
                     PERFORM sealed_push.line_up(array_agg(x.device ORDER BY x.device), x.priority, NULL, made)
                     FROM unnest(store.devices, store.priorities) AS x(device, priority) GROUP BY x.priority;
                     INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id,
                         body, sender, code, message)
-                    SELECT x.device, x.priority, made, least(x.stale, made + \(EnqueueOrder.lifetime)),
+                    SELECT x.device, x.priority, made,
+                        least(x.stale, made + \(EnqueueOrder.lifetime), made + d.keeps * 86400000),
                         x.expiration, x.apns_id, x.collapse_id, x.body, x.sender, x.code, store.message
                     FROM unnest(store.priorities, store.senders, store.devices, store.stale, store.expirations,
                         store.apns_ids, store.collapse_ids, store.bodies, store.codes
-                    ) AS x(priority, sender, device, stale, expiration, apns_id, collapse_id, body, code);
+                    ) WITH ORDINALITY AS x(priority, sender, device, stale, expiration, apns_id, collapse_id, body, code, n)
+                        JOIN sealed_push.devices d ON d.id = x.device
+                    ORDER BY x.n;
                     INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
                     SELECT store.message, CASE WHEN store.start IS NULL THEN x.device ELSE 0 END, 'enqueued', count(*), made
                     FROM unnest(store.devices) AS x(device) WHERE store.message IS NOT NULL GROUP BY 2;
@@ -271,7 +330,7 @@
                     IF (found_device.recipient = sealed_push.key_bytes(enqueue.recipient)) IS NOT TRUE THEN
                         RETURN 'other-recipient';
                     END IF;
-                    IF enqueue.expiration > now / 1000 + found_device.keeps * 86400 + 3600 THEN
+                    IF sealed_push.expires_too_late(enqueue.expiration, found_device.keeps, now) THEN
                         RETURN 'expires-too-late';
                     END IF;
                     IF sealed_push.store(digest, wanted, NULL, now,
@@ -279,7 +338,7 @@
                         ARRAY[CASE WHEN \(isBackground("convert_to(enqueue.payload, 'UTF8')")) THEN 5
                             ELSE enqueue.priority::bigint END],
                         ARRAY[enqueue.sender], ARRAY[found_device.id], ARRAY[found_device.revision],
-                        ARRAY[least(now + found_device.keeps * 86400000, now + \(EnqueueOrder.lifetime),
+                        ARRAY[least(now + \(EnqueueOrder.lifetime),
                             CASE WHEN enqueue.expiration \(isExpiration)
                                 THEN (nullif(enqueue.expiration, 0) + 1) * 1000 END)],
                         ARRAY[enqueue.expiration], ARRAY[enqueue.apns_id], ARRAY[enqueue.collapse_id],
@@ -322,6 +381,9 @@
                 VALUES (next_range.key, next_range.audience, 0, false, 0, sealed_push.moment(next_range.now),
                     next_range.message, next_range.fingerprint)
                 ON CONFLICT ON CONSTRAINT requests_pkey DO NOTHING;
+                IF FOUND AND EXISTS (SELECT 1 FROM sealed_push.outcomes o WHERE o.message = next_range.message) THEN
+                    RAISE EXCEPTION 'sealed_push: not a new message' USING ERRCODE = '22023';
+                END IF;
                 SELECT r.audience, r.position, r.is_complete INTO known FROM sealed_push.requests r
                 WHERE r.key = next_range.key FOR UPDATE;
                 IF known.audience IS DISTINCT FROM next_range.audience OR known.is_complete THEN RETURN; END IF;
@@ -382,6 +444,44 @@
                 SELECT set_apart.key, place, last WHERE is_split AND place < last;
                 RETURN is_split;
             END $$;
+            """
+
+        static let entryColumns =
+            "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message"
+
+        /// Returns the part of a statement that records the outcomes of the rows in `gone` for their messages.
+        static func noted(_ outcome: String, _ count: String = "count(*)", at time: String) -> String {
+            """
+            noted AS (
+                INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
+                SELECT message, CASE WHEN EXISTS (
+                        SELECT 1 FROM sealed_push.outcomes o
+                        WHERE o.message = gone.message AND o.device = 0 AND o.outcome = 'enqueued'
+                    ) THEN 0 ELSE device END, \(outcome), \(count), \(time)::bigint
+                FROM gone WHERE message IS NOT NULL GROUP BY 1, 2, 3)
+            """
+        }
+
+        /// Moves entries to the dead letters as they are, either these or all of a device, and returns how many. Runs as the
+        /// schema's owner: a delivering role can't write dead letters, which an operator may requeue.
+        private static let bury = """
+            CREATE FUNCTION sealed_push.bury(
+                entries bigint[], device bigint, reason text, attempts bigint, now bigint
+            ) RETURNS bigint LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+                WITH gone AS (
+                        -- One index for each step, whatever the statistics are.
+                        DELETE FROM sealed_push.entries e WHERE e.id = ANY(
+                            CASE WHEN bury.device IS NULL THEN bury.entries
+                            ELSE ARRAY(SELECT o.id FROM sealed_push.entries o WHERE o.device = bury.device) END)
+                        RETURNING \(entryColumns)),
+                    buried AS (
+                        INSERT INTO sealed_push.dead_letters(\(entryColumns), reason, attempts, died)
+                        SELECT \(entryColumns), bury.reason, bury.attempts, sealed_push.moment(bury.now) FROM gone
+                        ON CONFLICT (id) DO NOTHING),
+                    \(noted("CASE bury.reason WHEN '\(Tally.expired)' THEN bury.reason ELSE 'dead:' || bury.reason END",
+                        at: "sealed_push.moment(bury.now)"))
+                SELECT count(*) FROM gone
+            $$;
             """
     }
 #endif

@@ -64,11 +64,9 @@
             guard try missing(connection, version, steps).isEmpty else { throw .otherSchema }
         }
 
-        /// "SPUB": the advisory locks. A sleeping courier holds lock 1, and callers that enqueue share it. Lock 2 is for
-        /// creating the schema. Lock 3 is for registering many devices at once, and is shared for registering one. "SPUG"
-        /// counts generations.
+        /// "SPUB": the advisory locks, which any login can hold. A sleeping courier holds lock 1, and callers that enqueue
+        /// try to share it, without waiting. Lock 2 is for creating the schema.
         static let advisoryClass = 0x5350_5542
-        static let generationClass = 0x5350_5547
         static let channel = "sealed_push"
 
         /// Times are in milliseconds since 1970, except for times in records and headers, which are in seconds. Text is
@@ -156,6 +154,16 @@
                 current bigint NOT NULL CHECK (current BETWEEN 1 AND 4611686018427387904)
             );
             INSERT INTO sealed_push.generations(current) VALUES (1);
+
+            -- Empty tables that are locked, and rows that are. Only logins with privileges for them can do that, unlike
+            -- advisory locks. A transaction shares the lock of its generation; registering many devices at once excludes
+            -- registering others. Each claim stands for the names whose hashes end in its number, and each number above
+            -- 255 for the owners of such hashes.
+            CREATE TABLE sealed_push.even_generations();
+            CREATE TABLE sealed_push.odd_generations();
+            CREATE TABLE sealed_push.registrations();
+            CREATE TABLE sealed_push.claims(number integer PRIMARY KEY);
+            INSERT INTO sealed_push.claims(number) SELECT generate_series(0, 511);
 
             CREATE TABLE sealed_push.dead_letters(
                 LIKE sealed_push.entries INCLUDING CONSTRAINTS INCLUDING STORAGE, reason text COLLATE "C" NOT NULL,
@@ -248,8 +256,10 @@
                 -- Neither generation nor device: a row that can't be found would block every caller.
                 GRANT SELECT, DELETE, UPDATE (priority, due, lease, holder, entry, head, attempts) ON sealed_push.queues
                     TO sealed_push_deliver;
-                GRANT EXECUTE ON FUNCTION sealed_push.turn TO sealed_push_deliver;
-                GRANT SELECT, INSERT, DELETE ON sealed_push.dead_letters, sealed_push.tallies, sealed_push.outcomes,
+                -- Moves entries to the dead letters only as they are: the owner may requeue those.
+                GRANT EXECUTE ON FUNCTION sealed_push.turn, sealed_push.bury TO sealed_push_deliver;
+                GRANT SELECT, DELETE ON sealed_push.dead_letters TO sealed_push_deliver;
+                GRANT SELECT, INSERT, DELETE ON sealed_push.tallies, sealed_push.outcomes,
                     sealed_push.receipt_tallies, sealed_push.receipt_numbers TO sealed_push_deliver;
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.receipt_devices, sealed_push.receipt_failures
                     TO sealed_push_deliver;
@@ -266,7 +276,9 @@
                 GRANT SELECT (audience), DELETE ON sealed_push.requests TO sealed_push_register;
                 GRANT SELECT (id), DELETE ON sealed_push.receipt_devices, sealed_push.receipt_numbers,
                     sealed_push.receipt_failures TO sealed_push_register;
-                GRANT SELECT, UPDATE, DELETE ON sealed_push.queues TO sealed_push_register;
+                -- Neither generation nor device, as above.
+                GRANT SELECT, DELETE, UPDATE (carrier, due, attempts) ON sealed_push.queues TO sealed_push_register;
+                GRANT SELECT, UPDATE ON sealed_push.registrations, sealed_push.claims TO sealed_push_register;
             END $$;
             """
     }

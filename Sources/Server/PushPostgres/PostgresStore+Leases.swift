@@ -117,7 +117,7 @@
             }
             for (lease, settlement) in settled {
                 guard case .dead(let reason) = settlement else { continue }
-                try bury(.ints([lease.entry]), reason: reason, attempts: lease.attempts, at: now, db)
+                try bury([lease.entry], reason: reason, attempts: lease.attempts, at: now, db)
             }
         }
 
@@ -222,7 +222,7 @@
                     """
                     UPDATE sealed_push.devices SET token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
                     """, [.text(reason), .int(lease.device)])
-                try bury(.ints([lease.entry]), reason: reason, attempts: lease.attempts, at: now, db)
+                try bury([lease.entry], reason: reason, attempts: lease.attempts, at: now, db)
                 try buryAll(of: lease.device, reason: reason, at: now, db)
             case .accepted, .later, .returned, .dead: return settlement
             }

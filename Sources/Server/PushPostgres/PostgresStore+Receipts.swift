@@ -13,11 +13,25 @@
                     try Self.tally(ReceiptTally.refused(error.rawValue), count, in: Self.receiptTallies, at: now, db)
                 }
                 // Receipts of one device are counted one after another, because there is a limit for each device.
-                try Self.lock(receipts.map { "receipts \(Hex.encode(Array($0.id.bytes)))" }, db)
+                try Self.lock(receipts, at: now, db)
                 var outcomes: [ReceiptOutcome] = []
                 for receipt in receipts { outcomes.append(try Self.count(receipt, at: now, db)) }
                 return outcomes
             }
+        }
+
+        /// Holds the rows of the receipts' devices until the transaction ends, in an order that is the same for every caller.
+        private static func lock(
+            _ receipts: [ShownReceipt], at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) {
+            let ids = PostgresValue.byteArrays(receipts.map { Array($0.id.bytes) })
+            try db.rows(
+                """
+                INSERT INTO sealed_push.receipt_devices(id, last, shown, failed, day, shown_that_day, failed_that_day)
+                SELECT DISTINCT id, $2, 0, 0, $3, 0, 0 FROM unnest($1::bytea[]) AS ids(id) ORDER BY id
+                ON CONFLICT (id) DO NOTHING
+                """, [ids, .int(now), .int(now / Tally.millisecondsPerDay)])
+            try db.rows("SELECT 1 FROM sealed_push.receipt_devices WHERE id = ANY($1) ORDER BY id FOR UPDATE", [ids])
         }
 
         private static func count(

@@ -12,7 +12,7 @@
             let name = isAlone ? nil : changes.first.map { "register \($0.name)" }
             return try await write(holding: name, attempt: .milliseconds(isAlone ? 1_000 : 20)) {
                 db, now throws(OutboxError) in
-                try db.rows("SELECT pg_advisory_xact_lock\(isAlone ? "" : "_shared")(\(PostgresSchema.advisoryClass), 3)")
+                try db.rows("LOCK TABLE sealed_push.registrations IN \(isAlone ? "EXCLUSIVE" : "ROW SHARE") MODE")
                 var answers: [RegistrationChange] = []
                 for change in changes { answers.append(try Self.save(change, at: now, db)) }
                 return answers
@@ -21,7 +21,7 @@
 
         func remove(_ name: String, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int? {
             try await write(holding: "register \(name)") { db, now throws(OutboxError) in
-                try Self.lock(["name \(name)"], db)
+                try Self.lock([name], in: .names, db)
                 let rows = try db.rows("\(Self.selection) WHERE d.name = $1", [.text(name)])
                 guard let row = rows.first, try condition(FoundDevice(row)) else { return nil }
                 return try Self.remove(row.int("id"), at: now, db)
@@ -75,7 +75,7 @@
         private static func save(
             _ change: DeviceChange, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> RegistrationChange {
-            try lock(["name \(change.name)"], db)
+            try lock([change.name.description], in: .names, db)
             let rows = try db.rows("\(selection) WHERE d.name = $1 FOR UPDATE OF d", [.text(change.name.description)])
             let known = try rows.first.map { row throws(OutboxError) in
                 (id: try row.int("id"), stored: try StoredDevice(row, knowing: change.record))
@@ -87,7 +87,7 @@
             var shared = isLimited ? ["user \(device.user)"] : []
             if case .enrolled(let enrolled) = device.keys { shared.append("enrollment \(enrolled.enrollment)") }
             if case .active(let address, _) = device.address { shared.append("address \(address.hexadecimal)") }
-            try lock(shared, db)
+            try lock(shared, in: .owners, db)
             if let known { try RegistryRules.requireOwn(known.stored.device, device, movingFrom: change.previous) }
             if isLimited {
                 let known = try db.row(
@@ -114,15 +114,24 @@
             return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
         }
 
-        /// Holds locks until the transaction ends, in an order that is the same for every caller.
-        static func lock(_ names: [String], _ db: PostgresConnection) throws(OutboxError) {
+        /// What a claim's name belongs to. A transaction claims a name before an owner, so that none waits for another one
+        /// that waits for it.
+        private enum Claim: Int64 {
+            case names = 0
+            case owners = 256
+        }
+
+        /// Holds claims until the transaction ends, in an order that is the same for every caller.
+        private static func lock(_ names: [String], in kind: Claim, _ db: PostgresConnection) throws(OutboxError) {
             guard !names.isEmpty else { return }
-            try db.rows(
+            let claims = try db.rows(
                 """
-                SELECT pg_advisory_xact_lock(key) FROM (
-                    SELECT DISTINCT hashtextextended(name, 20) AS key FROM unnest($1::text[]) AS names(name)
-                    ORDER BY key) AS keys
-                """, [.texts(names)])
+                SELECT number FROM sealed_push.claims
+                WHERE number = ANY(ARRAY(
+                    SELECT ($2 + (hashtextextended(name, 20) & 255))::integer FROM unnest($1::text[]) AS names(name)))
+                ORDER BY number FOR UPDATE
+                """, [.texts(names), .int(kind.rawValue)])
+            guard !claims.isEmpty else { throw .damaged }
         }
 
         private static func others(

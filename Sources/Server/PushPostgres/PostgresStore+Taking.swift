@@ -144,7 +144,7 @@
                         taken.append(Found(lease: lease, place: place))
                     } else {
                         // The row was tampered with. Reject it without stopping the others.
-                        try bury(.ints([head]), reason: "malformed", at: now, db)
+                        try bury([head], reason: "malformed", at: now, db)
                         again.append(place)
                     }
                 }
@@ -153,7 +153,7 @@
                     let removed = try removeEntries("id = ANY($1)", .ints(stale), Tally.expired, at: now, db)
                     try tally(Tally.expired, removed.count, at: now, db)
                 } else if !stale.isEmpty {
-                    try bury(.ints(stale), reason: Tally.expired, at: now, db)
+                    try bury(stale, reason: Tally.expired, at: now, db)
                 }
                 left = again
             }

@@ -4,7 +4,8 @@
     import SealedPush
 
     extension PostgresStore {
-        /// Begins with the devices that no other transaction holds, so that a held one delays only itself.
+        /// Begins with the devices that no other transaction holds, so that a held one delays only itself. Letters that don't
+        /// have the form of a push stay, because nobody enqueued them.
         func retry(reason: String?) async throws(OutboxError) -> Int {
             try await inBatches { db, now throws(OutboxError) in
                 try Self.retry(reason: reason, skippingHeld: true, at: now, db)
@@ -32,7 +33,9 @@
                 """
                 SELECT l.id FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
                 WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
-                    AND d.token_refusal IS NULL
+                    AND d.token_refusal IS NULL AND NOT EXISTS (SELECT 1 FROM sealed_push.entries e WHERE e.id = l.id)
+                    AND sealed_push.are_pushes(l.message, ARRAY[l.priority::bigint], ARRAY[l.sender], ARRAY[l.stale],
+                        ARRAY[l.expiration], ARRAY[l.apns_id], ARRAY[l.collapse_id], ARRAY[l.body], ARRAY[l.code])
                 ORDER BY l.device, l.id LIMIT \(batchCount)
                 FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d \(skip)
                 """, [.text(reason), .int(now)])
@@ -52,7 +55,7 @@
                 """
                 WITH gone AS (
                     DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(entryColumns), reason),
-                    \(noted(outcome, "-count(*)", at: "$2"))
+                    \(PostgresSchema.noted(outcome, "-count(*)", at: "$2"))
                 INSERT INTO sealed_push.entries(\(entryColumns)) SELECT \(entryColumns) FROM gone
                 """, [ids, .int(now)])
             try db.rows("SELECT sealed_push.wake()")
@@ -188,39 +191,26 @@
             try db.rows(
                 """
                 WITH gone AS (DELETE FROM sealed_push.entries WHERE \(condition) RETURNING device, message),
-                    \(noted("$2::text", at: "$3"))
+                    \(PostgresSchema.noted("$2::text", at: "$3"))
                 SELECT device FROM gone
                 """, [value, .text(outcome), .int(now)]
             ).map { row throws(OutboxError) in try row.int("device") }
         }
 
-        /// Returns the part of a statement that records the outcomes of the rows in `gone` for their messages.
-        private static func noted(_ outcome: String, _ count: String = "count(*)", at time: String) -> String {
-            """
-            noted AS (
-                INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
-                SELECT message, CASE WHEN EXISTS (
-                        SELECT 1 FROM sealed_push.outcomes o
-                        WHERE o.message = gone.message AND o.device = 0 AND o.outcome = 'enqueued'
-                    ) THEN 0 ELSE device END, \(outcome), \(count), \(time)::bigint
-                FROM gone WHERE message IS NOT NULL GROUP BY 1, 2, 3)
-            """
+        /// Moves entries to the dead letters, still sealed.
+        static func bury(
+            _ entries: [Int64], reason: String, attempts: Int = 0, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) {
+            try bury(.ints(entries), .int(nil), reason, attempts, at: now, db)
         }
 
-        /// Moves the entries that `condition` selects, in which `$4` is `value`, to the dead letters, still sealed.
-        static func bury(
-            _ value: PostgresValue, where condition: String = "id = ANY($4)", reason: String, attempts: Int = 0,
-            at now: Int64, _ db: PostgresConnection
+        private static func bury(
+            _ entries: PostgresValue, _ device: PostgresValue, _ reason: String, _ attempts: Int, at now: Int64,
+            _ db: PostgresConnection
         ) throws(OutboxError) {
             let count = try db.row(
-                """
-                WITH gone AS (DELETE FROM sealed_push.entries WHERE \(condition) RETURNING \(entryColumns)),
-                    buried AS (
-                        INSERT INTO sealed_push.dead_letters(\(entryColumns), reason, attempts, died)
-                        SELECT \(entryColumns), $1, $2, $3 FROM gone ON CONFLICT (id) DO NOTHING),
-                    \(noted("$5::text", at: "$3"))
-                SELECT count(*) AS count FROM gone
-                """, [.text(reason), .int(Int64(attempts)), .int(now), value, .text(Tally.dead(reason))]
+                "SELECT sealed_push.bury($1, $2, $3, $4, $5) AS count",
+                [entries, device, .text(reason), .int(Int64(attempts)), .int(now)]
             ).count("count")
             try tally(Tally.dead(reason), count, at: now, db)
         }
@@ -229,7 +219,7 @@
         static func buryAll(
             of device: Int64, reason: String, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {
-            try bury(.int(device), where: "device = $4", reason: reason, at: now, db)
+            try bury(.ints([]), .int(device), reason, 0, at: now, db)
             try removeQueue(of: device, db)
         }
 
@@ -247,8 +237,7 @@
                 [.int(now / Tally.millisecondsPerDay), .text(outcome), .int(Int64(count))])
         }
 
-        static let entryColumns =
-            "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message"
+        private static let entryColumns = PostgresSchema.entryColumns
 
         // MARK: Status
 
