@@ -92,7 +92,9 @@ package enum DurableFiles {
     package static func real(_ path: String) -> [UInt8]? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
-        return Array(UnsafeRawBufferPointer(start: real, count: strlen(real)))
+        // `strlen` counts in Int or UInt, depending on the system.
+        let bytes = UnsafeRawPointer(real)
+        return Array((0...).lazy.map { bytes.load(fromByteOffset: $0, as: UInt8.self) }.prefix { $0 != 0 })
     }
 
     /// Creates a folder, durably, if it is missing.
