@@ -9,27 +9,28 @@ SET xmloption = content;
 SET client_min_messages = warning;
 SET row_security = off;
 CREATE SCHEMA sealed_push;
-CREATE FUNCTION sealed_push.are_pushes(priority bigint, sender text, message text, stale bigint[], expirations bigint[], apns_ids text[], collapse_ids text[], bodies bytea[], codes bytea[]) RETURNS boolean
+CREATE FUNCTION sealed_push.are_pushes(message text, priorities bigint[], senders text[], stale bigint[], expirations bigint[], apns_ids text[], collapse_ids text[], bodies bytea[], codes bytea[]) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
-            BEGIN
-                RETURN coalesce(
-                    are_pushes.priority IN (5, 10) AND coalesce(are_pushes.message COLLATE "C" ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', true)
-                    AND (are_pushes.sender = 'anonymous' OR are_pushes.sender COLLATE "C" ~ '^pushsender1[02-9ac-hj-np-z]{58}$')
-                    AND sealed_push.are_sealed(are_pushes.bodies)
-                    AND (
-                        SELECT coalesce(bool_and(coalesce(
-                            x.stale BETWEEN 0 AND 253402300799999 AND coalesce(x.expiration BETWEEN 0 AND 253402300799, true)
-                                AND x.apns_id COLLATE "C" ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' AND x.collapse_id COLLATE "C" ~ '^[!-~]{1,64}$'
-                                AND octet_length(x.body) <= 4096
-                                AND coalesce(octet_length(x.code) = 32, true), false)), true)
-                        FROM unnest(are_pushes.stale, are_pushes.expirations, are_pushes.apns_ids,
-                            are_pushes.collapse_ids, are_pushes.bodies, are_pushes.codes
-                        ) AS x(stale, expiration, apns_id, collapse_id, body, code)), false);
-            -- The bytes aren't text.
-            EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN RETURN false;
-            END $_$;
+BEGIN
+    RETURN coalesce(
+        coalesce(are_pushes.message COLLATE "C" ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', true) AND sealed_push.are_sealed(are_pushes.bodies)
+        AND (
+            SELECT coalesce(bool_and(coalesce(
+                x.stale BETWEEN 0 AND 253402300799999
+                    AND (x.priority = 5 OR x.priority = 10 AND NOT substring(x.body FOR 59) = '{"aps":{"content-available":1},"custom-encrypted-message":"'::bytea)
+                    AND (x.sender = 'anonymous' OR x.sender COLLATE "C" ~ '^pushsender1[02-9ac-hj-np-z]{58}$')
+                    AND coalesce(x.expiration BETWEEN 0 AND 253402300799, true)
+                    AND x.apns_id COLLATE "C" ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' AND x.collapse_id COLLATE "C" ~ '^[!-~]{1,64}$'
+                    AND octet_length(x.body) <= 4096
+                    AND coalesce(octet_length(x.code) = 32, true), false)), true)
+            FROM unnest(are_pushes.priorities, are_pushes.senders, are_pushes.stale,
+                are_pushes.expirations, are_pushes.apns_ids, are_pushes.collapse_ids, are_pushes.bodies,
+                are_pushes.codes
+            ) AS x(priority, sender, stale, expiration, apns_id, collapse_id, body, code)), false);
+EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN RETURN false;
+END $_$;
 CREATE FUNCTION sealed_push.are_sealed(bodies bytea[]) RETURNS boolean
     LANGUAGE sql STABLE
     BEGIN ATOMIC
@@ -43,7 +44,7 @@ CREATE FUNCTION sealed_push.are_sealed(bodies bytea[]) RETURNS boolean
   SELECT ((NOT (EXISTS ( SELECT 1
             FROM ( SELECT DISTINCT p.clear
                     FROM payloads p) x
-           WHERE ((convert_from(x.clear, 'UTF8'::name) COLLATE "C") !~ '^(?:\{"aps":\{"alert":(?:"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"|\{(?:"(?:title":|subtitle":|body":|title-loc-key":|subtitle-loc-key":|loc-key":)"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"|"(?:title-loc-args":|subtitle-loc-args":|loc-args":)(?:\[\]|\["(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"(?:,"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*")*\]))(?:,(?:"(?:title":|subtitle":|body":|title-loc-key":|subtitle-loc-key":|loc-key":)"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"|"(?:title-loc-args":|subtitle-loc-args":|loc-args":)(?:\[\]|\["(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"(?:,"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*")*\])))*\}),"mutable-content":1\},"custom-encrypted-message":"|\{"aps":\{"content-available":1\},"custom-encrypted-message":")$'::text)))) AND (NOT (EXISTS ( SELECT 1
+           WHERE (((convert_from(x.clear, 'UTF8'::name) COLLATE "C") !~ '^(?:\{"aps":\{"alert":(?:"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"|\{(?:"body":"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"|(?:"loc-args":\["(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"(?:,"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*")*\],|)"loc-key":"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*")(?:,(?:"subtitle":"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"|(?:"subtitle-loc-args":\["(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"(?:,"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*")*\],|)"subtitle-loc-key":"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*")|)(?:,(?:"title":"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"|(?:"title-loc-args":\["(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*"(?:,"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*")*\],|)"title-loc-key":"(?:[^"\\\u0001-\u001f]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f|\\"|\\\\)*")|)\}),"mutable-content":1\},"custom-encrypted-message":"|\{"aps":\{"content-available":1\},"custom-encrypted-message":")$'::text) OR ((convert_from(x.clear, 'UTF8'::name) COLLATE "C") ~ '[:,[]"(?:[\U00000020-\U00000020\U0000007f-\U000000a0\U000000ad-\U000000ad\U0000034f-\U0000034f\U0000061c-\U0000061c\U00001039-\U00001039\U0000115f-\U00001160\U00001680-\U00001680\U000017b4-\U000017b5\U000017d2-\U000017d2\U0000180b-\U0000180f\U00001a60-\U00001a60\U00001bab-\U00001bab\U00002000-\U0000200f\U00002028-\U0000202f\U0000205f-\U0000206f\U00002800-\U00002800\U00002d7f-\U00002d7f\U00003000-\U00003000\U00003164-\U00003164\U0000aaf6-\U0000aaf6\U0000fdd0-\U0000fdef\U0000fe00-\U0000fe0f\U0000feff-\U0000feff\U0000ffa0-\U0000ffa0\U0000fff0-\U0000fffc\U0000fffe-\U0000ffff\U00010a3f-\U00010a3f\U0001107f-\U0001107f\U00011133-\U00011133\U000113d0-\U000113d0\U0001193e-\U0001193e\U00011a47-\U00011a47\U00011a99-\U00011a99\U00011d45-\U00011d45\U00011d97-\U00011d97\U00011f42-\U00011f42\U00013430-\U0001345f\U00016fe4-\U00016fe4\U0001bc9d-\U0001bc9d\U0001bca0-\U0001bca3\U0001d159-\U0001d159\U0001d173-\U0001d17a\U0001da7f-\U0001da80\U0001da9b-\U0001da9f\U0001daa1-\U0001daaf\U0001fffe-\U0001ffff\U0002fffe-\U0002ffff\U0003fffe-\U0003ffff\U0004fffe-\U0004ffff\U0005fffe-\U0005ffff\U0006fffe-\U0006ffff\U0007fffe-\U0007ffff\U0008fffe-\U0008ffff\U0009fffe-\U0009ffff\U000afffe-\U000affff\U000bfffe-\U000bffff\U000cfffe-\U000cffff\U000dfffe-\U000e0fff\U000efffe-\U000effff\U000ffffe-\U000fffff\U0010fffe-\U0010ffff]|\\u0000|\\u0001|\\u0002|\\u0003|\\u0004|\\u0005|\\u0006|\\u0007|\\b|\\t|\\n|\\u000b|\\f|\\r|\\u000e|\\u000f|\\u0010|\\u0011|\\u0012|\\u0013|\\u0014|\\u0015|\\u0016|\\u0017|\\u0018|\\u0019|\\u001a|\\u001b|\\u001c|\\u001d|\\u001e|\\u001f)*"'::text))))) AND (NOT (EXISTS ( SELECT 1
             FROM payloads p
            WHERE ((convert_from(p.sealed, 'UTF8'::name) COLLATE "C") !~ '^(?:A[QRSTUVWXYZabcdef]|A[ghijklmnopqrstuv]|A[wxyz0123456789_-])[A-Za-z0-9_-]+"\}$'::text)))));
 END;
@@ -51,68 +52,74 @@ CREATE FUNCTION sealed_push.bury(entries bigint[], device bigint, reason text, a
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-                WITH gone AS (
-                        -- One index for each step, whatever the statistics are.
-                        DELETE FROM sealed_push.entries e WHERE e.id = ANY(
-                            CASE WHEN bury.device IS NULL THEN bury.entries
-                            ELSE ARRAY(SELECT o.id FROM sealed_push.entries o WHERE o.device = bury.device) END)
-                        RETURNING id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message),
-                    buried AS (
-                        INSERT INTO sealed_push.dead_letters(id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message, reason, attempts, died)
-                        SELECT id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message, bury.reason, bury.attempts, sealed_push.moment(bury.now) FROM gone
-                        ON CONFLICT (id) DO NOTHING),
-                    noted AS (
- INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
- SELECT message, CASE WHEN EXISTS (SELECT 1 FROM sealed_push.outcomes o WHERE o.message = gone.message AND o.device = 0 AND o.outcome = 'enqueued') THEN 0 ELSE device END, CASE bury.reason WHEN 'expired' THEN bury.reason ELSE 'dead:' || bury.reason END, count(*), sealed_push.moment(bury.now)::bigint
- FROM gone WHERE message IS NOT NULL GROUP BY 1, 2, 3)
-                SELECT count(*) FROM gone
-            $$;
+    WITH gone AS (
+            -- One index for each step, whatever the statistics are.
+            DELETE FROM sealed_push.entries e WHERE e.id = ANY(
+                CASE WHEN bury.device IS NULL THEN bury.entries
+                ELSE ARRAY(SELECT o.id FROM sealed_push.entries o WHERE o.device = bury.device) END)
+            RETURNING id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message),
+        buried AS (
+            INSERT INTO sealed_push.dead_letters(id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message, reason, attempts, died)
+            SELECT id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message, bury.reason, bury.attempts, sealed_push.moment(bury.now) FROM gone
+            ON CONFLICT (id) DO NOTHING),
+        noted AS (
+    INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
+    SELECT message, CASE WHEN EXISTS (
+            SELECT 1 FROM sealed_push.outcomes o
+            WHERE o.message = gone.message AND o.device = 0 AND o.outcome = 'enqueued'
+        ) THEN 0 ELSE device END, CASE bury.reason WHEN 'expired' THEN bury.reason ELSE 'dead:' || bury.reason END, count(*), sealed_push.moment(bury.now)::bigint
+    FROM gone WHERE message IS NOT NULL GROUP BY 1, 2, 3)
+    SELECT count(*) FROM gone
+$$;
 CREATE FUNCTION sealed_push.enqueue(device text, recipient text, payload text, apns_id text, collapse_id text, priority integer DEFAULT 10, expiration bigint DEFAULT NULL::bigint, sender text DEFAULT NULL::text, key text DEFAULT NULL::text, code bytea DEFAULT NULL::bytea) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-            DECLARE
-                -- Only a hash of the key is stored.
-                digest bytea := sha256(convert_to('sealed_push.enqueue ' || enqueue.key, 'UTF8'));
-                wanted text := 'device ' || enqueue.device;
-                now bigint := sealed_push.milliseconds();
-                known text;
-                found_device record;
-            BEGIN
-                IF octet_length(enqueue.key) NOT BETWEEN 1 AND 256 THEN
-                    RAISE EXCEPTION 'sealed_push.enqueue: the key must have 1 to 256 bytes' USING ERRCODE = '22023';
-                END IF;
-                LOOP
-                    SELECT r.audience INTO known FROM sealed_push.requests r WHERE r.key = digest;
-                    IF FOUND THEN
-                        IF known IS DISTINCT FROM wanted THEN
-                            RAISE EXCEPTION 'sealed_push.enqueue: this key was already used for another device'
-                                USING ERRCODE = '22023';
-                        END IF;
-                        RETURN 'repeated';
-                    END IF;
-                    SELECT d.id, d.revision, d.recipient, d.token IS NOT NULL AND d.token_refusal IS NULL AS has_token,
-                        d.keeps
-                    INTO found_device FROM sealed_push.devices d WHERE d.name = enqueue.device FOR NO KEY UPDATE;
-                    IF NOT FOUND THEN RETURN 'unknown-device'; END IF;
-                    IF NOT found_device.has_token THEN RETURN 'no-token'; END IF;
-                    IF (found_device.recipient = sealed_push.key_bytes(enqueue.recipient)) IS NOT TRUE THEN
-                        RETURN 'other-recipient';
-                    END IF;
-                    IF sealed_push.expires_too_late(enqueue.expiration, found_device.keeps, now) THEN
-                        RETURN 'expires-too-late';
-                    END IF;
-                    IF sealed_push.store(digest, wanted, NULL, now, enqueue.priority, enqueue.sender,
-                        ARRAY[found_device.id], ARRAY[found_device.revision],
-                        ARRAY[least(now + 2592000000,
-                            CASE WHEN enqueue.expiration BETWEEN 0 AND 253402300799
-                                THEN (nullif(enqueue.expiration, 0) + 1) * 1000 END)],
-                        ARRAY[enqueue.expiration], ARRAY[enqueue.apns_id], ARRAY[enqueue.collapse_id],
-                        ARRAY[convert_to(enqueue.payload, 'UTF8')], ARRAY[enqueue.code])
-                    THEN RETURN 'enqueued'; END IF;
-                    -- Another transaction has just used the key.
-                END LOOP;
-            END $$;
+DECLARE
+    -- Only a hash of the key is stored.
+    digest bytea := sha256(convert_to('sealed_push.enqueue ' || enqueue.key, 'UTF8'));
+    wanted text := 'device ' || enqueue.device;
+    now bigint := sealed_push.milliseconds();
+    known text;
+    found_device record;
+BEGIN
+    IF octet_length(enqueue.key) NOT BETWEEN 1 AND 256 THEN
+        RAISE EXCEPTION 'sealed_push.enqueue: the key must have 1 to 256 bytes' USING ERRCODE = '22023';
+    END IF;
+    LOOP
+        SELECT r.audience INTO known FROM sealed_push.requests r WHERE r.key = digest;
+        IF FOUND THEN
+            IF known IS DISTINCT FROM wanted THEN
+                RAISE EXCEPTION 'sealed_push.enqueue: this key was already used for another device'
+                    USING ERRCODE = '22023';
+            END IF;
+            RETURN 'repeated';
+        END IF;
+        SELECT d.id, d.revision, d.recipient, d.token IS NOT NULL AND d.token_refusal IS NULL AS has_token,
+            d.keeps
+        INTO found_device FROM sealed_push.devices d WHERE d.name = enqueue.device FOR NO KEY UPDATE;
+        IF NOT FOUND THEN RETURN 'unknown-device'; END IF;
+        IF NOT found_device.has_token THEN RETURN 'no-token'; END IF;
+        IF (found_device.recipient = sealed_push.key_bytes(enqueue.recipient)) IS NOT TRUE THEN
+            RETURN 'other-recipient';
+        END IF;
+        IF sealed_push.expires_too_late(enqueue.expiration, found_device.keeps, now) THEN
+            RETURN 'expires-too-late';
+        END IF;
+        IF sealed_push.store(digest, wanted, NULL, now,
+            -- A background push has only one priority, which its code covers.
+            ARRAY[CASE WHEN substring(convert_to(enqueue.payload, 'UTF8') FOR 59) = '{"aps":{"content-available":1},"custom-encrypted-message":"'::bytea THEN 5
+                ELSE enqueue.priority::bigint END],
+            ARRAY[enqueue.sender], ARRAY[found_device.id], ARRAY[found_device.revision],
+            ARRAY[least(now + 2592000000,
+                CASE WHEN enqueue.expiration BETWEEN 0 AND 253402300799
+                    THEN (nullif(enqueue.expiration, 0) + 1) * 1000 END)],
+            ARRAY[enqueue.expiration], ARRAY[enqueue.apns_id], ARRAY[enqueue.collapse_id],
+            ARRAY[convert_to(enqueue.payload, 'UTF8')], ARRAY[enqueue.code])
+        THEN RETURN 'enqueued'; END IF;
+        -- Another transaction has just used the key.
+    END LOOP;
+END $$;
 CREATE FUNCTION sealed_push.expires_too_late(expiration bigint, keeps bigint, now bigint) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     RETURN COALESCE((expiration > (((now / 1000) + (keeps * 86400)) + 3600)), false);
@@ -120,69 +127,69 @@ CREATE FUNCTION sealed_push.generation() RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-            DECLARE found bigint; held bigint;
-            BEGIN
-                -- An older snapshot would not see rows that others have inserted in the meantime.
-                IF current_setting('transaction_isolation') NOT LIKE 'read %' THEN
-                    RAISE EXCEPTION 'sealed_push: the transaction must be READ COMMITTED' USING ERRCODE = '25001';
-                END IF;
-                LOOP
-                    SELECT current INTO found FROM sealed_push.generations;
-                    EXIT WHEN found = held;
-                    IF found % 2 = 0 THEN
-                        LOCK TABLE sealed_push.even_generations IN ROW SHARE MODE;
-                    ELSE
-                        LOCK TABLE sealed_push.odd_generations IN ROW SHARE MODE;
-                    END IF;
-                    held := found;
-                END LOOP;
-                RETURN found;
-            END $$;
+DECLARE found bigint; held bigint;
+BEGIN
+    -- An older snapshot would not see rows that others have inserted in the meantime.
+    IF current_setting('transaction_isolation') NOT LIKE 'read %' THEN
+        RAISE EXCEPTION 'sealed_push: the transaction must be READ COMMITTED' USING ERRCODE = '25001';
+    END IF;
+    LOOP
+        SELECT current INTO found FROM sealed_push.generations;
+        EXIT WHEN found = held;
+        IF found % 2 = 0 THEN
+            LOCK TABLE sealed_push.even_generations IN ROW SHARE MODE;
+        ELSE
+            LOCK TABLE sealed_push.odd_generations IN ROW SHARE MODE;
+        END IF;
+        held := found;
+    END LOOP;
+    RETURN found;
+END $$;
 CREATE FUNCTION sealed_push.key_bytes(key text) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
-            DECLARE bits bit varying := B''; bytes bytea := ''; digits text;
-            BEGIN
-                digits := substring(key_bytes.key COLLATE "C" FROM '^push(?:pq)?1([02-9ac-hj-np-z]{58,})$');
-                IF (length(digits) IN (58, 1952)) IS NOT TRUE THEN RETURN NULL; END IF;
-                FOR n IN 1..length(digits) - 6 LOOP
-                    bits := bits || (strpos('qpzry9x8gf2tvdw0s3jn54khce6mua7l', substr(digits, n, 1)) - 1)::bit(5);
-                END LOOP;
-                FOR n IN 0..length(bits) / 8 - 1 LOOP
-                    bytes := bytes || set_byte('\x00', 0, substring(bits FROM 8 * n + 1 FOR 8)::bit(8)::integer);
-                END LOOP;
-                RETURN bytes;
-            END $_$;
+DECLARE bits bit varying := B''; bytes bytea := ''; digits text;
+BEGIN
+    digits := substring(key_bytes.key COLLATE "C" FROM '^push(?:pq)?1([02-9ac-hj-np-z]{58,})$');
+    IF (length(digits) IN (58, 1952)) IS NOT TRUE THEN RETURN NULL; END IF;
+    FOR n IN 1..length(digits) - 6 LOOP
+        bits := bits || (strpos('qpzry9x8gf2tvdw0s3jn54khce6mua7l', substr(digits, n, 1)) - 1)::bit(5);
+    END LOOP;
+    FOR n IN 0..length(bits) / 8 - 1 LOOP
+        bytes := bytes || set_byte('\x00', 0, substring(bits FROM 8 * n + 1 FOR 8)::bit(8)::integer);
+    END LOOP;
+    RETURN bytes;
+END $_$;
 CREATE FUNCTION sealed_push.line_up(devices bigint[], priority bigint, heads bigint[], due bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-            DECLARE newest bigint := sealed_push.generation(); found record;
-            BEGIN
-                SELECT array_agg(l.place) FILTER (WHERE l.is_other) AS places,
-                    array_agg(l.head) FILTER (WHERE l.is_other) AS heads,
-                    array_agg(l.device) FILTER (WHERE l.place IS NULL) AS new_devices,
-                    array_agg(l.head) FILTER (WHERE l.place IS NULL) AS new_heads
-                INTO found FROM (
-                    SELECT x.device, q.place, least(q.head, x.head) AS head,
-                        line_up.priority > q.priority OR x.head < q.head AS is_other
-                    FROM unnest(line_up.devices, line_up.heads) AS x(device, head)
-                        LEFT JOIN LATERAL (
-                            SELECT o.ctid AS place, o.priority, o.head FROM sealed_push.queues o
-                            WHERE o.generation IN (newest - 1, newest) AND o.device = x.device FOR UPDATE) AS q ON true
-                ) AS l;
-                IF found.places IS NOT NULL THEN
-                    UPDATE sealed_push.queues q SET priority = greatest(q.priority, line_up.priority), head = x.head
-                    FROM unnest(found.places, found.heads) AS x(place, head) WHERE q.ctid = x.place;
-                END IF;
-                IF found.new_devices IS NOT NULL THEN
-                    INSERT INTO sealed_push.queues(generation, device, carrier, priority, due, head)
-                    SELECT newest, x.device, d.carrier, line_up.priority, line_up.due, coalesce(x.head, s.last_value)
-                    FROM unnest(found.new_devices, found.new_heads) AS x(device, head)
-                        JOIN sealed_push.devices d ON d.id = x.device, sealed_push.entries_id_seq s;
-                END IF;
-            END $$;
+DECLARE newest bigint := sealed_push.generation(); found record;
+BEGIN
+    SELECT array_agg(l.place) FILTER (WHERE l.is_other) AS places,
+        array_agg(l.head) FILTER (WHERE l.is_other) AS heads,
+        array_agg(l.device) FILTER (WHERE l.place IS NULL) AS new_devices,
+        array_agg(l.head) FILTER (WHERE l.place IS NULL) AS new_heads
+    INTO found FROM (
+        SELECT x.device, q.place, least(q.head, x.head) AS head,
+            line_up.priority > q.priority OR x.head < q.head AS is_other
+        FROM unnest(line_up.devices, line_up.heads) AS x(device, head)
+            LEFT JOIN LATERAL (
+                SELECT o.ctid AS place, o.priority, o.head FROM sealed_push.queues o
+                WHERE o.generation IN (newest - 1, newest) AND o.device = x.device FOR UPDATE) AS q ON true
+    ) AS l;
+    IF found.places IS NOT NULL THEN
+        UPDATE sealed_push.queues q SET priority = greatest(q.priority, line_up.priority), head = x.head
+        FROM unnest(found.places, found.heads) AS x(place, head) WHERE q.ctid = x.place;
+    END IF;
+    IF found.new_devices IS NOT NULL THEN
+        INSERT INTO sealed_push.queues(generation, device, carrier, priority, due, head)
+        SELECT newest, x.device, d.carrier, line_up.priority, line_up.due, coalesce(x.head, s.last_value)
+        FROM unnest(found.new_devices, found.new_heads) AS x(device, head)
+            JOIN sealed_push.devices d ON d.id = x.device, sealed_push.entries_id_seq s;
+    END IF;
+END $$;
 CREATE FUNCTION sealed_push.milliseconds() RETURNS bigint
     LANGUAGE sql
     RETURN (floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)))::bigint;
@@ -193,200 +200,202 @@ CREATE FUNCTION sealed_push.next_range(key bytea, audience text, topic text, now
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
-            DECLARE known record; ahead record;
-            BEGIN
-                IF (octet_length(next_range.key) = 32 AND octet_length(next_range.audience) BETWEEN 1 AND 1024
-                    AND next_range.now BETWEEN 0 AND 253402300799999 AND next_range.size BETWEEN 1 AND 10000
-                    AND coalesce(next_range.message COLLATE "C" ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', true)
-                    AND coalesce(octet_length(next_range.fingerprint) = 32, true)) IS NOT TRUE
-                THEN
-                    RAISE EXCEPTION 'sealed_push.next_range: not a message' USING ERRCODE = '22023';
-                END IF;
-                INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created, message,
-                    fingerprint)
-                VALUES (next_range.key, next_range.audience, 0, false, 0, sealed_push.moment(next_range.now),
-                    next_range.message, next_range.fingerprint)
-                ON CONFLICT ON CONSTRAINT requests_pkey DO NOTHING;
-                IF FOUND AND EXISTS (SELECT 1 FROM sealed_push.outcomes o WHERE o.message = next_range.message) THEN
-                    RAISE EXCEPTION 'sealed_push: not a new message' USING ERRCODE = '22023';
-                END IF;
-                SELECT r.audience, r.position, r.is_complete INTO known FROM sealed_push.requests r
-                WHERE r.key = next_range.key FOR UPDATE;
-                IF known.audience IS DISTINCT FROM next_range.audience OR known.is_complete THEN RETURN; END IF;
-                IF known.position < 9223372036854775807 THEN
-                    SELECT count(*) AS count, max(c.id) AS last INTO ahead FROM (
-                        SELECT d.id FROM sealed_push.devices d
-                        WHERE d.topic = next_range.topic AND d.id + 0 > known.position
-                        ORDER BY d.id + 0 LIMIT next_range.size) AS c;
-                    UPDATE sealed_push.requests r
-                    SET position = CASE WHEN ahead.count < next_range.size THEN 9223372036854775807 ELSE ahead.last END
-                    WHERE r.key = next_range.key;
-                    IF ahead.last IS NOT NULL THEN
-                        INSERT INTO sealed_push.ranges(key, start, last)
-                        VALUES (next_range.key, known.position, ahead.last) RETURNING ranges.start, ranges.last
-                        INTO start, last;
-                        RETURN;
-                    END IF;
-                END IF;
-                -- Picks at random, so that concurrent callers usually find different ranges.
-                SELECT r.start, r.last INTO start, last FROM sealed_push.ranges r WHERE r.key = next_range.key
-                ORDER BY r.is_held, random() LIMIT 1;
-                IF NOT FOUND THEN
-                    UPDATE sealed_push.requests r SET is_complete = true WHERE r.key = next_range.key;
-                END IF;
-            END $_$;
+DECLARE known record; ahead record;
+BEGIN
+    IF (octet_length(next_range.key) = 32 AND octet_length(next_range.audience) BETWEEN 1 AND 1024
+        AND next_range.now BETWEEN 0 AND 253402300799999 AND next_range.size BETWEEN 1 AND 10000
+        AND coalesce(next_range.message COLLATE "C" ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', true)
+        AND coalesce(octet_length(next_range.fingerprint) = 32, true)) IS NOT TRUE
+    THEN
+        RAISE EXCEPTION 'sealed_push.next_range: not a message' USING ERRCODE = '22023';
+    END IF;
+    INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created, message,
+        fingerprint)
+    VALUES (next_range.key, next_range.audience, 0, false, 0, sealed_push.moment(next_range.now),
+        next_range.message, next_range.fingerprint)
+    ON CONFLICT ON CONSTRAINT requests_pkey DO NOTHING;
+    IF FOUND AND EXISTS (SELECT 1 FROM sealed_push.outcomes o WHERE o.message = next_range.message) THEN
+        RAISE EXCEPTION 'sealed_push: not a new message' USING ERRCODE = '22023';
+    END IF;
+    SELECT r.audience, r.position, r.is_complete INTO known FROM sealed_push.requests r
+    WHERE r.key = next_range.key FOR UPDATE;
+    IF known.audience IS DISTINCT FROM next_range.audience OR known.is_complete THEN RETURN; END IF;
+    IF known.position < 9223372036854775807 THEN
+        SELECT count(*) AS count, max(c.id) AS last INTO ahead FROM (
+            SELECT d.id FROM sealed_push.devices d
+            WHERE d.topic = next_range.topic AND d.id + 0 > known.position
+            ORDER BY d.id + 0 LIMIT next_range.size) AS c;
+        UPDATE sealed_push.requests r
+        SET position = CASE WHEN ahead.count < next_range.size THEN 9223372036854775807 ELSE ahead.last END
+        WHERE r.key = next_range.key;
+        IF ahead.last IS NOT NULL THEN
+            INSERT INTO sealed_push.ranges(key, start, last)
+            VALUES (next_range.key, known.position, ahead.last) RETURNING ranges.start, ranges.last
+            INTO start, last;
+            RETURN;
+        END IF;
+    END IF;
+    -- Picks at random, so that concurrent callers usually find different ranges.
+    SELECT r.start, r.last INTO start, last FROM sealed_push.ranges r WHERE r.key = next_range.key
+    ORDER BY r.is_held, random() LIMIT 1;
+    IF NOT FOUND THEN
+        UPDATE sealed_push.requests r SET is_complete = true WHERE r.key = next_range.key;
+    END IF;
+END $_$;
 CREATE FUNCTION sealed_push.request(key bytea, OUT audience text, OUT "position" bigint, OUT is_complete boolean, OUT enqueued bigint, OUT message text, OUT fingerprint bytea) RETURNS SETOF record
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-                SELECT r.audience, r.position, r.is_complete, r.enqueued, r.message, r.fingerprint
-                FROM sealed_push.requests r WHERE r.key = request.key
-            $$;
+    SELECT r.audience, r.position, r.is_complete, r.enqueued, r.message, r.fingerprint
+    FROM sealed_push.requests r WHERE r.key = request.key
+$$;
 CREATE FUNCTION sealed_push.set_apart(key bytea, start bigint, devices bigint[]) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-            DECLARE free bigint[]; held bigint; place bigint := set_apart.start; last bigint; is_split boolean := false;
-            BEGIN
-                SELECT r.last INTO last FROM sealed_push.ranges r
-                WHERE r.key = set_apart.key AND r.start = set_apart.start FOR UPDATE;
-                -- Another caller has stored or split it.
-                IF NOT FOUND THEN RETURN true; END IF;
-                SELECT array_agg(f.id) INTO free FROM (
-                    SELECT d.id FROM sealed_push.devices d WHERE d.id = ANY(set_apart.devices)
-                    FOR NO KEY UPDATE SKIP LOCKED) AS f;
-                FOR held IN
-                    SELECT d.id FROM sealed_push.devices d
-                    WHERE d.id = ANY(set_apart.devices) AND NOT d.id = ANY(coalesce(free, '{}'))
-                        AND d.id > set_apart.start AND d.id <= last
-                    ORDER BY d.id
-                LOOP
-                    DELETE FROM sealed_push.ranges r
-                    WHERE NOT is_split AND r.key = set_apart.key AND r.start = set_apart.start;
-                    is_split := true;
-                    INSERT INTO sealed_push.ranges(key, start, last, is_held)
-                    SELECT set_apart.key, x.start, x.last, x.is_held
-                    FROM (VALUES (place, held - 1, false), (held - 1, held, true)) AS x(start, last, is_held)
-                    WHERE x.start < x.last;
-                    place := held;
-                END LOOP;
-                INSERT INTO sealed_push.ranges(key, start, last)
-                SELECT set_apart.key, place, last WHERE is_split AND place < last;
-                RETURN is_split;
-            END $$;
-CREATE FUNCTION sealed_push.store(key bytea, audience text, start bigint, now bigint, priority bigint, sender text, devices bigint[], revisions bigint[], stale bigint[], expirations bigint[], apns_ids text[], collapse_ids text[], bodies bytea[], codes bytea[], message text DEFAULT NULL::text, fingerprint bytea DEFAULT NULL::bytea) RETURNS boolean
+DECLARE free bigint[]; held bigint; place bigint := set_apart.start; last bigint; is_split boolean := false;
+BEGIN
+    SELECT r.last INTO last FROM sealed_push.ranges r
+    WHERE r.key = set_apart.key AND r.start = set_apart.start FOR UPDATE;
+    -- Another caller has stored or split it.
+    IF NOT FOUND THEN RETURN true; END IF;
+    SELECT array_agg(f.id) INTO free FROM (
+        SELECT d.id FROM sealed_push.devices d WHERE d.id = ANY(set_apart.devices)
+        FOR NO KEY UPDATE SKIP LOCKED) AS f;
+    FOR held IN
+        SELECT d.id FROM sealed_push.devices d
+        WHERE d.id = ANY(set_apart.devices) AND NOT d.id = ANY(coalesce(free, '{}'))
+            AND d.id > set_apart.start AND d.id <= last
+        ORDER BY d.id
+    LOOP
+        DELETE FROM sealed_push.ranges r
+        WHERE NOT is_split AND r.key = set_apart.key AND r.start = set_apart.start;
+        is_split := true;
+        INSERT INTO sealed_push.ranges(key, start, last, is_held)
+        SELECT set_apart.key, x.start, x.last, x.is_held
+        FROM (VALUES (place, held - 1, false), (held - 1, held, true)) AS x(start, last, is_held)
+        WHERE x.start < x.last;
+        place := held;
+    END LOOP;
+    INSERT INTO sealed_push.ranges(key, start, last)
+    SELECT set_apart.key, place, last WHERE is_split AND place < last;
+    RETURN is_split;
+END $$;
+CREATE FUNCTION sealed_push.store(key bytea, audience text, start bigint, now bigint, priorities bigint[], senders text[], devices bigint[], revisions bigint[], stale bigint[], expirations bigint[], apns_ids text[], collapse_ids text[], bodies bytea[], codes bytea[], message text DEFAULT NULL::text, fingerprint bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-            DECLARE
-                device_count integer := cardinality(store.devices); held_count bigint; is_late boolean; made bigint;
-            BEGIN
-                IF (store.now BETWEEN 0 AND 253402300799999 AND device_count <= 10000
-                    AND coalesce(octet_length(store.key) = 32, store.start IS NULL)
-                    AND octet_length(store.audience) BETWEEN 1 AND 1024
-                    AND coalesce(octet_length(store.fingerprint) = 32, true)
-                    AND (
-                        -- A missing member is NULL, and so is not a push.
-                        SELECT count(*) = device_count AND coalesce(bool_and(x.device IS NOT NULL
-                            AND x.body IS NOT NULL), true)
-                        FROM unnest(store.devices, store.stale, store.expirations, store.apns_ids, store.collapse_ids,
-                            store.bodies, store.codes
-                        ) AS x(device, stale, expiration, apns_id, collapse_id, body, code))
-                    AND sealed_push.are_pushes(store.priority, store.sender, store.message, store.stale,
-                        store.expirations, store.apns_ids, store.collapse_ids, store.bodies, store.codes)
-                ) IS NOT TRUE THEN
-                    RAISE EXCEPTION 'sealed_push: not a push' USING ERRCODE = '22023',
-                        DETAIL = 'A payload must be byte for byte what a sender writes, apns_id a lowercase UUID, '
-                            'collapse_id 1 to 64 visible ASCII characters, priority 10 or 5, sender '
-                            'pushsender1... or anonymous, expiration in seconds since 1970, and a code 32 bytes.';
-                END IF;
-                made := sealed_push.moment(store.now);
-                IF store.start IS NOT NULL THEN
-                    PERFORM 1 FROM sealed_push.ranges r WHERE r.key = store.key AND r.start = store.start FOR UPDATE;
-                    IF NOT FOUND THEN RETURN false; END IF;
-                END IF;
-                IF device_count > 0 THEN
-                    -- Held until the end: a change of user or key precedes this, or discards what this enqueues.
-                    SELECT count(DISTINCT h.id), bool_or(sealed_push.expires_too_late(h.expiration, h.keeps, made))
-                    INTO held_count, is_late FROM (
-                        SELECT d.id, d.keeps, x.expiration
-                        FROM unnest(store.devices, store.revisions, store.expirations) AS x(id, revision, expiration)
-                            JOIN sealed_push.devices d ON d.id = x.id AND d.revision = x.revision
-                        ORDER BY d.id FOR NO KEY UPDATE OF d) AS h;
-                    IF held_count <> device_count THEN RETURN false; END IF;
-                    IF is_late THEN
-                        RAISE EXCEPTION 'sealed_push: a push expires too late for its device' USING ERRCODE = '22023';
-                    END IF;
-                END IF;
-                IF store.start IS NOT NULL THEN
-                    DELETE FROM sealed_push.ranges r WHERE r.key = store.key AND r.start = store.start;
-                    UPDATE sealed_push.requests r SET enqueued = r.enqueued + device_count
-                    WHERE r.key = store.key AND r.message IS NOT DISTINCT FROM store.message;
-                    IF NOT FOUND THEN
-                        RAISE EXCEPTION 'sealed_push: not the message of this broadcast' USING ERRCODE = '22023';
-                    END IF;
-                ELSIF store.key IS NOT NULL THEN
-                    -- Waits for another transaction that uses the key, and then sees how it ended.
-                    INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created, message,
-                        fingerprint)
-                    VALUES (store.key, store.audience, 9223372036854775807, true, device_count, made, store.message,
-                        store.fingerprint)
-                    ON CONFLICT ON CONSTRAINT requests_pkey DO NOTHING;
-                    IF NOT FOUND THEN RETURN false; END IF;
-                END IF;
-                IF store.start IS NULL AND EXISTS (SELECT 1 FROM sealed_push.outcomes o WHERE o.message = store.message)
-                THEN
-                    RAISE EXCEPTION 'sealed_push: not a new message' USING ERRCODE = '22023';
-                END IF;
-                IF device_count > 0 THEN
-                    PERFORM sealed_push.line_up(store.devices, store.priority, NULL, made);
-                    INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id,
-                        body, sender, code, message)
-                    SELECT x.device, store.priority, made,
-                        least(x.stale, made + 2592000000, made + d.keeps * 86400000),
-                        x.expiration, x.apns_id, x.collapse_id, x.body, store.sender, x.code, store.message
-                    FROM unnest(store.devices, store.stale, store.expirations, store.apns_ids, store.collapse_ids,
-                        store.bodies, store.codes
-                    ) WITH ORDINALITY AS x(device, stale, expiration, apns_id, collapse_id, body, code, n)
-                        JOIN sealed_push.devices d ON d.id = x.device
-                    ORDER BY x.n;
-                    INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
-                    SELECT store.message, CASE WHEN store.start IS NULL THEN x.device ELSE 0 END, 'enqueued', count(*), made
-                    FROM unnest(store.devices) AS x(device) WHERE store.message IS NOT NULL GROUP BY 2;
-                    PERFORM sealed_push.wake();
-                END IF;
-                RETURN true;
-            END $$;
+DECLARE
+    device_count integer := cardinality(store.devices); held_count bigint; is_late boolean; made bigint;
+BEGIN
+    IF (store.now BETWEEN 0 AND 253402300799999 AND device_count <= 10000
+        AND coalesce(octet_length(store.key) = 32, store.start IS NULL)
+        AND octet_length(store.audience) BETWEEN 1 AND 1024
+        AND coalesce(octet_length(store.fingerprint) = 32, true)
+        AND (
+            -- A missing member is NULL, and so is not a push.
+            SELECT count(*) = device_count AND coalesce(bool_and(x.device IS NOT NULL
+                AND x.body IS NOT NULL), true)
+            FROM unnest(store.priorities, store.senders, store.devices, store.stale, store.expirations,
+                store.apns_ids, store.collapse_ids, store.bodies, store.codes
+            ) AS x(priority, sender, device, stale, expiration, apns_id, collapse_id, body, code))
+        AND sealed_push.are_pushes(store.message, store.priorities, store.senders, store.stale,
+            store.expirations, store.apns_ids, store.collapse_ids, store.bodies, store.codes)
+    ) IS NOT TRUE THEN
+        RAISE EXCEPTION 'sealed_push: not a push' USING ERRCODE = '22023',
+            DETAIL = 'A payload must be byte for byte what a sender writes, apns_id a lowercase UUID, '
+                'collapse_id 1 to 64 visible ASCII characters, priority 10 or 5 (5 for a background push), '
+                'sender pushsender1... or anonymous, expiration in seconds since 1970, and a code 32 bytes.';
+    END IF;
+    made := sealed_push.moment(store.now);
+    IF store.start IS NOT NULL THEN
+        PERFORM 1 FROM sealed_push.ranges r WHERE r.key = store.key AND r.start = store.start FOR UPDATE;
+        IF NOT FOUND THEN RETURN false; END IF;
+    END IF;
+    IF device_count > 0 THEN
+        -- Held until the end: a change of user or key precedes this, or discards what this enqueues.
+        SELECT count(DISTINCT h.id), bool_or(sealed_push.expires_too_late(h.expiration, h.keeps, made))
+        INTO held_count, is_late FROM (
+            SELECT d.id, d.keeps, x.expiration
+            FROM unnest(store.devices, store.revisions, store.expirations) AS x(id, revision, expiration)
+                JOIN sealed_push.devices d ON d.id = x.id AND d.revision = x.revision
+            ORDER BY d.id FOR NO KEY UPDATE OF d) AS h;
+        IF held_count <> device_count THEN RETURN false; END IF;
+        IF is_late THEN
+            RAISE EXCEPTION 'sealed_push: a push expires too late for its device' USING ERRCODE = '22023';
+        END IF;
+    END IF;
+    IF store.start IS NOT NULL THEN
+        DELETE FROM sealed_push.ranges r WHERE r.key = store.key AND r.start = store.start;
+        UPDATE sealed_push.requests r
+        SET enqueued = least(greatest(r.enqueued, 0), 4611686018427387904) + device_count
+        WHERE r.key = store.key AND r.message IS NOT DISTINCT FROM store.message;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'sealed_push: not the message of this broadcast' USING ERRCODE = '22023';
+        END IF;
+    ELSIF store.key IS NOT NULL THEN
+        -- Waits for another transaction that uses the key, and then sees how it ended.
+        INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created, message,
+            fingerprint)
+        VALUES (store.key, store.audience, 9223372036854775807, true, device_count, made, store.message,
+            store.fingerprint)
+        ON CONFLICT ON CONSTRAINT requests_pkey DO NOTHING;
+        IF NOT FOUND THEN RETURN false; END IF;
+    END IF;
+    IF store.start IS NULL AND EXISTS (SELECT 1 FROM sealed_push.outcomes o WHERE o.message = store.message)
+    THEN
+        RAISE EXCEPTION 'sealed_push: not a new message' USING ERRCODE = '22023';
+    END IF;
+    IF device_count > 0 THEN
+        PERFORM sealed_push.line_up(array_agg(x.device ORDER BY x.device), x.priority, NULL, made)
+        FROM unnest(store.devices, store.priorities) AS x(device, priority) GROUP BY x.priority;
+        INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id,
+            body, sender, code, message)
+        SELECT x.device, x.priority, made,
+            least(x.stale, made + 2592000000, made + d.keeps * 86400000),
+            x.expiration, x.apns_id, x.collapse_id, x.body, x.sender, x.code, store.message
+        FROM unnest(store.priorities, store.senders, store.devices, store.stale, store.expirations,
+            store.apns_ids, store.collapse_ids, store.bodies, store.codes
+        ) WITH ORDINALITY AS x(priority, sender, device, stale, expiration, apns_id, collapse_id, body, code, n)
+            JOIN sealed_push.devices d ON d.id = x.device
+        ORDER BY x.n;
+        INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
+        SELECT store.message, CASE WHEN store.start IS NULL THEN x.device ELSE 0 END, 'enqueued', count(*), made
+        FROM unnest(store.devices) AS x(device) WHERE store.message IS NOT NULL GROUP BY 2;
+        PERFORM sealed_push.wake();
+    END IF;
+    RETURN true;
+END $$;
 CREATE FUNCTION sealed_push.turn() RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-            DECLARE newest bigint := sealed_push.generation();
-            BEGIN
-                BEGIN
-                    IF newest % 2 = 0 THEN
-                        LOCK TABLE sealed_push.odd_generations IN EXCLUSIVE MODE NOWAIT;
-                    ELSE
-                        LOCK TABLE sealed_push.even_generations IN EXCLUSIVE MODE NOWAIT;
-                    END IF;
-                EXCEPTION WHEN lock_not_available THEN RETURN false;
-                END;
-                UPDATE sealed_push.queues q SET generation = newest WHERE q.ctid = ANY(ARRAY(
-                    SELECT o.ctid FROM sealed_push.queues o WHERE o.generation = newest - 1
-                    LIMIT 2000 FOR UPDATE SKIP LOCKED));
-                -- There may be more, or a transaction that enqueues or settles may hold some.
-                UPDATE sealed_push.generations g SET current = g.current + 1
-                WHERE g.current = newest AND NOT EXISTS (
-                    SELECT 1 FROM sealed_push.queues q WHERE q.generation = newest - 1);
-                RETURN FOUND;
-            END $$;
+DECLARE newest bigint := sealed_push.generation();
+BEGIN
+    BEGIN
+        IF newest % 2 = 0 THEN
+            LOCK TABLE sealed_push.odd_generations IN EXCLUSIVE MODE NOWAIT;
+        ELSE
+            LOCK TABLE sealed_push.even_generations IN EXCLUSIVE MODE NOWAIT;
+        END IF;
+    EXCEPTION WHEN lock_not_available THEN RETURN false;
+    END;
+    UPDATE sealed_push.queues q SET generation = newest WHERE q.ctid = ANY(ARRAY(
+        SELECT o.ctid FROM sealed_push.queues o WHERE o.generation = newest - 1
+        LIMIT 2000 FOR UPDATE SKIP LOCKED));
+    -- There may be more, or a transaction that enqueues or settles may hold some.
+    UPDATE sealed_push.generations g SET current = g.current + 1
+    WHERE g.current = newest AND NOT EXISTS (
+        SELECT 1 FROM sealed_push.queues q WHERE q.generation = newest - 1);
+    RETURN FOUND;
+END $$;
 CREATE FUNCTION sealed_push.wake() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-            BEGIN
-                PERFORM pg_notify('sealed_push', '') WHERE NOT pg_try_advisory_xact_lock_shared(1397773634, 1);
-            END $$;
+BEGIN
+    PERFORM pg_notify('sealed_push', '') WHERE NOT pg_try_advisory_xact_lock_shared(1397773634, 1);
+END $$;
 SET default_tablespace = '';
 SET default_table_access_method = heap;
 CREATE TABLE sealed_push.claims (
