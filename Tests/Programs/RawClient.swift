@@ -37,6 +37,9 @@ package final class RawClient: Sendable {
         _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
+    /// Tells the other side that everything is written.
+    package func closeOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// Writes a text repeatedly without reading, until the other side closes or accepts nothing for `patience` seconds.
     package func flood(_ text: String, atMost limit: Int, patience: Int) async -> (byteCount: Int, isClosed: Bool) {
         await waiting { self.writeFlood(Array(text.utf8), atMost: limit, patience: patience) }

@@ -41,6 +41,33 @@ import Testing
         #expect(first == [true, true, true] && second == [false, false, true, true, true, false])
     }
 
+    @Test("the first bytes of each request are decoded in small portions") func portions() {
+        var exchange = Exchange(maximumByteCount: 100)
+        let first = (1...18).map { _ in exchange.portion(of: 5_000) }
+        #expect(first == Array(repeating: 1_024, count: 16) + [5_000, 5_000])
+        _ = exchange.finish()
+        let next = [10, 5_000].map { exchange.portion(of: $0) }
+        #expect(next == [10, 1_024])
+    }
+
+    @Test("a large request is read whole, whether or not its sender closes its end at once", arguments: [false, true])
+    func large(isEnd: Bool) async throws {
+        try await RunningServer.with { server in
+            let line = #"{"user":"nobody","content":{"alert":{"body":"b"}}}"# + "\n"
+            let body = String(repeating: line, count: 900)
+            let client = try RawClient(port: server.port)
+            client.write(
+                RunningServer.head(
+                    "POST", "/v1/messages", "content-type: application/x-ndjson", "content-length: \(body.utf8.count)")
+                    + body)
+            if isEnd { client.closeOutput() }
+            let head = try #require(await client.head())
+            #expect(head.hasPrefix("HTTP/1.1 200 "))
+            let answer = await client.bytes(Self.length(in: head))
+            #expect(answer.split(separator: UInt8(ascii: "\n")).count == 900)
+        }
+    }
+
     @Test(
         "the connection lingers after a response that says so, to a request that says so, before the request's end, or to noise",
         arguments: ["response", "request", "early", "noise"])

@@ -35,6 +35,7 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
         do {
             try pipeline.addHandler(intake, position: .first)
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(Portions(intake), position: .before(decoder))
             try pipeline.addHandler(OlderRequests(), position: .after(decoder))
         } catch { preconditionFailure("an HTTP/1 connection has a decoder: \(error)") }
         if context.channel.isActive { begin(context) }
@@ -177,6 +178,69 @@ private final class Intake: ChannelDuplexHandler, RemovableChannelHandler {
     func closing(on eventLoop: any EventLoop) -> @Sendable () -> Void {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         return { eventLoop.execute { bound.value.close() } }
+    }
+}
+
+/// Passes bytes to the decoder in small portions, one in each turn of the event loop, so that no connection delays others. A
+/// record of TLS has up to 16 KB, which are decrypted at once. Nothing is read until all portions are decoded.
+private final class Portions: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    private let intake: Intake
+    private var rest = ByteBuffer()
+    private var wantsToRead = false
+    private var isScheduled = false
+    /// Whether the client has sent everything, which the next handlers must learn after the last portion.
+    private var isInputClosed = false
+
+    init(_ intake: Intake) { self.intake = intake }
+
+    func read(context: ChannelHandlerContext) {
+        if rest.readableBytes == 0 { context.read() } else { wantsToRead = true }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        if rest.readableBytes == 0 { rest = bytes } else { rest.writeBuffer(&bytes) }
+        if !isScheduled { pass(context) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event as? ChannelEvent == .inputClosed, rest.readableBytes > 0
+        else { return context.fireUserInboundEventTriggered(event) }
+        isInputClosed = true
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        rest.clear()
+        context.fireChannelInactive()
+    }
+
+    private func pass(_ context: ChannelHandlerContext) {
+        if intake.isClosed || intake.exchange.phase == .lingering { rest.clear() }
+        let portion = rest.readSlice(length: intake.exchange.portion(of: rest.readableBytes))
+        if let portion, portion.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(portion)) }
+        guard rest.readableBytes == 0 else {
+            isScheduled = true
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            return context.eventLoop.execute {
+                let (portions, context) = bound.value
+                portions.isScheduled = false
+                guard context.channel.isActive else { return }
+                portions.pass(context)
+                context.fireChannelReadComplete()
+            }
+        }
+        if isInputClosed {
+            isInputClosed = false
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        if wantsToRead {
+            wantsToRead = false
+            context.read()
+        }
     }
 }
 

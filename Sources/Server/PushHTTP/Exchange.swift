@@ -8,6 +8,7 @@ struct Exchange {
     /// The most bytes of a request on the wire, including its head, the framing of its chunks, and TLS.
     let maximumByteCount: Int
     private(set) var byteCount = 0
+    private var decodedByteCount = 0
     private(set) var phase = Phase.waiting
     /// Whether the request or the response says `Connection: close`.
     private var isLast = false
@@ -35,6 +36,15 @@ struct Exchange {
         return byteCount <= maximumByteCount
     }
 
+    /// Returns how many of the available bytes to decode in one turn of the event loop. The first 16 KB of a request are
+    /// decoded in small portions: a kilobyte can contain a hundred requests or chunks, and most callers that send such are
+    /// refused before their next turn.
+    mutating func portion(of count: Int) -> Int {
+        let portion = decodedByteCount < 16_384 ? min(count, 1_024) : count
+        decodedByteCount += portion
+        return portion
+    }
+
     /// Takes a request's head. Returns false if the connection must end, because the previous request isn't finished.
     mutating func begin(isLast: Bool) -> Bool {
         guard phase == .waiting else { return false }
@@ -55,7 +65,7 @@ struct Exchange {
     /// The response was written. Returns whether the connection lingers.
     mutating func finish() -> Bool {
         phase = isLast ? .lingering : .waiting
-        byteCount = 0
+        (byteCount, decodedByteCount) = (0, 0)
         return isLast
     }
 }
