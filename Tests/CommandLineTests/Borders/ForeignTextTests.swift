@@ -122,11 +122,21 @@ import Testing
         }
     }
 
-    @Test("in a keyring's file makes it damaged") func keyring() throws {
-        let keyring = Keyring(folder: folder.appending("Keys"))
-        try keyring.generateSender(named: "newsroom")
-        let line = "note: caf\\xe9"
-        let result = try bash("sed -i '/^name: /a \(line)' Keys/keyring.txt && $p keys list --keyring Keys")
-        #expect(result.status == 65 && result.errors.contains("damaged"), "\(result)")
+    @Test("in a keyring's file makes it damaged, even if its checksum is right") func keyring() throws {
+        try Keyring(folder: folder.appending("Keys")).generateSender(named: "newsroom")
+        let file = folder.appending("Keys/keyring.txt")
+        let text = try Checkout.text(file)
+        let end = try #require(text.range(of: "checksum: "))
+        for (note, status) in [(Array("café".utf8), 0), (Array("caf".utf8) + [0xe9], 65)] as [([UInt8], Int32)] {
+            let place = try #require(text.range(of: "name: newsroom\n")).upperBound
+            let bytes =
+                Array(text[..<place].utf8) + Array("note: ".utf8) + note + [0x0a] + text[place..<end.lowerBound].utf8
+            let checksum = Base64URL.encode(BLAKE2b.hash(bytes, byteCount: 32))
+            try Data(bytes + Array("checksum: \(checksum)\n".utf8)).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            let result = try bash("$p keys list --keyring Keys")
+            #expect(result.status == status, "\(result)")
+            #expect(status == 0 || result.errors.contains("damaged"), "\(result)")
+        }
     }
 }
