@@ -20,7 +20,7 @@ struct Exchange {
         case receiving
         /// The whole request was read, but its response isn't written.
         case answering
-        /// The last response was written. What still arrives is dropped: closing at once could destroy the response in
+        /// The last response was written. Later bytes are dropped: closing at once could destroy the response in
         /// transit. Source: RFC 9112, 9.6.
         case lingering
     }

@@ -90,7 +90,7 @@ package struct CertificateFault: Error, Equatable, CustomStringConvertible {
     enum Cause: Sendable {
         case empty
         case notPEM
-        /// It contains what belongs into the other file.
+        /// It has the contents of the other file.
         case exchanged
         case damaged
         case encrypted

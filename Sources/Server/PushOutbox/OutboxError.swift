@@ -17,8 +17,8 @@ public enum OutboxError: Error, Equatable, Sendable {
     case exposed(String)
     /// The file or its folder can't be written to. The text is the system's.
     case readOnly(String)
-    /// The file, its log, or its log's index is no longer where it was opened: it, or a folder, was replaced, moved, or
-    /// deleted, perhaps to restore a backup. A push stored there now would be lost, so nothing is. The text is the path.
+    /// The file, its log, or its log's index was replaced, moved, or deleted since it was opened, or a folder above it
+    /// was, perhaps to restore a backup. A push stored there now would be lost, so nothing is. The text is the path.
     case replaced(String)
     /// This process, or the system, has too many open files. The transaction was not committed.
     case tooManyOpenFiles

@@ -114,8 +114,8 @@
             return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
         }
 
-        /// What a claim's name belongs to. A transaction claims a name before an owner, so that none waits for another one
-        /// that waits for it.
+        /// The kinds of names that a transaction can claim. It claims names before owners, so that no two transactions wait
+        /// for each other.
         private enum Claim: Int64 {
             case names = 0
             case owners = 256
