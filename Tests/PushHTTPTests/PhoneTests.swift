@@ -121,7 +121,7 @@ struct PhoneTests {
             for (body, words) in [
                 ("{\"\(String(repeating: "n", count: 257))\":1}", "256 bytes"),
                 ("{\"a\(marks)\":1,\"b\":2}", "256 bytes"),
-                (#"{"record":"r","token":"00","environment":"a\#(marks)"}"#, "three members"),
+                (#"{"record":"r","token":"00","environment":"a\#(marks)"}"#, "expected production or sandbox"),
             ] {
                 let answer = try server.send("PUT", path, body, token: login)
                 #expect(answer.status == 400 && answer.code == "malformed")

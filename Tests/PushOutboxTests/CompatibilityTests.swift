@@ -215,6 +215,10 @@ struct CompatibilityFiles {
     func open(_ name: String, as identifier: String) async -> Result<OpenedContent, OpenError> {
         do {
             let field = try envelope(name).text
+            guard name != "withdrawal-background" else {
+                let withdrawn = try await configuration(.hybrid).withdraw(envelope: field)
+                return .success(try #require(withdrawn))
+            }
             return .success(try await configuration(.hybrid).open(envelope: field, requestIdentifier: identifier))
         } catch { return .failure(error as? OpenError ?? .outOfTime) }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import Testing
 
 /// The system calls with which a program changes files, in order, as recorded by strace(1).
 struct SystemCallTrace {
@@ -18,6 +19,8 @@ struct SystemCallTrace {
         let result: Int
 
         var paths: [String] { texts.map { String(decoding: $0, as: UTF8.self) } }
+        /// The access rights, if they are the last argument; the programs' umask leaves an owner's rights alone.
+        var mode: Int? { words.split(separator: ",").last.flatMap { Int($0.trimmed, radix: 8) } }
         /// The first argument, if it's a number.
         var descriptor: Int? { Int(words.prefix { $0.isNumber }) }
         var description: String { "\(name) #\(number)" }
@@ -96,19 +99,23 @@ final class FileSystemModel {
     private final class Node {
         var bytes: [UInt8]
         var lastingBytes: [UInt8]
+        /// The access rights.
+        var mode: Int
         /// The folder's entries; nil for a file.
         var names: [String: Node]?
         var lastingNames: [String: Node] = [:]
 
-        init(bytes: [UInt8] = []) {
+        init(bytes: [UInt8] = [], mode: Int) {
             self.bytes = bytes
             lastingBytes = []
+            self.mode = mode
         }
 
-        init(names: [String: Node]) {
+        init(names: [String: Node], mode: Int) {
             bytes = []
             lastingBytes = []
             self.names = names
+            self.mode = mode
         }
     }
 
@@ -141,14 +148,18 @@ final class FileSystemModel {
             if isFolder.boolValue {
                 names[name] = try node(of: file)
             } else {
-                let node = Node(bytes: [UInt8](try Data(contentsOf: file)))
+                let node = Node(bytes: [UInt8](try Data(contentsOf: file)), mode: try mode(of: file))
                 node.lastingBytes = node.bytes
                 names[name] = node
             }
         }
-        let node = Node(names: names)
+        let node = Node(names: names, mode: try mode(of: folder))
         node.lastingNames = names
         return node
+    }
+
+    private static func mode(of file: URL) throws -> Int {
+        try #require(FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int)
     }
 
     /// Replays a call. Returns false if it doesn't change the folder.
@@ -159,7 +170,7 @@ final class FileSystemModel {
         case "open", "openat":
             guard let path = paths.last else { return false }
             let isNew = find(path) == nil
-            if isNew { try set(path, Node()) }
+            if isNew { try set(path, Node(mode: try #require(call.mode))) }
             opened[call.result] = find(path)
             return isNew
         case "close":
@@ -176,6 +187,9 @@ final class FileSystemModel {
             guard let node = call.descriptor.flatMap({ opened[$0] }) else { return false }
             node.lastingBytes = node.bytes
             node.lastingNames = node.names ?? [:]
+        case "fchmod":
+            guard let node = call.descriptor.flatMap({ opened[$0] }) else { return false }
+            node.mode = try #require(call.mode)
         case "flock": return false
         default: return try playNames(call, paths)
         }
@@ -185,7 +199,7 @@ final class FileSystemModel {
     private func playNames(_ call: SystemCallTrace.Call, _ paths: [String]) throws -> Bool {
         switch call.name {
         case _ where paths.isEmpty: return false
-        case "mkdir": try set(paths[0], Node(names: [:]))
+        case "mkdir": try set(paths[0], Node(names: [:], mode: try #require(call.mode)))
         case "unlink", "rmdir": try set(paths[0], nil)
         case "rename", "link":
             guard paths.count == 2, let node = find(paths[0]) else { throw Unknown(call: call.description) }
@@ -211,6 +225,7 @@ final class FileSystemModel {
                 try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
                 try write(node, view, to: file)
             }
+            try FileManager.default.setAttributes([.posixPermissions: node.mode], ofItemAtPath: file.path)
         }
     }
 

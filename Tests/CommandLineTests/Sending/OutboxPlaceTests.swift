@@ -119,7 +119,7 @@ import Testing
         }
         #expect(lines.filter { $0.hasPrefix("ready") } == ["ready 200", "ready 503", "ready 200"], "\(text)")
         let words =
-            /disk is full; the outbox's contents are intact; free some space first\. The message is enqueued for [12],000 devices/
+            /disk is full, or its quota is used up; the outbox's contents are intact; free some space first\. The message is enqueued for [12],000 devices/
         #expect(text.contains(words) && text.contains("send it again with the same --id"), "\(text)")
         #expect(text.contains("trying to record the pushes that APNs accepted: the disk is full"), "\(text)")
     }
