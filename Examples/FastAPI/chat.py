@@ -35,7 +35,8 @@ MOST_BYTES_OTHERWISE = 65536
 # See EnrollmentHTTP 7. Any other code gets 400.
 STATUS = {
     **dict.fromkeys(("rolled-back", "conflicting", "other-topic", "late", "not-in-record", "unknown-challenge"), 409),
-    **dict.fromkeys(("expired", "not-yet-valid", "malformed-content", "too-large"), 422),
+    "foreign-enrollment": 409,
+    **dict.fromkeys(("expired", "not-yet-valid", "malformed-content", "too-large", "unsupported"), 422),
 }
 
 
