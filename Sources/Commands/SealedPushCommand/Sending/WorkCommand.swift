@@ -43,6 +43,7 @@ struct WorkCommand: AsyncParsableCommand {
             goal: untilEmpty ? .empty : .stopped, interrupt: interrupt, observation: observation)
         let result = try await observing.serving(observation, of: outbox, interrupt) {
             () async throws -> DeliveryRun.Result in
+            interrupt.started()
             ServiceManager.ready()
             do { return try await delivery.run() } catch let error as CourierError {
                 throw await observation.failure(error)
