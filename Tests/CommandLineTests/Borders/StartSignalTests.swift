@@ -50,6 +50,8 @@ import Testing
             trap 'kill -KILL $lock' EXIT
             while [ $# -gt 0 ]; do
               program=$1; words=$2; text=$3; shift 3
+              # Without the previous command's text, after which the signal would come before this one has started.
+              : >errors
               printf '{' >&4
               # A job in the background would ignore SIGINT.
               ${FIRST:+unshare --pid --fork --kill-child $MAP} env --default-signal=INT "$program" $words \
