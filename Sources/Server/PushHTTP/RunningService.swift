@@ -21,7 +21,7 @@ struct Door {
     /// The most bytes of a request on the wire.
     let maximumByteCount: Int
 
-    /// Whom a listener serves. The back end has threads and descriptors that other callers can't use up.
+    /// The callers that a listener serves. The back end has threads and descriptors that other callers can't use up.
     enum Audience: CaseIterable {
         case backEnd
         case phones
