@@ -1,0 +1,219 @@
+"""Rules for the structure of Sources: which module may import which, and what only one place may do."""
+
+import plistlib
+import re
+
+# The modules that each of our modules may import, besides PushCore, SealedPush, and Foundation.
+ALLOWED = {
+    "Core/PushCore": "Clibsodium Crypto Darwin Glibc",
+    "Core/SealedPush": "",
+    "Device/PushService": "UserNotifications Intents Security Dispatch FoundationNetworking",
+    # The only one that imports both device and server modules, for an app's tests.
+    "Device/PushServiceTesting": "PushService PushSender UserNotifications Dispatch",
+    "Device/PushCharts": "PushService Ccairo CoreGraphics CoreText ImageIO",
+    "Server/PushSender": "",
+    "Server/PushKeyring": "PushSender",
+    "Server/PushOutbox": "PushSender GRDB",
+    "Server/PushPostgres": "PushSender PushOutbox Clibpq Dispatch",
+    "Server/PushAPNS":
+        "PushSender NIOCore NIOPosix NIOTLS NIOSSL NIOHTTP1 NIOHTTP2 NIOHPACK NIOExtras JWTKit Crypto Logging Metrics "
+        "ServiceLifecycle",
+    "Server/PushHTTP":
+        "PushSender PushOutbox Hummingbird HummingbirdCore HummingbirdTLS HTTPTypes NIOCore NIOPosix NIOTLS NIOHTTP1 "
+        "NIOHTTPTypes NIOSSL Logging CoreMetrics ServiceLifecycle",
+    "Simulator/UserNotifications": "",
+    "Simulator/PushSimulator": "PushService UserNotifications Dispatch Ccurl",
+    "Simulator/SimulatedAPNs":
+        "PushService PushSimulator UserNotifications Dispatch NIOCore NIOPosix NIOTLS NIOSSL NIOHTTP2 NIOHPACK "
+        "Hummingbird HTTPTypes Logging X509 SwiftASN1 Crypto",
+    "Commands/CommandSupport": "PushKeyring ArgumentParser Dispatch",
+    "Commands/SealedPushCommand":
+        "CommandSupport PushSender PushKeyring PushOutbox PushPostgres PushAPNS PushHTTP ArgumentParser Clibqrencode "
+        "Logging Metrics Dispatch",
+    "Commands/device-simulator":
+        "CommandSupport PushKeyring PushService PushSimulator SimulatedAPNs Cpangocairo ArgumentParser Dispatch",
+}
+CORE = {"Core/PushCore": set(), "Core/SealedPush": {"PushCore"}}
+SYSTEM = {"Foundation", "FoundationEssentials", "os"}
+IMPORT = re.compile(r"^(?:public |package |internal |@testable )?import (\S+)$", re.MULTILINE)
+
+
+def swift(tree, folder="Sources"):
+    return tree.files(folder, ".swift")
+
+
+def imports(tree):
+    """Every file imports only the modules that its target may."""
+    for path, text in swift(tree):
+        target = "/".join(path.split("/")[1:3])
+        if target not in ALLOWED:
+            yield path, "Tests/Lint/architecture.py doesn't say what its module may import"
+            continue
+        allowed = set(ALLOWED[target].split()) | CORE.get(target, {"PushCore", "SealedPush"}) | SYSTEM
+        for module in IMPORT.findall(text):
+            if module not in allowed:
+                yield path, f"may not import {module}"
+
+
+def libsodium(tree):
+    """Only PushCore imports libsodium, and no file that does imports Foundation."""
+    for path, text in swift(tree):
+        modules = IMPORT.findall(text)
+        if "Clibsodium" in modules:
+            if not path.startswith("Sources/Core/PushCore/"):
+                yield path, "only PushCore may import libsodium"
+            if any(module.startswith("Foundation") for module in modules):
+                yield path, "a file that imports libsodium may not import Foundation"
+
+
+def algorithms(tree):
+    """Outside PushCore, only the files that define suites and keys name algorithms."""
+    for path, text in swift(tree):
+        if "/PushCore/" not in path and not path.endswith(("/Suite.swift", "/KeyAlgorithm.swift")):
+            for word in re.findall(r"X25519[A-Z.(]|\.x25519|SealedBox", text):
+                yield path, f"only Suite.swift and KeyAlgorithm.swift may name an algorithm: {word}"
+
+
+def downloads(tree):
+    """Modules that an app links don't use libcurl, and can't bypass the rules for downloads."""
+    simulator = re.compile(r"#if DEBUG && targetEnvironment\(simulator\)\n(?:.*\n)*?    #endif\n")
+    for target in ("Device/PushService", "Device/PushCharts"):
+        for path, text in swift(tree, f"Sources/{target}"):
+            for word in ("allowsLoopback", "Ccurl"):
+                if word in text:
+                    yield path, f"a module that an app links may not contain {word}"
+            # The default is the only implementation, except in a debug build for Apple's Simulator.
+            for line in simulator.sub("", text).split("\n"):
+                if "func exempts(" in line and "{" in line and not line.endswith("{ false }"):
+                    yield path, f"may not exempt an address: {line.strip()}"
+    manifest = re.search(r'module\("Device/PushService"[^)]*', tree.texts.get("Package.swift", ""))
+    if manifest and "curl" in manifest[0].lower():
+        yield "Package.swift", "PushService may not depend on libcurl"
+
+
+def reasons(tree):
+    """Only the transport that talks to Apple knows Apple's reasons for rejecting a push."""
+    text = "".join(text for _, text in swift(tree, "Sources/Server/PushAPNS"))
+    known = set(re.findall(r'"([A-Z][a-z]+[A-Z][A-Za-z]+)"', text))
+    if known and "BadDeviceToken" not in known:
+        yield "Sources/Server/PushAPNS", "this rule no longer finds Apple's reasons there"
+    for target in ("PushSender", "PushOutbox", "PushPostgres", "PushHTTP"):
+        for path, text in swift(tree, f"Sources/Server/{target}"):
+            for word in sorted(known & set(re.findall(r"[A-Za-z]+", text))):
+                yield path, f"only PushAPNS may name Apple's reason {word}"
+
+
+def commands(tree):
+    """Only the programs name commands or options; libraries don't."""
+    # `sealedpush keys …`, a subcommand alone, and an option.
+    typed = re.compile(r'sealedpush |`(keys|trust|device|outbox|receipts) |(^|[ "`(])--[a-z]')
+    for path, text in swift(tree):
+        if path.startswith("Sources/Commands/"):
+            continue
+        for line in text.split("\n"):
+            # A library may use #error, which is for those who build without the trait.
+            if not line.lstrip().startswith(("//", "#error")):
+                for literal in re.findall(r'"(?:[^"\\]|\\.)*"', line):
+                    if typed.search(literal):
+                        yield path, f"a library may not name a command or an option: {literal}"
+
+
+APPS = ["Core/PushCore", "Core/SealedPush", "Server/PushSender", "Server/PushKeyring", "Device/PushService",
+        "Device/PushCharts"]
+TIMES = re.compile(r"\b[lf]?stat(at)?\(|\.(modification|creation|contentModification)Date")
+OTHER_REASONS = re.compile(
+    r"UserDefaults|systemUptime|mach_absolute_time|statv?fs\(|activeInputModes|volumeAvailableCapacity")
+
+
+def privacy(tree):
+    """Each module that an app links has a privacy manifest if it reads file timestamps; none uses another such API."""
+    for target in APPS:
+        folder = f"Sources/{target}"
+        name = f"{folder}/PrivacyInfo.xcprivacy"
+        files = list(swift(tree, folder))
+        reads = any(TIMES.search(text) for _, text in files)
+        declared = re.search(f'module\\("{target}"[^)]*privacy: true', tree.texts.get("Package.swift", ""))
+        if reads != (name in tree.texts) or reads != bool(declared):
+            yield name, "it must exist, and Package.swift must name it, exactly if the module reads file timestamps"
+        elif reads:
+            kinds = plistlib.loads(tree.texts[name].encode()).get("NSPrivacyAccessedAPITypes")
+            if kinds != [{
+                "NSPrivacyAccessedAPIType": "NSPrivacyAccessedAPICategoryFileTimestamp",
+                "NSPrivacyAccessedAPITypeReasons": ["C617.1"],
+            }]:
+                yield name, "it must declare file timestamps for the reason C617.1, and nothing else"
+        for path, text in files:
+            for match in OTHER_REASONS.finditer(text):
+                yield path, f"the privacy manifest doesn't declare {match[0]}"
+
+
+def syncing(tree):
+    """Only DurableFiles syncs files, because Apple's systems need more than fsync(2)."""
+    for path, text in swift(tree):
+        if re.search(r"\bf(data)?sync\(|F_(FULL|BARRIER)FSYNC", text) and not path.endswith("/DurableFiles.swift"):
+            yield path, "only DurableFiles may sync a file"
+
+
+SHARED = ["Programs", "Support", "EndToEnd", "Soak", "OutboxWorker", "HostileBenchmark", "HostilePeers", "Extensions"]
+
+
+def testable(tree):
+    """Shared test code needs no testable imports, so that it also builds for release."""
+    for folder in SHARED:
+        for path, text in swift(tree, f"Tests/{folder}"):
+            if "@testable" in text:
+                yield path, "a release build can't import a module as testable"
+
+
+def sizes(tree):
+    """No source file has more than 600 lines."""
+    for path, text in swift(tree):
+        count = text.rstrip("\n").count("\n") + 1
+        if count > 600:
+            yield path, f"{count} lines; a file may have 600"
+
+
+def leftovers(tree):
+    """Each trap in Sources has a message, and no to-do is left."""
+    for path, text in swift(tree):
+        for word in re.findall(r"TODO|FIXME|XXX:|try!|as! |fatalError\(", text):
+            yield path, f"contains {word}"
+
+
+READS_TIMES = {"Sources/Core/PushCore/A.swift": "stat("}
+RULES = [
+    (imports, [
+        {"Sources/Core/PushCore/A.swift": "import GRDB\n"}, {"Sources/Server/New/A.swift": ""},
+        {"Sources/Device/PushService/A.swift": "package import PushSender\n"},
+    ]),
+    (libsodium, [
+        {"Sources/Core/SealedPush/A.swift": "internal import Clibsodium\n"},
+        {"Sources/Core/PushCore/A.swift": "internal import Clibsodium\nimport Foundation\n"},
+    ]),
+    (algorithms, [{"Sources/Core/SealedPush/A.swift": "X25519.Key"}]),
+    (downloads, [
+        {"Sources/Device/PushService/A.swift": "allowsLoopback"},
+        {"Sources/Device/PushCharts/A.swift": "    func exempts(_ host: String) -> Bool { true }"},
+        {"Package.swift": 'module("Device/PushService", ["Ccurl"])'},
+    ]),
+    (reasons, [
+        {"Sources/Server/PushAPNS/A.swift": '"BadDeviceToken"', "Sources/Server/PushHTTP/A.swift": "BadDeviceToken"},
+        {"Sources/Server/PushAPNS/A.swift": '"OtherReason"'},
+    ]),
+    (commands, [
+        {"Sources/Server/PushHTTP/A.swift": f"x({literal})"}
+        for literal in ('"run sealedpush doctor"', '"`keys list`"', '"use --all"')
+    ]),
+    (privacy, [
+        READS_TIMES, {"Sources/Core/PushCore/PrivacyInfo.xcprivacy": ""},
+        {"Sources/Core/PushCore/A.swift": "UserDefaults"},
+        READS_TIMES | {
+            "Package.swift": 'module("Core/PushCore", privacy: true)',
+            "Sources/Core/PushCore/PrivacyInfo.xcprivacy": "<plist><dict></dict></plist>",
+        },
+    ]),
+    (syncing, [{"Sources/Core/PushCore/A.swift": "fsync(file)"}]),
+    (testable, [{"Tests/Support/A.swift": "@testable import PushCore"}]),
+    (sizes, [{"Sources/A.swift": "a\n" * 601}]),
+    (leftovers, [{"Sources/A.swift": f"{word}x"} for word in ("TODO", "try!", "fatalError(")]),
+]
