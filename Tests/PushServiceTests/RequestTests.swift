@@ -56,12 +56,12 @@ import UserNotifications
     @Test("If expiry and completion race, the handler is called once") func expiryRace() throws {
         for _ in 0..<300 {
             let count = Locked(0)
-            let delivery = Delivery(
+            let handover = NotificationHandover(
                 Fixture.request(field: nil), best: .safeDefault(SafeDefault(body: "d"), reason: .outOfTime)
             ) { _ in count.withLock { $0 += 1 } }
             DispatchQueue.concurrentPerform(iterations: 4) { thread in
-                if thread == 0 { delivery.keep(.safeDefault(SafeDefault(body: "e"), reason: .rejected)) }
-                delivery.finish()
+                if thread == 0 { handover.keep(.safeDefault(SafeDefault(body: "e"), reason: .rejected)) }
+                handover.finish()
             }
             #expect(count.withLock { $0 } == 1)
         }

@@ -105,6 +105,8 @@ struct PushOpening: Sendable {
         write(ServiceLog.Entry(time: now(), stage: "\(type(of: stage))", failure: error))
     }
 
+    func logBadgeFailure() { write(ServiceLog.Entry(time: now(), stage: "BadgeCount", failure: BadgeFailure())) }
+
     /// Cleans up after the push has been shown: tells the app which key opened it, and occasionally purges the ledger.
     func tidy(after shown: Presentation) {
         switch shown {
@@ -162,3 +164,6 @@ struct PushOpening: Sendable {
 extension Content {
     fileprivate var isForNotification: Bool { !isBackground }
 }
+
+/// The count on the app's icon couldn't be written.
+private struct BadgeFailure: StageError { let code = "unwritable" }

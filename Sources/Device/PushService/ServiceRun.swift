@@ -6,7 +6,7 @@ internal import UserNotifications
 
 /// One request from its arrival to its end: opened, improved by the stages, shown once, and cleaned up.
 final class ServiceRun: Sendable {
-    private let delivery: Delivery
+    private let handover: NotificationHandover
     private let badge: BadgeCount?
     /// Whether a push that didn't open is counted for a receipt; false if it was counted before.
     private let countsFailures: Bool
@@ -40,7 +40,7 @@ final class ServiceRun: Sendable {
         self.opening = opening
         field = request.content.userInfo[Envelope.fieldName] as? String
         identifier = request.identifier
-        delivery = Delivery(request, best: opening.presentOutOfTime(), handler: handler)
+        handover = NotificationHandover(request, best: opening.presentOutOfTime(), handler: handler)
         badge = environment.folder(configuration.container).map(BadgeCount.init(in:))
         stages = configuration.stages
         scratch = ScratchFolder(in: environment.scratchRoot)
@@ -54,15 +54,14 @@ final class ServiceRun: Sendable {
     func run() {
         let presentation = opening.present(
             field: field, requestIdentifier: identifier, writeTime: context.timeLeft - LedgerLimits.timeAfterwards)
-        guard delivery.keep(presentation) else { return complete() }
+        guard handover.keep(presentation) else { return complete() }
         let improve: @Sendable () async -> Void
         switch presentation {
-        case .opened(let draft) where !stages.isEmpty:
+        case .opened where !stages.isEmpty:
             holdProcess()
             scratch.sweep()
             let run = StageRun(
-                stages: stages, context: context, best: Locked(draft), delivery: delivery, opening: opening,
-                scratch: scratch)
+                stages: stages, context: context, handover: handover, opening: opening, scratch: scratch)
             improve = { await run.run() }
         case .withdrawal(let opened, let isRepeat):
             improve = { [context, badge] in
@@ -88,10 +87,10 @@ final class ServiceRun: Sendable {
 
     /// Does the remaining work, which reads and writes files. If time runs out meanwhile, the text is shown without it.
     private func complete() {
-        delivery.improve { draft in
-            var draft = draft.withPicture(NotificationDraft.readPicture)
-            if draft.badge == nil, !draft.isRepeat { draft.badgeSum = draft.badgeIncrement.flatMap { badge?.add($0) } }
-            return draft
+        if var draft = handover.draft {
+            draft = draft.withPicture(NotificationDraft.readPicture)
+            if let badge, !badge.count(&draft) { opening.logBadgeFailure() }
+            handover.keep(.opened(draft))
         }
         finish()
     }
@@ -122,7 +121,7 @@ final class ServiceRun: Sendable {
 
     /// Shows the best content so far, unless that has already happened; then stops the remaining work and cleans up.
     @discardableResult private func finish() -> Presentation? {
-        guard let shown = delivery.finish() else { return nil }
+        guard let shown = handover.finish() else { return nil }
         let elapsed = ContinuousClock.now - start
         work.withLock { $0.isOver = true }
         stop()
@@ -165,68 +164,4 @@ final class ServiceRun: Sendable {
 
     /// Counted from the extension's call; the process may have started a few seconds earlier. iOS allows 30 s for both.
     static let timeBudget = Duration.seconds(25)
-}
-
-/// A request in progress: its handler, which is called exactly once, and the best content so far. Work and expiry may try
-/// to finish it at the same time, on different threads; only the first one does.
-final class Delivery: Sendable {
-    private let pending: Locked<Pending?>
-    /// Held while the system is called, so that the larger of two sums is shown last.
-    private static let counting = NSLock()
-    nonisolated(unsafe) private static var lastSum: BadgeCount.Sum?
-
-    private struct Pending {
-        let handler: (UNNotificationContent) -> Void
-        let original: UNNotificationContent
-        var best: Presentation
-    }
-
-    init(_ request: UNNotificationRequest, best: Presentation, handler: @escaping (UNNotificationContent) -> Void) {
-        // Apple marks neither the handler nor the content Sendable, and calls an extension on any thread. They are touched
-        // only under the lock, and by the one thread that takes them out.
-        nonisolated(unsafe) let pending: Pending? = Pending(handler: handler, original: request.content, best: best)
-        self.pending = Locked(pending)
-    }
-
-    /// Keeps better content to show. Returns false if it's too late.
-    @discardableResult func keep(_ best: Presentation) -> Bool {
-        pending.withLock { pending in
-            pending?.best = best
-            return pending != nil
-        }
-    }
-
-    /// Replaces an opened draft with a better one, which is made outside the lock.
-    func improve(_ change: (NotificationDraft) -> NotificationDraft) {
-        let best = pending.withLock { $0?.best }
-        if case .opened(let draft)? = best { keep(.opened(change(draft))) }
-    }
-
-    /// Shows the best content so far and returns it; nil if that has already happened.
-    @discardableResult func finish() -> Presentation? {
-        nonisolated(unsafe) var taken: Pending?
-        pending.withLock { pending in
-            taken = pending
-            pending = nil
-        }
-        guard let taken else { return nil }
-        guard case .opened(let draft) = taken.best else {
-            taken.handler(taken.best.content(original: taken.original))
-            return taken.best
-        }
-        // Leave out a picture that hasn't been read by now.
-        var shown = draft.withPicture { _ in nil }
-        guard let sum = draft.badgeSum else {
-            taken.handler(Presentation.opened(shown).content(original: taken.original))
-            return .opened(shown)
-        }
-        Self.counting.withLock {
-            let last = Self.lastSum?.file == sum.file ? Self.lastSum : nil
-            let newest = last.map { $0.value > sum.value ? $0 : sum } ?? sum
-            Self.lastSum = newest
-            shown.badge = newest.value
-            taken.handler(Presentation.opened(shown).content(original: taken.original))
-        }
-        return .opened(shown)
-    }
 }

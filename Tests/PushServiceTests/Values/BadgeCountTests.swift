@@ -77,13 +77,15 @@ import UserNotifications
         #expect(count.value <= 50)
     }
 
-    @Test("If the count can't be written, the badge stays as it is, and the text is shown") func unwritable()
+    @Test("If the count can't be written, the badge stays as it is, the text is shown, and the log says so")
+    func unwritable()
         async throws
     {
         try FileManager.default.createDirectory(at: fixture.root, withIntermediateDirectories: true)
         try Data().write(to: fixture.root.appending(path: "badge"))
         let shown = await fixture.show(try field())
         #expect(shown.body == "b" && shown.badge == nil)
+        #expect(fixture.log.compactMap(\.failure) == ["unwritable"])
         #expect(throws: CocoaError.self) { try count.set(3) }
         #expect(count.value == 0)
     }

@@ -6,22 +6,20 @@ import SealedPush
 struct StageRun: Sendable {
     let stages: [any ServiceStage]
     let context: StageContext
-    let best: Locked<NotificationDraft>
-    let delivery: Delivery
+    let handover: NotificationHandover
     let opening: PushOpening
     let scratch: ScratchFolder
 
-    /// Returns when every part is done or late, or soon after a cancellation.
+    /// Returns when every part is done or late, or soon after the notification was shown or the task was canceled.
     func run() async {
         for stage in stages(.first) {
-            for part in stage.parts(of: best.withLock { $0 }) { await attempt(part, within: context.timeLeft / 2) }
+            for part in parts(of: stage) { await attempt(part, within: context.timeLeft / 2) }
         }
         for stage in stages(.quick) {
-            for part in stage.parts(of: best.withLock { $0 }) { await attempt(part, within: Self.quickTime) }
+            for part in parts(of: stage) { await attempt(part, within: Self.quickTime) }
         }
-        let draft = best.withLock { $0 }
         await withTaskGroup(of: Void.self) { group in
-            let parts = stages(.slow).flatMap { $0.parts(of: draft) }
+            let parts = stages(.slow).flatMap(parts)
             for part in parts where !(part is MediaPart) {
                 group.addTask { await attempt(part, within: context.timeLeft) }
             }
@@ -41,17 +39,16 @@ struct StageRun: Sendable {
 
     private func stages(_ pace: StagePace) -> [any ServiceStage] { stages.filter { $0.pace == pace } }
 
+    /// Returns a stage's parts for the best draft so far, or none once it's shown.
+    private func parts(of stage: any ServiceStage) -> [any ServiceStage] {
+        handover.draft.map { stage.parts(of: $0) } ?? []
+    }
+
     private func attempt(_ part: any ServiceStage, within time: Duration) async {
-        guard !Task.isCancelled else { return }
-        let given = best.withLock { $0 }
+        guard !Task.isCancelled, let given = handover.draft else { return }
         do {
             let returned = try await improve(given, by: part, in: context.limited(to: .now + time))
-            // Under the lock, so that two parts' drafts are never kept in the wrong order.
-            let isKept = best.withLock { best in
-                best.merge(returned, givenTo: given)
-                return delivery.keep(.opened(best))
-            }
-            if !isKept { drop(returned) }
+            if !handover.change({ $0.merge(returned, givenTo: given) }) { drop(returned) }
         } catch { opening.logFailure(of: part, error) }
     }
 

@@ -35,6 +35,33 @@ public struct BadgeCount: Sendable {
         } catch { throw CocoaError(.fileWriteUnknown) }
     }
 
+    /// Adds the draft's increment, unless the draft sets the number itself or repeats a message, and notes the sum in the
+    /// draft. Returns false if the count can't be written; the badge then stays as it is.
+    func count(_ draft: inout NotificationDraft) -> Bool {
+        guard draft.badge == nil, !draft.isRepeat, let increment = draft.badgeIncrement,
+            Self.increments.contains(increment)
+        else { return true }
+        draft.badgeSum = add(increment)
+        return draft.badgeSum != nil
+    }
+
+    /// Calls `show` with the larger of this sum and the last one shown, one call at a time, so that the largest of several
+    /// sums is shown last. Without a sum, calls it with nil, and doesn't wait.
+    static func showingLargest(of sum: Sum?, _ show: (Int?) -> Void) {
+        guard let sum else { return show(nil) }
+        // A plain lock, because the system is called while it's held.
+        showing.lock()
+        defer { showing.unlock() }
+        let last = lastShown?.file == sum.file ? lastShown : nil
+        let newest = last.map { $0.value > sum.value ? $0 : sum } ?? sum
+        lastShown = newest
+        show(newest.value)
+    }
+
+    private static let showing = NSLock()
+    /// Touched only while ``showing`` is held.
+    nonisolated(unsafe) private static var lastShown: Sum?
+
     /// The count after one addition.
     struct Sum: Sendable {
         let value: Int
@@ -44,7 +71,7 @@ public struct BadgeCount: Sendable {
 
     /// Adds to the count. Returns nil if it can't be written, or if the increment isn't from 1 to 99.
     func add(_ increment: Int) -> Sum? {
-        guard (1...99).contains(increment), (try? ensureFolder()) != nil else { return nil }
+        guard Self.increments.contains(increment), (try? ensureFolder()) != nil else { return nil }
         for _ in 0..<16 {
             let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard descriptor >= 0, DurableFiles.isRegular(descriptor) else { return nil }
@@ -84,4 +111,6 @@ public struct BadgeCount: Sendable {
     }
 
     static let maximum = 9_999
+    /// The increments that a message may ask for; others are ignored.
+    private static let increments = 1...99
 }
