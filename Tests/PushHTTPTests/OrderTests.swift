@@ -89,7 +89,7 @@ import Testing
         #expect(object["payloadBytes"] as? Int == payload.utf8.count)
         let members = try #require(try JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any])
         let envelope = try Envelope(parsing: try #require(members[Envelope.fieldName] as? String))
-        do throws(Opener.Refusal) { _ = try opener.open(envelope, at: .now()) } catch {
+        do throws(OpenError) { _ = try opener.open(envelope, at: .now()) } catch {
             // The order was sealed as requested, with an expiration in the past.
             #expect(error == .expired, "\(String(decoding: line, as: UTF8.self)): \(error)")
         }

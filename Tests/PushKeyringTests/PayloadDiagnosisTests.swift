@@ -377,9 +377,9 @@ import Testing
         let object = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any]
         guard let field = object?["custom-encrypted-message"] as? String, let envelope = try? Envelope(parsing: field)
         else { return .malformed }
-        do throws(Opener.Refusal) {
+        do throws(OpenError) {
             _ = try opener.open(envelope, at: now)
             return nil
-        } catch { return OpenError(error) }
+        } catch { return error }
     }
 }

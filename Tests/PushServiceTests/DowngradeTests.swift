@@ -55,7 +55,7 @@ import Testing
         let opener = Opener(
             topic: Phone.topic, keys: DeviceKeys(phone.items), trusting: phone.configuration.trusted,
             allowsAnonymous: allowsAnonymous)
-        do throws(Opener.Refusal) { _ = try opener.open(envelope, at: now) } catch { return OpenError(error) }
+        do throws(OpenError) { _ = try opener.open(envelope, at: now) } catch { return error }
         return nil
     }
 

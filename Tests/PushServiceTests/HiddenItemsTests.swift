@@ -58,7 +58,7 @@ import Testing
         for recipient in record.recipients + [DevicePrivateKey().recipient] {
             #expect(throws: KeyStoreError.locked) { try keys.keys { $0 == recipient } }
             let envelope = try phone.seal(to: recipient, sent: Phone.start)
-            #expect(throws: Opener.Refusal.locked) { try hidden.open(envelope, at: Phone.start) }
+            #expect(throws: OpenError.locked) { try hidden.open(envelope, at: Phone.start) }
         }
         let authorities = phone.configuration.authorities
         #expect(throws: KeyStoreError.locked) { try keys.senderSet(for: Phone.topic, of: authorities) }

@@ -108,10 +108,10 @@ import Testing
     @Test("Keys and envelopes of different suites with the same ID don't open each other")
     func otherKeys() throws {
         let (plain, identity) = (DevicePrivateKey(), DevicePrivateKey(.hybrid))
-        func open(_ envelope: Envelope, _ identity: DevicePrivateKey) -> Opener.Refusal? {
+        func open(_ envelope: Envelope, _ identity: DevicePrivateKey) -> OpenError? {
             let keys = CarelessKeys(key: DeviceKey(identity, created: start))
             let opener = Opener(topic: Phone.topic, keys: keys, trusting: [phone.sender.sender])
-            do throws(Opener.Refusal) { _ = try opener.open(envelope, at: start) } catch { return error }
+            do throws(OpenError) { _ = try opener.open(envelope, at: start) } catch { return error }
             return nil
         }
         let (new, old) = (

@@ -231,7 +231,7 @@ import Testing
         for lives in [[active, retired], [retired, active]] {
             let phone = try Phone(lives.map { StoredKey.item(identity, life: $0) })
             let late = try phone.seal(to: identity.recipient, sent: Phone.start.advanced(bySeconds: 7_201))
-            #expect(throws: Opener.Refusal.keyRetired) {
+            #expect(throws: OpenError.keyRetired) {
                 try phone.open(late, at: Phone.start.advanced(bySeconds: 7_201))
             }
             let inTime = try phone.seal(to: identity.recipient, sent: Phone.start)

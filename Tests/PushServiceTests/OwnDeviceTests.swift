@@ -81,7 +81,7 @@ import Testing
         let limit = 2 * day + 7_200
         _ = try phone.open(try phone.seal(to: old, sent: later(limit)), at: later(10 * day))
         let late = try phone.seal(to: old, sent: later(limit + 1))
-        #expect(throws: Opener.Refusal.keyRetired) { try phone.open(late, at: later(10 * day)) }
+        #expect(throws: OpenError.keyRetired) { try phone.open(late, at: later(10 * day)) }
         _ = try phone.open(try phone.seal(to: new, sent: later(limit + 1)), at: later(10 * day))
     }
 
@@ -100,7 +100,7 @@ import Testing
         #expect(phone.markers.time(of: old, at: start) == nil)
         #expect(phone.markers.time(of: new, at: later(99 * day)) == later(2 * day))
         let envelope = try phone.seal(to: old, sent: later(day))
-        #expect(throws: Opener.Refusal.unknownRecipient) { try phone.open(envelope, at: later(33 * day)) }
+        #expect(throws: OpenError.unknownRecipient) { try phone.open(envelope, at: later(33 * day)) }
     }
 
     @Test("If the keychain outlived the container, one new key is made, unless another one is waiting")
@@ -134,7 +134,7 @@ import Testing
         #expect(try phone.stored.keys.map(\.recipient) == record.recipients)
         for recipient in [first, second] {
             let envelope = try phone.seal(to: recipient, sent: later(1))
-            #expect(throws: Opener.Refusal.unknownRecipient) { try phone.open(envelope, at: later(2)) }
+            #expect(throws: OpenError.unknownRecipient) { try phone.open(envelope, at: later(2)) }
         }
         _ = try phone.open(try phone.seal(to: record.recipients[0], sent: later(3)), at: later(3))
         // It replaces no key, so it doesn't wait.

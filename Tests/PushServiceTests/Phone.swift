@@ -70,7 +70,7 @@ struct Phone {
     }
 
     /// Opens an envelope as the extension does, without a ledger.
-    func open(_ envelope: Envelope, at now: Timestamp) throws(Opener.Refusal) -> OpenedContent {
+    func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedContent {
         try Opener(topic: Self.topic, keys: DeviceKeys(items), trusting: configuration.trusted).open(envelope, at: now)
     }
 

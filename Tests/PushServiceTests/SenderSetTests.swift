@@ -34,7 +34,7 @@ import Testing
 
     private func opens(from sender: SenderPrivateKey, at now: Timestamp = Phone.start) throws -> Bool {
         let envelope = try phone.seal(to: recipient, sent: now, from: sender)
-        do throws(Opener.Refusal) {
+        do throws(OpenError) {
             _ = try phone.open(envelope, at: now)
             return true
         } catch {
@@ -131,7 +131,7 @@ import Testing
         try items.add(
             SecretItem(account: account, attributes: [], secret: text.withUnsafeBytes { ItemSecret(copying: $0) }))
         let envelope = try phone.seal(to: recipient, sent: start)
-        #expect(throws: Opener.Refusal.keysUnavailable) { try phone.open(envelope, at: start) }
+        #expect(throws: OpenError.keysUnavailable) { try phone.open(envelope, at: start) }
         #expect(throws: DeviceError.record(.rolledBack)) { try accept(try phone.senderSet(3, of: [newcomer])) }
         #expect(try accept(try phone.senderSet(4, of: [newcomer])))
         #expect(try opens(from: newcomer))

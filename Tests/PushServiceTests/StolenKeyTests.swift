@@ -38,11 +38,11 @@ struct StolenKeyTests {
             // Whenever it's delivered.
             let now = sent.advanced(bySeconds: Int64.random(in: -25 * hour...30 * 86_400, using: &random))
             let forged = try forge(sent: sent)
-            #expect(throws: Opener.Refusal.keyRetired) { try opener.open(forged, at: max(now, at(3 * hour))) }
+            #expect(throws: OpenError.keyRetired) { try opener.open(forged, at: max(now, at(3 * hour))) }
         }
         _ = try device.maintain(at: at(40 * 86_400))
         let forged = try forge(sent: retired)
-        #expect(throws: Opener.Refusal.unknownRecipient) { try opener.open(forged, at: retired) }
+        #expect(throws: OpenError.unknownRecipient) { try opener.open(forged, at: retired) }
     }
 
     /// With only the identity, the thief computes what the sender would have computed (Specification 3.4.10).

@@ -29,7 +29,7 @@ private func checkRefusal(of envelope: Envelope) {
         _ = try Parties.opener.open(envelope, at: Parties.now)
         fatalError("an envelope opens that wasn't sealed")
     } catch {
-        let reasons: [Opener.Refusal] = [.unknownRecipient, .unknownSender, .rejected]
+        let reasons: [OpenError] = [.unknownRecipient, .unknownSender, .rejected]
         demand(reasons.contains(error), "\(error), but the tag can't be valid")
     }
 }

@@ -54,7 +54,7 @@ struct Verdict {
         demand(opened.content.alert.title == content.alert.title, "the title has changed")
     }
 
-    private var error: Opener.Refusal? {
+    private var error: OpenError? {
         guard let content, content.id != nil, let topic = content.topic, let sent = content.sent,
             !(isAnonymous && content.withdrawal != nil)
         else { return .malformedContent }

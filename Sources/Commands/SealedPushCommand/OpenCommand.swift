@@ -42,11 +42,11 @@ struct OpenCommand: ParsableCommand {
         let bytes = try InputFile.read(file, limit: Input.maximumPayloadFileByteCount)
         let envelope = try Input.envelope(bytes, from: file).envelope
         let opened: OpenedContent
-        do throws(Opener.Refusal) { opened = try opener.open(envelope, at: .now()) } catch {
+        do throws(OpenError) { opened = try opener.open(envelope, at: .now()) } catch {
             let diagnosis = try keys.diagnose(
                 bytes, for: device, topic: topic, trusting: trusted, allowsAnonymous: allowAnonymous)
             throw Failure.input(
-                "\(OpenError(error)): \(DiagnosisWords(diagnosis: diagnosis, folder: keyring.keyring).failure)")
+                "\(error): \(DiagnosisWords(diagnosis: diagnosis, folder: keyring.keyring).failure)")
         }
         try Output.line(TerminalText.json(String(decoding: opened.content.json, as: UTF8.self)))
     }

@@ -59,12 +59,9 @@ struct PushOpening: Sendable {
         var candidates: Opener.Candidates?
         do throws(OpenError) {
             guard let envelope else { throw .malformed }
-            let opened: OpenedContent
-            do throws(Opener.Refusal) {
-                let found = try opener.candidates(for: envelope, at: now)
-                candidates = found
-                opened = try opener.open(found, at: now)
-            } catch { throw OpenError(error) }
+            let found = try opener.candidates(for: envelope, at: now)
+            candidates = found
+            let opened = try opener.open(found, at: now)
             let answer =
                 isWanted(opened.content)
                 ? try record(opened, requestIdentifier: requestIdentifier, within: writeTime, at: now) : nil

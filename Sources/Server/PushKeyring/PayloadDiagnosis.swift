@@ -161,13 +161,10 @@ private struct PayloadWalk {
                 id: content?.id, topic: content?.topic, sent: content?.sent, expires: content?.expires,
                 recipient: unsealed.key.identity.recipient, sender: unsealed.sender, life: unsealed.key.life)
         }
-        do throws(Opener.Refusal) {
+        do throws(OpenError) {
             let opened = try opener.open(envelope, at: now)
             return diagnosis(nil, nil, members, envelope, message, isWithdrawal: opened.content.isBackground)
-        } catch {
-            let refusal = OpenError(error)
-            return diagnosis(refusal, cause(of: refusal, envelope, content), members, envelope, message)
-        }
+        } catch { return diagnosis(error, cause(of: error, envelope, content), members, envelope, message) }
     }
 
     private func diagnosis(
@@ -238,9 +235,9 @@ extension PayloadWalk {
         guard let sender = senders.first else { return .stranger }
         if let cause = otherApp(envelope, senders) { return cause }
         var verdict: OpenError?
-        do throws(Opener.Refusal) {
+        do throws(OpenError) {
             _ = try opener(topic: topic, trusting: TrustedSenders(senders)).open(envelope, at: now)
-        } catch { verdict = OpenError(error) }
+        } catch { verdict = error }
         return .untrusted(
             sender, contents.owner(of: .sender(sender)), hasAuthority: !trusted.authorities.isEmpty, verdict: verdict)
     }

@@ -31,7 +31,7 @@ import Testing
     @Test("A retired key opens only what was sent within its two hours; a revoked or erased one opens nothing")
     func opening() throws {
         let exchange = Exchange()
-        func outcome(_ life: KeyLife, sent: Timestamp) -> Opener.Refusal? {
+        func outcome(_ life: KeyLife, sent: Timestamp) -> OpenError? {
             var content = exchange.content()
             content.sent = sent
             let store = FixedKeyStore(keys: [DeviceKey(exchange.identity, life: life)])

@@ -26,7 +26,7 @@ import Testing
 
     private func outcome(
         _ shared: SharedHint, _ keys: [DeviceKey], _ senders: [SenderPublicKey]
-    ) -> Opener.Refusal? {
+    ) -> OpenError? {
         let opener = Exchange().opener(keys: FixedKeyStore(keys: keys), trusting: senders, allowsAnonymous: true)
         return refusal(opener, shared.envelope)
     }
@@ -62,7 +62,7 @@ import Testing
         }
         // Sixteen decoys before the real key prevent it from being tried; decoys after it don't.
         let real = box.identities[1]
-        let cases: [(Opener.Refusal?, [DeviceKey])] = [
+        let cases: [(OpenError?, [DeviceKey])] = [
             (.rejected, decoys(1, .active) + [key(real, 0)]),
             (nil, decoys(-1, .active) + [key(real, 0)]),
             (.rejected, decoys(-9, .active) + [key(real, 0, .retired)]),

@@ -55,8 +55,8 @@ struct Exchange: Sendable {
 }
 
 /// Returns the code with which `envelope` is refused, or nil if it opens.
-func refusal(_ opener: Opener, _ envelope: Envelope, at now: Timestamp = Exchange.now) -> Opener.Refusal? {
-    refusal { () throws(Opener.Refusal) in _ = try opener.open(envelope, at: now) }
+func refusal(_ opener: Opener, _ envelope: Envelope, at now: Timestamp = Exchange.now) -> OpenError? {
+    refusal { () throws(OpenError) in _ = try opener.open(envelope, at: now) }
 }
 
 /// A store with a fixed answer.

@@ -28,7 +28,7 @@ import Testing
                 #expect(outcome == "malformed", "\(vector.testDescription)")
                 continue
             }
-            switch Result(catching: { () throws(Opener.Refusal) in try opener.open(envelope, at: now) }) {
+            switch Result(catching: { () throws(OpenError) in try opener.open(envelope, at: now) }) {
             case .success(let opened):
                 #expect(outcome == "opened", "\(vector.testDescription)")
                 #expect(opened.recipient.description == vector["recipient"], "\(vector.testDescription)")
@@ -36,7 +36,7 @@ import Testing
                 #expect(
                     try opened.content == Content(opening: Array(try vector.required("content").utf8)),
                     "\(vector.testDescription)")
-            case .failure(let error): #expect(outcome == OpenError(error).rawValue, "\(vector.testDescription)")
+            case .failure(let error): #expect(outcome == error.rawValue, "\(vector.testDescription)")
             }
         }
         #expect(counts == ["opened": 7, "malformed": 2, "unknown-recipient": 6, "unknown-sender": 1, "rejected": 8])

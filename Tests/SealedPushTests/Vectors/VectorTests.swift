@@ -27,7 +27,7 @@ import Testing
         guard let text = try field(vector), let envelope = try? Envelope(parsing: text) else {
             return .failure(.malformed)
         }
-        return Result { () throws(Opener.Refusal) in try opener.open(envelope, at: now) }.mapError { OpenError($0) }
+        return Result { () throws(OpenError) in try opener.open(envelope, at: now) }
     }
 
     @Test("Each case has the result that its file specifies") func outcomes() throws {

@@ -42,40 +42,6 @@ extension OpenError: CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-extension Opener {
-    /// The reason why an opener refuses an envelope: each ``OpenError`` of that name that doesn't involve a field, a ledger,
-    /// or a time limit. Source: Specification 6, steps 2 to 5.
-    public enum Refusal: Error, CaseIterable, Sendable {
-        /// The device's keys don't include the recipient, or can't be read now.
-        case unknownRecipient, locked, keysUnavailable
-        /// The sender isn't trusted, or the tag is invalid.
-        case unknownSender, anonymousNotAllowed, rejected
-        /// The message opened, but its content breaks a rule.
-        case malformedContent, topic, keyRetired, clock, tooOld, expired
-    }
-}
-
-extension OpenError {
-    /// Creates the reason of the same name.
-    public init(_ refusal: Opener.Refusal) {
-        self =
-            switch refusal {
-            case .unknownRecipient: .unknownRecipient
-            case .locked: .locked
-            case .keysUnavailable: .keysUnavailable
-            case .unknownSender: .unknownSender
-            case .anonymousNotAllowed: .anonymousNotAllowed
-            case .rejected: .rejected
-            case .malformedContent: .malformedContent
-            case .topic: .topic
-            case .keyRetired: .keyRetired
-            case .clock: .clock
-            case .tooOld: .tooOld
-            case .expired: .expired
-            }
-    }
-}
-
 extension OpenError {
     /// The fixed facts about each reason, in one place.
     package struct Facts: Hashable, Sendable {

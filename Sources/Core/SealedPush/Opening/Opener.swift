@@ -25,7 +25,10 @@ public struct Opener: Sendable {
     }
 
     /// Opens one envelope. Doesn't detect repeats, which is the ledger's job: an opener accepts the same envelope again.
-    public func open(_ envelope: Envelope, at now: Timestamp) throws(Refusal) -> OpenedContent {
+    ///
+    /// - Throws: Any ``OpenError`` but `malformed`, `replayed`, `ledgerUnavailable`, and `outOfTime`, which involve a payload's
+    ///   field, a ledger, or a time limit.
+    public func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedContent {
         try open(candidates(for: envelope, at: now), at: now)
     }
 
@@ -39,7 +42,7 @@ public struct Opener: Sendable {
     }
 
     /// Performs step 2, and finds the senders for step 3.
-    package func candidates(for envelope: Envelope, at now: Timestamp) throws(Refusal) -> Candidates {
+    package func candidates(for envelope: Envelope, at now: Timestamp) throws(OpenError) -> Candidates {
         let keys = try identities(for: envelope)
         var pairs = keys.map { (key: $0, sender: SenderPublicKey?.none) }
         if envelope.suite.isAuthenticated {
@@ -52,7 +55,7 @@ public struct Opener: Sendable {
     }
 
     /// Performs steps 3 to 5.
-    package func open(_ candidates: Candidates, at now: Timestamp) throws(Refusal) -> OpenedContent {
+    package func open(_ candidates: Candidates, at now: Timestamp) throws(OpenError) -> OpenedContent {
         try check(try unseal(candidates), of: candidates.envelope, at: now)
     }
 
@@ -65,11 +68,11 @@ public struct Opener: Sendable {
     }
 
     /// Performs only steps 2 to 4.
-    package func unseal(_ envelope: Envelope, at now: Timestamp) throws(Refusal) -> Unsealed {
+    package func unseal(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> Unsealed {
         try unseal(candidates(for: envelope, at: now))
     }
 
-    private func unseal(_ candidates: Candidates) throws(Refusal) -> Unsealed {
+    private func unseal(_ candidates: Candidates) throws(OpenError) -> Unsealed {
         let envelope = candidates.envelope
         guard envelope.suite.isAuthenticated || allowsAnonymous else { throw .anonymousNotAllowed }
         guard !candidates.pairs.isEmpty else { throw .unknownSender }
@@ -84,17 +87,17 @@ public struct Opener: Sendable {
     }
 
     /// Returns the senders that step 3 searches.
-    private func senders(at now: Timestamp) throws(Refusal) -> [SenderPublicKey] {
+    private func senders(at now: Timestamp) throws(OpenError) -> [SenderPublicKey] {
         // Without an authority, the store isn't asked for a sender set.
         guard !trusted.authorities.isEmpty else { return trusted.senders }
         let set: SenderSet?
-        do { set = try keys.senderSet(for: topic, of: trusted.authorities) } catch { throw Refusal(error) }
+        do { set = try keys.senderSet(for: topic, of: trusted.authorities) } catch { throw OpenError(error) }
         return trusted.senders(following: set, topic: topic, at: now)
     }
 
-    private func identities(for envelope: Envelope) throws(Refusal) -> [DeviceKey] {
+    private func identities(for envelope: Envelope) throws(OpenError) -> [DeviceKey] {
         let found: [DeviceKey]
-        do { found = try keys.keys(matching: envelope.matches) } catch { throw Refusal(error) }
+        do { found = try keys.keys(matching: envelope.matches) } catch { throw OpenError(error) }
         // A store may return keys that don't match, or that must no longer open messages.
         let matching = found.filter { $0.life.opens && envelope.matches($0.identity.recipient) }
         guard !matching.isEmpty else { throw .unknownRecipient }
@@ -114,7 +117,7 @@ extension Opener {
     /// Performs step 5 on the opened plaintext, for every suite.
     private func check(
         _ unsealed: Unsealed, of envelope: Envelope, at now: Timestamp
-    ) throws(Refusal) -> OpenedContent {
+    ) throws(OpenError) -> OpenedContent {
         let (plaintext, key, sender) = (unsealed.plaintext, unsealed.key, unsealed.sender)
         guard let count = plaintext.withUnsafeBytes({ Padding.contentByteCount(of: $0) }),
             var content = try? Content(opening: Array(plaintext[..<count])),
@@ -134,7 +137,7 @@ extension Opener {
     }
 }
 
-extension Opener.Refusal {
+extension OpenError {
     fileprivate init(_ error: KeyStoreError) {
         switch error {
         case .locked: self = .locked
