@@ -16,14 +16,27 @@ package enum InputFile {
     }
 
     /// Returns the file's contents, or throws if there are more than `limit` bytes.
-    package static func read(_ file: String, limit: Int) throws(Failure) -> [UInt8] {
+    ///
+    /// - Parameter isSetting: whether the file configures a program; see ``canWait(_:)``.
+    package static func read(_ file: String, limit: Int, isSetting: Bool = false) throws(Failure) -> [UInt8] {
         let place = try place(file)
         let bytes: [UInt8]
         do throws(DurableFiles.Failure) {
-            bytes = try DurableFiles.read(place, limit: limit + 1, anyKind: true)
-        } catch { throw .file("\(file): \(error.message)") }
+            bytes = try DurableFiles.read(place, limit: limit + 1, anyKind: !isSetting || canWait(place))
+        } catch { throw unreadable(file, error) }
         guard bytes.count <= limit else { throw .input("\(file) is larger than \(limit) bytes") }
         return bytes
+    }
+
+    /// Whether a secret or a setting may be read from a pipe or device, which may block: only if this process was started with
+    /// it, as with `-` or a shell's `<(…)`. A service would otherwise wait forever for the writer of a pipe in a folder.
+    static func canWait(_ place: URL) -> Bool {
+        let path = place.path(percentEncoded: false)
+        return path == "/dev/stdin" || ["/dev/fd/", "/proc/self/fd/"].contains(where: path.hasPrefix)
+    }
+
+    static func unreadable(_ file: String, _ error: DurableFiles.Failure) -> Failure {
+        .file("\(file): \(error.code == EINVAL ? "this is not a regular file" : error.message)")
     }
 
     /// Whether there is a file or folder. Throws if that can't be told, as in a folder of another user, since its owner needs

@@ -7,16 +7,17 @@ internal import SealedPush
 /// could read.
 package enum SecretFile {
     /// Returns the file's contents without a byte order mark: at most `limit` bytes, which the caller must wipe. Refuses a file
-    /// that other users can read.
+    /// that other users can read, and a pipe or device unless ``InputFile/canWait(_:)`` allows it.
     ///
     /// - Parameter isExposedAllowed: whether to read such a file anyway; the caller then checks its permissions if needed.
     package static func read(_ file: String, limit: Int, isExposedAllowed: Bool = false) throws(Failure) -> [UInt8] {
         var bytes: [UInt8]
         let place = try InputFile.place(file)
         do throws(DurableFiles.Failure) {
-            bytes = try DurableFiles.read(place, limit: limit + 1, anyKind: true, isSecret: !isExposedAllowed)
+            bytes = try DurableFiles.read(
+                place, limit: limit + 1, anyKind: InputFile.canWait(place), isSecret: !isExposedAllowed)
         } catch {
-            guard error.code == EPERM else { throw .file("\(file): \(error.message)") }
+            guard error.code == EPERM else { throw InputFile.unreadable(file, error) }
             throw Failure(
                 status: 77,
                 message:

@@ -72,6 +72,11 @@ struct Problem: Error {
         .serviceUnavailable, "keys-unread", "the sender's keys could not be reread, and may have been revoked",
         hint: "Requests are still answered. See the service's log for the cause.", retryAfter: 10)
 
+    static let filesUnread = Problem(
+        .serviceUnavailable, "files-unread",
+        "the service's tokens, sender set, or certificate could not be reread in time",
+        hint: "Requests are still answered. See the service's log for the file.", retryAfter: 10)
+
     static let noSocket = Problem(
         .serviceUnavailable, "no-socket", "the socket that the service listens at was removed or replaced",
         hint: "Restart the service, and keep other programs out of the socket's folder.")

@@ -66,17 +66,24 @@ package final class PushServer: Sendable {
     private let metrics: PrometheusMetrics
     private let service: RunningService
 
+    /// What a hung file system keeps from being reread.
+    package enum Unread: Sendable {
+        case keys
+        case files
+    }
+
     /// Claims the sockets' paths.
     ///
     /// - Parameters:
     ///   - place: The back end's listener.
     ///   - phones: The phones' listener, or `nil` if there is none.
     ///   - certificate: The certificate for all addresses; sockets need none.
+    ///   - unread: Returns what has been reread for too long, so that the service isn't ready.
     /// - Throws: `needsTLS`, `needsTokens`, `badCertificate`; `notBound` if a socket's path can't be claimed.
     package init(
         at place: ServerPlace, phones: ServerPlace? = nil, certificate: ServerCertificate? = nil, outbox: Outbox,
         state: ServerState, metrics: PrometheusMetrics = PrometheusMetrics(), limits: ServerLimits = ServerLimits(),
-        logger: Logger
+        unread: @escaping @Sendable () -> Unread? = { nil }, logger: Logger
     ) throws(ServingError) {
         guard certificate != nil || [place, phones ?? place].allSatisfy(\.isLocal) else { throw .needsTLS }
         if case .address = place, state.tokens == nil { throw .needsTokens }
@@ -102,7 +109,10 @@ package final class PushServer: Sendable {
         }
         service = try RunningService(doors, limits, logger)
         metrics.watch.withLock { [service] watch in
-            watch = { [weak service] in service?.hasItsSockets ?? true ? nil : Problem.noSocket }
+            watch = { [weak service] in
+                if service?.hasItsSockets == false { return Problem.noSocket }
+                return unread().map { $0 == .keys ? Problem.doubtfulSender : Problem.filesUnread }
+            }
         }
         recordExpiry()
     }

@@ -80,7 +80,7 @@ struct ProviderOptions: ParsableArguments {
             throw Failure.file(
                 "no local APNs was started in \(folder); start one with `device-simulator apns --folder \(folder)`")
         }
-        let bytes = try InputFile.read(file.path(percentEncoded: false), limit: 65_536)
+        let bytes = try InputFile.read(file.path(percentEncoded: false), limit: 65_536, isSetting: true)
         guard let address = try? JSONDecoder().decode(Address.self, from: Data(bytes)),
             (1...65_535).contains(address.port)
         else { throw Failure.input("\(file.path(percentEncoded: false)) is damaged, or contains no provider key") }
@@ -89,7 +89,7 @@ struct ProviderOptions: ParsableArguments {
         let own = ProviderKeyName(keyID: address.keyID, teamID: address.teamID, file: address.key)
         var configuration = APNSConfiguration(
             endpoint: APNSEndpoint(host: "localhost", port: address.port), key: try (providerKey ?? own).read())
-        let root = try InputFile.read(address.root, limit: 1_000_000)
+        let root = try InputFile.read(address.root, limit: 1_000_000, isSetting: true)
         do throws(APNSConfigurationError) {
             configuration.trustRoots = try TrustRoots(pem: root)
         } catch { throw Failure.input("\(address.root) contains no PEM certificates") }

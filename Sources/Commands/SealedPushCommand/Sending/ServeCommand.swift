@@ -32,9 +32,15 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let observation = Observation()
+        let running = Locked<PushServer?>(nil)
+        let reload = Reload(
+            onLate: Self.report,
+            onEnd: {
+                guard running.withLock({ $0?.isSealing ?? false }) else { return }
+                Failure.report("reread the keys, tokens, sender set, and certificate")
+            })
         // Handle signals from the start: SIGHUP never ends the program, and SIGTERM ends it even as process 1.
-        let running = Locked<(@Sendable () -> Void)?>(nil)
-        let interrupt = Interrupt(onHangUp: { running.withLock { $0 }?() })
+        let interrupt = Interrupt(onHangUp: reload.request)
         let outbox = try await options.openedOrMade()
         // A no-op registration fails exactly when a real one would, so that a service that can't enroll or send doesn't
         // report itself ready.
@@ -42,8 +48,11 @@ struct ServeCommand: AsyncParsableCommand {
         let keys = try keyring.keys("serve")
         // Check the APNs options before listening.
         let account = try provider.isGiven ? provider.account() : nil
-        let server = try server(keys, outbox, observation)
-        running.withLock { $0 = { readAgain(keys, for: server) } }
+        let server = try server(keys, outbox, observation) {
+            reload.late.contains(Self.keys) ? .keys : reload.late.isEmpty ? nil : .files
+        }
+        running.withLock { $0 = server }
+        reload.start(parts(keys, server))
         let watch = Task { await Self.watchSockets(of: server) }
         let stop: @Sendable () -> Void = {
             watch.cancel()
@@ -91,7 +100,10 @@ struct ServeCommand: AsyncParsableCommand {
         try await delivery.run()
     }
 
-    private func server(_ keys: Keyring, _ outbox: Outbox, _ observation: Observation) throws -> PushServer {
+    private func server(
+        _ keys: Keyring, _ outbox: Outbox, _ observation: Observation,
+        unread: @escaping @Sendable () -> PushServer.Unread?
+    ) throws -> PushServer {
         // Files created from here on, above all the socket, are accessible only to this user.
         umask(0o077)
         Descriptors.raise(to: 8_192)
@@ -102,7 +114,7 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(ServingError) {
             return try PushServer(
                 at: listening.listen, phones: listening.phones, certificate: certificate, outbox: outbox, state: state,
-                metrics: observation.metrics, logger: observing.logger)
+                metrics: observation.metrics, unread: unread, logger: observing.logger)
         } catch { throw listening.failure(error) }
     }
 
@@ -118,28 +130,36 @@ struct ServeCommand: AsyncParsableCommand {
 
     // MARK: On SIGHUP
 
-    /// Rereads each part independently, so that a failure of one doesn't affect the others.
-    private func readAgain(_ keys: Keyring, for server: PushServer) {
-        let results = [
-            reads("the sender's keys") { try readSenderAgain(keys, for: server) },
-            reads("the tokens") { server.use(tokens: try listening.tokens()) },
-            reads("the sender set") { server.use(senderSet: try listening.senderSet(for: sealing.topic)) },
-            reads("the certificate") { server.use(certificate: try listening.certificate()) },
+    private static let keys = "the sender's keys"
+
+    /// Each part is reread independently, so that a failure of one doesn't affect the others.
+    private func parts(_ keys: Keyring, _ server: PushServer) -> [Reload.Part] {
+        [
+            part(Self.keys) { try readSenderAgain(keys, for: server) },
+            part("the tokens") { server.use(tokens: try listening.tokens()) },
+            part("the sender set") { server.use(senderSet: try listening.senderSet(for: sealing.topic)) },
+            part("the certificate") { server.use(certificate: try listening.certificate()) },
         ]
-        if !results.contains(false), server.isSealing {
-            Failure.report("reread the keys, tokens, sender set, and certificate")
+    }
+
+    private func part(_ name: String, _ read: @escaping @Sendable () throws -> Void) -> Reload.Part {
+        Reload.Part(name: name) {
+            do {
+                try read()
+                return true
+            } catch {
+                Failure.report(
+                    "\(name) could not be reread, so the previous version stays in use: \(Failure.words(of: error))")
+                return false
+            }
         }
     }
 
-    private func reads(_ name: String, _ read: () throws -> Void) -> Bool {
-        do {
-            try read()
-            return true
-        } catch {
-            Failure.report(
-                "\(name) could not be reread, so the previous version stays in use: \(Failure.words(of: error))")
-            return false
-        }
+    private static func report(late names: [String]) {
+        guard !names.isEmpty else { return Failure.report("all files have responded") }
+        Failure.report(
+            "\(names.joined(separator: ", ")) could not be reread within \(Reload.patience.components.seconds) s, so the previous version stays in use until the file system responds"
+        )
     }
 
     private func readSenderAgain(_ keys: Keyring, for server: PushServer) throws {
@@ -201,7 +221,8 @@ struct ListeningOptions: ParsableArguments {
 
     func senderSet(for topic: Topic) throws -> SenderSet? {
         guard let senderSet else { return nil }
-        let text = String(decoding: try InputFile.read(senderSet, limit: 4_096).withoutByteOrderMark, as: UTF8.self)
+        let text = String(
+            decoding: try InputFile.read(senderSet, limit: 4_096, isSetting: true).withoutByteOrderMark, as: UTF8.self)
         do throws(RecordError) {
             let set = try SenderSet(parsing: text.trimmingCharacters(in: .whitespacesAndNewlines))
             guard set.topic == topic else { throw .otherTopic }
@@ -213,7 +234,7 @@ struct ListeningOptions: ParsableArguments {
         guard let files = tls?.split(separator: ",").map(String.init) else { return nil }
         var key = try SecretFile.read(files[1], limit: 65_536)
         defer { wipe(&key) }
-        let chain = try InputFile.read(files[0], limit: 1_000_000)
+        let chain = try InputFile.read(files[0], limit: 1_000_000, isSetting: true)
         do throws(CertificateFault) {
             let certificate = try ServerCertificate(chain: chain, key: key)
             if certificate.hasExpired {
