@@ -2,19 +2,31 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// A connection to a local port that writes and reads any bytes, well-formed or not.
+/// A connection to a local port or socket that writes and reads any bytes, well-formed or not.
 package final class RawClient: Sendable {
     private let descriptor: Int32
 
-    package init(port: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    package convenience init(port: Int) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(UInt16(port).bigEndian)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let status = withUnsafePointer(to: &address) { pointer in
+        try self.init(AF_INET, address)
+    }
+
+    /// - Parameter path: At most 107 bytes.
+    package convenience init(socket path: String) throws {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+        try self.init(AF_UNIX, address)
+    }
+
+    private init<Address>(_ family: Int32, _ address: Address) throws {
+        descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        let status = withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
             }
         }
         guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

@@ -55,6 +55,49 @@ import Testing
         }
     }
 
+    /// What says where a body ends, and the status. Only the first three are unambiguous.
+    private static let framings: [(version: String, fields: [String], status: Int)] = [
+        ("1.1", ["Content-Length: 7"], 400), ("1.1", ["Transfer-Encoding: chunked"], 400),
+        ("1.1", ["transfer-encoding:  Chunked "], 400), ("1.1", ["Transfer-Encoding: gzip, chunked"], 0),
+        ("1.1", ["Transfer-Encoding: identity, chunked"], 0), ("1.1", ["Transfer-Encoding: chunked, chunked"], 0),
+        ("1.1", ["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"], 0),
+        ("1.1", ["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], 0),
+        ("1.1", ["Transfer-Encoding: chunked", "Transfer-Encoding: identity"], 0),
+        ("1.1", ["Transfer-Encoding: gzip"], 0), ("1.1", ["Transfer-Encoding: identity"], 0),
+        ("1.1", ["Transfer-Encoding:"], 0), ("1.1", ["Transfer-Encoding: chunked;a=1"], 0),
+        ("1.1", ["Transfer-Encoding: \"chunked\""], 0), ("1.1", ["Transfer-Encoding:\u{b}chunked"], 0),
+        ("1.1", ["Transfer-Encoding: chunked", "Content-Length: 7"], 0),
+        ("1.1", ["Content-Length: 7", "Transfer-Encoding: chunked"], 0),
+        ("1.1", ["Content-Length: 7", "Content-Length: 7"], 0), ("1.1", ["Content-Length: 7, 7"], 0),
+        ("1.1", ["Content-Length: +7"], 0), ("1.1", ["Content-Length: 0x7"], 0),
+        ("1.0", ["Transfer-Encoding: chunked"], 0), ("1.1", ["Content-Length: 7", "Host: b"], 0),
+    ]
+
+    @Test("a request whose end or host other programs could read differently is refused, and nothing after it is read")
+    func framing() async throws {
+        try await RunningServer.with { server in
+            for port in [server.port, server.phonesPort] {
+                for (version, fields, status) in Self.framings {
+                    let lines = [
+                        "POST /v1/leavings HTTP/\(version)", "Host: localhost", "Content-Type: application/json",
+                    ]
+                    let client = try RawClient(port: port)
+                    client.write((lines + fields).joined(separator: "\r\n") + "\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+                    client.closeOutput()
+                    let rest = await client.rest()
+                    let heads = rest.components(separatedBy: "HTTP/1.1 ").dropFirst().map { $0.prefix(3) }
+                    if status == 0 {
+                        // Without a reason: this isn't a request yet.
+                        #expect(heads == ["400"] && !rest.contains("{"), "\(fields): \(rest)")
+                    } else {
+                        #expect(heads.first == (port == server.port ? "404" : "400"), "\(fields): \(rest)")
+                        #expect(rest.contains("{"), "\(fields): \(rest)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("a member of the wrong type is named, with what is expected") func types() async throws {
         try await RunningServer.with { server in
             let content = ["alert": ["body": "b"]]

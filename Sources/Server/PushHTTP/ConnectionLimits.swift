@@ -36,7 +36,7 @@ final class ConnectionLimits: ChannelDuplexHandler, RemovableChannelHandler {
             try pipeline.addHandler(intake, position: .first)
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(Portions(intake), position: .before(decoder))
-            try pipeline.addHandler(OlderRequests(), position: .after(decoder))
+            try pipeline.addHandler(RequestHeads(), position: .after(decoder))
         } catch { preconditionFailure("an HTTP/1 connection has a decoder: \(error)") }
         if context.channel.isActive { begin(context) }
     }
@@ -240,27 +240,6 @@ private final class Portions: ChannelDuplexHandler, RemovableChannelHandler {
         if wantsToRead {
             wantsToRead = false
             context.read()
-        }
-    }
-}
-
-/// Implements what a request's HTTP version requires of the connection and Hummingbird doesn't support. After a response to
-/// HTTP/1.0, the connection is closed. A client that expects `100-continue` is told to send the body. Source: RFC 9110,
-/// 10.1.1; RFC 9112, 9.3.
-private final class OlderRequests: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-    typealias OutboundOut = HTTPServerResponsePart
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
-        let isOld = head.version == .http1_0
-        if isOld || !head.isKeepAlive { head.headers.replaceOrAdd(name: "connection", value: "close") }
-        context.fireChannelRead(wrapInboundOut(.head(head)))
-        let expected = head.headers.first(name: "expect") ?? ""
-        if !isOld, expected.utf8.count == 12, expected.lowercased() == "100-continue" {
-            let answer = HTTPResponseHead(version: head.version, status: .continue)
-            context.writeAndFlush(wrapOutboundOut(.head(answer)), promise: nil)
         }
     }
 }

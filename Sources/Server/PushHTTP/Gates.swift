@@ -88,7 +88,7 @@ extension Request {
     fileprivate var authorization: String? { try? text(of: .authorization) }
 }
 
-/// Admits a back end that presents its token. On a socket that only this user can open, a token may be unnecessary.
+/// Admits a back end that presents its token, or that has passed the ``SocketGate``.
 struct BackEndGate: RouterMiddleware {
     let state: @Sendable () -> ServerState
 
@@ -98,12 +98,6 @@ struct BackEndGate: RouterMiddleware {
                 throw Problem.unauthorized(
                     "Send the header Authorization: Bearer TOKEN; a phone's token isn't valid here.")
             }
-        } else if request.headers.contains(where: { Self.isOfProxy($0.name.canonicalName) }) {
-            // Anyone who can reach the proxy would be treated as the back end.
-            throw Problem(
-                .forbidden, "behind-a-proxy",
-                "a proxy forwards requests to this socket, which is only for the back end",
-                hint: "Give phones their own listener, or give the back end a token.")
         }
         var context = context
         context.query = try request.query(Self.parameters[context.endpointPath ?? ""] ?? [])
@@ -111,10 +105,42 @@ struct BackEndGate: RouterMiddleware {
     }
 
     private static let parameters = ["/v1/devices": ["user", "after", "limit"], "/v1/receipts": ["days"]]
+}
 
-    private static func isOfProxy(_ name: String) -> Bool {
-        ["forwarded", "via", "x-real-ip", "cf-connecting-ip"].contains(name) || name.hasPrefix("x-forwarded-")
+/// Refuses requests that a proxy forwards to a back end's socket without a token: anyone who can reach the proxy would be
+/// treated as the back end. The back end itself connects to the socket, calls it `localhost`, and speaks HTTP/1.1.
+struct SocketGate: RouterMiddleware {
+    let state: @Sendable () -> ServerState
+
+    func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
+        if state().tokens == nil {
+            guard !request.headers.contains(where: { Self.isOfProxy($0.name) }) else {
+                throw Problem(
+                    .forbidden, "behind-a-proxy",
+                    "a proxy forwards requests to this socket, which is only for the back end",
+                    hint:
+                        "Connect to the socket directly, with HTTP/1.1. Give phones their own listener, or give the back end a token."
+                )
+            }
+            guard HostGate.isHost(request.head.authority, in: ["localhost"]) else {
+                throw Problem(
+                    .misdirectedRequest, "other-host", "the Host header of a request to this socket must be localhost",
+                    hint: "Use http://localhost/ as the URL.")
+            }
+        }
+        return try await next(request, context)
     }
+
+    private static func isOfProxy(_ name: HTTPField.Name) -> Bool {
+        name == RequestHeads.proxyMark || headers.contains(name.canonicalName)
+            || name.canonicalName.hasPrefix("x-forwarded-")
+    }
+
+    /// The headers that proxies, load balancers, and content delivery networks add.
+    static let headers = [
+        "cdn-loop", "cf-connecting-ip", "fastly-client-ip", "forwarded", "true-client-ip", "via", "x-amzn-trace-id",
+        "x-client-ip", "x-cluster-client-ip", "x-envoy-external-address", "x-real-ip",
+    ]
 }
 
 /// Refuses requests to a local address whose Host isn't this machine's name. A page in a local browser may have pointed its
@@ -124,16 +150,21 @@ struct HostGate: RouterMiddleware {
 
     func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {
         if case .address = place, place.isLocal, let authority = request.head.authority {
-            // The longest is `localhost:65535`.
-            let known = authority.utf8.count <= 15 && authority.utf8.allSatisfy { $0 < 0x80 } ? authority : ""
-            let host = known.replacing(/:[0-9]+$/, with: "").filter { $0 != "[" && $0 != "]" }
-            guard ServerPlace.localHosts.contains(host.lowercased()) else {
+            guard Self.isHost(authority, in: ServerPlace.localHosts) else {
                 throw Problem(
                     .misdirectedRequest, "other-host", "the Host header doesn't name this machine",
                     hint: "Use 127.0.0.1, [::1], or localhost.")
             }
         }
         return try await next(request, context)
+    }
+
+    /// Whether a Host header names one of the hosts, in any case, with or without a port.
+    static func isHost(_ authority: String?, in hosts: [String]) -> Bool {
+        // The longest is `localhost:65535`.
+        guard let authority, authority.utf8.count <= 15, authority.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+        let host = authority.replacing(/:[0-9]+$/, with: "").filter { $0 != "[" && $0 != "]" }
+        return hosts.contains(host.lowercased())
     }
 }
 

@@ -186,7 +186,7 @@ struct ServerRoutes: Sendable {
     let state: @Sendable () -> ServerState
 
     func forBackEnd(batches: Semaphore, at place: ServerPlace) -> Router<ServerContext> {
-        let router = Router(reportingTo: metrics)
+        let router = Router(reportingTo: metrics, behind: place.isSocket ? SocketGate(state: state) : nil)
         router.addReadiness(of: outbox, metrics, limits, at: place)
         let group = router.group("/v1").add(middleware: BackEndGate(state: state))
         let messages = MessageRoutes(outbox: outbox, batches: batches, patience: limits.batchPatience, state: state)
@@ -226,9 +226,10 @@ struct ServerRoutes: Sendable {
 
 extension Router<ServerContext> {
     /// Creates the basis of each listener: it counts requests, turns errors into problems, and answers `/healthz`.
-    convenience init(reportingTo metrics: PrometheusMetrics) {
+    convenience init(reportingTo metrics: PrometheusMetrics, behind gate: SocketGate? = nil) {
         self.init(context: ServerContext.self, options: .autoGenerateHeadEndpoints)
         add(middleware: Reporting(metrics: metrics))
+        if let gate { add(middleware: gate) }
         get("/healthz") { _, _ in Response.json(["status": "running"]) }
     }
 

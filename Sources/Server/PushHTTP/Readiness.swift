@@ -40,7 +40,8 @@ extension ServerPlace {
         let answer = Locked("")
         // A TLS server may reset a connection with plain HTTP.
         try? await connection.executeThenClose { inbound, outbound in
-            try await outbound.write(ByteBuffer(string: "GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n"))
+            try await outbound.write(
+                ByteBuffer(string: "GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
             for try await part in inbound where answer.withLock({ $0.utf8.count < 12 }) {
                 answer.withLock { $0 += String(buffer: part) }
             }

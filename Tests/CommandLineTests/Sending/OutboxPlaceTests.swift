@@ -81,7 +81,7 @@ import Testing
         let script = """
             set -u
             mkdir small; mount -t tmpfs -o size=40m,mode=700 tmpfs small || exit 1
-            ready() { sleep 1.1; curl -s -o /dev/null -w "ready %{http_code}\\n" --unix-socket own.sock http://x/readyz; }
+            ready() { sleep 1.1; curl -s -o /dev/null -w "ready %{http_code}\\n" --unix-socket own.sock http://localhost/readyz; }
             leave() {
                 used=$(stat -f -c '%b %f' small | { read all left; echo $((all - left)); })
                 mount -o remount,size=$((used * 4096 + $1)) small

@@ -135,7 +135,7 @@ final class ServedCommand: @unchecked Sendable {
 
     /// Sends a request to its socket, which must be `own.sock`.
     func ask(_ path: String, _ json: String? = nil) throws -> (status: String, body: String) {
-        let socket = ["--unix-socket", "own.sock", "http://x\(path)"]
+        let socket = ["--unix-socket", "own.sock", "http://localhost\(path)"]
         return try curl(socket + (json.map { ["--json", $0] } ?? []))
     }
 

@@ -268,7 +268,7 @@ import Testing
         for path in ["/v1/logins", "/v1/messages", "/healthz"] {
             #expect(try ask(path, header + ["--json", "{}"]).status == "404", "\(path)")
         }
-        let back = try served.curl("--unix-socket", "back-end.sock", "http://x/v1/outbox")
+        let back = try served.curl("--unix-socket", "back-end.sock", "http://localhost/v1/outbox")
         #expect(back.status == "403" && back.body.contains("behind-a-proxy"), "\(back.body)")
         #expect(served.stop() == .exited(0))
     }

@@ -251,7 +251,7 @@ import Testing
         try FileManager.default.removeItem(at: phones)
         try Data().write(to: phones)
         try await eventually("a report") { served.errors.contains("was removed or replaced") }
-        #expect(try served.curl("--unix-socket", "other.sock", "http://x/healthz").status == "200")
+        #expect(try served.curl("--unix-socket", "other.sock", "http://localhost/healthz").status == "200")
         #expect(served.stop() == .exited(0))
         #expect(served.errors.matches(of: /was removed or replaced/).count == 1, "\(served.errors)")
     }
