@@ -98,6 +98,16 @@ import Testing
         }
     }
 
+    @Test("the log names an error of the outbox once") func logged() throws {
+        for error in [OutboxError.diskFull, .tooManyOpenFiles, .busy] as [OutboxError] {
+            let words = Reporting.words(for: error, Problem(error))
+            #expect(words == error.description, "\(words)")
+        }
+        #expect(Reporting.words(for: Problem.noSocket, .noSocket) == Problem.noSocket.detail)
+        #expect(
+            Reporting.words(for: CancellationError(), Problem(CancellationError())).hasSuffix(": CancellationError"))
+    }
+
     @Test("a member of the wrong type is named, with what is expected") func types() async throws {
         try await RunningServer.with { server in
             let content = ["alert": ["body": "b"]]

@@ -72,12 +72,16 @@ struct Reporting: RouterMiddleware {
     /// Logs a request, or a line of a batch, that failed here through no fault of the caller.
     static func log(_ error: any Error, _ problem: Problem, _ context: ServerContext) {
         guard problem.status.code >= 500 else { return }
-        context.logger.error("\(context.requestID): \(problem.detail): \(kind(of: error))")
+        context.logger.error("\(context.requestID): \(words(for: error, problem))")
     }
 
-    /// An error's description may contain a name, so only its type is logged; the outbox's errors are public.
-    private static func kind(of error: any Error) -> String {
-        (error as? OutboxError)?.description ?? String(describing: type(of: error))
+    /// An error's description may contain a name, so only its type is logged. The outbox's errors and ours are public.
+    static func words(for error: any Error, _ problem: Problem) -> String {
+        switch error {
+        case let error as OutboxError: error.description
+        case is Problem: problem.detail
+        default: "\(problem.detail): \(type(of: error))"
+        }
     }
 }
 
