@@ -47,6 +47,32 @@ import Testing
         #expect(text.range(of: Data(key.utf8.dropFirst(20))) == nil)
     }
 
+    @Test(
+        "hides every secret in its environment, whether or not the command needs it",
+        arguments: [
+            ("sealedpush", "inspect -"),
+            ("device-simulator", "deliver - --device d --topic a --keyring K"),
+        ])
+    func unused(program: String, words: String) async throws {
+        let password = "kumquat-kumquat-kumquat"
+        // The command waits for standard input.
+        let pipe = Pipe()
+        let process = try Program(program, in: folder.url).start(
+            words.split(separator: " ").map(String.init), input: pipe.fileHandleForReading,
+            environment: ["SEALED_PUSH_KEY": key, "PGPASSWORD": password])
+        defer {
+            process.kill()
+            withExtendedLifetime(pipe) {}
+        }
+        let place = URL(filePath: "/proc/\(process.identifier)/environ")
+        try await eventually("the secrets are hidden") {
+            guard let text = try? Data(contentsOf: place), text.range(of: Data("PGPASSWORD=".utf8)) != nil else {
+                return false
+            }
+            return [String(key.dropFirst(20)), password].allSatisfy { text.range(of: Data($0.utf8)) == nil }
+        }
+    }
+
     @Test("doesn't print registers or memory when it crashes, and leaves no core file") func crash() async throws {
         let (process, errors) = try await listening()
         defer { process.kill() }

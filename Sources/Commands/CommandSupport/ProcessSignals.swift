@@ -4,8 +4,15 @@ package import Foundation
 /// Signals, also for a program that runs as process 1, as in a container. The kernel drops each signal that process 1 has no
 /// handler for. Source: pid_namespaces(7).
 package enum ProcessSignals {
-    /// Makes signals that would end any other process end process 1, too, and makes writing to a closed pipe an error.
-    package static func begin() {
+    /// Makes signals that would end any other process end process 1, too, and makes writing to a closed pipe an error. Call it
+    /// before anything else.
+    ///
+    /// - Parameter services: the commands that SIGHUP never ends, such as `serve`. Until they have a handler, they ignore it,
+    ///   since they haven't read anything that they could reread.
+    package static func begin(services: [String] = []) {
+        if CommandLine.argc > 1, let command = CommandLine.unsafeArgv[1], services.contains(String(cString: command)) {
+            signal(SIGHUP, SIG_IGN)
+        }
         signal(SIGPIPE, SIG_IGN)
         guard getpid() == 1 else { return }
         for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {

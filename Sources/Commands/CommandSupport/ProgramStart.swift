@@ -6,11 +6,12 @@ internal import PushCore
 /// Swift replaces each invalid byte with U+FFFD, so that two different names would become one: another file, or another
 /// person's account.
 package enum ProgramStart {
-    /// Gives signals their effects, and checks the arguments, the environment, and the current folder.
+    /// Hides the environment's secrets, and checks the arguments, the environment, and the current folder.
     ///
-    /// - Throws: a failure with status 64 that repeats nothing that was typed.
+    /// - Throws: a failure that repeats nothing that was typed: status 64, or 69 if this machine's libsodium can't be used.
     package static func begin() throws(Failure) {
-        ProcessSignals.begin()
+        if let problem = Sodium.problem { throw Failure(status: 69, message: problem) }
+        SecretFile.hideEnvironment()
         for index in 1..<max(1, Int(CommandLine.argc)) where !isText(CommandLine.unsafeArgv[index]) {
             throw .usage("argument \(index) isn't valid UTF-8; type it in UTF-8, or rename the file")
         }

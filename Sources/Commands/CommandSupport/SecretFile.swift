@@ -43,9 +43,18 @@ package enum SecretFile {
         }
     }
 
-    /// Returns the key in the environment, or nil if there isn't one. Removes it from the environment and from
-    /// /proc/PID/environ, so that neither a child process nor anyone who inspects this one later can find it.
+    /// Returns the key that was in the environment, or nil if there wasn't one.
     package static func keyringKeyFromEnvironment() throws(Failure) -> KeyringKey? { try environmentKey.get() }
+
+    /// Removes secrets from /proc/PID/environ, so that nobody who inspects this process later can find them there. The keyring's
+    /// key also leaves the environment; libpq still finds its password. Call it at the start, whatever the command.
+    static func hideEnvironment() {
+        _ = environmentKey
+        guard let start = getenv("PGPASSWORD"), start.pointee != 0, let copy = strdup(start) else { return }
+        setenv("PGPASSWORD", copy, 1)
+        for text in [start, copy] { wipe(UnsafeMutableRawBufferPointer(start: text, count: strlen(text))) }
+        free(copy)
+    }
 
     private static let environmentKey = Result { () throws(Failure) -> KeyringKey? in
         guard let start = getenv(keyVariable), start.pointee != 0 else { return nil }

@@ -26,10 +26,10 @@ internal import PushCore
         ])
 
     static func main() {
+        ProcessSignals.begin(services: ["serve", "work"])
         Secrecy.begin()
         do {
             try ProgramStart.begin()
-            if let problem = Sodium.problem { throw Failure(status: 69, message: problem) }
             var command = try parseAsRoot()
             guard let waiting = command as? any AsyncParsableCommand else { return try command.run() }
             // Only the task uses it from here on.

@@ -20,12 +20,12 @@ internal import PushSimulator
         subcommands: [DeliverCommand.self, RunCommand.self, APNsCommand.self, HostCommand.self])
 
     static func main() {
+        ProcessSignals.begin()
         // The files it creates are accessible only to this user, because they show opened messages or grant access: pictures,
         // keys, and sockets.
         umask(0o077)
         do {
             try ProgramStart.begin()
-            if let problem = Sodium.problem { throw Failure(status: 69, message: problem) }
             var command = try parseAsRoot()
             try command.run()
         } catch let failure as Failure {

@@ -94,4 +94,32 @@ import Testing
         let lines = try statuses(isFirst: isFirst, number)
         #expect(lines == Self.commands.map { "\($0.words): \(128 + number)" }, "\(lines)")
     }
+
+    @Test("SIGHUP ends no service, however early it comes", arguments: ["serve", "work"])
+    func hangUp(command: String) throws {
+        try #require(
+            try Program("sealedpush", in: folder.url).run("keys", "generate", "sender", "news", "--keyring", "K").status
+                == 0)
+        let words = command == "serve" ? Self.serve : "work --outbox o --apns APNs"
+        let result = try Program(at: "/usr/bin/python3", in: folder.url).run(
+            ["-c", Self.hangUp, Program("sealedpush").executable.path] + words.split(separator: " ").map(String.init))
+        #expect(result.status == 0 && result.trimmed == "0 times", "\(result.output) \(result.errors)")
+    }
+
+    /// Sends SIGHUP as soon as the program has ignored SIGPIPE, which is the first thing that it does, and then SIGTERM. The
+    /// system delivers SIGHUP first (signal(7)). Counts how often that ended the program. `work` may also end by itself.
+    private static let hangUp = """
+        import os, re, signal, subprocess, sys
+        count = 0
+        for _ in range(20):
+            process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            pipe = 0
+            while not pipe and process.poll() is None:
+                ignored = re.search("SigIgn:\\t([0-9a-f]+)", open(f"/proc/{process.pid}/status").read())
+                pipe = int(ignored[1], 16) >> signal.SIGPIPE - 1 & 1
+            for number in (signal.SIGHUP, signal.SIGTERM):
+                process.send_signal(number)
+            count += process.wait() in (-signal.SIGHUP, 128 + signal.SIGHUP)
+        print(count, "times")
+        """
 }
