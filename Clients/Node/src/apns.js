@@ -165,7 +165,7 @@ export class APNs {
 /** Returns what a response means. Docs/Operations.md, chapter 9, lists the reasons. */
 function read(status, body) {
   const { reason, timestamp } = parsed(body)
-  return { outcome: outcomeOf(status, body, reason, timestamp), status, reason, timestamp }
+  return { outcome: outcomeOf(status, reason, timestamp), status, reason, timestamp }
 }
 
 /** Returns Apple's reason and time. A gateway may answer with anything, which is neither kept nor shown. */
@@ -182,9 +182,9 @@ function parsed(body) {
   }
 }
 
-function outcomeOf(status, body, reason, timestamp) {
-  // Apple's response to an accepted push has no body. A captive portal's has.
-  if (status === 200) return body === '' ? 'accepted' : 'unknown'
+function outcomeOf(status, reason, timestamp) {
+  // TLS proves that Apple answered, so the status decides. A body would be new, but no reason to send the push again.
+  if (status === 200) return 'accepted'
   if (status === 410) {
     return ['Unregistered', 'ExpiredToken'].includes(reason) && timestamp !== undefined ? 'gone' : 'unknown'
   }

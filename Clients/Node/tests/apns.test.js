@@ -107,7 +107,7 @@ describe('APNs', { skip: !hasCertificate && 'needs openssl' }, () => {
     let current
     const [apns] = await answering((stream) => reply(stream, ...current))
     const cases = [
-      [200, '', 'accepted'], [200, page, 'unknown'],
+      [200, '', 'accepted'], [200, page, 'accepted'], [200, reason('Something'), 'accepted', 'Something'],
       [410, reason('Unregistered', { timestamp: time }), 'gone', 'Unregistered', time],
       [410, reason('ExpiredToken', { timestamp: time }), 'gone', 'ExpiredToken', time],
       ...[undefined, null, String(time), time + 0.5, -1, 0, 1e30, true, [time]].map((timestamp) =>
