@@ -37,7 +37,7 @@ struct RunningServer: Sendable {
     static func with(
         limits: ServerLimits = .unhurried, tokens: String = token, outbox: Outbox? = nil, topic: Topic = topic,
         certificate: ServerCertificate? = nil, senderSet: ((Timestamp) throws -> SenderSet)? = nil,
-        _ body: (RunningServer) async throws -> Void
+        unread: @escaping @Sendable () -> PushServer.Unread? = { nil }, _ body: (RunningServer) async throws -> Void
     ) async throws {
         let (sender, authority, folder) = (SenderPrivateKey(), AuthorityPrivateKey(), try TemporaryFolder())
         let outbox = try outbox ?? Outbox(at: folder.appending("outbox.db").path)
@@ -48,7 +48,7 @@ struct RunningServer: Sendable {
             outbox: outbox,
             state: ServerState(
                 keys: keys(of: sender, topic: topic), senderSet: set, tokens: BearerTokens(parsing: Array(tokens.utf8))),
-            limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            limits: limits, unread: unread, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await serving(stop: server.stop) { listening in
             try await server.run { listening(($0 ?? 0, $1 ?? 0)) }
         } during: { (port, phonesPort) in

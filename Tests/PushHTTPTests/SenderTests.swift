@@ -65,7 +65,17 @@ import Testing
 
     @Test("a sender whose keys could not be reread stays in use, and the server isn't ready until they can be")
     func doubtful() async throws {
-        try await RunningServer.with { server in
+        let unread = Locked<PushServer.Unread?>(nil)
+        let current: @Sendable () -> PushServer.Unread? = { unread.withLock { $0 } }
+        try await RunningServer.with(unread: current) { server in
+            for (late, code) in [(PushServer.Unread.keys, "keys-unread"), (.files, "files-unread")] {
+                unread.withLock { $0 = late }
+                let ready = try server.send("GET", "/readyz", token: nil)
+                #expect(ready.status == 503 && ready.code == code)
+                #expect(try server.post("/v1/seal", Self.sealing()).status == 200)
+            }
+            unread.withLock { $0 = nil }
+            #expect(try server.send("GET", "/readyz", token: nil).status == 200)
             let running = try #require(server.server)
             running.doubtSender()
             let ready = try server.send("GET", "/readyz", token: nil)
