@@ -91,7 +91,7 @@ import Testing
         let isSet = Locked(false)
         var clock = time.clock
         clock.sleep = { [sleep = clock.sleep] duration in
-            let isPaused = await started.withLock { $0 }?.report.retries.isEmpty == false
+            let isPaused = await started.withLock { $0 }?.report.deferred.isEmpty == false
             let isFirst = isSet.withLock { isSet in
                 defer { isSet = isSet || isPaused }
                 return isPaused && !isSet

@@ -49,7 +49,7 @@ import Testing
         #expect(Set(transport.delivered.all).count == 1)
         #expect(transport.delivered.all.count == 6)
         #expect(
-            report.retries == [
+            report.deferred == [
                 "connection-lost": 1, "timed-out": 1, "unreachable": 1, "ServiceUnavailable": 1, "status 500": 1,
             ])
         // 900 seconds times eight and sixteen for the fourth and fifth attempts, less a tenth.
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("deferred pushes are sent as soon as an operator requests it") func putOff() async throws {
+    @Test("deferred pushes are sent as soon as an operator requests it") func deferred() async throws {
         try await fixture.addPhone()
         try await fixture.deliver(ScriptedTransport(refusing: 503, "ServiceUnavailable"))
         #expect(try await fixture.deliver().acceptedCount == 0)

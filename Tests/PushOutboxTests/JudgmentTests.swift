@@ -28,7 +28,7 @@ import Testing
             let judgment = Judgment(error, attempts: 1, delays: delays)
             report.add(judgment.settlement, name: error.name, waited: nil)
         }
-        #expect(report.retries == ["timed-out": 1])
+        #expect(report.deferred == ["timed-out": 1])
     }
 
     @Test("a delay depends on its cause, and doubles up to its limit") func waits() {

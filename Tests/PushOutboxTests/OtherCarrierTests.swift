@@ -92,7 +92,7 @@ struct PostOffice: PushTransport {
         let report = try await deliver()
 
         #expect(report.acceptedCount == 2)
-        #expect(report.retries == ["slow down": 1, "status 418": 2])
+        #expect(report.deferred == ["slow down": 1, "status 418": 2])
         #expect(report.dropped == ["moved away": 1])
         #expect(report.dead == ["no such box": 1, "does not fit the slot": 1, "status 418": 1])
         #expect(busy.all.count == 2 && busy.all[1] - busy.all[0] >= 3_000_000)

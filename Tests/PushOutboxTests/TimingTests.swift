@@ -81,13 +81,13 @@ import Testing
             }
             // Fails after the refusal has been recorded.
             let courier = state.withLock { $0.courier }
-            try? await eventually("the refusal is recorded") { await courier?.report.retries.isEmpty == false }
+            try? await eventually("the refusal is recorded") { await courier?.report.deferred.isEmpty == false }
             return .failure(.unreachable("no route"))
         }
         let courier = Courier(for: fixture.outbox, through: transport, limits: Fixture.limits(inFlight: 60))
         state.withLock { $0.courier = courier }
         let report = try await courier.run(until: .empty)
-        #expect(report.retries == ["TooManyProviderTokenUpdates": 1, "unreachable": 59])
+        #expect(report.deferred == ["TooManyProviderTokenUpdates": 1, "unreachable": 59])
         #expect(accepted.all.allSatisfy { $0 >= start + 1_080_000 }, "\(accepted.all.map { $0 - start })")
     }
 

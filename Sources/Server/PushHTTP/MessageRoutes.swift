@@ -317,7 +317,7 @@ extension OutboxStatus {
         [
             "devices": .count(deviceCount), "reachableDevices": .count(reachableDeviceCount),
             "waiting": .count(waitingCount), "dueDevices": .count(queues.due), "leasedDevices": .count(queues.leased),
-            "leasedByHost": .counts(leasedByHost), "putOffDevices": .count(queues.delayed),
+            "leasedByHost": .counts(leasedByHost), "deferredDevices": .count(queues.deferred),
             "waitingDevices": .counts(Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +)),
             "waitingByAge": .array(
                 waitingByAge.sorted { $0.key < $1.key }.map { age, count in

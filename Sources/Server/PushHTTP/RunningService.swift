@@ -205,7 +205,7 @@ extension OutboxStatus {
             MetricSample("push_records_expiring", .gauge, expiringRecordCount),
             MetricSample("push_outbox_queues", .gauge, queues.due, labels: [("state", "due")]),
             MetricSample("push_outbox_queues", .gauge, queues.leased, labels: [("state", "leased")]),
-            MetricSample("push_outbox_queues", .gauge, queues.delayed, labels: [("state", "put-off")]),
+            MetricSample("push_outbox_queues", .gauge, queues.deferred, labels: [("state", "deferred")]),
         ]
             + waitingByAge.sorted { $0.key < $1.key }.map {
                 MetricSample(
@@ -223,7 +223,7 @@ extension OutboxStatus {
 
 extension CourierReport {
     fileprivate var samples: [MetricSample] {
-        let lists = [("put-off", retries), ("gone", dropped), ("refused", dead)]
+        let lists = [("deferred", deferred), ("dropped", dropped), ("refused", dead)]
         return [
             MetricSample(
                 "push_deliveries_total", .counter, acceptedCount, labels: [("outcome", "accepted"), ("reason", "")]),

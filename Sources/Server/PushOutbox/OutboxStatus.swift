@@ -56,12 +56,12 @@ public struct OutboxStatus: Hashable, Sendable {
         /// The number of devices whose push is in transit or held, until its lease ends, by a process that died.
         public package(set) var leased = 0
         /// The number of devices whose push was deferred after a failure.
-        public package(set) var delayed = 0
+        public package(set) var deferred = 0
 
         package init(_ row: some OutboxRow) throws(OutboxError) {
             due = try row.count("due")
             leased = try row.count("leased")
-            delayed = try row.count("delayed")
+            deferred = try row.count("deferred")
         }
 
         init() {}

@@ -271,7 +271,7 @@
                     """
                     SELECT count(*) FILTER (WHERE due <= $1) AS due,
                         count(*) FILTER (WHERE due > $1 AND lease IS NOT NULL) AS leased,
-                        count(*) FILTER (WHERE due > $1 AND lease IS NULL) AS delayed, min(due) AS next
+                        count(*) FILTER (WHERE due > $1 AND lease IS NULL) AS deferred, min(due) AS next
                     FROM sealed_push.queues
                     """, [.int(now)])
                 status.queues = try OutboxStatus.Queues(queues)

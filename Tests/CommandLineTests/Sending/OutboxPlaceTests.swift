@@ -62,7 +62,7 @@ import Testing
             #expect(text.contains("waiting   1\n") && text.contains("opened read-only"), "\(text)")
             #expect(text.matches(of: /\nstatus 0/).count == 2 && text.hasSuffix("status 74"), "\(text)")
         }
-        #expect(try fixture.run(["outbox", "retry", "--put-off"]).output.hasPrefix("Deferred pushes now due: 0."))
+        #expect(try fixture.run(["outbox", "retry", "--deferred"]).output.hasPrefix("Deferred pushes now due: 0."))
     }
 
     @Test(

@@ -45,7 +45,7 @@ import Testing
         let result = try fixture.run(["work", "--apns", "APNs", "--until-empty", "--json"])
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.objects.first?["accepted"] as? Int == 50)
-        #expect((result.objects.first?["putOff"] as? [String: Int])?.isEmpty == false)
+        #expect((result.objects.first?["deferred"] as? [String: Int])?.isEmpty == false)
         #expect(try fixture.status()["waiting"] as? Int == 0)
     }
 
@@ -59,7 +59,7 @@ import Testing
         let later = Int64(Date().timeIntervalSince1970 + 60) * 1_000
         #expect(fixture.apns.setState(.unregistered, token: gone, since: later))
         let first = try fixture.send("--all", "--json")
-        #expect(first.status == 0 && first.objects.first?["gone"] as? [String: Int] == ["Unregistered": 1])
+        #expect(first.status == 0 && first.objects.first?["dropped"] as? [String: Int] == ["Unregistered": 1])
         #expect(try fixture.run(["device", "list"]).output.contains("no token: Unregistered"))
         try fixture.device("bad", enrolled: false)
         try fixture.run(["device", "enroll", "bad", "--token", "abcd", "--keyring", "Keys"])
@@ -223,7 +223,7 @@ import Testing
                 try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
             let waiting = try #require(object["waiting"] as? Int)
             #expect(object["accepted"] as? Int == before - waiting)
-            #expect(object["putOff"] as? [String: Int] == [:], "no request was cut off")
+            #expect(object["deferred"] as? [String: Int] == [:], "no request was cut off")
         }
     }
 }

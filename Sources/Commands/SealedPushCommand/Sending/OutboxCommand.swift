@@ -138,22 +138,22 @@ struct OutboxRetryCommand: AsyncParsableCommand {
 
             Examples:
               sealedpush outbox retry --reason BadDeviceToken
-              sealedpush outbox retry --put-off
+              sealedpush outbox retry --deferred
             """)
 
     @Option(help: "Only pushes that APNs refused for this reason.") var reason: String?
 
-    @Flag(help: "Make deferred pushes due now; leave refused ones.") var putOff = false
+    @Flag(help: "Make deferred pushes due now; leave refused ones.") var deferred = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func validate() throws {
-        guard !putOff || reason == nil else { throw ValidationError("Use either --reason or --put-off.") }
+        guard !deferred || reason == nil else { throw ValidationError("Use either --reason or --deferred.") }
     }
 
     func run() async throws {
         let outbox = try await options.opened()
-        if putOff {
+        if deferred {
             let count = try await outbox.retryNow()
             return try Output.line(
                 "Deferred pushes now due: \(count.grouped). `sealedpush work` sends waiting pushes.")
@@ -230,7 +230,7 @@ extension OutboxStatus {
         if waitingCount > 0 {
             let when = nextDue.map { $0 <= .now() ? "due now" : "next \(TimeText.minute($0))" } ?? "-"
             lines += [
-                "  devices: \(queues.due.grouped) due, \(queues.leased.grouped) in transit, \(queues.delayed.grouped) deferred; \(when)",
+                "  devices: \(queues.due.grouped) due, \(queues.leased.grouped) in transit, \(queues.deferred.grouped) deferred; \(when)",
                 "  devices by service: \(Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +).words)",
             ]
             if leasedByHost.count > 1 { lines.append("  in transit by host: \(leasedByHost.words)") }

@@ -132,12 +132,12 @@ struct DeliveryRun {
     }
 
     private static func line(_ report: CourierReport, rate: Double) -> String {
-        let retryCount = report.retries.values.reduce(0, +)
+        let deferredCount = report.deferred.values.reduce(0, +)
         var parts = [
             "\(report.acceptedCount.grouped) accepted by APNs, \(Int(rate).grouped)/s",
             "\(report.inFlightCount.grouped) in transit",
         ]
-        if retryCount > 0 { parts.append("\(retryCount.grouped) deferred") }
+        if deferredCount > 0 { parts.append("\(deferredCount.grouped) deferred") }
         if let failure = report.latestFailure { parts.append("latest failure: \(failure)") }
         return parts.joined(separator: ", ")
     }
@@ -163,7 +163,7 @@ struct DeliverySummary {
         let perSecond = seconds >= 5 ? Int(Double(report.acceptedCount) / seconds) : 0
         let rate = perSecond > 0 ? ", \(perSecond.grouped)/s" : ""
         try Output.line("Accepted by APNs: \(report.acceptedCount.grouped)\(rate).")
-        try line(status.waitingCount > 0 ? "Deferred" : "Temporarily deferred", report.retries, "")
+        try line(status.waitingCount > 0 ? "Deferred" : "Temporarily deferred", report.deferred, "")
         try line("Devices gone", report.dropped, "")
         try line("Refused", report.dead, "; see `sealedpush outbox status` and Docs/Operations.md")
         if let failure = report.latestFailure {
@@ -180,8 +180,8 @@ struct DeliverySummary {
 
     var json: [String: JSONValue] {
         [
-            "accepted": .count(report.acceptedCount), "putOff": .counts(report.retries),
-            "gone": .counts(report.dropped), "refused": .counts(report.dead),
+            "accepted": .count(report.acceptedCount), "deferred": .counts(report.deferred),
+            "dropped": .counts(report.dropped), "refused": .counts(report.dead),
             "latestFailure": .text(report.latestFailure), "waiting": .count(status.waitingCount),
             "environment": .string(result.environment.rawValue),
             "waitingDevicesOfOtherEnvironment": .count(otherDeviceCount),

@@ -47,7 +47,7 @@ public struct CourierReport: Hashable, Sendable {
     /// How long the accepted pushes had waited since they were enqueued.
     public internal(set) var waits = WaitingTimes()
     /// How often a push was deferred, by reason: the service's own, or `unreachable`, `connection-lost`, `timed-out`.
-    public internal(set) var retries: [String: Int] = [:]
+    public internal(set) var deferred: [String: Int] = [:]
     /// Refusals because a device is gone, by the service's reason. The device's waiting pushes are dropped, unless the app
     /// has registered the address since.
     public internal(set) var dropped: [String: Int] = [:]
@@ -65,14 +65,16 @@ public struct CourierReport: Hashable, Sendable {
             acceptedCount += 1
             if let waited { waits.add(.milliseconds(max(0, waited))) }
         // A request that this host ended says nothing about the service.
-        case .later, .returned: if name != PushTransportError.cancelled.name { retries[name, default: 0] += 1 }
+        case .later, .returned: if name != PushTransportError.cancelled.name { deferred[name, default: 0] += 1 }
         case .addressGone: dropped[name, default: 0] += 1
         case .dead, .addressRefused: dead[name, default: 0] += 1
         }
     }
 
     /// The number of requests that got a response or failed.
-    public var attemptCount: Int { acceptedCount + [retries, dropped, dead].reduce(0) { $0 + $1.values.reduce(0, +) } }
+    public var attemptCount: Int {
+        acceptedCount + [deferred, dropped, dead].reduce(0) { $0 + $1.values.reduce(0, +) }
+    }
 }
 
 /// A histogram of waiting times, from `enqueue` to the service's response, by this host's clock.

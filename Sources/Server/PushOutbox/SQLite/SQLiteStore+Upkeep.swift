@@ -141,7 +141,7 @@ extension SQLiteStore {
                 """
                 SELECT COUNT(*) FILTER (WHERE due <= ?1) AS due,
                     COUNT(*) FILTER (WHERE due > ?1 AND lease IS NOT NULL) AS leased,
-                    COUNT(*) FILTER (WHERE due > ?1 AND lease IS NULL) AS delayed, MIN(due) AS next,
+                    COUNT(*) FILTER (WHERE due > ?1 AND lease IS NULL) AS deferred, MIN(due) AS next,
                     (SELECT COUNT(*) FROM entries) AS waiting
                 FROM queues
                 """, [now])
