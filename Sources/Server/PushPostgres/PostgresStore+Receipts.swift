@@ -30,57 +30,47 @@
                 INSERT INTO sealed_push.receipt_devices(id, last, shown, failed, day, shown_that_day, failed_that_day)
                 SELECT DISTINCT id, $2, 0, 0, $3, 0, 0 FROM unnest($1::bytea[]) AS ids(id) ORDER BY id
                 ON CONFLICT (id) DO NOTHING
-                """, [ids, .int(now), .int(now / Tally.millisecondsPerDay)])
+                """, [ids, .int(now), .int(ReceiptCount.day(of: now))])
             try db.rows("SELECT 1 FROM sealed_push.receipt_devices WHERE id = ANY($1) ORDER BY id FOR UPDATE", [ids])
         }
 
         private static func count(
             _ receipt: ShownReceipt, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> ReceiptOutcome {
-            let id = PostgresValue.bytes(Array(receipt.id.bytes))
-            let today = now / Tally.millisecondsPerDay
-            let before = try db.row(
+            let (id, number) = (PostgresValue.bytes(receipt.id.bytes), PostgresValue.bytes(receipt.number))
+            let known = try db.row(
                 """
                 SELECT EXISTS (SELECT 1 FROM sealed_push.receipt_numbers WHERE id = $1 AND number = $2) AS is_known,
                     coalesce(max(shown_that_day), 0) AS shown, coalesce(max(failed_that_day), 0) AS failed
                 FROM sealed_push.receipt_devices WHERE id = $1 AND day = $3
-                """, [id, .bytes(Array(receipt.number)), .int(today)])
-            if try before.bool("is_known") {
-                try tally(ReceiptTally.repeated, in: receiptTallies, at: now, db)
-                return .repeated
-            }
-            guard try before.count("shown") < ReceiptDevice.maximumPerDay else {
-                try tally(ReceiptTally.refused(ReceiptTally.tooMany), in: receiptTallies, at: now, db)
-                return .tooMany
-            }
-            // By the device's own day, if that is later: the receipt is refused only once that day is too long ago.
-            let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
+                """, [id, number, .int(ReceiptCount.day(of: now))])
+            let count = ReceiptCount(of: receipt, knowing: try KnownReceipts(known), at: now)
+            for (outcome, number) in count.tallies { try tally(outcome, number, in: receiptTallies, at: now, db) }
+            guard let kept = count.kept else { return count.outcome }
             try db.rows(
                 "INSERT INTO sealed_push.receipt_numbers(id, number, day) VALUES ($1, $2, $3)",
-                [id, .bytes(Array(receipt.number)), .int(max(made, today))])
-            try tally(ReceiptTally.shown, in: receiptTallies, at: now, db)
-            try tally(ReceiptTally.speed(receipt.elapsed), in: receiptTallies, at: now, db)
-            let failures = receipt.countedFailures(before: try before.count("failed"))
-            for (reason, count) in failures {
-                try tally(ReceiptTally.failed(reason), count, in: receiptTallies, at: now, db)
+                [id, number, .int(kept.numberDay)])
+            for reason in kept.reasons {
                 try db.rows(
                     """
                     INSERT INTO sealed_push.receipt_failures AS f(id, reason, last) VALUES ($1, $2, $3)
                     ON CONFLICT (id, reason) DO UPDATE SET last = greatest(f.last, $3)
                     """, [id, .text(reason), .int(now)])
             }
-            let failedCount = failures.map(\.count).reduce(0, +)
             try db.rows(
                 """
                 INSERT INTO sealed_push.receipt_devices AS r(
                     id, last, shown, failed, day, shown_that_day, failed_that_day)
-                VALUES ($1, $2, 1, $3, $4, 1, $3)
+                VALUES ($1, $2, 1, $3, $4, $5, $6)
                 ON CONFLICT (id) DO UPDATE SET last = greatest(r.last, $2),
                     shown = least(r.shown, \(most)) + 1, failed = least(r.failed, \(most)) + $3, day = $4,
-                    shown_that_day = CASE WHEN r.day = $4 THEN r.shown_that_day + 1 ELSE 1 END,
-                    failed_that_day = $3 + CASE WHEN r.day = $4 THEN r.failed_that_day ELSE 0 END
-                """, [id, .int(now), .int(Int64(failedCount)), .int(today)])
-            return .counted
+                    shown_that_day = $5, failed_that_day = $6
+                """,
+                [
+                    id, .int(now), .int(Int64(kept.failedCount)), .int(kept.day), .int(Int64(kept.dayShownCount)),
+                    .int(Int64(kept.dayFailedCount)),
+                ])
+            return count.outcome
         }
 
         private static let receiptTallies = "receipt_tallies"

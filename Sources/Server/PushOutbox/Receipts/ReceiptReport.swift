@@ -1,4 +1,3 @@
-package import PushSender
 public import SealedPush
 
 /// A summary of devices' receipts at one moment.
@@ -121,20 +120,6 @@ public struct ReceiptDevice: Hashable, Sendable {
     public static let maximumPerDay = 1_000
     /// The maximum number of failures per day, in UTC, so that no device dominates the totals. Further ones are ignored.
     public static let maximumFailuresPerDay = 1_000
-}
-
-extension ShownReceipt {
-    /// Returns the failures and how many of each to count, up to the day's limit for one device. `before` is the number
-    /// counted earlier that day.
-    package func countedFailures(before: Int) -> [(reason: String, count: Int)] {
-        var left = max(0, ReceiptDevice.maximumFailuresPerDay - before)
-        let all =
-            failures.map { ($0.rawValue, $1) }.sorted { $0.0 < $1.0 } + [(ReceiptTally.otherReason, otherFailureCount)]
-        return all.filter { $0.1 > 0 }.map { reason, count in
-            defer { left -= min(count, left) }
-            return (reason, min(count, left))
-        }
-    }
 }
 
 /// The names of the outcomes that receipts are counted under, alongside those of pushes.

@@ -41,57 +41,38 @@ extension SQLiteStore {
     }
 }
 
-/// Receipts as rows: counts by day, devices, and the numbers of counted receipts. A device can report anything about
-/// itself, within limits, but nothing about another device.
+/// Receipts as rows: counts by day, devices, and the numbers of counted receipts.
 enum ReceiptTable {
     static func count(_ receipt: ShownReceipt, at now: Int64, in db: Database) throws -> ReceiptOutcome {
+        let id = receipt.id.bytes.blob
         let known = try db.row(
-            "SELECT 1 FROM receipt_numbers WHERE id = ? AND number = ?", [receipt.id.bytes.blob, receipt.number.blob])
-        guard known == nil else {
-            try Tally.add(ReceiptTally.repeated, at: now, in: db)
-            return .repeated
-        }
-        let today = now / Tally.millisecondsPerDay
-        let before = try counts(of: receipt.id, on: today, in: db)
-        guard before.shown < ReceiptDevice.maximumPerDay else {
-            try Tally.add(ReceiptTally.refused(ReceiptTally.tooMany), at: now, in: db)
-            return .tooMany
-        }
-        // By the device's own day, if that is later: the receipt is refused only once that day is too long ago.
-        let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
+            """
+            SELECT EXISTS (SELECT 1 FROM receipt_numbers WHERE id = ?1 AND number = ?2) AS is_known,
+                COALESCE(MAX(shown_that_day), 0) AS shown, COALESCE(MAX(failed_that_day), 0) AS failed
+            FROM receipt_devices WHERE id = ?1 AND day = ?3
+            """, [id, receipt.number.blob, ReceiptCount.day(of: now)])
+        guard let known else { throw OutboxError.damaged }
+        let count = ReceiptCount(of: receipt, knowing: try KnownReceipts(known), at: now)
+        for (outcome, number) in count.tallies { try Tally.add(outcome, number, at: now, in: db) }
+        guard let kept = count.kept else { return count.outcome }
         try db.run(
-            "INSERT INTO receipt_numbers(id, number, day) VALUES (?, ?, ?)",
-            [receipt.id.bytes.blob, receipt.number.blob, max(made, today)])
-        try Tally.add(ReceiptTally.shown, at: now, in: db)
-        try Tally.add(ReceiptTally.speed(receipt.elapsed), at: now, in: db)
-        let failures = receipt.countedFailures(before: before.failed)
-        for (reason, count) in failures {
-            try Tally.add(ReceiptTally.failed(reason), count, at: now, in: db)
+            "INSERT INTO receipt_numbers(id, number, day) VALUES (?, ?, ?)", [id, receipt.number.blob, kept.numberDay])
+        for reason in kept.reasons {
             try db.run(
                 """
                 INSERT INTO receipt_failures(id, reason, last) VALUES (?, ?, ?)
                 ON CONFLICT(id, reason) DO UPDATE SET last = MAX(last, excluded.last)
-                """, [receipt.id.bytes.blob, reason, now])
+                """, [id, reason, now])
         }
         try db.run(
             """
             INSERT INTO receipt_devices(id, last, shown, failed, day, shown_that_day, failed_that_day)
-            VALUES (?1, ?2, 1, ?3, ?4, 1, ?3)
+            VALUES (?, ?, 1, ?, ?, ?, ?)
             ON CONFLICT(id) DO UPDATE SET last = MAX(last, excluded.last), shown = \(SafeNumber.sum("shown", "1")),
                 failed = \(SafeNumber.sum("failed", "excluded.failed")), day = excluded.day,
-                shown_that_day = CASE WHEN day = excluded.day THEN \(SafeNumber.sum("shown_that_day", "1")) ELSE 1 END,
-                failed_that_day = excluded.failed
-                    + CASE WHEN day = excluded.day THEN \(SafeNumber.sum("failed_that_day", "0")) ELSE 0 END
-            """, [receipt.id.bytes.blob, now, failures.map(\.count).reduce(0, +), today])
-        return .counted
-    }
-
-    /// Returns how many receipts of a device were counted on a day.
-    private static func counts(of id: ReceiptID, on day: Int64, in db: Database) throws -> (shown: Int, failed: Int) {
-        let row = try db.row(
-            "SELECT shown_that_day, failed_that_day FROM receipt_devices WHERE id = ? AND day = ?",
-            [id.bytes.blob, day])
-        return (try row?.count("shown_that_day") ?? 0, try row?.count("failed_that_day") ?? 0)
+                shown_that_day = excluded.shown_that_day, failed_that_day = excluded.failed_that_day
+            """, [id, now, kept.failedCount, kept.day, kept.dayShownCount, kept.dayFailedCount])
+        return count.outcome
     }
 
     /// Keeps devices and days for 60 days, and numbers for one day longer than their receipts are accepted.
