@@ -11,18 +11,18 @@
         func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer {
             var (settled, held): ([SettledLease], [SettledLease]) = ([], [])
             for (lease, settlement) in exchange.settled {
-                switch settlement {
-                case .accepted, .later, .returned, .dead: settled.append((lease, settlement))
-                case .addressGone, .addressRefused:
-                    do throws(OutboxError) {
-                        let left = try await writeUnlessHeld { db, now throws(OutboxError) in
-                            try Self.settleAddress(of: lease, settlement, at: now, db)
-                        }
-                        if let left { settled.append((lease, left)) }
-                    } catch {
-                        guard error == .deviceBusy else { throw error }
-                        held.append((lease, settlement))
+                guard settlement.concernsAddress else {
+                    settled.append((lease, settlement))
+                    continue
+                }
+                do throws(OutboxError) {
+                    let left = try await writeUnlessHeld { db, now throws(OutboxError) in
+                        try Self.settleAddress(of: lease, settlement, at: now, db)
                     }
+                    if let left { settled.append((lease, left)) }
+                } catch {
+                    guard error == .deviceBusy else { throw error }
+                    held.append((lease, settlement))
                 }
             }
             guard !settled.isEmpty || !exchange.extended.isEmpty || exchange.order != nil else {
@@ -56,11 +56,11 @@
 
         /// Returns the outcomes that couldn't be recorded, because another transaction is enqueueing to the device.
         private static func settle(
-            _ settled: [SettledLease], extending extended: [Lease], by hold: Duration,
-            at now: Int64, _ db: PostgresConnection
+            _ settled: [SettledLease], extending extended: [Lease], by hold: Duration, at now: Int64,
+            _ db: PostgresConnection
         ) throws(OutboxError) -> [SettledLease] {
             guard !settled.isEmpty || !extended.isEmpty else { return [] }
-            try removeEntries(settled, at: now, db)
+            try changeEntries(settled, at: now, db)
             // The following statements see every entry enqueued to these devices before their rows were locked.
             let places = try lockQueues(of: (settled.map(\.lease) + extended).map(\.device), skipsLocked: true, db)
             let held = extended.compactMap { lease in places[lease.device].map { Found(lease: lease, place: $0) } }
@@ -82,10 +82,14 @@
                     continue
                 }
                 let found = Found(lease: lease, place: place)
-                switch settlement {
-                case .accepted, .dead: ended.append(found)
-                case .later(let delay): released.append((found, now + delay.milliseconds, true))
-                case .returned, .addressGone, .addressRefused: released.append((found, now, false))
+                for change in settlement.changes(to: lease) {
+                    switch change {
+                    case .release(let delay, let isAttempt):
+                        released.append((found, now + delay.milliseconds, isAttempt))
+                    case .advance: ended.append(found)
+                    // Made by `changeEntries` and `settleAddress`.
+                    case .remove, .bury, .prove, .dropAddress, .disableAddress, .discardAll, .buryAll: break
+                    }
                 }
             }
             try release(released, db)
@@ -104,24 +108,34 @@
             let place: Int64
         }
 
-        /// Removes accepted entries and buries dead ones, no matter who holds the lease now.
-        private static func removeEntries(
+        /// Makes the changes to entries and addresses, no matter who holds the lease now.
+        private static func changeEntries(
             _ settled: [SettledLease], at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {
-            let accepted = settled.filter { $0.settlement == .accepted }.map(\.lease)
-            if !accepted.isEmpty {
-                let ids = PostgresValue.ints(accepted.map(\.entry).sorted())
-                let removed = try removeEntries("id = ANY($1)", ids, Tally.accepted, at: now, db)
-                try tally(Tally.accepted, removed.count, at: now, db)
-                try prove(accepted.filter { !$0.request.isProven }, db)
-            }
+            var removed: [String: [Int64]] = [:]
+            var (proven, buried): ([Lease], [(lease: Lease, reason: String)]) = ([], [])
             for (lease, settlement) in settled {
-                guard case .dead(let reason) = settlement else { continue }
+                for change in settlement.changes(to: lease) {
+                    switch change {
+                    case .remove(let outcome): removed[outcome, default: []].append(lease.entry)
+                    case .prove: proven.append(lease)
+                    case .bury(let reason): buried.append((lease, reason))
+                    // Made by `settleAddress`, or once the queues' rows are locked.
+                    case .dropAddress, .disableAddress, .discardAll, .buryAll, .release, .advance: break
+                    }
+                }
+            }
+            for (outcome, entries) in removed {
+                let devices = try removeEntries("id = ANY($1)", .ints(entries.sorted()), outcome, at: now, db)
+                try tally(outcome, devices.count, at: now, db)
+            }
+            try prove(proven, db)
+            for (lease, reason) in buried {
                 try bury([lease.entry], reason: reason, attempts: lease.attempts, at: now, db)
             }
         }
 
-        /// Records, once, that the carrier accepts pushes for these addresses. Skips a device's row that is held by another
+        /// Records that the carrier accepts pushes for these addresses. Skips a device's row that is held by another
         /// transaction: the next push provides the information again.
         private static func prove(_ leases: [Lease], _ db: PostgresConnection) throws(OutboxError) {
             guard !leases.isEmpty else { return }
@@ -195,7 +209,7 @@
 
         // MARK: Addresses
 
-        /// Returns the outcome left to settle: the address may have been registered again or changed since.
+        /// Makes the changes to an address and to all that waits for it, or returns the outcome left to settle.
         private static func settleAddress(
             of lease: Lease, _ settlement: Settlement, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Settlement? {
@@ -205,28 +219,30 @@
                 WHERE id = $1 AND token = $2 AND token_refusal IS NULL FOR UPDATE
                 """, [.int(lease.device), .bytes(lease.request.address.bytes)]
             ).first?.int("token_registered")
-            guard let registered else { return .returned }
-            switch settlement {
-            case .addressGone(let reason, let since, let delay):
-                // Both are truncated to whole seconds; the same second counts as registered since.
-                if registered / 1_000 >= since.secondsSince1970 { return .later(delay) }
-                try db.rows(
-                    """
-                    UPDATE sealed_push.devices
-                    SET token = NULL, token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
-                    """, [.text(reason), .int(lease.device)])
-                let outcome = Tally.dropped(reason)
-                try tally(outcome, discardAll(of: lease.device, outcome, at: now, db), at: now, db)
-            case .addressRefused(let reason):
-                try db.rows(
-                    """
-                    UPDATE sealed_push.devices SET token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
-                    """, [.text(reason), .int(lease.device)])
-                try bury([lease.entry], reason: reason, attempts: lease.attempts, at: now, db)
-                try buryAll(of: lease.device, reason: reason, at: now, db)
-            case .accepted, .later, .returned, .dead: return settlement
+            let settlement = settlement.resolved(registered: registered)
+            guard settlement.concernsAddress else { return settlement }
+            for change in settlement.changes(to: lease, registered: registered) {
+                switch change {
+                case .dropAddress(let reason): try disable(lease.device, "token = NULL, token_refusal = $1", reason, db)
+                case .disableAddress(let reason): try disable(lease.device, "token_refusal = $1", reason, db)
+                case .discardAll(let outcome):
+                    try tally(outcome, discardAll(of: lease.device, outcome, at: now, db), at: now, db)
+                case .bury(let reason):
+                    try bury([lease.entry], reason: reason, attempts: lease.attempts, at: now, db)
+                case .buryAll(let reason): try buryAll(of: lease.device, reason: reason, at: now, db)
+                // Not for addresses.
+                case .remove, .prove, .release, .advance: break
+                }
             }
             return nil
+        }
+
+        private static func disable(
+            _ device: Int64, _ columns: String, _ reason: String, _ db: PostgresConnection
+        ) throws(OutboxError) {
+            try db.rows(
+                "UPDATE sealed_push.devices SET \(columns), is_proven = false, \(nextRevision) WHERE id = $2",
+                [.text(reason), .int(device)])
         }
 
         // MARK: Devices' rows in the queue

@@ -1,5 +1,5 @@
 package import PushSender
-package import SealedPush
+import SealedPush
 
 /// The right to send one entry until a deadline, and the push to send.
 package struct Lease: Sendable {
@@ -27,22 +27,6 @@ package struct Lease: Sendable {
     package static let countedAttempts = 1_000_000
     /// Longer than any lease or back-off, in milliseconds. Due times beyond it were recorded before a clock was set back.
     package static let longestDelay: Int64 = Tally.millisecondsPerDay
-}
-
-/// The outcome of a lease.
-package enum Settlement: Sendable, Equatable {
-    case accepted
-    /// The push is sent again after this time.
-    case later(Duration)
-    /// The push wasn't sent; this doesn't count as an attempt.
-    case returned
-    /// The push is kept as a dead letter.
-    case dead(reason: String)
-    /// The address has been gone since the given time. It is removed along with its waiting pushes, unless it was
-    /// registered again since then. If so, the entry is sent again after a delay.
-    case addressGone(reason: String, since: Timestamp, otherwise: Duration)
-    /// The address is refused. It is disabled, and its waiting pushes become dead letters.
-    case addressRefused(reason: String)
 }
 
 /// A courier's request for leases: their number, lanes, and duration.

@@ -117,49 +117,35 @@ extension SQLiteStore {
 
 extension SQLiteStore {
     private static func settle(_ lease: Lease, _ settlement: Settlement, at now: Int64, in db: Database) throws {
-        switch settlement {
-        case .accepted:
-            try prove(lease, in: db)
-            try EntryTable.remove(lease.entry, Tally.accepted, at: now, in: db)
-            try QueueTable.advance(lease, at: now, in: db)
-        case .later(let delay): try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
-        case .returned: try QueueTable.release(lease, until: now, isAttempt: false, in: db)
-        case .dead(let reason):
-            try EntryTable.bury("id", lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db)
-            try QueueTable.advance(lease, at: now, in: db)
-        case .addressGone(let reason, let since, let delay):
-            guard let registered = try registration(of: lease, in: db) else {
-                return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
+        let registered = settlement.concernsAddress ? try registration(of: lease, in: db) : nil
+        for change in settlement.changes(to: lease, registered: registered) {
+            switch change {
+            case .remove(let outcome): try EntryTable.remove(lease.entry, outcome, at: now, in: db)
+            case .bury(let reason):
+                try EntryTable.bury("id", lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db)
+            case .prove: try prove(lease, in: db)
+            case .dropAddress(let reason): try disable(lease.device, "token = NULL, token_refusal = ?", reason, in: db)
+            case .disableAddress(let reason): try disable(lease.device, "token_refusal = ?", reason, in: db)
+            case .discardAll(let outcome):
+                let count = try EntryTable.discardAll(of: lease.device, outcome, at: now, in: db)
+                try Tally.add(outcome, count, at: now, in: db)
+            case .buryAll(let reason): try EntryTable.buryAll(of: lease.device, reason: reason, at: now, in: db)
+            case .release(let delay, let isAttempt):
+                try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: isAttempt, in: db)
+            case .advance: try QueueTable.advance(lease, at: now, in: db)
             }
-            // Both are truncated to whole seconds; the same second counts as registered since.
-            if registered / 1_000 >= since.secondsSince1970 {
-                return try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
-            }
-            try db.run(
-                """
-                UPDATE devices SET token = NULL, token_refusal = ?, is_proven = 0, \(SafeNumber.nextRevision)
-                WHERE id = ?
-                """, [reason, lease.device])
-            let count = try EntryTable.discardAll(of: lease.device, Tally.dropped(reason), at: now, in: db)
-            try Tally.add(Tally.dropped(reason), count, at: now, in: db)
-        case .addressRefused(let reason):
-            guard try registration(of: lease, in: db) != nil else {
-                return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
-            }
-            try db.run(
-                "UPDATE devices SET token_refusal = ?, is_proven = 0, \(SafeNumber.nextRevision) WHERE id = ?",
-                [reason, lease.device])
-            try EntryTable.bury("id", lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db)
-            try EntryTable.buryAll(of: lease.device, reason: reason, at: now, in: db)
         }
     }
 
-    /// Records, once, that the carrier accepts pushes for the address.
     private static func prove(_ lease: Lease, in db: Database) throws {
-        guard !lease.request.isProven else { return }
         try db.run(
             "UPDATE devices SET is_proven = 1 WHERE id = ? AND token = ?",
             [lease.device, lease.request.address.bytes.blob])
+    }
+
+    private static func disable(_ device: Int64, _ columns: String, _ reason: String, in db: Database) throws {
+        try db.run(
+            "UPDATE devices SET \(columns), is_proven = 0, \(SafeNumber.nextRevision) WHERE id = ?", [reason, device])
     }
 
     /// Returns the time at which the push's address was registered, in milliseconds, or nil if the device now has another.
