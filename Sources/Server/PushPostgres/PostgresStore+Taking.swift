@@ -23,13 +23,10 @@
     extension PostgresStore {
         func take(_ order: LeaseOrder, at now: Int64, _ db: PostgresConnection) throws(OutboxError) -> [Lease] {
             var leases: [Lease] = []
-            // A share for the considerate lane, then the immediate lane, then the considerate lane again with the rest.
-            let lanes = [(5, order.considerateCount), (10, order.count), (5, order.count)]
-            for (priority, limit) in lanes {
-                let free = min(limit, order.count - leases.count)
-                guard free > 0 else { continue }
-                let lane = Lane(carrier: order.carrier, priority: priority)
-                let places = try due(in: lane, limit: free, at: now, db)
+            var lanes = LaneSequence(order)
+            while let (priority, limit) = lanes.next(after: leases.count) {
+                let lane = Lane(carrier: order.carrier, priority: priority.rawValue)
+                let places = try due(in: lane, limit: limit, at: now, db)
                 let number = order.firstNumber + Int64(leases.count)
                 let taken = try Self.take(places, order, firstNumber: number, at: now, db)
                 // Recorded before the next lane, which may be the same one: SKIP LOCKED doesn't skip our own locks.
@@ -53,7 +50,7 @@
                 for priority in [10, 5] {
                     let lane = Lane(carrier: carrier, priority: priority)
                     let due = try Self.first(
-                        lane, above: floors[lane]?.due ?? .min, upTo: limit.map { now + $0.milliseconds } ?? .max, db)
+                        lane, from: floors[lane]?.due ?? .min, upTo: limit.map { now + $0.milliseconds } ?? .max, db)
                     if let due { first = min(first ?? due, due) }
                 }
                 return first.map { .milliseconds(max(0, $0) - now) }
@@ -69,8 +66,7 @@
         }
 
         /// Returns the locations of due queues' rows, longest waiting first, and skips those that others hold. They are
-        /// locked until the transaction ends. A due time further ahead than any of our delays was recorded before the clock
-        /// was set back, so it is due, too.
+        /// locked until the transaction ends.
         private func due(
             in lane: Lane, limit: Int, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {
@@ -79,33 +75,35 @@
             // A clock that was set back makes the floor uncertain, too.
             let isWhole = start >= floor.nextWholeLook || floor.due > now
             let lowest = isWhole ? .min : floor.due
-            let places = try Self.due(lane, above: lowest, upTo: now, limit: limit, db)
-            floor.due = max(0, try Self.first(lane, above: lowest, upTo: now, db) ?? now) - Floor.margin
+            var places: [Int64] = []
+            for times in DueTimes.searched(at: now) where places.isEmpty {
+                places = try Self.due(lane, from: max(lowest, times.first), upTo: times.last, limit: limit, db)
+            }
+            floor.due = max(0, try Self.first(lane, from: lowest, upTo: now, db) ?? now) - Floor.margin
             if isWhole { floor.nextWholeLook = Floor.nextWholeLook(after: start) }
             floors.withLock { $0[lane] = floor }
-            guard places.isEmpty else { return places }
-            return try Self.due(lane, above: now + Lease.longestDelay, upTo: .max, limit: limit, db)
+            return places
         }
 
         /// Returns the first queue between two times, including held ones, because other processes' are searched again.
         private static func first(
-            _ lane: Lane, above lowest: Int64, upTo highest: Int64, _ db: PostgresConnection
+            _ lane: Lane, from lowest: Int64, upTo highest: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int64? {
             try db.rows(
                 """
                 SELECT due FROM sealed_push.queues
-                WHERE carrier = $1 AND priority = $2 AND due > $3 AND due <= $4 ORDER BY due LIMIT 1
+                WHERE carrier = $1 AND priority = $2 AND due >= $3 AND due <= $4 ORDER BY due LIMIT 1
                 """, lane.values + [.int(lowest), .int(highest)]
             ).first?.int("due")
         }
 
         private static func due(
-            _ lane: Lane, above lowest: Int64, upTo highest: Int64, limit: Int, _ db: PostgresConnection
+            _ lane: Lane, from lowest: Int64, upTo highest: Int64, limit: Int, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {
             try db.rows(
                 """
                 SELECT ctid AS place FROM sealed_push.queues
-                WHERE carrier = $1 AND priority = $2 AND due > $3 AND due <= $4
+                WHERE carrier = $1 AND priority = $2 AND due >= $3 AND due <= $4
                 ORDER BY due LIMIT $5 FOR UPDATE SKIP LOCKED
                 """, lane.values + [.int(lowest), .int(highest), .int(Int64(limit))]
             ).map { row throws(OutboxError) in try row.int("place") }

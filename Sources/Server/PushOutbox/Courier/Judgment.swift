@@ -72,7 +72,7 @@ struct RetryDelays: Sendable {
     /// All pushes have to wait.
     var everything: Duration { .seconds(1_200) * factor }
 
-    /// Less than a day: anything due later is assumed to have been recorded before the clock was set back.
+    /// Less than ``DueTimes/longestDelay``.
     func asAsked(_ time: Duration) -> Duration { min(max(time, .zero), .seconds(23 * 3_600)) }
 
     /// Doubled for each attempt after the first, up to `limit` times, with a jitter of a tenth.

@@ -25,8 +25,6 @@ package struct Lease: Sendable {
 
     /// The number of attempts after which delays stop growing.
     package static let countedAttempts = 1_000_000
-    /// Longer than any lease or back-off, in milliseconds. Due times beyond it were recorded before a clock was set back.
-    package static let longestDelay: Int64 = Tally.millisecondsPerDay
 }
 
 /// A courier's request for leases: their number, lanes, and duration.

@@ -42,29 +42,29 @@ extension SQLiteStore {
         }
         var answer = LeaseAnswer()
         var number = order.firstNumber
-        // A share for the considerate lane, then the immediate lane, then the considerate lane again with the rest.
-        let lanes = [(5, order.considerateCount), (10, order.count), (5, order.count)]
-        for (priority, limit) in lanes {
-            let free = min(limit, order.count - answer.leases.count)
-            guard free > 0 else { continue }
-            for row in try due(carrier, priority: priority, limit: free, at: now, in: db) {
-                try take(row, order, number: number, at: now, into: &answer, in: db)
+        var lanes = LaneSequence(order)
+        while let (lane, limit) = lanes.next(after: answer.leases.count) {
+            for queue in try due(carrier, lane, limit: limit, at: now, in: db) {
+                try take(queue, order, number: number, at: now, into: &answer, in: db)
                 number += 1
             }
         }
         return answer
     }
 
-    /// Returns due queues, longest waiting first. A due time further ahead than any of our delays was recorded before the
-    /// clock was set back, so it is due, too.
+    /// Returns due queues, longest waiting first.
     private static func due(
-        _ carrier: Int64, priority: Int, limit: Int, at now: Int64, in db: Database
+        _ carrier: Int64, _ lane: PushPriority, limit: Int, at now: Int64, in db: Database
     ) throws -> [Row] {
-        let columns = "SELECT device, entry, attempts FROM queues WHERE carrier = ? AND priority = ?"
-        let rows = try db.rows("\(columns) AND due <= ? ORDER BY due LIMIT ?", [carrier, priority, now, limit])
-        guard rows.isEmpty else { return rows }
-        return try db.rows(
-            "\(columns) AND due > ? ORDER BY due LIMIT ?", [carrier, priority, now + Lease.longestDelay, limit])
+        var rows: [Row] = []
+        for times in DueTimes.searched(at: now) where rows.isEmpty {
+            rows = try db.rows(
+                """
+                SELECT device, entry, attempts FROM queues
+                WHERE carrier = ? AND priority = ? AND due >= ? AND due <= ? ORDER BY due LIMIT ?
+                """, [carrier, lane.rawValue, times.first, times.last, limit])
+        }
+        return rows
     }
 
     /// Takes a device's oldest entry that isn't stale, if there is one.
