@@ -2,8 +2,14 @@ package import PushSender
 package import SealedPush
 
 /// The database operations that the outbox needs, in an SQLite file on one host or in PostgreSQL for many. Each call is one
-/// transaction, or a series of them if documented: it either completes and is durable on return, or has no effect. Rules
-/// for devices, messages, and refusals live above the store and are the same for every store. A store only keeps rows.
+/// transaction, or a series of them if documented: it either completes and is durable on return, or has no effect.
+///
+/// A store reads and writes rows. Values decide, the same for every store, and their tests need no database:
+/// - ``DueTimes`` and ``LaneSequence`` say where to look for due queues, and how many to take.
+/// - ``QueueHead`` judges a queue's oldest entry; the store carries out the ``QueueVerdict``.
+/// - ``Settlement`` turns the outcome of a lease into the ``LeaseChange``s that the store makes.
+/// - ``ReceiptCount`` turns a receipt into tallies and into the facts to keep about its device.
+/// - ``DeviceChange`` and ``RegistryRules`` decide about registrations.
 package protocol OutboxStore: Sendable {
     /// The clock that the courier uses for its own times, such as how long it holds a lease or pauses.
     var clock: OutboxClock { get }

@@ -27,8 +27,7 @@
             while let (priority, limit) = lanes.next(after: leases.count) {
                 let lane = Lane(carrier: order.carrier, priority: priority.rawValue)
                 let places = try due(in: lane, limit: limit, at: now, db)
-                let number = order.firstNumber + Int64(leases.count)
-                let taken = try Self.take(places, order, firstNumber: number, at: now, db)
+                let taken = try Self.take(places, order, after: leases.count, at: now, db)
                 // Recorded before the next lane, which may be the same one: SKIP LOCKED doesn't skip our own locks.
                 try Self.note(taken, until: now + order.duration.milliseconds, db)
                 leases += taken.map(\.lease)
@@ -109,50 +108,37 @@
             ).map { row throws(OutboxError) in try row.int("place") }
         }
 
-        /// Takes devices' oldest entries, and drops stale ones before them. Their queues' rows are locked.
+        /// Judges queues' entries, oldest first, until one of each is leased or none is left. All queues advance together:
+        /// equal verdicts are carried out by one statement, except for disabled addresses, which are rare. The queues' rows
+        /// are locked.
         private static func take(
-            _ places: [Int64], _ order: LeaseOrder, firstNumber: Int64, at now: Int64, _ db: PostgresConnection
+            _ places: [Int64], _ order: LeaseOrder, after leaseCount: Int, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [Found] {
             var (taken, left) = ([Found](), places)
             while !left.isEmpty {
-                var (again, stale, empty): ([Int64], [Int64], [Int64]) = ([], [], [])
+                var (again, empty): ([Int64], [Int64]) = ([], [])
+                var (removed, buried): ([String: [Int64]], [String: [Int64]]) = ([:], [:])
                 for row in try db.rows(oldestEntries, [.places(left)]) {
-                    let (device, place) = (try row.int("device"), try row.int("place"))
-                    guard let head = try row.optionalInt("id") else {
-                        empty.append(place)
-                        continue
-                    }
-                    if now >= (try row.int("stale")) {
-                        stale.append(head)
+                    let place = try row.int("place")
+                    let head = try QueueHead(queue: row, entry: row.optionalInt("id") == nil ? nil : row)
+                    switch head.judge(for: order, after: leaseCount + taken.count, at: now) {
+                    case .lease(let lease): taken.append(Found(lease: lease, place: place))
+                    case .remove(let entry, let outcome):
+                        removed[outcome, default: []].append(entry)
                         again.append(place)
-                        continue
-                    }
-                    let refusal = try row.optionalText("token_refusal")
-                    let address = try row.optionalBytes("token")
-                    if refusal != nil || address == nil {
-                        // The address was removed by its app or refused by its carrier.
-                        let reason = refusal ?? SkipReason.noToken.rawValue
-                        try buryAll(of: device, reason: reason, at: now, db)
-                    } else if let entry = try? EntryRow(row), let request = entry.request(of: order.carrier) {
-                        let isSame = try row.optionalInt("entry") == head
-                        let attempts = isSame ? min(try row.count("attempts"), Lease.countedAttempts) + 1 : 1
-                        let lease = Lease(
-                            device: device, entry: head, number: firstNumber + Int64(taken.count), attempts: attempts,
-                            request: request, entryRow: entry)
-                        taken.append(Found(lease: lease, place: place))
-                    } else {
-                        // The row was tampered with. Reject it without stopping the others.
-                        try bury([head], reason: "malformed", at: now, db)
+                    case .bury(let entry, let reason):
+                        buried[reason, default: []].append(entry)
                         again.append(place)
+                    case .buryAll(let device, let reason): try buryAll(of: device, reason: reason, at: now, db)
+                    case .removeQueue: empty.append(place)
                     }
                 }
                 try removeEmpty(empty, db)
-                if !stale.isEmpty, order.removesStale {
-                    let removed = try removeEntries("id = ANY($1)", .ints(stale), Tally.expired, at: now, db)
-                    try tally(Tally.expired, removed.count, at: now, db)
-                } else if !stale.isEmpty {
-                    try bury(stale, reason: Tally.expired, at: now, db)
+                for (outcome, entries) in removed {
+                    let devices = try removeEntries("id = ANY($1)", .ints(entries), outcome, at: now, db)
+                    try tally(outcome, devices.count, at: now, db)
                 }
+                for (reason, entries) in buried { try bury(entries, reason: reason, at: now, db) }
                 left = again
             }
             return taken

@@ -148,8 +148,8 @@ public actor Courier {
         considerateShare += free
         let considerate = considerateShare / Self.considerateFraction
         considerateShare %= Self.considerateFraction
-        // Numbers are never reused: three lanes are searched, and each may use as many numbers as there are free places.
-        defer { nextNumber += Int64(3 * free) }
+        // Numbers are never reused: an order uses at most one for each free place.
+        defer { nextNumber += Int64(free) }
         return LeaseOrder(
             carrier: carrier, count: free, considerateCount: considerate, duration: limits.lease,
             firstNumber: nextNumber, removesStale: isClockProven)

@@ -2,7 +2,7 @@ package import PushSender
 import SealedPush
 
 /// The right to send one entry until a deadline, and the push to send.
-package struct Lease: Sendable {
+package struct Lease: Sendable, Equatable {
     /// The row of the device. No other courier sends to it in the meantime.
     package let device: Int64
     package let entry: Int64
@@ -22,9 +22,6 @@ package struct Lease: Sendable {
         self.request = request
         self.entryRow = entryRow
     }
-
-    /// The number of attempts after which delays stop growing.
-    package static let countedAttempts = 1_000_000
 }
 
 /// A courier's request for leases: their number, lanes, and duration.
@@ -57,7 +54,7 @@ package enum Tally {
 }
 
 /// An entry as a database stores it, with its device's address and app.
-package struct EntryRow: Sendable {
+package struct EntryRow: Sendable, Equatable {
     package var priority: Int
     package var expiration: Int64?
     package var apnsID: String

@@ -41,12 +41,11 @@ extension SQLiteStore {
             return LeaseAnswer()
         }
         var answer = LeaseAnswer()
-        var number = order.firstNumber
         var lanes = LaneSequence(order)
         while let (lane, limit) = lanes.next(after: answer.leases.count) {
             for queue in try due(carrier, lane, limit: limit, at: now, in: db) {
-                try take(queue, order, number: number, at: now, into: &answer, in: db)
-                number += 1
+                let lease = try take(queue, order, after: answer.leases.count, at: now, in: db)
+                if let lease { answer.leases.append(lease) }
             }
         }
         return answer
@@ -67,49 +66,27 @@ extension SQLiteStore {
         return rows
     }
 
-    /// Takes a device's oldest entry that isn't stale, if there is one.
+    /// Judges a queue's entries, oldest first, until one is leased or none is left.
     private static func take(
-        _ queue: Row, _ order: LeaseOrder, number: Int64, at now: Int64, into answer: inout LeaseAnswer, in db: Database
-    ) throws {
+        _ queue: Row, _ order: LeaseOrder, after leaseCount: Int, at now: Int64, in db: Database
+    ) throws -> Lease? {
         let device = try queue.int("device")
-        let lastEntry = try queue.optionalInt("entry")
-        while let head = try EntryTable.head(of: device, in: db) {
-            let entry = try db.row(
-                """
-                SELECT priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name,
-                    senders.name AS sender, code, address_code, enqueued, stale, token_refusal
-                FROM entries LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender
-                WHERE entries.id = ?
-                """, [head])
-            guard let entry else { throw OutboxError.damaged }
-            if now >= (try entry.int("stale")) {
-                if order.removesStale {
-                    try EntryTable.remove(head, Tally.expired, at: now, in: db)
-                } else {
-                    try EntryTable.bury("id", head, reason: Tally.expired, at: now, in: db)
-                }
-                continue
+        while true {
+            let head = try QueueHead(queue: queue, entry: EntryTable.oldest(of: device, in: db))
+            switch head.judge(for: order, after: leaseCount, at: now) {
+            case .lease(let lease):
+                try QueueTable.hold(lease, until: now + order.duration.milliseconds, in: db)
+                return lease
+            case .remove(let entry, let outcome): try EntryTable.remove(entry, outcome, at: now, in: db)
+            case .bury(let entry, let reason): try EntryTable.bury("id", entry, reason: reason, at: now, in: db)
+            case .buryAll(let device, let reason):
+                try EntryTable.buryAll(of: device, reason: reason, at: now, in: db)
+                return nil
+            case .removeQueue:
+                try QueueTable.remove(device, in: db)
+                return nil
             }
-            let refusal = try entry.optionalText("token_refusal")
-            let token = try entry.optionalBytes("token")
-            if refusal != nil || token == nil {
-                // The address was removed by its app or refused by its carrier.
-                let reason = refusal ?? SkipReason.noToken.rawValue
-                return try EntryTable.buryAll(of: device, reason: reason, at: now, in: db)
-            }
-            let attempts = lastEntry == head ? min(try queue.count("attempts"), Lease.countedAttempts) + 1 : 1
-            guard let row = try? EntryRow(entry), let request = row.request(of: order.carrier) else {
-                // The row was tampered with. Reject it without stopping the others.
-                try EntryTable.bury("id", head, reason: "malformed", at: now, in: db)
-                continue
-            }
-            try db.run(
-                "UPDATE queues SET due = ?, lease = ?, entry = ?, attempts = ? WHERE device = ?",
-                [now + order.duration.milliseconds, number, head, attempts, device])
-            return answer.leases.append(
-                Lease(device: device, entry: head, number: number, attempts: attempts, request: request, entryRow: row))
         }
-        try QueueTable.remove(device, in: db)
     }
 }
 
@@ -195,6 +172,13 @@ enum QueueTable {
             [due, device, due])
     }
 
+    /// Records a new lease.
+    static func hold(_ lease: Lease, until due: Int64, in db: Database) throws {
+        try db.run(
+            "UPDATE queues SET due = ?, lease = ?, entry = ?, attempts = ? WHERE device = ?",
+            [due, lease.number, lease.entry, lease.attempts, lease.device])
+    }
+
     /// Releases a lease; a no-op if it was lost in the meantime.
     static func release(_ lease: Lease, until due: Int64, isAttempt: Bool, in db: Database) throws {
         try db.run(
@@ -235,6 +219,20 @@ enum EntryTable {
                 SELECT MIN(id) AS id FROM entries WHERE device = ?1 AND priority = 10
                 UNION ALL SELECT MIN(id) FROM entries WHERE device = ?1 AND priority = 5)
             """, [device])
+    }
+
+    /// Returns the oldest entry that waits for a device, with the device's address.
+    static func oldest(of device: Int64, in db: Database) throws -> Row? {
+        guard let head = try head(of: device, in: db) else { return nil }
+        let row = try db.row(
+            """
+            SELECT entries.id, priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name,
+                senders.name AS sender, code, address_code, enqueued, stale, token_refusal
+            FROM entries LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender
+            WHERE entries.id = ?
+            """, [head])
+        guard let row else { throw OutboxError.damaged }
+        return row
     }
 
     /// Counts the outcomes of entries, or of dead letters with a negative count, for their messages.
