@@ -93,6 +93,7 @@ struct AttachCommand: ParsableCommand {
         case .unreadable: .file("\(file): \(error)\(Self.reason(file, R_OK))")
         case .wrongType where type == nil && MediaType(filenameExtension: URL(filePath: file).pathExtension) == nil:
             .input("\(file): iOS doesn't show files of this type; if the type is wrong, set it with --type")
+        case .diskFull, .tooManyOpenFiles: .file("\(output): \(error)")
         case .wrongID: .input("--id: \(error)")
         case .tooLarge, .cut, .altered, .wrongType, .empty: .input("\(file): \(error)")
         }

@@ -138,12 +138,28 @@ public enum AttachmentError: String, Error, Sendable {
     case empty
     /// The file couldn't be read.
     case unreadable
-    /// The file couldn't be written, usually because the disk is full.
+    /// The file couldn't be written.
     case notWritable = "not-writable"
+    /// The disk is full, or the user's quota is used up.
+    case diskFull = "disk-full"
+    /// The process has as many files open as it may have.
+    case tooManyOpenFiles = "too-many-open-files"
     /// The file already exists.
     case exists
     /// The attachment's ID doesn't have 1 to 64 bytes.
     case wrongID = "wrong-id"
+}
+
+extension AttachmentError {
+    /// Creates the error for a system's error number: one with its own remedy, or `other`.
+    package init(code: Int32, or other: AttachmentError) {
+        self =
+            switch code {
+            case ENOSPC, EDQUOT: .diskFull
+            case EMFILE, ENFILE: .tooManyOpenFiles
+            default: other
+            }
+    }
 }
 
 extension AttachmentError: CustomStringConvertible {
@@ -156,7 +172,9 @@ extension AttachmentError: CustomStringConvertible {
         case .wrongType: "the file's contents don't match the type that its name declares"
         case .empty: "the file is empty"
         case .unreadable: "the file can't be read"
-        case .notWritable: "the file can't be written; check that its folder exists and that the disk has free space"
+        case .notWritable: "the file can't be written; check that its folder exists"
+        case .diskFull: "the disk is full, or its quota is used up; free some space first"
+        case .tooManyOpenFiles: "too many files are open; raise the limit (`ulimit -n`)"
         case .exists: "the file already exists and won't be overwritten"
         case .wrongID: "an attachment's ID must have 1 to 64 bytes"
         }

@@ -182,7 +182,9 @@ final class MediaFile: Sendable {
     init(_ file: URL, type: MediaType) throws(MediaError) {
         let descriptor = open(
             file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .file(.notWritable) }
+        guard descriptor >= 0 else {
+            throw .file(AttachmentError(code: errno, or: .notWritable))
+        }
         self.file = file
         self.type = type
         state = Locked(State(descriptor: descriptor))
@@ -195,7 +197,7 @@ final class MediaFile: Sendable {
                 if state.start.count == MediaType.signatureByteCount { try check(&state) }
             }
             do throws(DurableFiles.Failure) { try DurableFiles.writeAll(bytes, to: state.descriptor) } catch {
-                throw .notWritable
+                throw AttachmentError(code: error.code, or: .notWritable)
             }
         }
     }
@@ -208,7 +210,9 @@ final class MediaFile: Sendable {
                 state.descriptor = -1
                 guard isClosed else { throw .notWritable }
             }
-            do throws(DurableFiles.Failure) { try DurableFiles.rename(file, to: finished) } catch { throw .notWritable }
+            do throws(DurableFiles.Failure) { try DurableFiles.rename(file, to: finished) } catch {
+                throw AttachmentError(code: error.code, or: .notWritable)
+            }
         } catch { throw .file(error) }
     }
 

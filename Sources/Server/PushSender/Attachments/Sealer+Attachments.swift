@@ -149,7 +149,7 @@ struct ChunkedFile: ~Copyable {
 
     init(_ file: URL) throws(AttachmentError) {
         do throws(DurableFiles.Failure) { descriptor = try DurableFiles.opened(file, anyKind: true) } catch {
-            throw .unreadable
+            throw AttachmentError(code: error.code, or: .unreadable)
         }
     }
 
@@ -157,7 +157,7 @@ struct ChunkedFile: ~Copyable {
     func next() throws(AttachmentError) -> [UInt8] {
         do throws(DurableFiles.Failure) {
             return try DurableFiles.readAll(descriptor, limit: SealedFileLayout.chunkByteCount)
-        } catch { throw .unreadable }
+        } catch { throw AttachmentError(code: error.code, or: .unreadable) }
     }
 
     deinit { close(descriptor) }
@@ -178,12 +178,12 @@ struct NewFile: ~Copyable {
         descriptor =
             isThere ? -1 : open(unfinished.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard !isThere else { throw .exists }
-        guard descriptor >= 0 else { throw .notWritable }
+        guard descriptor >= 0 else { throw AttachmentError(code: errno, or: .notWritable) }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(AttachmentError) {
         do throws(DurableFiles.Failure) { try DurableFiles.writeAll(bytes, to: descriptor) } catch {
-            throw .notWritable
+            throw AttachmentError(code: error.code, or: .notWritable)
         }
     }
 
@@ -193,7 +193,7 @@ struct NewFile: ~Copyable {
         do throws(DurableFiles.Failure) {
             try DurableFiles.sync(descriptor)
             isPlaced = try DurableFiles.place(unfinished, as: file)
-        } catch { throw .notWritable }
+        } catch { throw AttachmentError(code: error.code, or: .notWritable) }
         guard isPlaced else { throw .exists }
     }
 
