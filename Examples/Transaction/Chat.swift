@@ -13,11 +13,14 @@
     struct Chat {
         static func main() async throws {
             let environment = ProcessInfo.processInfo.environment
-            let arguments = CommandLine.arguments.dropFirst()
-            guard arguments.count == 3, let reader = arguments.first, let user = UserName(parsing: reader) else {
+            // `CommandLine.arguments` replaces bytes that aren't UTF-8, which could make two readers' names equal.
+            let arguments = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+                CommandLine.unsafeArgv[index].flatMap { String(validatingCString: $0) }
+            }
+            guard CommandLine.argc == 4, arguments.count == 3, let user = UserName(parsing: arguments[0]) else {
                 exit(64)
             }
-            let (id, text) = (arguments[2], arguments[3])
+            let (reader, id, text) = (arguments[0], arguments[1], arguments[2])
             let address = environment["DATABASE_URL"] ?? ""
             let key = try environment["OUTBOX_KEY_FILE"].map { file in
                 try OutboxKey(parsing: Array(Data(contentsOf: URL(filePath: file))))
