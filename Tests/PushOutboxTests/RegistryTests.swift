@@ -329,6 +329,7 @@ import Testing
     func changedBeforeRemoval() async throws {
         try await enroll()
         let newer = try record(counter: 9)
+        try await fixture.outbox.leave(Leaving(counter: 10, topic: "other.app", signedBy: enrollmentKey))
         let leaving = Leaving(counter: 5, topic: Fixture.topic, signedBy: enrollmentKey)
         // With a key, a row that another process changes is forged.
         guard Fixture.key == nil else { return }

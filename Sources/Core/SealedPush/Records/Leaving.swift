@@ -9,6 +9,8 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
     public let enrollment: EnrollmentPublicKey
     /// Higher than in any record that the device signed before; at most 2^62.
     public let counter: UInt64
+    /// The app that the device is leaving.
+    public let topic: Topic
     private let signature: [UInt8]
 
     /// Signs a statement for one app. The counter must be at most 2^62.
@@ -16,6 +18,7 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
         precondition(counter <= Self.maximumCounter)
         enrollment = key.enrollment
         self.counter = counter
+        self.topic = topic
         signature = key.sign(Self.message(enrollment, counter, topic))
     }
 
@@ -30,7 +33,14 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
             let enrollment = EnrollmentPublicKey(key, .ed25519)
         else { throw .malformed }
         guard enrollment.verify(signature, of: Self.message(enrollment, counter, topic)) else { throw .badSignature }
-        (self.enrollment, self.counter, self.signature) = (enrollment, counter, Array(signature))
+        (self.enrollment, self.counter, self.topic) = (enrollment, counter, topic)
+        self.signature = Array(signature)
+    }
+
+    /// Whether to delete the device with this newest record, of whichever account: it has the same key and app, and its record
+    /// was signed before the device left.
+    public func ends(_ record: DeviceRecord) -> Bool {
+        record.enrollment == enrollment && record.topic == topic && record.counter < counter
     }
 
     /// The text: `pushleaving.` and 139 characters.

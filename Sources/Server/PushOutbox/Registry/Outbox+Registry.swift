@@ -110,12 +110,13 @@ extension Outbox {
         return discardedCount
     }
 
-    /// Removes the devices of an enrollment key, for every account, if their records were signed before the device left.
+    /// Removes the devices of an enrollment key and an app, for every account, if their records were signed before the device
+    /// left.
     public func leave(_ leaving: Leaving) async throws(OutboxError) {
         for found in try await store.devices(.enrolled(leaving.enrollment)) {
             _ = try await store.remove(found.name) {
                 guard case .enrolled(let enrolled) = $0.stored?.device.keys else { return false }
-                return enrolled.enrollment == leaving.enrollment && enrolled.record.counter < leaving.counter
+                return leaving.ends(enrolled.record)
             }
         }
     }
