@@ -357,12 +357,15 @@ import Testing
         try await call.value
     }
 
-    @Test("names have a visible character and no control characters") func names() {
-        for text in ["", " ", "a\u{0}b", "a\nb", String(repeating: "x", count: 129), "\u{1b}[2J"] {
+    @Test("names have a visible character and no control characters, and aren't dot segments of a path") func names() {
+        for text in ["", " ", "a\u{0}b", "a\nb", String(repeating: "x", count: 129), "\u{1b}[2J", ".", ".."] {
             #expect(DeviceName(parsing: text) == nil)
             #expect(UserName(parsing: text) == nil)
         }
-        #expect(DeviceName(parsing: String(repeating: "x", count: 128)) != nil)
+        for text in [String(repeating: "x", count: 128), "...", ".a", "a..", "./", "%2e", "\u{2024}"] {
+            #expect(DeviceName(parsing: text)?.description == text)
+            #expect(UserName(parsing: text)?.description == text)
+        }
     }
 
     @Test("a tampered device row affects only that device: listings skip it, and it can be removed")

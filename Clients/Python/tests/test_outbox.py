@@ -38,6 +38,15 @@ class Enqueuing(unittest.TestCase):
         plain = enqueue_arguments(sender.seal(NINA, device), "phone")
         self.assertEqual((plain["expiration"], plain["key"], plain["code"]), (None, None, None))
 
+    def test_names_that_are_dot_segments(self):
+        sender = Sender(sealed_push.generate_sender_secret(), topic=TOPIC)
+        push = sender.seal(NINA, enrolled(sender)[1])
+        for name in (".", ".."):
+            with self.assertRaises(SettingError) as caught:
+                enqueue_arguments(push, name)
+            self.assertEqual(caught.exception.code, "device-name")
+        self.assertEqual(enqueue_arguments(push, "...")["device"], "...")
+
     def test_texts_that_are_no_key(self):
         words = ["sealed-push-outbox-key", WHOLE[:-3], WHOLE.upper(), "push-outbox AAAA", WHOLE + " more", None, b"key"]
         for text in words:

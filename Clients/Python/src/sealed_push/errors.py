@@ -95,7 +95,7 @@ class SettingError(SealedPushError):
         "now": ("not a time", f"use {MOMENT}, or None for the current time"),
         "keeps": ("not a number of days for which a key can be kept", "use a whole number from 1 to 31"),
         "sender": ("not a sender", "pass a sealed_push.Sender"),
-        "device-name": ("not a device's name", "use 1 to 128 bytes of text"),
+        "device-name": ("not a device's name", "use 1 to 128 bytes of text, and not . or .."),
         "idempotency-key": ("not an idempotency key", "use 1 to 256 bytes of text, or None"),
         "outbox-key": ("not an outbox key", "pass the text of the file named by --outbox-key"),
         "device": ("not a device", "pass a sealed_push.Device, or call seal_unverified with a key, push1... or pushpq1..."),

@@ -49,13 +49,14 @@ def enqueue_arguments(
 ) -> dict[str, Any]:
     """Returns the arguments of `sealed_push.enqueue` by name.
 
-    device: the device's name in the outbox, 1 to 128 bytes.
+    device: the device's name in the outbox, 1 to 128 bytes, and not `.` or `..`.
     key: an idempotency key for the message, 1 to 256 bytes, such as its ID. For 30 days, a key isn't enqueued twice.
     outbox_key: the outbox's key, if it has one.
 
     Raises SettingError.
     """
-    if not _is_text(device, 128):
+    # A name can be a segment of a path, and URL parsers remove these two.
+    if not _is_text(device, 128) or device in (".", ".."):
         raise SettingError("device-name")
     if key is not None and not _is_text(key, 256):
         raise SettingError("idempotency-key")

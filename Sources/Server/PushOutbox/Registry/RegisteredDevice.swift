@@ -108,7 +108,8 @@ public struct UserName: Hashable, Sendable, CustomStringConvertible, Expressible
     private let name: Name
     public var description: String { name.text }
 
-    /// Creates a name, or returns `nil` unless the text has 1 to 128 bytes, no control characters, and a visible character.
+    /// Creates a name, or returns `nil` unless the text has 1 to 128 bytes, no control characters, and a visible character,
+    /// and isn't `.` or `..`.
     public init?(parsing text: String) {
         guard let name = Name(text) else { return nil }
         self.name = name
@@ -125,7 +126,8 @@ public struct DeviceName: Hashable, Sendable, CustomStringConvertible, Expressib
     private let name: Name
     public var description: String { name.text }
 
-    /// Creates a name, or returns `nil` unless the text has 1 to 128 bytes, no control characters, and a visible character.
+    /// Creates a name, or returns `nil` unless the text has 1 to 128 bytes, no control characters, and a visible character,
+    /// and isn't `.` or `..`.
     public init?(parsing text: String) {
         guard let name = Name(text) else { return nil }
         self.name = name
@@ -141,7 +143,9 @@ private struct Name: Hashable {
 
     init?(_ text: String) {
         guard (1...128).contains(text.utf8.count), VisibleText.isVisible(text),
-            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }),
+            // A name can be a segment of a path, and URL parsers remove these two, even if they are escaped.
+            text != ".", text != ".."
         else { return nil }
         self.text = text
     }
