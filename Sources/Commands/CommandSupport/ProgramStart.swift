@@ -39,8 +39,6 @@ package enum ProgramStart {
     /// Returns true for nil, too.
     private static func isText(_ start: UnsafeMutablePointer<CChar>?) -> Bool {
         guard let start else { return true }
-        return start.withMemoryRebound(to: UInt8.self, capacity: strlen(start)) {
-            String(strictUTF8: UnsafeBufferPointer(start: $0, count: strlen(start))) != nil
-        }
+        return String(strictUTF8: UnsafeRawBufferPointer(start: start, count: byteCount(ofText: start))) != nil
     }
 }

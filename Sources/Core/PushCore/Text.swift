@@ -35,6 +35,13 @@ package enum Hex {
     package static let digits = Array("0123456789abcdef".utf8)
 }
 
+/// Returns the number of bytes before the zero that ends a C string. `strlen` returns Int or UInt, depending on the system.
+package func byteCount(ofText start: UnsafePointer<CChar>) -> Int {
+    var count = 0
+    while start[count] != 0 { count += 1 }
+    return count
+}
+
 extension String {
     /// Creates a string, or nil if the bytes aren't valid UTF-8, as `String(validating:as:)` does starting with iOS 18.
     package init?(strictUTF8 bytes: some Collection<UInt8>) {
