@@ -93,7 +93,7 @@ struct SeveralUsersTests {
             let result = try sealedpush(as: 0, "keys \(words)")
             #expect(result.status == 77, "\(words): \(result.status) \(result.errors)")
             #expect(
-                result.errors.contains("belongs to another user, who") && result.errors.contains("run the command as"),
+                result.errors.contains("belongs to another user") && result.errors.contains("run the command as"),
                 "\(result.errors)")
         }
         #expect(try contents("Keys") == before)

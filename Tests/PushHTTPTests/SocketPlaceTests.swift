@@ -20,6 +20,24 @@ import Testing
         }
     }
 
+    @Test("a folder above that others can replace is refused, as is one that a link leads through") func above() throws
+    {
+        let folder = try TemporaryFolder()
+        for path in ["a", "a/b"] { mkdir(folder.appending(path).path, 0o700) }
+        symlink("a/b", folder.appending("link").path)
+        for path in ["a/b/s", "link/s"] {
+            #expect(throws: Never.self) { try SocketPlace(folder.appending(path).path) }
+            chmod(folder.appending("a").path, 0o777)
+            do throws(ServingError) {
+                _ = try SocketPlace(folder.appending(path).path)
+                Issue.record("\(path) was accepted")
+            } catch {
+                #expect("\(error)".contains("\(folder.appending("a").path), and replace the socket"), "\(error)")
+            }
+            chmod(folder.appending("a").path, 0o1777)
+        }
+    }
+
     @Test(
         "a service whose socket was removed, renamed, or replaced is not ready, as its other listeners say",
         arguments: 0...2)

@@ -55,12 +55,10 @@ extension KeyringError {
         case .damaged, .altered: "; move the folder away and run `sealedpush keys restore BACKUP`"
         case .needsSecret(.passphrase): "; specify a file that contains it with --unlock"
         case .needsSecret(.key): "; specify a file with PUSH-KEYRING-KEY-1… with --unlock, or set SEALED_PUSH_KEY"
-        case .exposed(_, isFolder: false): "; run `chmod 600` on it, and treat its keys as exposed"
-        case .exposed(_, isFolder: true): "; run `chmod go-w` on the folder, and check that the keys are still yours"
         case .notSealed: "; use `sealedpush keys passphrase` to seal a keyring"
         case .notPermitted: "; run the command as the user who owns the keyring, and give that user its files (`chown`)"
         case .exists, .wrongKind, .noSecret, .nothingToConfirm, .record, .challenge, .wrongSecret, .sealChanged,
-            .outOfMemory, .busy, .backup, .file:
+            .exposed, .outOfMemory, .busy, .backup, .file:
             ""
         }
     }

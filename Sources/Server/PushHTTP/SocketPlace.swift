@@ -68,14 +68,16 @@ final class SocketPlace: Sendable {
     private static func requireOwnFolder(of path: String) throws(ServingError) {
         let folder = folder(of: path)
         guard access(folder, F_OK) == 0 else { throw .notBound(words(errno)) }
-        switch DurableFiles.stranger(in: URL(filePath: folder)) {
-        case nil: break
-        case .owner?:
-            throw .notBound(
-                "its folder belongs to another user, who could replace the socket; use a folder of your own")
-        case .writers?:
-            throw .notBound("other users can write to its folder and replace the socket; use a folder of your own")
+        let exposure: Exposure?
+        do throws(DurableFiles.Failure) { exposure = try Exposure.ofFolder(folder) } catch {
+            throw .notBound(error.message)
         }
+        guard let exposure else { return }
+        throw .notBound(
+            exposure.kind == .owner
+                ? "the folder \(exposure.path) belongs to another user, who could replace the socket; use a folder of your own"
+                : "other users can write to its folder, \(exposure.path), and replace the socket; use a folder of your own"
+        )
     }
 
     /// A socket left by a killed service is free; anything except a socket belongs to someone else.

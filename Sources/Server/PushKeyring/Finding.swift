@@ -62,6 +62,7 @@ public enum Finding: Hashable, Sendable {
         case .sealChanged: "seal-changed"
         case .wrongSecret: "wrong-secret"
         case .damaged: "damaged"
+        case .exposed: "exposed"
         default: "unreadable"
         }
     }
@@ -93,9 +94,13 @@ extension Keyring {
             findings += self.findings(in: try read(.full), at: now)
         } catch {
             switch error {
-            // The file's mode is a finding of its own.
             case .needsSecret, .exposed:
-                if case .needsSecret = error { findings.append(.notChecked(error)) }
+                if case .needsSecret = error {
+                    findings.append(.notChecked(error))
+                } else if findings.isEmpty {
+                    // It isn't a mode, which would be a finding of its own, but an owner, or a folder above.
+                    findings.append(.refused(error))
+                }
                 if let unchecked = try? read(.known(nil)) { findings += self.findings(in: unchecked, at: now) }
             default: findings.append(.refused(error))
             }

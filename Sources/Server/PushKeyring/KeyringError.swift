@@ -38,8 +38,8 @@ public enum KeyringError: Error, Hashable, Sendable {
     case notSealed(URL)
     /// According to the note, the keyring was sealed before. Now it isn't, or it's sealed differently.
     case sealChanged(URL, isSealed: Bool, note: URL)
-    /// The keyring's secrets are in the clear, and other users can read or change its file, or write to its folder.
-    case exposed(URL, isFolder: Bool)
+    /// The keyring's secrets are in the clear, and other users can read, change, or replace its file.
+    case exposed(URL, message: String)
     /// The system doesn't have the memory that a passphrase takes (64 MiB).
     case outOfMemory
     /// Another process has been changing this keyring for a minute.
@@ -78,10 +78,7 @@ extension KeyringError: CustomStringConvertible {
             "\(path(folder)) is not sealed, but it should be; find out whether its keyring.txt was replaced"
         case .sealChanged(let folder, let isSealed, let note):
             "\(path(folder)) was sealed when it was last used, but now \(isSealed ? "its seal is new" : "it is not sealed"). Unless you know why, don't use it; to accept the change, run `rm '\(path(note))'`"
-        case .exposed(let file, isFolder: false):
-            "\(path(file)) is not sealed, but other users can read or change it"
-        case .exposed(let folder, isFolder: true):
-            "the keyring is not sealed, but other users can write to its folder, \(path(folder)), and replace it"
+        case .exposed(let file, let message): "\(path(file)) is not sealed, but \(message)"
         case .outOfMemory: "not enough memory for a passphrase, which takes 64 MiB"
         case .busy(let folder): "another process has been changing \(path(folder)) for a minute; try again"
         case .backup: "the backup is damaged, or was made with another passphrase or key"

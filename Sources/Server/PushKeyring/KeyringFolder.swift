@@ -23,7 +23,7 @@ struct KeyringFolder: Sendable {
             defer { close(descriptor) }
             let bytes = try DurableFiles.readAll(descriptor, limit: TextFile.maximumByteCount + 1)
             guard bytes.count <= TextFile.maximumByteCount else { throw DurableFiles.Failure(code: EFBIG) }
-            exposure = self.exposure(of: descriptor)
+            exposure = try self.exposure(of: descriptor).map { .exposed(keyring, message: $0.description) }
             return bytes
         } catch {
             if error.code == ENOENT { return nil }
@@ -31,17 +31,15 @@ struct KeyringFolder: Sendable {
         }
     }
 
-    private func exposure(of descriptor: Int32) -> KeyringError? {
-        if DurableFiles.isExposed(descriptor) { return .exposed(keyring, isFolder: false) }
-        // A sticky folder isn't safe, either: anyone can be the first to create a file there.
-        let mode = FileFacts(of: url, following: true)?.mode ?? 0
-        return mode & 0o022 == 0 ? nil : .exposed(url, isFolder: true)
+    private func exposure(of descriptor: Int32) throws(DurableFiles.Failure) -> Exposure? {
+        let secret = try Exposure.ofSecret(descriptor, at: keyring.path(percentEncoded: false))
+        return if let secret { secret } else { try Exposure.ofFolder(url.path(percentEncoded: false)) }
     }
 
     /// Runs `body` while no other process can change the keyring. Throws `notPermitted` if root would create files in another
     /// user's folder: a service that runs as that user couldn't read the keyring anymore.
     func locked<Answer>(_ body: () throws(KeyringError) -> Answer) throws(KeyringError) -> Answer {
-        if geteuid() == 0, DurableFiles.stranger(in: url) == .owner {
+        if geteuid() == 0, let facts = FileFacts(of: url, following: true), facts.owner != 0 {
             throw .notPermitted(url, message: "it belongs to another user, who couldn't read files that root creates")
         }
         do throws(DurableFiles.Failure) { try Self.makeFolder(url) } catch { throw .system(url, error) }
@@ -102,6 +100,7 @@ struct KeyringFolder: Sendable {
 
 /// A file's metadata, read without opening it.
 struct FileFacts {
+    let owner: uid_t
     let mode: Int
     let byteCount: Int
     let isFolder: Bool
@@ -110,6 +109,7 @@ struct FileFacts {
         var status = stat()
         let path = file.path(percentEncoded: false)
         guard (following ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
+        owner = status.st_uid
         mode = Int(status.st_mode & 0o7777)
         byteCount = Int(status.st_size)
         isFolder = status.st_mode & S_IFMT == S_IFDIR

@@ -72,9 +72,14 @@ struct ProviderOptions: ParsableArguments {
         }
         let file = URL(filePath: folder).appending(path: "address.json")
         // The folder's files decide which server this program contacts and which key file it reads.
-        guard DurableFiles.stranger(in: URL(filePath: folder)) == nil else {
+        let exposure: Exposure?
+        do throws(DurableFiles.Failure) { exposure = try Exposure.ofFolder(folder) } catch {
+            throw Failure.file("\(folder): \(error.message)")
+        }
+        guard exposure == nil else {
             throw Failure(
-                status: 77, message: "other users can write to \(folder); use a private folder for a local APNs")
+                status: 77,
+                message: "other users can write to \(exposure!.path); use a private folder for a local APNs")
         }
         guard DurableFiles.modified(file) != nil else {
             throw Failure.file(

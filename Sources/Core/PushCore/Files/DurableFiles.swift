@@ -9,8 +9,13 @@ package enum DurableFiles {
     /// The system's error number for a failed operation.
     package struct Failure: Error, Equatable {
         package let code: Int32
+        /// The reason why a secret wasn't read.
+        package let exposure: Exposure?
 
-        package init(code: Int32) { self.code = code }
+        package init(code: Int32, exposure: Exposure? = nil) {
+            self.code = code
+            self.exposure = exposure
+        }
 
         package var message: String { String(cString: strerror(code)) }
     }
@@ -92,9 +97,7 @@ package enum DurableFiles {
     package static func real(_ path: String) -> [UInt8]? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
-        // `strlen` counts in Int or UInt, depending on the system.
-        let bytes = UnsafeRawPointer(real)
-        return Array((0...).lazy.map { bytes.load(fromByteOffset: $0, as: UInt8.self) }.prefix { $0 != 0 })
+        return Array(UnsafeRawBufferPointer(start: real, count: byteCount(ofText: real)))
     }
 
     /// Creates a folder, durably, if it is missing.
@@ -231,13 +234,15 @@ private func systemRename(_ source: String, _ target: String) -> Int32 { rename(
 extension DurableFiles {
     /// Reads at most `limit` bytes from the start of a file, in a single array, so that wiping it wipes everything read.
     /// With `anyKind`, pipes and devices are read, too; they may block. Without `followsLinks`, links fail with `ELOOP`.
-    /// With `isSecret`, a file that others may read fails with `EPERM`; see ``isExposed(_:)``.
+    /// With `isSecret`, a file that other users can read or replace fails with `EPERM` and the ``Exposure``.
     package static func read(
         _ file: URL, limit: Int, anyKind: Bool = false, isSecret: Bool = false, followsLinks: Bool = true
     ) throws(Failure) -> [UInt8] {
         let descriptor = try opened(file, anyKind: anyKind, followsLinks: followsLinks)
         defer { close(descriptor) }
-        guard !isSecret || !isExposed(descriptor) else { throw Failure(code: EPERM) }
+        if isSecret, let exposure = try Exposure.ofSecret(descriptor, at: file.path(percentEncoded: false)) {
+            throw Failure(code: EPERM, exposure: exposure)
+        }
         return try readAll(descriptor, limit: limit)
     }
 
@@ -254,15 +259,6 @@ extension DurableFiles {
             throw Failure(code: EINVAL)
         }
         return descriptor
-    }
-
-    /// Whether other users can access a file that contains a secret. The user's own file is exposed if anyone else has
-    /// access. Another user's file (root's, for example) may let its group read it, by that user's choice, but no more.
-    /// Pipes and devices are never exposed. This is OpenSSH's rule for private keys, slightly stricter.
-    package static func isExposed(_ descriptor: Int32) -> Bool {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        return status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o027) != 0
     }
 
     /// Reads from the descriptor's position to the end, at most `limit` bytes. Allocates memory for the data, not for the
@@ -386,24 +382,6 @@ extension Collection<UInt8> where Index == Int {
 }
 
 extension DurableFiles {
-    /// The reason why others can put files into a folder.
-    package enum Stranger: Sendable {
-        /// It belongs to another user.
-        case owner
-        /// Its mode lets others write.
-        case writers
-    }
-
-    /// Returns why other users can put files into a folder, which makes its contents suspect; nil if they can't, or if the
-    /// folder doesn't exist. Follows links. A folder owned by root is as safe as the user's own. Sticky folders aren't
-    /// safe: users can't remove each other's files there, but anyone can be the first to create one.
-    package static func stranger(in folder: URL) -> Stranger? {
-        var facts = stat()
-        guard stat(folder.path(percentEncoded: false), &facts) == 0 else { return nil }
-        guard facts.st_uid == geteuid() || facts.st_uid == 0 else { return .owner }
-        return facts.st_mode & 0o022 == 0 ? nil : .writers
-    }
-
     /// Whether a folder's owner shares it with its group: new files in it belong to that group (setgid), and all others are
     /// shut out. Nobody chooses both by accident. Docs/Decisions/0048-folders-shared-with-a-group.md.
     package static func isSharedWithGroup(_ folder: stat) -> Bool { folder.st_mode & 0o2007 == 0o2000 }

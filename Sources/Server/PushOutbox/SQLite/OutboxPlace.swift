@@ -102,40 +102,28 @@ package enum OutboxPlace {
 
     // MARK: Folders
 
-    /// The file's own folder must meet OpenSSH's requirements for ~/.ssh, with or without the sticky bit. For the folders
-    /// above, no other user may be able to replace a folder.
-    ///
-    /// Returns whether root shares the file's own folder with its group. Only root's: any other member could let in more.
+    /// Checks the file's own folder and those above it. Returns whether root shares the file's own folder with its group. Only
+    /// root's: any other member could let in more.
     private static func checkFolders(of path: String) throws(OutboxError) -> Bool {
-        let named = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        guard let real = realpath(named, nil) else { throw OutboxError(opening: errno) }
-        defer { free(real) }
-        var folder = String(cString: real)
-        let isShared = try look(at: folder).map { $0.st_uid == 0 && DurableFiles.isSharedWithGroup($0) } ?? false
-        try checkFolder(folder, refusing: isShared ? 0o002 : 0o022, unlessSticky: false)
-        while folder != "/" {
-            folder = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ""
-            if folder.isEmpty { folder = "/" }
-            try checkFolder(folder, refusing: 0o002, unlessSticky: true)
-        }
-        return isShared
-    }
-
-    private static func checkFolder(
-        _ folder: String, refusing writers: mode_t, unlessSticky: Bool
-    ) throws(OutboxError) {
-        guard let facts = try look(at: folder) else { throw OutboxError(opening: ENOENT) }
-        // Folders that root owns are as safe as the caller's own.
-        guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let exposure: Exposure?
+        do throws(DurableFiles.Failure) {
+            exposure = try Exposure.ofFolder(folder, isSharing: true)
+        } catch { throw OutboxError(opening: error.code) }
+        switch exposure?.kind {
+        case nil: break
+        case .owner?:
             throw .exposed(
-                "the folder \(folder) belongs to another user, who could replace the outbox's files; use a folder of your own"
+                "the folder \(exposure!.path) belongs to another user, who could replace the outbox's files; use a folder of your own"
+            )
+        case .readers?, .writers?:
+            throw .exposed(
+                "other users can create files in \(exposure!.path), which SQLite would take for the outbox's own; use a folder that only you can write to (`chmod go-w` if this one is yours alone), or one that root shares with a group (`chown root`, `chmod 2770`)"
             )
         }
-        guard facts.st_mode & writers == 0 || unlessSticky && facts.st_mode & sticky != 0 else {
-            throw .exposed(
-                "other users can create files in \(folder), which SQLite would take for the outbox's own; use a folder that only you can write to (`chmod go-w` if this one is yours alone), or one that root shares with a group (`chown root`, `chmod 2770`)"
-            )
-        }
+        var facts = stat()
+        guard stat(folder, &facts) == 0 else { throw OutboxError(opening: errno) }
+        return facts.st_uid == 0 && DurableFiles.isSharedWithGroup(facts)
     }
 
     /// Returns the facts about the path itself, not the target of a link, or `nil` if nothing exists there.
@@ -145,9 +133,6 @@ package enum OutboxPlace {
         guard errno == ENOENT else { throw OutboxError(opening: errno) }
         return nil
     }
-
-    /// S_ISVTX: in such a folder, a user can't remove or rename another user's files.
-    private static let sticky: mode_t = 0o1000
 }
 
 /// The files of an open outbox: its own, its log, and the log's index.

@@ -28,11 +28,16 @@ struct LocalAPNsFolder {
 
     static func requireOwn(_ folder: URL) throws(LocalAPNsError) {
         let path = folder.path(percentEncoded: false)
-        switch DurableFiles.stranger(in: folder) {
-        case .owner: throw .folder(path, "it belongs to another user; choose a folder that you own")
-        case .writers: throw .folder(path, "other users can write to it; choose a folder that only you can write to")
-        case nil: return
+        let exposure: Exposure?
+        do throws(DurableFiles.Failure) { exposure = try Exposure.ofFolder(path) } catch {
+            throw .folder(path, error.message)
         }
+        guard let exposure else { return }
+        throw .folder(
+            exposure.path,
+            exposure.kind == .owner
+                ? "it belongs to another user; choose a folder that you own"
+                : "other users can write to it; choose a folder that only you can write to")
     }
 
     /// Releases the folder for another server. Must be called only once.
