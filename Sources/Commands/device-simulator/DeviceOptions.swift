@@ -18,7 +18,7 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(help: .value("file", "The keyring's key file, or SEALED_PUSH_KEY.")) var unlock: String?
 
-    @Option(help: .value("folder", "The phone's folder; without it, the phone is discarded."))
+    @Option(help: .value("folder", "The phone's folder. Without it, deliver discards the phone."))
     var state: String?
 
     func validate() throws {
