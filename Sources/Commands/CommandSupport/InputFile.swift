@@ -23,7 +23,7 @@ package enum InputFile {
         let bytes: [UInt8]
         do throws(DurableFiles.Failure) {
             bytes = try DurableFiles.read(place, limit: limit + 1, anyKind: !isSetting || canWait(place))
-        } catch { throw unreadable(file, error) }
+        } catch { throw .file("\(file): \(cause(error))") }
         guard bytes.count <= limit else { throw .input("\(file) is larger than \(limit) bytes") }
         return bytes
     }
@@ -35,8 +35,9 @@ package enum InputFile {
         return path == "/dev/stdin" || ["/dev/fd/", "/proc/self/fd/"].contains(where: path.hasPrefix)
     }
 
-    static func unreadable(_ file: String, _ error: DurableFiles.Failure) -> Failure {
-        .file("\(file): \(error.code == EINVAL ? "this is not a regular file" : error.message)")
+    /// Why a file can't be read.
+    static func cause(_ error: DurableFiles.Failure) -> String {
+        error.code == EINVAL ? "this is not a regular file" : error.message
     }
 
     /// Whether there is a file or folder. Throws if that can't be told, as in a folder of another user, since its owner needs

@@ -22,14 +22,16 @@ package enum OutputFile {
     ///
     /// - Parameter mode: the file's mode, which the umask restricts.
     package static func create(_ file: String, _ bytes: [UInt8], mode: UInt16) throws(Failure) {
-        let place = URL(filePath: file)
-        do throws(DurableFiles.Failure) {
-            try DurableFiles.write(bytes, to: place, mode: mode)
-            try DurableFiles.sync(folder: place.deletingLastPathComponent())
-        } catch {
+        do throws(DurableFiles.Failure) { try write(bytes, to: file, mode: mode) } catch {
             guard error.code != EEXIST else { throw .file("\(file) already exists and won't be overwritten") }
             throw .file("\(file) can't be written: \(error.message)")
         }
+    }
+
+    static func write(_ bytes: [UInt8], to file: String, mode: UInt16) throws(DurableFiles.Failure) {
+        let place = URL(filePath: file)
+        try DurableFiles.write(bytes, to: place, mode: mode)
+        try DurableFiles.sync(folder: place.deletingLastPathComponent())
     }
 
     /// Runs `body`. If it fails, removes the files, which the command has just created.

@@ -3,43 +3,76 @@ internal import PushCore
 package import PushKeyring
 internal import SealedPush
 
-/// Secret files named on the command line; `-` is standard input. Secrets are never arguments, which other users on the machine
-/// could read.
-package enum SecretFile {
+/// A secret file named on the command line; `-` is standard input. Secrets are never arguments, which other users on the
+/// machine could read.
+package struct SecretFile: Sendable {
+    private let option: String
+    private let path: String
+
+    /// - Parameter option: the option that names the file, for messages.
+    package init(_ path: String, from option: String) { (self.path, self.option) = (path, option) }
+
+    package var isStandardInput: Bool { path == "-" }
+
+    /// Whether there is a file. Standard input always is.
+    package func exists() throws(Failure) -> Bool {
+        var facts = stat()
+        guard !isStandardInput, stat(path, &facts) != 0 else { return true }
+        guard errno == ENOENT || errno == ENOTDIR else { throw failure(DurableFiles.Failure(code: errno)) }
+        return false
+    }
+
     /// Returns the file's contents without a byte order mark: at most `limit` bytes, which the caller must wipe. Refuses a file
-    /// that other users can read, and a pipe or device unless ``InputFile/canWait(_:)`` allows it.
+    /// that other users can read, change, or replace, and a pipe or device unless ``InputFile/canWait(_:)`` allows it.
     ///
     /// - Parameter isExposedAllowed: whether to read such a file anyway; the caller then checks its permissions if needed.
-    package static func read(_ file: String, limit: Int, isExposedAllowed: Bool = false) throws(Failure) -> [UInt8] {
+    package func read(limit: Int, isExposedAllowed: Bool = false) throws(Failure) -> [UInt8] {
         var bytes: [UInt8]
-        let place = try InputFile.place(file)
+        let place = try InputFile.place(path)
         do throws(DurableFiles.Failure) {
             bytes = try DurableFiles.read(
                 place, limit: limit + 1, anyKind: InputFile.canWait(place), isSecret: !isExposedAllowed)
-        } catch {
-            guard error.code == EPERM else { throw InputFile.unreadable(file, error) }
-            throw Failure(
-                status: 77,
-                message:
-                    "\(file) contains a secret, but other users can read it; run `chmod 600`, and treat the secret as exposed"
-            )
-        }
-        guard bytes.count <= limit else { throw .input("\(file) is larger than \(limit) bytes") }
+        } catch { throw failure(error) }
+        guard bytes.count <= limit else { throw .input("\(self) is larger than \(limit) bytes") }
         guard bytes.hasByteOrderMark else { return bytes }
         defer { wipe(&bytes) }
         return Array(bytes.withoutByteOrderMark)
     }
 
-    /// Reads a keyring key, `PUSH-KEYRING-KEY-1…`, from a file.
-    package static func keyringKey(_ file: String) throws(Failure) -> KeyringKey {
-        var bytes = try read(file, limit: 4_096)
-        defer { wipe(&bytes) }
-        return try keyringKey(bytes, from: file)
+    /// Durably writes a new file that only its owner can read; never overwrites an existing one.
+    package func create(_ bytes: [UInt8]) throws(Failure) {
+        do throws(DurableFiles.Failure) { try OutputFile.write(bytes, to: path, mode: 0o600) } catch {
+            guard error.code != EEXIST else { throw .file("\(self) already exists and won't be overwritten") }
+            throw failure(error)
+        }
     }
 
-    package static func keyringKey(_ bytes: [UInt8], from file: String) throws(Failure) -> KeyringKey {
+    package func remove() { unlink(path) }
+
+    private func failure(_ error: DurableFiles.Failure) -> Failure {
+        if let exposure = error.exposure {
+            return Failure(status: 77, message: "\(self) contains a secret, but \(exposure)")
+        }
+        let hint = isThere ? "" : "; it takes a file's path, never the secret itself"
+        return .file("\(self): \(InputFile.cause(error))\(hint)")
+    }
+
+    private var isThere: Bool {
+        var facts = stat()
+        return lstat(path, &facts) == 0
+    }
+
+    /// Reads a keyring key, `PUSH-KEYRING-KEY-1…`, from a file.
+    package func keyringKey() throws(Failure) -> KeyringKey {
+        var bytes = try read(limit: 4_096)
+        defer { wipe(&bytes) }
+        return try keyringKey(bytes)
+    }
+
+    /// Parses the file's contents.
+    package func keyringKey(_ bytes: [UInt8]) throws(Failure) -> KeyringKey {
         do throws(KeyTextError) { return try KeyringKey(parsing: bytes) } catch {
-            throw .input("\(file) doesn't contain a keyring key: \(Self.words(error))")
+            throw .input("\(self) doesn't contain a keyring key: \(Self.words(error))")
         }
     }
 
@@ -52,13 +85,13 @@ package enum SecretFile {
         _ = environmentKey
         guard let start = getenv("PGPASSWORD"), start.pointee != 0, let copy = strdup(start) else { return }
         setenv("PGPASSWORD", copy, 1)
-        for text in [start, copy] { wipe(UnsafeMutableRawBufferPointer(start: text, count: strlen(text))) }
+        for text in [start, copy] { wipe(UnsafeMutableRawBufferPointer(start: text, count: byteCount(ofText: text))) }
         free(copy)
     }
 
     private static let environmentKey = Result { () throws(Failure) -> KeyringKey? in
         guard let start = getenv(keyVariable), start.pointee != 0 else { return nil }
-        let value = UnsafeMutableRawBufferPointer(start: start, count: strlen(start))
+        let value = UnsafeMutableRawBufferPointer(start: start, count: byteCount(ofText: start))
         var bytes = [UInt8](value)
         defer {
             wipe(&bytes)
@@ -79,4 +112,9 @@ package enum SecretFile {
     }
 
     private static let keyVariable = "SEALED_PUSH_KEY"
+}
+
+extension SecretFile: CustomStringConvertible {
+    /// The file's path for messages, or the option's name if nothing is there: the text may be a secret.
+    package var description: String { isThere ? path : option }
 }

@@ -65,7 +65,7 @@ struct AttachCommand: ParsableCommand {
                 content.attachments.append(attachment)
                 try replace(file, with: content)
             } else if let entry {
-                try Secrets.makeFile(entry, attachment.entry)
+                try OutputFile.create(entry, attachment.entry, mode: 0o600)
             }
         }
         try report(attachment.file)

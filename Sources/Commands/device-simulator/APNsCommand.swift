@@ -82,11 +82,12 @@ struct APNsCommand: ParsableCommand {
     private static func providerKey(_ text: String) throws(Failure) -> ProviderKey {
         let parts = text.split(separator: ",", maxSplits: 2).map(String.init)
         guard parts.count == 3 else { throw Failure(status: 64, message: "--key must be ID,TEAM,FILE") }
-        let pem = String(decoding: try SecretFile.read(parts[2], limit: 16_384, isExposedAllowed: true), as: UTF8.self)
+        let file = SecretFile(parts[2], from: "--key")
+        let pem = String(decoding: try file.read(limit: 16_384, isExposedAllowed: true), as: UTF8.self)
         // A public key may be read by anyone. Standard input isn't a file that others could read.
-        if pem.contains("PRIVATE KEY"), parts[2] != "-" { _ = try SecretFile.read(parts[2], limit: 16_384) }
+        if pem.contains("PRIVATE KEY"), !file.isStandardInput { _ = try file.read(limit: 16_384) }
         guard let publicKey = ProviderKey.publicKey(pem: pem) else {
-            throw Failure.input("\(parts[2]) doesn't contain a P-256 key in PEM")
+            throw Failure.input("\(file) doesn't contain a P-256 key in PEM")
         }
         return ProviderKey(keyID: parts[0], teamID: parts[1], publicKey: publicKey)
     }

@@ -33,7 +33,9 @@ struct DeviceOptions: ParsableArguments {
     /// Returns the keyring, ready to be unlocked. It doesn't need to exist.
     func openKeyring() throws(Failure) -> Keyring {
         let key: KeyringKey? =
-            if let unlock { try SecretFile.keyringKey(unlock) } else { try SecretFile.keyringKeyFromEnvironment() }
+            if let unlock { try SecretFile(unlock, from: "--unlock").keyringKey() } else {
+                try SecretFile.keyringKeyFromEnvironment()
+            }
         let keyring = Keyring(
             folder: URL(filePath: keyring), unlocking: key.map { .given(.key($0)) }, expecting: .ofUser(),
             command: "device-simulator")

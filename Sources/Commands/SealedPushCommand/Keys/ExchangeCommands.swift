@@ -82,7 +82,7 @@ struct ImportCommand: ParsableCommand {
         let keys = try keyring.newKeys("keys import")
         let text = text?.trimmingCharacters(in: .whitespacesAndNewlines)
         if let secretFile {
-            try importSecret(secretFile, as: name, keys)
+            try importSecret(SecretFile(secretFile, from: "--secret-file"), as: name, keys)
         } else if let text, text.hasPrefix("pushrecord") {
             try keys.add(DeviceRecord(parsing: text), named: name)
         } else if let text {
@@ -94,8 +94,8 @@ struct ImportCommand: ParsableCommand {
         try Output.line("\(name): \(entry.kind.rawValue) \(entry.key.keyID)")
     }
 
-    private func importSecret(_ file: String, as name: KeyName, _ keys: Keyring) throws {
-        var bytes = try SecretFile.read(file, limit: 4_096)
+    private func importSecret(_ file: SecretFile, as name: KeyName, _ keys: Keyring) throws {
+        var bytes = try file.read(limit: 4_096)
         defer { wipe(&bytes) }
         // A single allocation, so that wiping it wipes the whole secret.
         var text = [UInt8](bytes.trimmingSpace)

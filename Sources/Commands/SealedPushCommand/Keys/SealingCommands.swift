@@ -41,24 +41,36 @@ struct PassphraseCommand: ParsableCommand {
             try keys.seal(with: nil)
             return try Output.line("The secrets in \(keyring.keyring) are now in the clear.")
         }
-        // Check the old secret first. Otherwise, a new key file left behind by a failure could be mistaken for the keyring's.
+        // Check the old secret first.
         _ = try keys.trustList()
-        let secret = try Secrets.newSecret(
+        let (secret, created) = try Secrets.newSecret(
             file: newUnlock, option: "--new-unlock", question: "New passphrase: ", for: "the keyring")
-        // A keyring that isn't sealed, or doesn't exist yet, has no secret to compare.
-        if try keys.sealKind() != nil { try requireOther(secret) }
-        try keys.seal(with: secret)
+        // After a theft, resealing with the current secret would only look like a change.
+        guard isSealed(with: secret) != true else {
+            throw Failure.input(
+                "\(keyring.keyring) is already sealed with this \(secret.kind.rawValue); nothing was changed")
+        }
+        do { try keys.seal(with: secret) } catch {
+            // The change can fail after it took effect, and then the new file has the only key.
+            if isSealed(with: secret) == false { created?.remove() }
+            throw error
+        }
         try Output.line("\(keyring.keyring) is now sealed with a \(secret.kind.rawValue).")
     }
 
-    /// Refuses the keyring's current secret. After a theft, resealing with it would only look like a change.
-    private func requireOther(_ secret: KeyringSecret) throws {
-        let same = Keyring(
-            folder: URL(filePath: keyring.keyring), unlocking: .given(secret),
-            expecting: .ofUser(isRequired: false), command: "keys passphrase")
-        guard (try? same.trustList()) == nil else {
-            throw Failure.input(
-                "\(keyring.keyring) is already sealed with this \(secret.kind.rawValue); nothing was changed")
+    /// Whether the keyring is sealed with this secret; nil if it can't be read.
+    private func isSealed(with secret: KeyringSecret) -> Bool? {
+        let keys = Keyring(
+            folder: URL(filePath: keyring.keyring), unlocking: .given(secret), command: "keys passphrase")
+        do throws(KeyringError) {
+            guard try keys.sealKind() != nil else { return false }
+            _ = try keys.trustList()
+            return true
+        } catch {
+            switch error {
+            case .notSealed, .needsSecret, .wrongSecret: return false
+            default: return nil
+            }
         }
     }
 }
@@ -85,10 +97,16 @@ struct BackupCommand: ParsableCommand {
     func run() throws {
         try OutputFile.requireNew(file)
         let keys = try keyring.keys("keys backup")
-        let secret = try Secrets.newSecret(
+        let (secret, created) = try Secrets.newSecret(
             file: backupSecret, option: "--backup-secret", question: "New backup passphrase: ", for: "the backup")
-        let bytes = try keys.backup(under: secret)
-        try Secrets.makeFile(file, bytes)
+        let bytes: [UInt8]
+        do {
+            bytes = try keys.backup(under: secret)
+            try OutputFile.create(file, bytes, mode: 0o600)
+        } catch {
+            created?.remove()
+            throw error
+        }
         try Output.line("\(file): \(bytes.count) bytes; restore it with `keys restore`")
     }
 }
@@ -119,7 +137,7 @@ struct RestoreCommand: ParsableCommand {
     }
 
     private func secret(for kind: KeyringSecret.Kind) throws -> KeyringSecret {
-        if let backupSecret { return try Secrets.secret(file: backupSecret) }
+        if let backupSecret { return try Secrets.secret(SecretFile(backupSecret, from: "--backup-secret")) }
         guard kind == .passphrase, let passphrase = try Prompt.passphrase("Backup passphrase: ") else {
             throw Failure(
                 status: 77, message: "the backup is sealed with a \(kind.rawValue); use its file with --backup-secret")

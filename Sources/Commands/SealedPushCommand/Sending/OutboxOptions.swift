@@ -36,16 +36,16 @@ struct OutboxOptions: ParsableArguments {
     /// Opens the outbox, or creates it if it doesn't exist. In that case, also creates the key's file if needed.
     func openedOrMade() async throws -> Outbox {
         let isNew = try !isInPostgres && !isThere()
-        if let outboxKey, outboxKey != "-", isInPostgres || isNew, try !InputFile.exists(outboxKey) {
+        if let file = outboxKey.map(Self.keyFile), isInPostgres || isNew, try !file.exists() {
             // If an existing outbox is marked with a key, that key must be in another file.
             if isInPostgres { try await outbox(key: nil).requireWritable() }
             try OutboxKey().withSecretText { text throws in
                 var text = Array(text)
                 defer { wipe(&text) }
-                try Secrets.makeFile(outboxKey, text)
+                try file.create(text)
             }
             Failure.report(
-                "created \(outboxKey); every program that registers, enqueues, or delivers needs it, so keep a copy")
+                "created \(file); every program that registers, enqueues, or delivers needs it, so keep a copy")
         }
         let opened = try await outbox(key: try outboxKey.map(Self.key))
         if isNew { Failure.report("made \(outbox), a new outbox; if you expected an existing one, check --outbox") }
@@ -93,8 +93,11 @@ struct OutboxOptions: ParsableArguments {
 
     private var isInPostgres: Bool { outbox.hasPrefix("postgres://") || outbox.hasPrefix("postgresql://") }
 
-    static func key(_ file: String) throws -> OutboxKey {
-        var bytes = try SecretFile.read(file, limit: 4_096)
+    private static func keyFile(_ path: String) -> SecretFile { SecretFile(path, from: "--outbox-key") }
+
+    static func key(_ path: String) throws -> OutboxKey {
+        let file = keyFile(path)
+        var bytes = try file.read(limit: 4_096)
         defer { wipe(&bytes) }
         do throws(OutboxError) { return try OutboxKey(parsing: bytes) } catch {
             throw Failure(error).saying(before: "\(file): ")

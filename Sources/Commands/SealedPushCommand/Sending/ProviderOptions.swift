@@ -93,7 +93,8 @@ struct ProviderOptions: ParsableArguments {
         else { throw Failure.usage("the local APNs in \(folder) is for \(address.environment.rawValue)") }
         let own = ProviderKeyName(keyID: address.keyID, teamID: address.teamID, file: address.key)
         var configuration = APNSConfiguration(
-            endpoint: APNSEndpoint(host: "localhost", port: address.port), key: try (providerKey ?? own).read())
+            endpoint: APNSEndpoint(host: "localhost", port: address.port),
+            key: try providerKey?.read() ?? own.read(from: "--apns"))
         let root = try InputFile.read(address.root, limit: 1_000_000, isSetting: true)
         do throws(APNSConfigurationError) {
             configuration.trustRoots = try TrustRoots(pem: root)
@@ -130,8 +131,10 @@ struct ProviderKeyName {
     let teamID: String
     let file: String
 
-    func read() throws -> ProviderKey {
-        var pem = try SecretFile.read(file, limit: 16_384)
+    /// - Parameter option: the option that names the file.
+    func read(from option: String = "--provider-key") throws -> ProviderKey {
+        let file = SecretFile(file, from: option)
+        var pem = try file.read(limit: 16_384)
         defer { wipe(&pem) }
         do throws(APNSConfigurationError) { return try ProviderKey(pem: pem, keyID: keyID, teamID: teamID) } catch {
             let found: String

@@ -211,11 +211,11 @@ struct ListeningOptions: ParsableArguments {
     }
 
     func tokens() throws -> BearerTokens? {
-        guard let tokenFile else { return nil }
-        var bytes = try SecretFile.read(tokenFile, limit: 4_096)
+        guard let file = tokenFile.map({ SecretFile($0, from: "--token-file") }) else { return nil }
+        var bytes = try file.read(limit: 4_096)
         defer { wipe(&bytes) }
         do throws(TokenError) { return try BearerTokens(parsing: bytes) } catch {
-            throw Failure.input("\(tokenFile) doesn't contain a valid token: \(error)")
+            throw Failure.input("\(file) doesn't contain a valid token: \(error)")
         }
     }
 
@@ -232,7 +232,7 @@ struct ListeningOptions: ParsableArguments {
 
     func certificate() throws -> ServerCertificate? {
         guard let files = tls?.split(separator: ",").map(String.init) else { return nil }
-        var key = try SecretFile.read(files[1], limit: 65_536)
+        var key = try SecretFile(files[1], from: "--tls").read(limit: 65_536)
         defer { wipe(&key) }
         let chain = try InputFile.read(files[0], limit: 1_000_000, isSetting: true)
         do throws(CertificateFault) {

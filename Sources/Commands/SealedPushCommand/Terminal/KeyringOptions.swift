@@ -44,7 +44,7 @@ struct KeyringOptions: ParsableArguments {
     }
 
     private func unlocking() throws -> KeyringUnlocking {
-        if let unlock { return .given(try Secrets.secret(file: unlock)) }
+        if let unlock { return .given(try Secrets.secret(SecretFile(unlock, from: "--unlock"))) }
         if let key = try SecretFile.keyringKeyFromEnvironment() { return .given(.key(key)) }
         return .asking { (kind) throws(KeyringError) in
             guard kind == .passphrase, let passphrase = try? Prompt.passphrase("Keyring passphrase: ")

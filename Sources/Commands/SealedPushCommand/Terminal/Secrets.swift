@@ -7,11 +7,11 @@ internal import SealedPush
 /// Passphrases and keys for commands: from files and the environment, never from arguments.
 enum Secrets {
     /// Reads a keyring key if the file starts like one, or otherwise a passphrase on one line; `-` is standard input.
-    static func secret(file: String) throws -> KeyringSecret {
-        var bytes = try SecretFile.read(file, limit: 4_096)
+    static func secret(_ file: SecretFile) throws -> KeyringSecret {
+        var bytes = try file.read(limit: 4_096)
         defer { wipe(&bytes) }
         if bytes.trimmingSpace.starts(with: Array("PUSH-KEYRING-KEY-1".utf8)) {
-            return .key(try SecretFile.keyringKey(bytes, from: file))
+            return .key(try file.keyringKey(bytes))
         }
         let line = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
         guard bytes[line...].count <= 1 else { throw Failure.input("\(file) contains more than one line") }
@@ -25,23 +25,27 @@ enum Secrets {
     /// - Parameters:
     ///   - option: the option that names the file.
     ///   - sealed: the thing that can't be opened without the secret, for messages.
-    static func newSecret(file: String?, option: String, question: String, for sealed: String) throws -> KeyringSecret {
-        guard let file else {
+    /// - Returns: also the file, if it was created. Remove it if nothing was sealed: it could be mistaken for another key.
+    static func newSecret(
+        file path: String?, option: String, question: String, for sealed: String
+    ) throws -> (secret: KeyringSecret, created: SecretFile?) {
+        guard let path else {
             guard let passphrase = try Prompt.passphrase(question, isNew: true)
             else { throw Failure.usage("there is no terminal for a prompt; specify a file with \(option)") }
-            return checked(.passphrase(passphrase))
+            return (checked(.passphrase(passphrase)), nil)
         }
-        guard try file == "-" || InputFile.exists(file) else {
+        let file = SecretFile(path, from: option)
+        guard try file.exists() else {
             let key = KeyringKey()
             try key.withText { (text) throws in
                 var bytes = [UInt8](text) + [UInt8(ascii: "\n")]
                 defer { wipe(&bytes) }
-                try makeFile(file, bytes)
+                try file.create(bytes)
             }
             Failure.report("created \(file); without it, \(sealed) can't be opened")
-            return .key(key)
+            return (.key(key), file)
         }
-        return checked(try secret(file: file))
+        return (checked(try secret(file)), nil)
     }
 
     /// Warns about a passphrase that can be guessed.
@@ -54,9 +58,6 @@ enum Secrets {
         }
         return secret
     }
-
-    /// Durably writes a new file that only its owner can read; never overwrites an existing one.
-    static func makeFile(_ file: String, _ bytes: [UInt8]) throws { try OutputFile.create(file, bytes, mode: 0o600) }
 }
 
 /// Measures that keep this process's memory private when it crashes or is inspected.
