@@ -66,7 +66,7 @@ package final class PushServer: Sendable {
     private let metrics: PrometheusMetrics
     private let service: RunningService
 
-    /// What a hung file system keeps from being reread.
+    /// The things that can't be reread because of a hung file system.
     package enum Unread: Sendable {
         case keys
         case files
