@@ -156,7 +156,9 @@ import Testing
         let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/.:^"
         for first in "AB" {
             for second in letters {
-                let payload = Self.good.replacing(Self.envelope, with: "\(first)\(second)" + Self.envelope.dropFirst(2))
+                // Long enough for each suite.
+                let envelope = "\(first)\(second)" + String(repeating: "A", count: 1_998)
+                let payload = Self.good.replacing(Self.envelope, with: envelope)
                 let suite = Base64URL.decode(Array("\(first)\(second)A".utf8))?[0]
                 let isKnown = suite.map { Envelope.Suite.known.map(\.identifier).contains($0) } ?? false
                 #expect(
@@ -164,6 +166,43 @@ import Testing
                     "\(first)\(second)")
             }
         }
+    }
+
+    @Test("PostgreSQL stores an envelope exactly if Swift parses it, except that it doesn't check the encapsulated key")
+    func vectors() async throws {
+        let database = try await Self.database()
+        let folder = Checkout.folder.appending(path: "Tests/Vectors")
+        var fields: Set<String> = []
+        for path in ["", "Hybrid"] {
+            let files = try FileManager.default.contentsOfDirectory(
+                at: folder.appending(path: path), includingPropertiesForKeys: nil)
+            for file in files where file.pathExtension == "txt" {
+                let lines = try Checkout.text(file).split(separator: "\n").filter { $0.hasPrefix("field: ") }
+                fields.formUnion(lines.map { String($0.dropFirst("field: ".count)) })
+            }
+        }
+        let good = fields.compactMap { try? Envelope(parsing: $0) }
+        for suite in Envelope.Suite.known {
+            let envelope = try #require(good.first { $0.suite == suite })
+            for count in suite.overheadByteCount - 4...suite.overheadByteCount + 4 {
+                let text = Base64URL.encode(Array(envelope.bytes.prefix(count)))
+                fields.formUnion([text, text + "=", text + "==", text + "A"])
+                fields.formUnion(["B", "E", "Q", "_"].map { text.dropLast() + $0 })
+            }
+        }
+        #expect(fields.count > 400)
+        var counts: [String: Int] = [:]
+        for field in fields {
+            let expected: String
+            do {
+                _ = try Envelope(parsing: field)
+                expected = "t"
+            } catch EnvelopeError.tooLong { continue } catch { expected = error == .unsafeEncapsulatedKey ? "t" : "f" }
+            counts[expected, default: 0] += 1
+            let payload = Array(Self.good.replacing(Self.envelope, with: field).utf8)
+            #expect(try await Self.isStored(payload, in: database) == expected, "\(field)")
+        }
+        #expect(counts.values.allSatisfy { $0 > 100 }, "\(counts)")
     }
 
     @Test("an envelope that no device could open is not sent") func envelopes() {

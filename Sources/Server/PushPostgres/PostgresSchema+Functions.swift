@@ -140,9 +140,18 @@
                     WHERE convert_from(x.clear, 'UTF8') COLLATE "C" !~ '\(PayloadForm.clearExpression)'
                         OR convert_from(x.clear, 'UTF8') COLLATE "C" ~ '\(PayloadForm.blankExpression)'
                 ) AND NOT EXISTS (SELECT 1 FROM payloads p
-                    WHERE convert_from(p.sealed, 'UTF8') COLLATE "C" !~ '\(PayloadForm.sealedExpression)');
+                    WHERE convert_from(p.sealed, 'UTF8') COLLATE "C" !~ '\(PayloadForm.sealedExpression)'
+                        OR octet_length(p.sealed) - 2 < \(shortest("convert_from(p.sealed, 'UTF8')")));
             END;
             """
+
+        /// Returns the number of letters of the shortest envelope with the suite of this text.
+        private static func shortest(_ text: String) -> String {
+            let cases = PayloadForm.shortest.map {
+                "WHEN \(text) COLLATE \"C\" ~ '^\($0.start)' THEN \($0.letterCount)"
+            }
+            return "CASE \(cases.joined(separator: " ")) ELSE 4096 END"
+        }
 
         /// Returns whether these are pushes that a sealer could have made, byte for byte. It's checked before they are stored,
         /// and again before dead letters are requeued.

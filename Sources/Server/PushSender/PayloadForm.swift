@@ -122,20 +122,31 @@ package enum PayloadForm {
         case .text(let text): return literal(text)
         case .visibleText: return #""(?:[^"\\\u0001-\u001f]|\#(escapes { _ in true }))*""#
         case .envelope:
-            // The first byte identifies a suite. In base64url, it takes one letter and two bits of the next.
-            let letters = "A-Za-z0-9_-"
-            let suites = Envelope.Suite.known.map { suite in
-                let texts = (UInt8(0)..<16).map { Base64URL.encode([suite.identifier, $0 << 4]) }
-                let seconds = texts.map { String($0.dropFirst().prefix(1)) }.joined()
-                // A hyphen between two characters would make a range.
-                return "\(texts[0].prefix(1))[\(seconds.replacing("-", with: ""))\(seconds.contains("-") ? "-" : "")]"
-            }
-            return "(?:\(suites.joined(separator: "|")))[\(letters)]+"
+            // Whole groups of four, and a last one whose unused bits are zero. Lengths are checked separately.
+            let letter = "[A-Za-z0-9_-]"
+            let (two, three) = ("\(letter)[AQgw]", "\(letter){2}[AEIMQUYcgkosw048]")
+            return
+                "(?:\(shortest.map(\.start).joined(separator: "|")))\(letter){2}(?:\(letter){4})*(?:\(two)|\(three))?"
         case .all(let pieces): return pieces.map(expression(of:)).joined()
         case .any(let pieces): return "(?:\(pieces.map(expression(of:)).joined(separator: "|")))"
         case .list(let piece):
             let one = expression(of: piece)
             return "\(one)(?:,\(one))*"
+        }
+    }
+
+    /// For each suite, the first two letters of its envelopes as an expression, and the number of letters of its shortest one.
+    package static var shortest: [(start: String, letterCount: Int)] {
+        Envelope.Suite.known.map { suite in
+            // The first byte identifies a suite. In base64url, it takes one letter and two bits of the next.
+            let texts = (UInt8(0)..<16).map { Base64URL.encode([suite.identifier, $0 << 4]) }
+            let seconds = texts.map { String($0.dropFirst().prefix(1)) }.joined()
+            // A hyphen between two characters would make a range.
+            let last = seconds.contains("-") ? "-" : ""
+            return (
+                "\(texts[0].prefix(1))[\(seconds.replacing("-", with: ""))\(last)]",
+                Base64URL.textByteCount(of: suite.overheadByteCount + 1)
+            )
         }
     }
 
@@ -145,7 +156,7 @@ package enum PayloadForm {
     }
 
     /// The invisible scalars that may be unescaped, as they're written between brackets.
-    private static var invisible: String {
+    package static var invisible: String {
         VisibleText.invisible.map { range in
             [max(range.lowerBound, 0x20), range.upperBound].map { scalar in
                 let digits = String(scalar, radix: 16)
