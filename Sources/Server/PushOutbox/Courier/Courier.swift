@@ -1,4 +1,5 @@
 public import PushSender
+internal import SealedPush
 
 /// Takes due pushes from an outbox and hands them to a transport until it is stopped.
 ///
@@ -44,8 +45,8 @@ public actor Courier {
         let lease: Lease
         /// The lease's end, as an uptime in milliseconds. After that, another courier may take the push.
         var end: Int64
-        /// The wall clock's offset when the push was sent.
-        let offset: Int64
+        /// The wall clock and its offset when the push was sent.
+        let sent: (now: Int64, offset: Int64)
         let task: Task<Void, Never>
     }
 
@@ -182,6 +183,7 @@ public actor Courier {
             return finished.append((lease, .dead(reason: fault)))
         }
         let (transport, clock) = (transport, outbox.clock)
+        let sent = clock.reading()
         let task = Task {
             let result: Result<PushOutcome, PushTransportError>
             do throws(PushTransportError) {
@@ -194,17 +196,19 @@ public actor Courier {
             } catch { result = .failure(error) }
             conclude(lease, result)
         }
-        inFlight[lease.number] = Flight(lease: lease, end: end, offset: clock.reading().offset, task: task)
+        inFlight[lease.number] = Flight(lease: lease, end: end, sent: sent, task: task)
         report.inFlightCount = inFlight.count
     }
 
     private func conclude(_ lease: Lease, _ result: Result<PushOutcome, PushTransportError>) {
         guard let flight = inFlight.removeValue(forKey: lease.number) else { return }
         report.inFlightCount = inFlight.count
-        if case .success(.accepted) = result { provenOffset = flight.offset }
+        if case .success(.accepted) = result { provenOffset = flight.sent.offset }
         let judgment: Judgment
         switch result {
-        case .success(let outcome): judgment = Judgment(outcome, attempts: lease.attempts, delays: delays)
+        case .success(let outcome):
+            let sent = Timestamp(clamping: flight.sent.now / 1_000)
+            judgment = Judgment(outcome.known(at: sent), attempts: lease.attempts, delays: delays)
         case .failure(let error):
             report.latestFailure = error.words ?? report.latestFailure
             judgment = Judgment(error, attempts: lease.attempts, delays: delays)

@@ -82,6 +82,15 @@ struct RetryDelays: Sendable {
     }
 }
 
+extension PushOutcome {
+    /// Returns the outcome of a push that was sent at this time. An address can't be known to be gone since a later time: the app
+    /// may have registered it again by then.
+    func known(at sent: Timestamp) -> PushOutcome {
+        guard case .gone(let since, let reason) = self else { return self }
+        return .gone(since: min(since, sent), reason)
+    }
+}
+
 extension Result<PushOutcome, PushTransportError> {
     /// The name of the result in reports.
     var name: String {
