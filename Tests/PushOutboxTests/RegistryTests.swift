@@ -343,6 +343,43 @@ import Testing
         #expect(try await fixture.outbox.devices().isEmpty)
     }
 
+    @Test("a leaving removes the key's devices of its own app only") func leavesOneApp() async throws {
+        let key = EnrollmentPrivateKey()
+        for topic in [Fixture.topic, "com.example.other"] {
+            let record = try DeviceRecord(
+                of: [DevicePrivateKey().recipient], topic: topic, counter: 1, created: fixture.now,
+                expires: fixture.now.advanced(bySeconds: 90 * 86_400), signedBy: key)
+            try await fixture.outbox.register(
+                RegisteredDevice(
+                    name: DeviceName(parsing: topic.description)!, user: "anna", topic: topic,
+                    keys: .enrolled(try EnrolledDevice(pinning: record, topic: topic, at: fixture.now)),
+                    address: .none(.apns(), reason: nil)))
+        }
+        let leaving = try Leaving(
+            parsing: Leaving(counter: 5, topic: Fixture.topic, signedBy: key).description, topic: Fixture.topic)
+        try await fixture.outbox.leave(leaving)
+        #expect(try await fixture.outbox.devices().map(\.topic) == ["com.example.other"])
+    }
+
+    @Test("a refused push whose number a waiting one has stays, and the others are requeued") func sameNumber()
+        async throws
+    {
+        try await fixture.addPhone(waiting: 2)
+        try await fixture.addDevice("other")
+        try await fixture.deliver(ScriptedTransport(refusing: 400, "PayloadEmpty"))
+        try await fixture.enqueue("new", to: .device("other"))
+        try await fixture.execute(
+            """
+            UPDATE dead_letters SET id = (SELECT MIN(id) FROM entries)
+            WHERE id = (SELECT MIN(id) FROM dead_letters)
+            """)
+        #expect(try await fixture.outbox.retry() == 1)
+        let status = try await fixture.outbox.status()
+        #expect(status.waitingCount == 2 && status.deadLetters == ["PayloadEmpty": 1])
+        #expect(try await fixture.deliver(until: .empty).acceptedCount == 2)
+        #expect(try await fixture.outbox.retry() == 1)
+    }
+
     /// Calls `body` while another process holds a change that `body` can't see yet, and commits it when `body` has had time to
     /// look and waits to write. A body that looks later sees the change, and must do the same.
     private func whileChanging(_ sql: String, _ body: @escaping @Sendable (Outbox) async throws -> Void) async throws {

@@ -111,14 +111,15 @@ extension SQLiteStore {
             WHERE (?1 IS NULL OR reason = ?1) AND stale > ?2 AND token IS NOT NULL AND token_refusal IS NULL
             ORDER BY dead_letters.id LIMIT ?3
             """, [reason, now, batchCount])
+                -- If a waiting entry has the number, one of the two was tampered with.
+                AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.id = dead_letters.id)
         for row in rows {
             let id = try row.int("id")
             let outcome = Tally.dead(try row.text("reason"))
             try EntryTable.note(outcome, "id", id, of: "dead_letters", count: -1, at: now, in: db)
-            // If a waiting entry has the number, one of the two was tampered with.
             try db.run(
                 """
-                INSERT OR IGNORE INTO entries(\(EntryTable.columns))
+                INSERT INTO entries(\(EntryTable.columns))
                 SELECT \(EntryTable.columns) FROM dead_letters WHERE id = ?
                 """, [id])
             try db.run("DELETE FROM dead_letters WHERE id = ?", [id])
