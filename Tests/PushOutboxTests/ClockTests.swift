@@ -153,6 +153,39 @@ import Testing
         #expect(try await fixture.outbox.status().outcomes == ["accepted": 1, "expired": 1])
     }
 
+    @Test("an operator's purge by a clock that is 40 days ahead deletes nothing that only looks stale")
+    func purgedByHand() async throws {
+        try await fixture.addDevices(0..<3)
+        for name: DeviceName in ["d0", "d1"] { try await fixture.enqueue("waiting", to: .device(name)) }
+        fixture.time.set(by: .seconds(40 * 86_400))
+        try await fixture.deliver(ScriptedTransport(refusing: 503, nil))
+        #expect(try await fixture.outbox.status().deadLetters == ["expired": 2])
+        try await fixture.enqueue("new", to: .device("d2"))
+        fixture.time.set(by: .seconds(40 * 86_400))
+        #expect(try await fixture.outbox.purge(.deadLetters(reason: nil)) == 0)
+        #expect(try await fixture.outbox.purge(.deadLetters(reason: "BadDeviceToken")) == 0)
+        var status = try await fixture.outbox.status()
+        #expect(status.deadLetters == ["expired": 2] && status.waitingCount == 1)
+        fixture.time.set(by: .seconds(-80 * 86_400))
+        #expect(try await fixture.outbox.retry() == 2)
+        #expect(try await fixture.outbox.status().waitingCount == 3)
+        fixture.time.set(by: .seconds(40 * 86_400))
+        try await fixture.deliver(ScriptedTransport(refusing: 503, nil))
+        #expect(try await fixture.outbox.purge(.deadLetters(reason: "expired")) == 2)
+        #expect(try await fixture.outbox.purge(.everything) == 1)
+        status = try await fixture.outbox.status()
+        #expect(status.deadLetters.isEmpty && status.waitingCount == 0)
+    }
+
+    @Test("a purge of stale pushes counts those that it deletes among the refused ones") func counted() async throws {
+        try await fixture.addDevices(0..<2)
+        try await fixture.enqueue(to: .everyone)
+        fixture.time.advance(by: .seconds(40 * 86_400))
+        try await fixture.deliver(ScriptedTransport(refusing: 503, nil))
+        #expect(try await fixture.outbox.status().deadLetters == ["expired": 2])
+        #expect(try await fixture.outbox.purge(.stale) == 2)
+    }
+
     @Test("the system's clocks are known: the uptime advances, and the machine's start has a name") func system() async
     {
         let clock = OutboxClock.system

@@ -110,9 +110,11 @@
                 return try await removeDeadLetters("sender = $1", sender)
                     + remove("sender = $1", sender, outcome: Tally.purged)
             case .deadLetters(let reason):
-                return try await purgeStale() + removeDeadLetters("$1::text IS NULL OR reason = $1", .text(reason))
+                return try await removeDeadLetters(
+                    "reason = $1 OR $1::text IS NULL AND reason <> '\(Tally.expired)'", .text(reason))
             case .everything:
-                return try await purgeStale() + removeDeadLetters("$1::text IS NULL", .text(nil))
+                _ = try await purgeRecords()
+                return try await removeDeadLetters("$1::text IS NULL", .text(nil))
                     + remove("$1::text IS NULL", .text(nil), outcome: Tally.purged)
             }
         }
@@ -120,8 +122,8 @@
         /// A no-op if the clocks disagree, because neither a caller nor a courier may delete everything for that reason.
         private func purgeStale() async throws(OutboxError) -> Int {
             guard let time = try await purgeRecords() else { return 0 }
-            _ = try await removeDeadLetters("stale <= $1", .int(time))
-            return try await remove("stale <= $1", .int(time), outcome: Tally.expired)
+            return try await removeDeadLetters("stale <= $1", .int(time))
+                + remove("stale <= $1", .int(time), outcome: Tally.expired)
         }
 
         /// Returns the time, or nil if the clocks disagree.

@@ -114,7 +114,7 @@ import Testing
                 ["device", "enroll", "alice-phone", "--token", "ab"], ["device", "enroll", "--list", secret],
                 ["device", "enroll", "bob-phone", "--token", secret], ["device", "list"],
                 ["device", "remove", "bob-phone", "--yes"], ["outbox", "status", "--refused"], ["outbox", "retry"],
-                ["outbox", "purge"], ["outbox", "status", "--from", "newsroom"],
+                ["outbox", "purge", "--refused"], ["outbox", "status", "--from", "newsroom"],
                 // An address where it can't listen, so that it ends after reading the keys.
                 ["serve", "--from", "newsroom", "--topic", "com.example.app", "--listen", "none/s"],
                 // An address that needs TLS.

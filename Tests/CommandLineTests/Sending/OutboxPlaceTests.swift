@@ -16,7 +16,7 @@ import Testing
         let fixture = try await SendingFixture()
         let send = fixture.sendArguments(["--all", "--queue-only"], apns: false)
         let commands = [
-            ["outbox", "status"], ["outbox", "retry"], ["outbox", "purge"], ["device", "list"],
+            ["outbox", "status"], ["outbox", "retry"], ["outbox", "purge", "--refused"], ["device", "list"],
             ["device", "remove", "a1", "--yes"],
             ["device", "enroll", "a1", "--token", "00", "--key", "newsroom", "--keyring", "Keys"], send,
             ["work", "--apns", "APNs"],
@@ -53,7 +53,7 @@ import Testing
         #expect(try fixture.send("--all", "--queue-only", apns: false).status == 0)
         let script = """
             mount --bind . . && cd "$PWD" && mount -o remount,bind,ro . || exit 1
-            for words in "outbox status" "device list" "outbox purge"; do
+            for words in "outbox status" "device list" "outbox purge --refused"; do
               "$0" $words --outbox outbox.sqlite; echo "status $?"
             done
             """

@@ -166,21 +166,25 @@ struct OutboxRetryCommand: AsyncParsableCommand {
 struct OutboxPurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Discard expired data, or, with an option, refused pushes or all pushes.",
+        abstract: "Discard refused pushes, all pushes, or those of one sender key.",
         usage: "sealedpush outbox purge [<options>]",
         discussion: """
             Examples:
+            Expired pushes need no command: `work` and `send` discard them once APNs has accepted a push, which shows that the \
+            clock is right. Until then, they're kept as refused (`expired`), and discarded only with `--reason expired` or \
+            `--everything`.
+
               sealedpush outbox purge
               sealedpush outbox purge --refused --reason BadDeviceToken
               sealedpush outbox purge --sender pushsender1... --yes
               sealedpush outbox purge --everything --yes
             """)
 
-    @Flag(help: "Also discard pushes that APNs refused.") var refused = false
+    @Flag(help: "Pushes that APNs refused.") var refused = false
 
     @Option(help: "With --refused: only for this reason.") var reason: String?
 
-    @Flag(help: "Also discard waiting pushes, except those in transit.") var everything = false
+    @Flag(help: "Refused and waiting pushes, except those in transit.") var everything = false
 
     @Option(help: "Only pushes sealed by this key: pushsender1…, as `outbox status` shows it, or anonymous.")
     var sender: SealedBy?
@@ -190,8 +194,10 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func validate() throws {
-        guard [refused, everything, sender != nil].filter({ $0 }).count <= 1
-        else { throw ValidationError("Use one of --refused, --everything, and --sender.") }
+        guard [refused, everything, sender != nil].filter({ $0 }).count == 1 else {
+            throw ValidationError(
+                "Use one of --refused, --everything, and --sender. Expired pushes are discarded by `work` and `send`.")
+        }
         guard reason == nil || refused else { throw ValidationError("--reason needs --refused.") }
     }
 
@@ -211,11 +217,11 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
                 isConfirmed: yes)
             scope = .sealed(by: sender)
         } else {
-            scope = refused ? .deadLetters(reason: reason) : .stale
+            scope = .deadLetters(reason: reason)
         }
         let count = try await outbox.purge(scope)
         try Output.line("Discarded: \(count.grouped).")
-        if count > 0, scope != .stale {
+        if count > 0 {
             Failure.report("hint: to send any of these messages again, use a new --id; the old ones count as enqueued")
         }
     }

@@ -21,13 +21,14 @@ extension SQLiteStore {
             _ = try await purgeRecords()
             return 0
         case .deadLetters(let reason):
-            return try await purgeStale() + removeDeadLetters("?1 IS NULL OR reason = ?1", [reason])
+            return try await removeDeadLetters("reason = ?1 OR ?1 IS NULL AND reason <> ?2", [reason, Tally.expired])
         case .sealed(let sealedBy):
             let id = try await read { try NameTable.senders.id(of: sealedBy.description, in: $0) }
             guard let id else { return 0 }
             return try await removeDeadLetters("sender = ?", [id]) + remove("sender = ?", [id], outcome: Tally.purged)
         case .everything:
-            return try await purgeStale() + removeDeadLetters("true") + remove("true", outcome: Tally.purged)
+            _ = try await purgeRecords()
+            return try await removeDeadLetters("true") + remove("true", outcome: Tally.purged)
         }
     }
 
@@ -47,12 +48,13 @@ extension SQLiteStore {
 
     private func purgeStale() async throws(OutboxError) -> Int {
         let now = try await purgeRecords()
-        _ = try await removeDeadLetters("stale <= ?", [now])
+        let count = try await removeDeadLetters("stale <= ?", [now])
         // The second condition is the one in the index: entries that live for less than 30 days. The others are at the
         // front of the table, since they are in order.
         let short = "stale <= ? AND stale < enqueued + 2592000000"
         let old = "stale <= ? AND id IN (SELECT id FROM entries ORDER BY id LIMIT \(Self.batchCount))"
-        return try await remove(short, [now], outcome: Tally.expired) + remove(old, [now], outcome: Tally.expired)
+        return try await count + remove(short, [now], outcome: Tally.expired)
+            + remove(old, [now], outcome: Tally.expired)
     }
 
     private func removeDeadLetters(
