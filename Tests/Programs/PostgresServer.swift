@@ -170,6 +170,29 @@ package final class PostgresServer: Sendable {
             }
         }
 
+        /// Runs a statement without the checks of the devices' tables, as the schema's owner can.
+        package func runUnchecked(_ statement: String) async throws {
+            try await run(
+                """
+                DO $do$
+                DECLARE found record;
+                BEGIN
+                    CREATE TEMP TABLE checks ON COMMIT DROP AS
+                        SELECT conrelid::regclass AS place, conname AS name,
+                            regexp_replace(pg_get_constraintdef(oid), ' NOT VALID$', '') AS rule
+                        FROM pg_constraint WHERE conname IN ('is_device', 'is_enrollment');
+                    FOR found IN SELECT * FROM checks LOOP
+                        EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', found.place, found.name);
+                    END LOOP;
+                    EXECUTE $sql$\(statement)$sql$;
+                    FOR found IN SELECT * FROM checks LOOP
+                        EXECUTE format(
+                            'ALTER TABLE %s ADD CONSTRAINT %I %s NOT VALID', found.place, found.name, found.rule);
+                    END LOOP;
+                END $do$
+                """)
+        }
+
         deinit { server.leave(name) }
     }
 }

@@ -101,7 +101,10 @@ import Testing
         }
         try loosening.close()
         let queue = try DatabaseQueue.patient(at: path)
-        try queue.writeWithoutTransaction(body)
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
+            try body(db)
+        }
         try queue.close()
     }
 

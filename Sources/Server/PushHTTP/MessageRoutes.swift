@@ -224,10 +224,11 @@ struct ListRoutes: Sendable {
         if let text = query["user"] {
             guard let user = UserName(parsing: text)
             else { throw Problem.malformed("`user` is not a valid name; expected 1 to 128 bytes of visible text") }
-            return .json(["devices": .array(try await outbox.devices(of: user).map(\.json))])
+            return .json(.object(try await outbox.listing(of: user).json))
         }
-        let devices = try await outbox.devices(after: after, limit: limit)
-        var members: [String: JSONValue] = ["devices": .array(devices.map(\.json))]
+        let listing = try await outbox.listing(after: after, limit: limit)
+        let devices = listing.devices
+        var members = listing.json
         if devices.count == limit, let last = devices.last { members["next"] = .string(last.name.description) }
         return .json(.object(members))
     }
@@ -256,6 +257,35 @@ struct ListRoutes: Sendable {
 }
 
 // MARK: - JSON for responses and the command's output
+
+extension DeviceListing {
+    fileprivate var json: [String: JSONValue] {
+        let members: [String: JSONValue] = ["devices": .array(devices.map(\.json))]
+        return unusable.isEmpty ? members : members.merging(["unusable": .array(unusable.map(\.json))]) { $1 }
+    }
+}
+
+extension UnusableDevice {
+    /// The row, its names with escapes, the reason, and what to do.
+    package var json: JSONValue {
+        [
+            "row": .integer(row), "device": .string(name), "user": .string(user), "reason": .string(reason.rawValue),
+            "warning": .string(warning),
+        ]
+    }
+
+    package var warning: String {
+        let cause =
+            switch reason {
+            case .damaged: "isn't a valid registration"
+            case .forged: "was written without the outbox's key"
+            }
+        return """
+            row \(row) of the devices, "\(name)" of the user "\(user)", \(cause); find out who wrote it, then run \
+            `sealedpush device remove --row \(row)`, and let the device enroll again
+            """
+    }
+}
 
 extension RegisteredDevice {
     var json: JSONValue {

@@ -150,7 +150,7 @@ extension Problem {
         case .replaced:
             self = .unavailable("the outbox's file was replaced, moved, or deleted; the service must be restarted")
         case .damaged, .foreign, .otherSchema, .cannotOpen, .exposed, .readOnly, .database, .connection, .notPermitted,
-            .server, .keyText, .keyNeeded, .otherKey, .forged:
+            .server, .keyText, .keyNeeded, .otherKey, .forged, .damagedDevice:
             self = .unavailable("the outbox can't be used")
         }
     }

@@ -83,26 +83,17 @@ public final class Outbox: Sendable {
         try await requireKey(marking: false)
     }
 
-    /// Returns the devices that a send skips as `forged`. Reads every device, a thousand at a time.
-    ///
-    /// - Throws: `keyNeeded` if no key was given.
-    public func forgedDevices() async throws(OutboxError) -> [DeviceName] {
-        guard let key else { throw .keyNeeded }
-        return try await names { device in device.stored.map { !key.accepts($0) } ?? false }
-    }
-
-    /// Returns the devices that listings omit because their rows were tampered with and can't be read. Use ``remove(_:)``
-    /// to remove them. Reads every device, a thousand at a time.
-    public func damagedDevices() async throws(OutboxError) -> [DeviceName] { try await names { $0.stored == nil } }
-
-    private func names(where isWanted: (FoundDevice) -> Bool) async throws(OutboxError) -> [DeviceName] {
-        var names: [DeviceName] = []
-        var last: String?
+    /// Returns the rows that ``devices(after:limit:)`` omits because they aren't valid registrations. Use ``remove(row:)`` to
+    /// remove them. Without the outbox's key, rows that were forged aren't among them. Reads every device, a thousand at a
+    /// time.
+    public func unusableDevices() async throws(OutboxError) -> [UnusableDevice] {
+        var unusable: [UnusableDevice] = []
+        var start = Int64.min
         while true {
-            let page = try await store.devices(.page(after: last, limit: Self.pageCount))
-            names += page.filter(isWanted).compactMap { DeviceName(parsing: $0.name) }
-            guard page.count == Self.pageCount else { return names }
-            last = page.last?.name
+            let page = try await store.devices(.rows(from: start, limit: Self.pageCount))
+            unusable += page.compactMap { UnusableDevice($0, key) }
+            guard page.count == Self.pageCount, let last = page.last?.row, last < .max else { return unusable }
+            start = last + 1
         }
     }
 

@@ -3,10 +3,10 @@ public import SealedPush
 
 /// The reason why an outbox operation failed. Contains public IDs only.
 public enum OutboxError: Error, Equatable, Sendable {
-    /// The file is not a database, parts of it are destroyed, or it contains values of the wrong type. Its contents can be
-    /// recovered only from a backup.
+    /// The file is not a database, parts of it are destroyed, or it or PostgreSQL's tables contain values of the wrong type.
+    /// The contents can be recovered only from a backup.
     case damaged
-    /// The file is another program's database. It was not changed.
+    /// The file, or PostgreSQL's schema `sealed_push`, is another program's. It was not changed.
     case foreign
     /// The outbox was created by another version of this library. It was not changed.
     case otherSchema
@@ -74,14 +74,17 @@ public enum OutboxError: Error, Equatable, Sendable {
     case otherKey
     /// The device's row was changed without the outbox's key. Remove the device, and let it enroll again.
     case forged(DeviceName)
+    /// The device's row was changed, and isn't a valid registration anymore. Remove the device, and let it enroll again.
+    case damagedDevice(DeviceName)
 }
 
 extension OutboxError: CustomStringConvertible {
     /// A one-sentence description for people.
     public var description: String {
         switch self {
-        case .damaged: "the outbox file is damaged: it is not a database, or parts of it are destroyed"
-        case .foreign: "this file is another program's database; it was not changed"
+        case .damaged:
+            "the outbox is damaged: it is not this program's database, or some of its data is missing or invalid"
+        case .foreign: "this is another program's database; it was not changed"
         case .otherSchema: "this outbox was created by another version of Sealed Push; it was not changed"
         case .cannotOpen(let reason): "the outbox file can't be opened: \(reason)"
         case .exposed(let reason): "the outbox is not protected from other users and was not opened: \(reason)"
@@ -115,6 +118,7 @@ extension OutboxError: CustomStringConvertible {
         case .otherKey:
             "the outbox is not marked with this key: it is another outbox's key, or the database was tampered with"
         case .forged(let name): "the registration of \(name) was changed without the outbox's key"
+        case .damagedDevice(let name): "the registration of \(name) was changed in the database, and is invalid"
         }
     }
 }

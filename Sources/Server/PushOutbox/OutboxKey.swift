@@ -90,8 +90,9 @@ extension OutboxKey {
 
     func accepts(_ candidate: EnqueueBatch.Candidate) -> Bool {
         Self.areEqual(
-            pin(candidate.name, user: candidate.user, topic: candidate.topic.description, candidate.key), candidate.code
-        )
+            pin(
+                candidate.names.device.description, user: candidate.names.user.description,
+                topic: candidate.names.topic.description, candidate.key), candidate.code)
     }
 
     /// Returns `nil` if an entry and its address are authentic, or otherwise the reason for the dead letter.

@@ -1,3 +1,4 @@
+internal import PushCore
 package import PushSender
 package import SealedPush
 
@@ -19,10 +20,10 @@ package protocol OutboxStore: Sendable {
     /// Creates or replaces devices, all or none, each as its ``DeviceChange`` decides. Throws the errors of
     /// ``RegistryRules`` and of the changes.
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange]
-    /// Removes a device and its waiting pushes, and returns the number of pushes, or `nil` if no device has this name or
-    /// the condition is false. Nothing changes between the condition and the removal.
-    func remove(_ name: String, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int?
-    /// Returns devices by name, ascending.
+    /// Removes a device and its waiting pushes, and returns the number of pushes, or `nil` if its row is gone or the
+    /// condition is false. Nothing changes between the condition and the removal.
+    func remove(_ device: FoundDevice, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int?
+    /// Returns devices, in ascending order of their names, or for `rows` of their numbers.
     func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [FoundDevice]
 
     /// Removes other data that identifies a user or their devices: idempotency keys, by audience, and receipts.
@@ -99,6 +100,15 @@ package struct DeviceChange: Sendable {
     package var deviceLimit = Int.max
     let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
 
+    /// Reads the device's row, if there is one. Throws `damagedDevice`.
+    package func known(_ row: (some OutboxRow)?) throws(OutboxError) -> (id: Int64, stored: StoredDevice)? {
+        guard let row else { return nil }
+        let id = try row.int("id")
+        do throws(OutboxError) { return (id, try StoredDevice(row, knowing: record)) } catch {
+            throw .damagedDevice(name)
+        }
+    }
+
     /// Returns the new state for the old one. May be called repeatedly. No other caller changes the device in the meantime.
     package func next(_ known: StoredDevice?) throws(OutboxError) -> StoredDevice {
         if let key, let known, !key.accepts(known) { throw .forged(name) }
@@ -111,28 +121,42 @@ package enum DeviceSelection: Hashable, Sendable {
     case named(DeviceName)
     case of(UserName)
     case enrolled(EnrollmentPublicKey)
-    case page(after: String?, limit: Int)
+    /// `after` is a name as stored.
+    case page(after: [UInt8]?, limit: Int)
+    case rows(from: Int64, limit: Int)
 }
 
 package typealias DeviceCondition = @Sendable (FoundDevice) -> Bool
 
 /// A device's row.
 package struct FoundDevice: Sendable {
-    /// The name as stored.
-    let name: String
+    /// The row's number.
+    package let row: Int64
+    /// The names as stored, which may be anything.
+    package let name: [UInt8]
+    let user: [UInt8]
     /// The device, or `nil` if the row was tampered with and isn't a valid device.
     let stored: StoredDevice?
 
     package init(_ row: some OutboxRow) throws(OutboxError) {
-        name = try row.text("name")
+        self.row = try row.int("id")
+        name = try row.optionalTextBytes("name") ?? []
+        user = try row.optionalTextBytes("user_name") ?? []
         stored = try? StoredDevice(row)
+    }
+
+    /// Returns the reason why the device can't be used, or nil if it can.
+    func obstacle(_ key: OutboxKey?) -> UnusableDevice.Reason? {
+        guard let stored else { return .damaged }
+        return key?.accepts(stored) ?? true ? nil : .forged
     }
 }
 
 /// A store's row. Throws `damaged` if a column has the wrong type or is NULL, because the database was tampered with.
 package protocol OutboxRow {
     func optionalInt(_ column: String) throws(OutboxError) -> Int64?
-    func optionalText(_ column: String) throws(OutboxError) -> String?
+    /// Returns a text's bytes, which may not be UTF-8.
+    func optionalTextBytes(_ column: String) throws(OutboxError) -> [UInt8]?
     func optionalBytes(_ column: String) throws(OutboxError) -> [UInt8]?
     func optionalBool(_ column: String) throws(OutboxError) -> Bool?
     /// Returns the recipient key, from the column `recipient`, or `nil` if there is none.
@@ -140,6 +164,11 @@ package protocol OutboxRow {
 }
 
 extension OutboxRow {
+    package func optionalText(_ column: String) throws(OutboxError) -> String? {
+        guard let bytes = try optionalTextBytes(column) else { return nil }
+        return try known(String(strictUTF8: bytes))
+    }
+
     package func int(_ column: String) throws(OutboxError) -> Int64 { try known(optionalInt(column)) }
     package func text(_ column: String) throws(OutboxError) -> String { try known(optionalText(column)) }
     package func bytes(_ column: String) throws(OutboxError) -> [UInt8] { try known(optionalBytes(column)) }

@@ -1,11 +1,13 @@
 #if Postgres
     internal import PushOutbox
     internal import PushCore
+    internal import PushSender
+    internal import SealedPush
 
     /// The tables and functions, created all at once.
     enum PostgresSchema {
         /// The version of these tables and functions. When they change, raise it, and add a step from the previous version.
-        static let version = SchemaVersion(6)
+        static let version = SchemaVersion(7)
         /// The statements that lead from each version to the next.
         static let steps: [Int: String] = [:]
 
@@ -95,14 +97,21 @@
                 keeps bigint CHECK (keeps BETWEEN 1 AND 31),
                 revision bigint NOT NULL DEFAULT 1,
                 -- Codes made with a key that isn't in the database, here and below; NULL if the outbox has none.
-                pin_code bytea, address_code bytea
+                pin_code bytea, address_code bytea,
+                -- Otherwise, a role that registers could write a device that listings can't name.
+                CONSTRAINT is_device CHECK (\(isName("name")) AND \(isName("user_name"))
+                    AND topic ~ '^[A-Za-z0-9.-]{1,155}$' AND carrier ~ '^[a-z0-9-]{1,32}$'
+                    AND \(isToken)
+                    AND octet_length(recipient) IN (\(recipientByteCounts)))
             );
             -- A condition can't be looked up in two indexes, so here and below, a number with its own index appears in
             -- another one as id + 0. Otherwise, statistics from a time when a table was empty make the server choose the
             -- wrong index. The view contains the device data that a sealing process reads, without the tokens.
             CREATE VIEW sealed_push.recipients AS
-            SELECT id, revision, name, user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
-                recipient, is_verified, valid_from, valid_until, keeps, pin_code
+            SELECT id, revision, name, user_name, topic,
+                -- NULL if it's invalid.
+                CASE WHEN token IS NULL THEN false WHEN \(isToken) THEN token_refusal IS NULL END AS has_token, recipient,
+                is_verified, valid_from, valid_until, keeps, pin_code
             FROM sealed_push.devices;
             CREATE INDEX devices_by_user ON sealed_push.devices(user_name);
             CREATE INDEX devices_by_topic ON sealed_push.devices(topic, (id + 0));
@@ -110,7 +119,10 @@
             CREATE TABLE sealed_push.enrollments(
                 device bigint PRIMARY KEY REFERENCES sealed_push.devices(id) ON DELETE CASCADE,
                 enrollment text COLLATE "C" NOT NULL, record text COLLATE "C" NOT NULL,
-                proven text COLLATE "C" NOT NULL, code bytea
+                proven text COLLATE "C" NOT NULL, code bytea,
+                CONSTRAINT is_enrollment CHECK (enrollment ~ '^pushenrollment1[a-z0-9]{58}$'
+                    AND octet_length(record) <= \(DeviceRecord.maximumCharacterCount)
+                    AND record ~ '^pushrecord[.][A-Za-z0-9_-]+$' AND proven ~ '^[a-z0-9 ]*$')
             );
             CREATE INDEX enrollments_by_key ON sealed_push.enrollments(enrollment);
 
@@ -213,6 +225,20 @@
                 id bytea NOT NULL, reason text COLLATE "C" NOT NULL, last bigint NOT NULL, PRIMARY KEY(id, reason)
             );
             """
+
+        private static let isToken = """
+            octet_length(token) BETWEEN 1 AND CASE WHEN carrier IN ('apns', 'apns-sandbox') THEN 100 ELSE 1024 END
+            """
+        private static let recipientByteCounts = DevicePublicKey.byteCounts.map(String.init).joined(separator: ", ")
+
+        /// Returns the condition for the name of a user or device.
+        private static func isName(_ column: String) -> String {
+            """
+            octet_length(\(column)) BETWEEN 1 AND \(DeviceName.maximumByteCount)
+                AND \(column) !~ '[\\u0001-\\u001f\\u007f-\\u009f]' AND \(column) !~ '^[\(PayloadForm.invisible)]*$'
+                AND \(column) NOT IN ('.', '..')
+            """
+        }
 
         /// Milliseconds, up to the year 9999.
         static let isTime = "BETWEEN 0 AND 253402300799999"

@@ -123,14 +123,14 @@
         /// - Parameter condition: The condition, and any clauses after it.
         private static func candidates(
             _ condition: String, _ arguments: [PostgresValue], _ db: PostgresConnection
-        ) throws(OutboxError) -> [EnqueueBatch.Candidate] {
+        ) throws(OutboxError) -> [EnqueueBatch.Candidate?] {
             let rows = try db.rows(
                 """
                 SELECT id, revision, name, user_name, topic, has_token, recipient, is_verified, valid_from, valid_until,
                     keeps, pin_code
                 FROM sealed_push.recipients WHERE \(condition)
                 """, arguments)
-            return try rows.map { row throws(OutboxError) in try EnqueueBatch.Candidate(row) }
+            return rows.map { row in try? EnqueueBatch.Candidate(row, hasToken: row.bool("has_token")) }
         }
     }
 #endif

@@ -19,12 +19,13 @@
             }
         }
 
-        func remove(_ name: String, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int? {
-            try await write(holding: "register \(name)") { db, now throws(OutboxError) in
+        func remove(_ device: FoundDevice, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int? {
+            let name = String(decoding: device.name, as: UTF8.self)
+            return try await write(holding: "register \(name)") { db, now throws(OutboxError) in
                 try Self.lock([name], in: .names, db)
-                let rows = try db.rows("\(Self.selection) WHERE d.name = $1", [.text(name)])
+                let rows = try db.rows("\(Self.selection) WHERE d.id = $1", [.int(device.row)])
                 guard let row = rows.first, try condition(FoundDevice(row)) else { return nil }
-                return try Self.remove(row.int("id"), at: now, db)
+                return try Self.remove(device.row, at: now, db)
             }
         }
 
@@ -35,8 +36,14 @@
                     case .named(let name): ("d.name = $1", [.text(name.description)])
                     case .of(let user): ("d.user_name = $1 ORDER BY d.name", [.text(user.description)])
                     case .enrolled(let key): ("e.enrollment = $1", [.text(key.description)])
-                    case .page(let name, let limit):
-                        ("d.name > $1 ORDER BY d.name LIMIT $2", [.text(name ?? ""), .int(Int64(limit))])
+                    case .page(nil, let limit): ("true ORDER BY d.name LIMIT $1", [.int(Int64(limit))])
+                    case .page(let name?, let limit):
+                        (
+                            "d.name > $1 ORDER BY d.name LIMIT $2",
+                            [.text(String(decoding: name, as: UTF8.self)), .int(Int64(limit))]
+                        )
+                    case .rows(let first, let limit):
+                        ("d.id >= $1 ORDER BY d.id LIMIT $2", [.int(first), .int(Int64(limit))])
                     }
                 let rows = try db.rows("\(Self.selection) WHERE \(condition)", values)
                 return try rows.map { row throws(OutboxError) in try FoundDevice(row) }
@@ -77,9 +84,7 @@
         ) throws(OutboxError) -> RegistrationChange {
             try lock([change.name.description], in: .names, db)
             let rows = try db.rows("\(selection) WHERE d.name = $1 FOR UPDATE OF d", [.text(change.name.description)])
-            let known = try rows.first.map { row throws(OutboxError) in
-                (id: try row.int("id"), stored: try StoredDevice(row, knowing: change.record))
-            }
+            let known = try change.known(rows.first)
             let new = try change.next(known?.stored)
             let device = new.device
             let isLimited = known == nil && change.deviceLimit < .max

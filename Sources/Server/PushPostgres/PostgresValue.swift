@@ -101,10 +101,8 @@
                 return bytes.dropFirst().reduce(Int64(Int8(bitPattern: first))) { $0 << 8 | Int64($1) }
             }
 
-            func optionalText(_ column: String) throws(OutboxError) -> String? {
-                guard let bytes = try cell(column, PostgresValue.text) else { return nil }
-                guard let text = String(validating: bytes, as: UTF8.self) else { throw .damaged }
-                return text
+            func optionalTextBytes(_ column: String) throws(OutboxError) -> [UInt8]? {
+                try cell(column, PostgresValue.text)
             }
 
             func optionalBytes(_ column: String) throws(OutboxError) -> [UInt8]? {

@@ -69,6 +69,15 @@ final class Fixture: Sendable {
         }
     }
 
+    /// Runs statements that the checks of the devices' tables would refuse, as someone with the file or the owner of the
+    /// schema can.
+    func executeUnchecked(_ sql: String) async throws {
+        if let database { return try await database.runUnchecked(sql) }
+        try await DatabaseQueue.patient(at: path).writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA ignore_check_constraints = ON; \(sql)")
+        }
+    }
+
     /// Returns the one number that a query returns.
     func number(_ sql: String) async throws -> Int64? {
         if let database { return try await database.run(sql).first?.first.flatMap { $0.flatMap { Int64($0) } } }

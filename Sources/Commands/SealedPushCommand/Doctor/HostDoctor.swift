@@ -46,7 +46,13 @@ struct HostOptions: ParsableArguments {
     }
 
     private func deviceCount() async throws -> String {
-        "\(outbox.shown) can be read; devices: \(try await outbox.opened(toShow: true).status().deviceCount.grouped)"
+        let opened = try await outbox.opened(toShow: true)
+        let unusable = try await opened.unusableDevices()
+        guard unusable.isEmpty else {
+            let more = unusable.count > 10 ? ["and \(unusable.count - 10) more; see `sealedpush device list`"] : []
+            throw Failure.input((unusable.prefix(10).map(\.warning) + more).joined(separator: "; "))
+        }
+        return "\(outbox.shown) can be read; devices: \(try await opened.status().deviceCount.grouped)"
     }
 
     /// APNs refuses a provider token whose time is off by an hour. systemd reports the kernel's state for every NTP client.

@@ -46,16 +46,16 @@ struct DeviceListCommand: AsyncParsableCommand {
         let outbox = try await options.opened(toShow: true)
         if full { try Self.closeOutput() }
         var isFirst = true
+        let unusable: [UnusableDevice]
         if let user {
-            try show(try await outbox.devices(of: user), &isFirst)
+            let listing = try await outbox.listing(of: user)
+            try show(listing.devices, &isFirst)
+            unusable = listing.unusable
         } else {
             try await outbox.forEachPage { page in try show(page, &isFirst) }
+            unusable = try await outbox.unusableDevices()
         }
-        for name in user == nil ? try await outbox.damagedDevices() : [] {
-            Failure.report(
-                "warning: the registration of \(name) can't be read; remove it with `sealedpush device remove` and let the device enroll again"
-            )
-        }
+        for device in unusable { Failure.report("warning: \(device.warning)") }
         if isFirst && !json {
             let whose = user.map { " for \(TerminalText.printable($0))" } ?? ""
             try Output.line("\(options.shown) has no devices\(whose).")
@@ -91,26 +91,54 @@ struct DeviceListCommand: AsyncParsableCommand {
 struct DeviceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a device and its waiting pushes.",
-        usage: "sealedpush device remove [<options>] <name>",
-        discussion: "Example:\n  sealedpush device remove bob-phone --outbox outbox.sqlite")
+        usage: "sealedpush device remove [<options>] [<name>]",
+        discussion: """
+            Examples:
+              sealedpush device remove bob-phone --outbox outbox.sqlite
+              sealedpush device remove --row 12
+            """)
 
-    @Argument(help: "The device's name.") var name: DeviceName
+    @Argument(help: "The device's name.") var name: DeviceName?
+
+    @Option(help: .value("number", "The row of a device that `device list` warns of.")) var row: Int64?
 
     @Flag(help: "Don't ask for confirmation.") var yes = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
+    func validate() throws {
+        guard (name == nil) != (row == nil) else { throw ValidationError("Use either a name or --row.") }
+    }
+
     func run() async throws {
         let outbox = try await options.opened()
+        let shown: String
+        if let row {
+            guard let device = try await outbox.unusableDevice(row: row) else {
+                throw Failure.input("`sealedpush device list` doesn't warn of row \(row); remove a device by its name")
+            }
+            shown = "row \(row), \"\(device.name)\""
+        } else {
+            shown = try await found(named(), in: outbox)
+        }
+        try Prompt.confirm("\(shown) and its waiting pushes will be removed.", isConfirmed: yes)
+        let count: Int
+        if let row { count = try await outbox.remove(row: row) } else { count = try await outbox.remove(named()) }
+        try Output.line("Removed \(shown). Discarded pushes: \(count.grouped).")
+    }
+
+    private func named() throws -> DeviceName {
+        guard let name else { throw ValidationError("Use either a name or --row.") }
+        return name
+    }
+
+    private func found(_ name: DeviceName, in outbox: Outbox) async throws -> String {
         do {
             guard try await outbox.device(name) != nil else { throw OutboxError.unknownDevice }
-        } catch OutboxError.forged, OutboxError.damaged {
-            // A tampered or damaged registration can be removed, too.
+        } catch OutboxError.forged, OutboxError.damagedDevice {
+            // A tampered registration can be removed, too.
         }
-        try Prompt.confirm(
-            "\(TerminalText.printable(name)) and its waiting pushes will be removed.", isConfirmed: yes)
-        let count = try await outbox.remove(name)
-        try Output.line("Removed \(TerminalText.printable(name)). Discarded pushes: \(count.grouped).")
+        return TerminalText.printable(name)
     }
 }
 

@@ -48,16 +48,19 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         let status = try await outbox.status()
         let receipts = try await outbox.receipts()
         let names = try senders()
-        let forged = options.outboxKey == nil ? nil : try await outbox.forgedDevices()
+        let unusable = try await outbox.unusableDevices()
         if json {
             var members = status.json.merging(["senders": status.senders(names), "receipts": receipts.jsonWithHints]) {
                 $1
             }
+            let damaged = unusable.filter { $0.reason == .damaged }
+            members["damaged"] = .array(damaged.map(\.json))
             // Null without the outbox's key, which the search for forged devices needs.
-            members["forged"] = forged.map { .array($0.map { .text($0) }) }
+            let forged = unusable.filter { $0.reason == .forged }
+            members["forged"] = options.outboxKey == nil ? .null : .array(forged.map(\.json))
             try Output.json(.object(members))
         } else {
-            for line in status.lines(names) + Self.lines(forged ?? []) + receipts.lines { try Output.line(line) }
+            for line in status.lines(names) + Self.lines(unusable) + receipts.lines { try Output.line(line) }
         }
         if refused { try await listRefused(in: outbox) }
         if let sender { try await listDevices(in: outbox, sender) }
@@ -101,11 +104,9 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         ]
     }
 
-    private static func lines(_ forged: [DeviceName]) -> [String] {
-        guard !forged.isEmpty else { return [] }
-        return [
-            "forged    \(forged.count.grouped): their keys were changed without the outbox's key. Remove these devices, and let them enroll again."
-        ] + forged.map { "  \(TerminalText.printable($0))" }
+    private static func lines(_ unusable: [UnusableDevice]) -> [String] {
+        guard !unusable.isEmpty else { return [] }
+        return ["unusable  \(unusable.count.grouped) of the devices"] + unusable.map { "  \($0.warning)" }
     }
 
     /// Returns the senders in the keyring's folder, for display only. Doesn't ask for a secret, so the result is unverified.
@@ -169,12 +170,11 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
         abstract: "Discard refused pushes, all pushes, or those of one sender key.",
         usage: "sealedpush outbox purge [<options>]",
         discussion: """
-            Examples:
             Expired pushes need no command: `work` and `send` discard them once APNs has accepted a push, which shows that the \
             clock is right. Until then, they're kept as refused (`expired`), and discarded only with `--reason expired` or \
             `--everything`.
 
-              sealedpush outbox purge
+            Examples:
               sealedpush outbox purge --refused --reason BadDeviceToken
               sealedpush outbox purge --sender pushsender1... --yes
               sealedpush outbox purge --everything --yes
@@ -249,7 +249,7 @@ extension OutboxStatus {
         lines.append("refused   \(deadLetters.isEmpty ? "0" : deadLetters.words)")
         lines += Self.lines(deadLettersBySender, names)
         lines.append("30 days   \(outcomes.isEmpty ? "none sent" : outcomes.words)")
-        lines.append("file      \(fileByteCount.grouped) bytes")
+        lines.append("size      \(fileByteCount.grouped) bytes")
         return lines
     }
 

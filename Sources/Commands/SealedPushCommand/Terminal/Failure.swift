@@ -28,7 +28,7 @@ extension Failure {
             switch error {
             case .unknownDevice, .unknownUser, .otherUser, .otherEnrollment, .enrolledElsewhere, .tooManyDevices,
                 .notEnrolled, .record, .challenge, .seal, .keyUsedForOthers, .damaged, .foreign, .otherSchema, .keyText,
-                .otherKey, .forged:
+                .otherKey, .forged, .damagedDevice:
                 65
             case .cannotOpen, .readOnly, .replaced, .tooManyOpenFiles, .diskFull, .database, .server, .connection: 74
             case .busy, .deviceBusy, .unreachable: 75
@@ -51,7 +51,7 @@ extension Failure {
             case .keyNeeded: "; specify its file with --outbox-key"
             case .otherKey:
                 "; find out who changed it before you trust its rows; an outbox can get a key only while it is empty"
-            case .forged: "; run `sealedpush device remove` and let the device enroll again"
+            case .forged, .damagedDevice: "; run `sealedpush device remove` and let the device enroll again"
             case .diskFull: "; free some space first"
             default: ""
             }

@@ -40,6 +40,9 @@ public struct PublicKey<Role: KeyRole>: Sendable {
         self.init(bytes, algorithm)
     }
 
+    /// The lengths of such keys, one for each algorithm.
+    package static var byteCounts: [Int] { Role.kind.algorithms.map(\.publicByteCount) }
+
     fileprivate init(checked bytes: [UInt8], _ algorithm: KeyAlgorithm) {
         self.algorithm = algorithm
         self.bytes = bytes

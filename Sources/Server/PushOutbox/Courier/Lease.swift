@@ -103,7 +103,7 @@ extension EntryRow {
         // The identifiers become request headers, and one control character in them would end the connection and every push
         // in transit on it. The first is a lowercase UUID, as for a message.
         guard let address = address.flatMap({ Address($0, of: carrier) }),
-            let topic = topic.flatMap(Topic.init(parsing:)),
+            let topic = topic.flatMap(Topic.init(parsing:)), device.flatMap(DeviceName.init(parsing:)) != nil,
             let priority = PushPriority(rawValue: priority),
             priority == .considerate || !PayloadForm.isBackground(body), MessageID(parsing: apnsID) != nil,
             Self.isCollapseID(collapseID), body.count <= SizePlan.maximumPayloadByteCount

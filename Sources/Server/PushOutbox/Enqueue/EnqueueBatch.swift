@@ -3,7 +3,8 @@ package import SealedPush
 
 /// A batch of the devices that a message goes to, as read from the store.
 package struct EnqueueBatch: Sendable {
-    package let candidates: [Candidate]
+    /// Contains nil for each device whose row isn't valid.
+    package let candidates: [Candidate?]
     /// The range of a broadcast that this batch covers; nil for a device or user.
     package let range: EnqueueRange?
     /// The number of pushes enqueued by this and earlier calls before this batch.
@@ -14,7 +15,7 @@ package struct EnqueueBatch: Sendable {
     package private(set) var isDone = false
 
     package init(
-        candidates: [Candidate], range: EnqueueRange? = nil, alreadyEnqueuedCount: Int, message: MessageID? = nil
+        candidates: [Candidate?], range: EnqueueRange? = nil, alreadyEnqueuedCount: Int, message: MessageID? = nil
     ) {
         self.candidates = candidates
         self.message = message
@@ -30,22 +31,17 @@ package struct EnqueueBatch: Sendable {
     package struct Candidate: Sendable {
         package let device: Int64
         package let revision: Int64
-        package let name: String
-        package let user: String
-        package let topic: Topic
+        package let names: DeviceRowNames
         package let hasToken: Bool
         package let key: SealingKey
         /// The row's code, made with an ``OutboxKey``.
         package let code: [UInt8]?
 
-        package init(_ row: some OutboxRow) throws(OutboxError) {
-            guard let topic = Topic(parsing: try row.text("topic")) else { throw .damaged }
-            self.topic = topic
+        package init(_ row: some OutboxRow, hasToken: Bool) throws(OutboxError) {
             device = try row.int("id")
             revision = try row.int("revision")
-            name = try row.text("name")
-            user = try row.text("user_name")
-            hasToken = try row.bool("has_token")
+            names = try DeviceRowNames(row)
+            self.hasToken = hasToken
             key = try SealingKey(row)
             code = try row.optionalBytes("pin_code")
         }
@@ -125,8 +121,12 @@ extension EnqueueBatch {
     ) async throws(OutboxError) -> [Sealed] {
         var usable: [Candidate] = []
         for candidate in candidates {
+            guard let candidate else {
+                skipped.add(.damaged)
+                continue
+            }
             if let reason = candidate.obstacle(order, sealer, at: now) {
-                skipped.add(reason, candidate.name)
+                skipped.add(reason, candidate.names.device)
             } else {
                 usable.append(candidate)
             }
@@ -166,10 +166,10 @@ extension EnqueueBatch {
         /// The names of the first devices whose keys aren't hybrid.
         private(set) var notHybrid: [DeviceName] = []
 
-        mutating func add(_ reason: SkipReason, _ name: String? = nil) {
+        mutating func add(_ reason: SkipReason, _ name: DeviceName? = nil) {
             counts[reason, default: 0] += 1
             guard reason == .notHybrid, notHybrid.count < EnqueueReport.maximumNameCount else { return }
-            if let name = name.flatMap(DeviceName.init(parsing:)) { notHybrid.append(name) }
+            if let name { notHybrid.append(name) }
         }
     }
 
@@ -186,7 +186,7 @@ extension EnqueueBatch {
                 let payload = try sealer.seal(content.get(), toUnverified: recipient)
                 let entry = EntryRow(
                     payload, priority: order.priority, expiration: order.expiration ?? payload.expires,
-                    device: candidate.name, sealedBy: order.sealedBy, key: order.outboxKey)
+                    device: candidate.names.device.description, sealedBy: order.sealedBy, key: order.outboxKey)
                 return Sealed(
                     device: candidate.device, revision: candidate.revision, entry: entry, end: order.end(of: payload))
             }
@@ -203,7 +203,7 @@ extension EnqueueBatch {
 extension EnqueueBatch.Candidate {
     fileprivate func obstacle(_ order: EnqueueOrder, _ sealer: Sealer, at now: Timestamp) -> SkipReason? {
         guard order.outboxKey?.accepts(self) ?? true else { return .forged }
-        guard topic == sealer.topic else { return .otherTopic }
+        guard names.topic == sealer.topic else { return .otherTopic }
         guard hasToken else { return .noToken }
         return key.obstacle(
             atSecond: now.secondsSince1970, includingUnverified: order.includesUnverified,

@@ -153,8 +153,10 @@ public enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case notHybrid = "not-hybrid"
     /// The broadcast content expires after the device may have erased its key.
     case expiresTooLate = "expires-too-late"
-    /// The device's row was written without the outbox's key. Remove the device, and let it enroll again.
+    /// The device's row was written without the outbox's key. See ``Outbox/unusableDevices()``.
     case forged
+    /// The device's row isn't valid: it was written or changed in the database. See ``Outbox/unusableDevices()``.
+    case damaged
 }
 
 /// The key that sealed a push in an outbox.

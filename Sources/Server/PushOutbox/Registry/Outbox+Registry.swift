@@ -105,16 +105,41 @@ extension Outbox {
     ///
     /// - Throws: `unknownDevice`.
     @discardableResult public func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
-        let discardedCount = try await store.remove(name.description) { _ in true }
-        guard let discardedCount else { throw .unknownDevice }
+        guard let found = try await store.devices(.named(name)).first,
+            let discardedCount = try await store.remove(found, if: { $0.name == found.name })
+        else { throw .unknownDevice }
         return discardedCount
+    }
+
+    /// Removes a row that can't be used, and its waiting pushes. Returns the number of pushes.
+    ///
+    /// - Parameter row: The number from ``UnusableDevice``.
+    /// - Throws: `unknownDevice` if no row has this number, or if its device can be used.
+    @discardableResult public func remove(row: Int64) async throws(OutboxError) -> Int {
+        guard let found = try await unusable(row: row),
+            let discardedCount = try await store.remove(found, if: { [key] in $0.obstacle(key) != nil })
+        else { throw .unknownDevice }
+        return discardedCount
+    }
+
+    /// Returns the row with this number, or nil if there is none, or if its device can be used.
+    package func unusableDevice(row: Int64) async throws(OutboxError) -> UnusableDevice? {
+        try await unusable(row: row).flatMap { UnusableDevice($0, key) }
+    }
+
+    private func unusable(row: Int64) async throws(OutboxError) -> FoundDevice? {
+        try await requireKey(marking: false)
+        guard let found = try await store.devices(.rows(from: row, limit: 1)).first, found.row == row else {
+            return nil
+        }
+        return found.obstacle(key) == nil ? nil : found
     }
 
     /// Removes the devices of an enrollment key and an app, for every account, if their records were signed before the device
     /// left.
     public func leave(_ leaving: Leaving) async throws(OutboxError) {
         for found in try await store.devices(.enrolled(leaving.enrollment)) {
-            _ = try await store.remove(found.name) {
+            _ = try await store.remove(found) {
                 guard case .enrolled(let enrolled) = $0.stored?.device.keys else { return false }
                 return leaving.ends(enrolled.record)
             }
@@ -130,7 +155,9 @@ extension Outbox {
         var (audiences, ids, discardedCount) = ([Audience.user(user).text(topic)], [ReceiptID](), 0)
         let devices = try await store.devices(.of(user))
         for found in devices {
-            audiences += ["device \(found.name)", "device \(found.name) of \(topic)"]
+            if let name = String(strictUTF8: found.name) {
+                audiences += ["device \(name)", "device \(name) of \(topic)"]
+            }
             switch found.stored?.device.keys {
             case .unverified(let recipient): ids += receipts(recipient)
             case .enrolled(let enrolled): ids += enrolled.record.recipients.flatMap(receipts)
@@ -139,7 +166,7 @@ extension Outbox {
         }
         try await store.forget(audiences: audiences, receipts: ids)
         for found in devices {
-            discardedCount += try await store.remove(found.name) { $0.stored?.device.user ?? user == user } ?? 0
+            discardedCount += try await store.remove(found) { $0.stored?.device.user ?? user == user } ?? 0
         }
         return (devices.count, discardedCount)
     }
@@ -162,43 +189,51 @@ extension Outbox {
 
     /// Returns the device, or `nil` if it isn't registered.
     ///
-    /// - Throws: `damaged` if its row can't be read. If the outbox has a key, `forged`, or `keyNeeded` without the key: an
+    /// - Throws: `damagedDevice` if its row can't be used. If the outbox has a key, `forged`, or `keyNeeded` without the key: an
     ///   unchecked device would look verified wherever it is registered next.
     public func device(_ name: DeviceName) async throws(OutboxError) -> RegisteredDevice? {
         try await requireKey(marking: false)
         guard let found = try await store.devices(.named(name)).first else { return nil }
-        guard let stored = found.stored else { throw .damaged }
+        guard let stored = found.stored else { throw .damagedDevice(name) }
         guard key?.accepts(stored) ?? true else { throw .forged(name) }
         return stored.device
     }
 
-    /// Returns a user's devices by name, except those that are forged or unreadable. No devices is not an error.
+    /// Returns a user's devices by name, except those that can't be used. No devices is not an error.
     ///
     /// - Throws: `keyNeeded`, `otherKey`.
     public func devices(of user: UserName) async throws(OutboxError) -> [RegisteredDevice] {
-        try await requireKey(marking: false)
-        return try await store.devices(.of(user)).compactMap(genuine)
+        try await listing(of: user).devices
     }
 
-    /// Returns one page of all devices by name, except those that are forged or unreadable. Pass the last name of the
-    /// previous page. A page with fewer than `limit` devices is the last one.
+    /// Returns one page of all devices by name, except those that can't be used. Pass the last name of the previous page.
+    /// A page with fewer than `limit` devices is the last one.
     public func devices(after name: DeviceName? = nil, limit: Int = 100) async throws(OutboxError) -> [RegisteredDevice]
     {
-        try await requireKey(marking: false)
-        var (devices, last, count): ([RegisteredDevice], String?, Int) = ([], name?.description, limit)
-        while devices.count < limit {
-            let page = try await store.devices(.page(after: last, limit: count))
-            devices += page.compactMap(genuine)
-            guard page.count == count else { break }
-            last = page.last?.name
-            // There may be many unreadable rows.
-            count = Self.pageCount
-        }
-        return Array(devices.prefix(limit))
+        try await listing(after: name, limit: limit).devices
     }
 
-    private func genuine(_ found: FoundDevice) -> RegisteredDevice? {
-        found.stored.flatMap { key?.accepts($0) ?? true ? $0.device : nil }
+    /// Returns a user's devices by name, and the user's rows that can't be used.
+    package func listing(of user: UserName) async throws(OutboxError) -> DeviceListing {
+        try await requireKey(marking: false)
+        var listing = DeviceListing()
+        for found in try await store.devices(.of(user)) { listing.add(found, key) }
+        return listing
+    }
+
+    /// Returns one page of all devices by name, and the rows before its last device that can't be used.
+    package func listing(after name: DeviceName?, limit: Int) async throws(OutboxError) -> DeviceListing {
+        try await requireKey(marking: false)
+        var (listing, last, count) = (DeviceListing(), name.map { Array($0.description.utf8) }, limit)
+        while listing.devices.count < limit {
+            let page = try await store.devices(.page(after: last, limit: count))
+            for found in page where listing.devices.count < limit { listing.add(found, key) }
+            guard page.count == count else { break }
+            last = page.last?.name
+            // There may be many rows that can't be used.
+            count = Self.pageCount
+        }
+        return listing
     }
 
     private func changeEnrolled(

@@ -135,14 +135,17 @@ public struct DeviceName: Hashable, Sendable, CustomStringConvertible, Expressib
 
     /// Creates a name from a literal in the program's source; an invalid one stops the program.
     public init(stringLiteral text: String) { self = Name.usable(DeviceName(parsing: text)) }
+
+    package static let maximumByteCount = Name.maximumByteCount
 }
 
 /// A name compared by its bytes, as databases and codes do. Swift strings are equal if they are canonically equivalent.
 private struct Name: Hashable {
     let text: String
+    static let maximumByteCount = 128
 
     init?(_ text: String) {
-        guard (1...128).contains(text.utf8.count), VisibleText.isVisible(text),
+        guard (1...Self.maximumByteCount).contains(text.utf8.count), VisibleText.isVisible(text),
             !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }),
             // A name can be a segment of a path, and URL parsers remove these two, even if they are escaped.
             text != ".", text != ".."

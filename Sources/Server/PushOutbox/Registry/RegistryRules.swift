@@ -101,11 +101,9 @@ package struct DeviceRow: Sendable {
 extension StoredDevice {
     /// Throws `damaged` if the row isn't a valid device. A verified `record` isn't verified again if it is this device's.
     package init(_ row: some OutboxRow, knowing record: DeviceRecord? = nil) throws(OutboxError) {
-        guard let name = DeviceName(parsing: try row.text("name")),
-            let user = UserName(parsing: try row.text("user_name")), let topic = Topic(parsing: try row.text("topic"))
-        else { throw .damaged }
+        let names = try DeviceRowNames(row)
         device = RegisteredDevice(
-            name: name, user: user, topic: topic, keys: try DeviceKeys(row, knowing: record),
+            name: names.device, user: names.user, topic: names.topic, keys: try DeviceKeys(row, knowing: record),
             address: try AddressState(row))
         isSealedToItsKey = try SealingKey(row) == SealingKey(device.keys)
         codes = DeviceCodes(
@@ -115,7 +113,7 @@ extension StoredDevice {
 }
 
 extension AddressState {
-    fileprivate init(_ row: some OutboxRow) throws(OutboxError) {
+    package init(_ row: some OutboxRow) throws(OutboxError) {
         guard let carrier = Carrier(try row.text("carrier")) else { throw .damaged }
         let refusal = try row.optionalText("token_refusal")
         guard let bytes = try row.optionalBytes("token") else {

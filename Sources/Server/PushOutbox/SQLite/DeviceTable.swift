@@ -7,11 +7,11 @@ extension SQLiteStore {
         try await write { db, now in try changes.map { try DeviceTable.save($0, at: now, in: db) } }
     }
 
-    func remove(_ name: String, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int? {
+    func remove(_ device: FoundDevice, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int? {
         try await write { db, now in
-            let row = try db.row("\(DeviceTable.selection) WHERE devices.name = ?", [name])
+            let row = try db.row("\(DeviceTable.selection) WHERE devices.id = ?", [device.row])
             guard let row, try condition(FoundDevice(row)) else { return nil }
-            return try DeviceTable.remove(row.int("id"), at: now, in: db)
+            return try DeviceTable.remove(device.row, at: now, in: db)
         }
     }
 
@@ -46,7 +46,8 @@ extension SQLiteStore {
 enum DeviceTable {
     /// Inserts or updates a device by name.
     static func save(_ change: DeviceChange, at now: Int64, in db: Database) throws -> RegistrationChange {
-        let known = try load(change.name, knowing: change.record, in: db)
+        let known = try change.known(
+            db.row("\(selection) WHERE devices.name = ?", [change.name.description]))
         let new = try change.next(known?.stored)
         let device = new.device
         if let known {
@@ -101,20 +102,16 @@ enum DeviceTable {
         return count
     }
 
-    private static func load(
-        _ name: DeviceName, knowing record: DeviceRecord?, in db: Database
-    ) throws -> (id: Int64, stored: StoredDevice)? {
-        let row = try db.row("\(selection) WHERE devices.name = ?", [name.description])
-        return try row.map { (try $0.int("id"), try StoredDevice($0, knowing: record)) }
-    }
-
     static func find(_ wanted: DeviceSelection, in db: Database) throws -> [FoundDevice] {
         let (condition, arguments): (String, StatementArguments) =
             switch wanted {
             case .named(let name): ("devices.name = ?", [name.description])
             case .of(let user): ("user = ? ORDER BY devices.name", [user.description])
             case .enrolled(let key): ("enrollment = ?", [key.description])
-            case .page(let name, let limit): ("devices.name > ? ORDER BY devices.name LIMIT ?", [name ?? "", limit])
+            case .page(nil, let limit): ("true ORDER BY devices.name LIMIT ?", [limit])
+            case .page(let name?, let limit):
+                ("devices.name > CAST(? AS TEXT) ORDER BY devices.name LIMIT ?", [name.blob, limit])
+            case .rows(let first, let limit): ("devices.id >= ? ORDER BY devices.id LIMIT ?", [first, limit])
             }
         let rows = try db.rows("\(selection) WHERE \(condition)", arguments)
         return try rows.map { try FoundDevice($0) }
@@ -126,7 +123,8 @@ enum DeviceTable {
         _ address: Address, for name: DeviceName, at now: Int64, in db: Database
     ) throws -> (loser: DeviceName?, discardedCount: Int) {
         let row = try db.row(
-            "SELECT id, name FROM devices WHERE token = ? AND name <> ?", [address.bytes.blob, name.description])
+            "SELECT id, \(nameColumn) FROM devices WHERE token = ? AND name <> ?",
+            [address.bytes.blob, name.description])
         guard let row else { return (nil, 0) }
         let holder = try row.int("id")
         try db.run(
@@ -165,9 +163,14 @@ enum DeviceTable {
             [id, keys.key, keys.record, keys.proven, code?.blob])
     }
 
+    /// The device's name as SQL. GRDB would cut a text at a zero byte, and replace bytes that aren't UTF-8: an altered name
+    /// would look like another device's.
+    static let nameColumn = "CAST(devices.name AS BLOB) AS name"
+    static let nameColumns = "\(nameColumn), CAST(user AS BLOB) AS user_name, CAST(topic AS BLOB) AS topic"
+
     fileprivate static let selection = """
-        SELECT devices.id, devices.name, user AS user_name, topic, carriers.name AS carrier, token, token_registered,
-            token_refusal, recipient, is_verified, valid_from, valid_until, keeps, enrollment, record, proven,
+        SELECT devices.id, \(nameColumns), CAST(carriers.name AS BLOB) AS carrier, token, token_registered, token_refusal,
+            recipient, is_verified, valid_from, valid_until, keeps, enrollment, record, proven,
             pin_code, address_code, enrollments.code
         FROM devices LEFT JOIN carriers ON carriers.id = carrier LEFT JOIN enrollments ON device = devices.id
         """

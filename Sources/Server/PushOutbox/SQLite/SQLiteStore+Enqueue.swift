@@ -6,8 +6,9 @@ extension SQLiteStore {
     func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch {
         let (condition, name, problem): (String, String, OutboxError)
         switch order.audience {
-        case .device(let device): (condition, name, problem) = ("name = ?", device.description, .unknownDevice)
-        case .user(let user): (condition, name, problem) = ("user = ? ORDER BY id", user.description, .unknownUser)
+        case .device(let device): (condition, name, problem) = ("devices.name = ?", device.description, .unknownDevice)
+        case .user(let user):
+            (condition, name, problem) = ("user = ? ORDER BY devices.id", user.description, .unknownUser)
         case .everyone:
             return try await write { db, now in try RangeTable.next(of: order, at: now, in: db) }
         }
@@ -25,7 +26,7 @@ extension SQLiteStore {
         try await read { db in
             try db.rows(
                 """
-                SELECT device, name, outcome, count FROM outcomes LEFT JOIN devices ON devices.id = device
+                SELECT device, \(DeviceTable.nameColumn), outcome, count FROM outcomes LEFT JOIN devices ON devices.id = device
                 WHERE message = ?
                 """, [message.description]
             ).map { try $0.outcome() }
@@ -87,15 +88,18 @@ extension SQLiteStore {
     /// - Parameter condition: The condition, and any clauses after it.
     static func candidates(
         _ condition: String, _ arguments: StatementArguments, in db: Database
-    ) throws -> [EnqueueBatch.Candidate] {
+    ) throws -> [EnqueueBatch.Candidate?] {
         try db.rows(
             """
-            SELECT id, revision, name, user AS user_name, topic,
-                token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient, is_verified,
-                valid_from, valid_until, keeps, pin_code
-            FROM devices WHERE \(condition)
+            SELECT devices.id, revision, \(DeviceTable.nameColumns), CAST(carriers.name AS BLOB) AS carrier, token,
+                token_registered, token_refusal, recipient, is_verified, valid_from, valid_until, keeps, pin_code
+            FROM devices LEFT JOIN carriers ON carriers.id = carrier WHERE \(condition)
             """, arguments
-        ).map { try EnqueueBatch.Candidate($0) }
+        ).map { row in
+            guard let address = try? AddressState(row) else { return nil }
+            let hasToken = if case .active = address { true } else { false }
+            return try? EnqueueBatch.Candidate(row, hasToken: hasToken)
+        }
     }
 }
 
@@ -113,7 +117,8 @@ enum RangeTable {
             return EnqueueBatch(doneWith: count, message: message)
         }
         let found = try SQLiteStore.candidates(
-            "id > ? AND id <= ? AND topic = ? ORDER BY id", [range.start, range.last, order.topic.description], in: db)
+            "devices.id > ? AND devices.id <= ? AND topic = ? ORDER BY devices.id",
+            [range.start, range.last, order.topic.description], in: db)
         return EnqueueBatch(candidates: found, range: range, alreadyEnqueuedCount: count, message: message)
     }
 

@@ -226,8 +226,8 @@ enum EntryTable {
         guard let head = try head(of: device, in: db) else { return nil }
         let row = try db.row(
             """
-            SELECT entries.id, priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name,
-                senders.name AS sender, code, address_code, enqueued, stale, token_refusal
+            SELECT entries.id, priority, expiration, apns_id, collapse_id, body, CAST(topic AS BLOB) AS topic, token,
+                is_proven, \(DeviceTable.nameColumn), senders.name AS sender, code, address_code, enqueued, stale, token_refusal
             FROM entries LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender
             WHERE entries.id = ?
             """, [head])

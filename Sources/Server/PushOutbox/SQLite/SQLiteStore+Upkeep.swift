@@ -111,10 +111,10 @@ extension SQLiteStore {
             SELECT dead_letters.id, device, priority, carrier, reason
             FROM dead_letters JOIN devices ON devices.id = device
             WHERE (?1 IS NULL OR reason = ?1) AND stale > ?2 AND token IS NOT NULL AND token_refusal IS NULL
-            ORDER BY dead_letters.id LIMIT ?3
-            """, [reason, now, batchCount])
                 -- If a waiting entry has the number, one of the two was tampered with.
                 AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.id = dead_letters.id)
+            ORDER BY dead_letters.id LIMIT ?3
+            """, [reason, now, batchCount])
         for row in rows {
             let id = try row.int("id")
             let outcome = Tally.dead(try row.text("reason"))
@@ -188,7 +188,7 @@ extension SQLiteStore {
         try await read { db in
             try db.rows(
                 """
-                SELECT apns_id, name, reason, attempts, enqueued, died
+                SELECT apns_id, \(DeviceTable.nameColumn), reason, attempts, enqueued, died
                 FROM dead_letters LEFT JOIN devices ON devices.id = dead_letters.device
                 WHERE ?1 IS NULL OR reason = ?1 ORDER BY dead_letters.id LIMIT ?2 OFFSET ?3
                 """, [reason, limit, offset]

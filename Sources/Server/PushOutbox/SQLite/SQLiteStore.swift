@@ -158,7 +158,16 @@ final class SQLiteStore: OutboxStore {
 /// another program. These methods throw instead.
 extension Row: OutboxRow {
     func optionalInt(_ column: String) throws(OutboxError) -> Int64? { try value(column) }
-    func optionalText(_ column: String) throws(OutboxError) -> String? { try value(column) }
+    func optionalTextBytes(_ column: String) throws(OutboxError) -> [UInt8]? {
+        let value: DatabaseValue? = try value(column)
+        switch value?.storage {
+        case nil, .null: return nil
+        case .string(let text): return Array(text.utf8)
+        // A text that was read as a blob.
+        case .blob(let data): return Array(data)
+        case .int64, .double: throw .damaged
+        }
+    }
     func optionalBytes(_ column: String) throws(OutboxError) -> [UInt8]? {
         try (value(column) as Data?).map { Array($0) }
     }

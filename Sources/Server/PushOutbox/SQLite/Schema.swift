@@ -1,13 +1,14 @@
 internal import GRDB
+import SealedPush
 
 /// The tables, created all at once.
 enum Schema {
     /// "SPUB": marks the file as ours. Source: SQLite, `PRAGMA application_id`.
     static let applicationID = 0x5350_5542
     /// The version of these tables. When they change, raise it, and add a step from the previous version.
-    static let version = SchemaVersion(5, oldest: 4)
+    static let version = SchemaVersion(6)
     /// The statements that lead from each version to the next.
-    static let steps = [4: clock]
+    static let steps: [Int: String] = [:]
 
     /// Creates the tables if there are none, or upgrades them; in the caller's transaction.
     static func make(_ db: Database, _ version: SchemaVersion = version, by steps: [Int: String] = steps) throws {
@@ -42,25 +43,61 @@ enum Schema {
         code BLOB, message TEXT
         """
 
-    /// The wall clock minus the uptime since a start of the machine, in milliseconds, by which the due times were recorded.
-    private static let clock = "CREATE TABLE clock(boot TEXT NOT NULL, base INTEGER NOT NULL) STRICT"
+    /// Returns the condition for a text of at most this many bytes, without a zero byte, whose characters are all in `set`.
+    private static func isText(_ column: String, upTo maximum: Int, of set: String) -> String {
+        isBytes(column, upTo: maximum) + " AND \(column) NOT GLOB '*[^\(set)]*'"
+    }
+
+    /// Returns the condition for the name of a user or device, except that it doesn't require UTF-8. Functions and patterns
+    /// of SQLite end at a zero byte.
+    private static func isName(_ column: String) -> String {
+        // GLOB reads U+FFFE and U+FFFF as U+FFFD, which is visible.
+        let invisible = VisibleText.invisible.filter { $0.lowerBound != 0xfffe }
+        return isBytes(column, upTo: DeviceName.maximumByteCount)
+            + " AND \(column) NOT GLOB '*[' || \(characters([0x1...0x1f, 0x7f...0x9f])) || ']*'"
+            + " AND \(column) GLOB '*[^' || \(characters(invisible)) || ']*'"
+            + " AND \(column) NOT IN ('.', '..')"
+    }
+
+    /// Returns an expression for the ranges between brackets of a pattern. A function takes at most 100 arguments.
+    private static func characters(_ ranges: [ClosedRange<UInt32>]) -> String {
+        stride(from: 0, to: ranges.count, by: 33).map { start in
+            let numbers = ranges[start..<min(start + 33, ranges.count)].map { range in
+                "\(max(range.lowerBound, 1)), 45, \(range.upperBound)"
+            }
+            return "char(\(numbers.joined(separator: ", ")))"
+        }.joined(separator: " || ")
+    }
+
+    private static let recipientByteCounts = DevicePublicKey.byteCounts.map(String.init).joined(separator: ", ")
+
+    private static func isBytes(_ column: String, upTo maximum: Int) -> String {
+        "length(CAST(\(column) AS BLOB)) BETWEEN 1 AND \(maximum) AND instr(CAST(\(column) AS BLOB), x'00') = 0"
+    }
 
     /// Times are in milliseconds since 1970, except for times in records and headers, which are in seconds.
     private static let tables = """
         -- The mark of the outbox's key; no row if it has none.
         CREATE TABLE marks(mark BLOB NOT NULL) STRICT;
-        \(clock);
+        -- The wall clock minus the uptime since a start of the machine, in milliseconds, by which the due times were recorded.
+        CREATE TABLE clock(boot TEXT NOT NULL, base INTEGER NOT NULL) STRICT;
 
         -- The carriers of devices' pushes.
-        CREATE TABLE carriers(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE carriers(
+            id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE CHECK (\(isText("name", upTo: 32, of: "a-z0-9-")))
+        ) STRICT;
 
         CREATE TABLE devices(
-            id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
-            user TEXT NOT NULL, topic TEXT NOT NULL, carrier INTEGER NOT NULL,
-            token BLOB UNIQUE, token_registered INTEGER NOT NULL, token_refusal TEXT,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            -- Names are also checked when a row is read, because a file may contain anything.
+            name TEXT NOT NULL UNIQUE CHECK (\(isName("name"))), user TEXT NOT NULL CHECK (\(isName("user"))),
+            topic TEXT NOT NULL CHECK (\(isText("topic", upTo: 155, of: "A-Za-z0-9.-"))), carrier INTEGER NOT NULL,
+            token BLOB UNIQUE CHECK (length(token) BETWEEN 1 AND 1024), token_registered INTEGER NOT NULL,
+            token_refusal TEXT,
             -- Whether the carrier has accepted a push for this token: unproven tokens must not slow down proven ones.
             is_proven INTEGER NOT NULL DEFAULT 0,
-            recipient BLOB, is_verified INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_until INTEGER NOT NULL,
+            recipient BLOB CHECK (length(recipient) IN (\(recipientByteCounts))), is_verified INTEGER NOT NULL,
+            valid_from INTEGER NOT NULL, valid_until INTEGER NOT NULL,
             -- Days; NULL if no record specifies it.
             keeps INTEGER CHECK (keeps BETWEEN 1 AND 31),
             revision INTEGER NOT NULL DEFAULT 1,
@@ -70,8 +107,12 @@ enum Schema {
         CREATE INDEX devices_by_user ON devices(user);
 
         CREATE TABLE enrollments(
-            device INTEGER PRIMARY KEY REFERENCES devices(id) ON DELETE CASCADE, enrollment TEXT NOT NULL,
-            record TEXT NOT NULL, proven TEXT NOT NULL, code BLOB
+            device INTEGER PRIMARY KEY REFERENCES devices(id) ON DELETE CASCADE,
+            enrollment TEXT NOT NULL CHECK (\(isText("enrollment", upTo: 73, of: "a-z0-9"))),
+            record TEXT NOT NULL
+                CHECK (\(isText("record", upTo: DeviceRecord.maximumCharacterCount, of: "A-Za-z0-9_.-"))),
+            proven TEXT NOT NULL CHECK (proven NOT GLOB '*[^a-z0-9 ]*' AND instr(CAST(proven AS BLOB), x'00') = 0),
+            code BLOB
         ) STRICT;
         -- Finds the other users for whom an enrollment key is pinned.
         CREATE INDEX enrollments_by_key ON enrollments(enrollment);
