@@ -67,6 +67,23 @@ import Testing
         #expect(try await takeOne(4).entry > second.entry)
     }
 
+    @Test("leases are numbered consecutively, whatever happens to other devices' pushes") func numbers() async throws {
+        for name in ["d0", "d1", "d2"] {
+            try await fixture.addDevice(name)
+            try await fixture.enqueue(to: .device(DeviceName(parsing: name)!))
+            fixture.time.advance(by: .seconds(1))
+        }
+        try await fixture.execute("UPDATE entries SET stale = 0 WHERE id = (SELECT MIN(id) FROM entries)")
+        #expect(try await take(5, count: 3).map(\.number) == [5, 6])
+    }
+
+    @Test("a queue is due at an impossible time, too", arguments: [Int64.min, .max, 253_402_300_800_000])
+    func impossibleTime(due: Int64) async throws {
+        try await fixture.addPhone()
+        try await fixture.execute("UPDATE queues SET due = \(due)")
+        #expect(try await take(1).count == 1)
+    }
+
     @Test("a lease is extended by its holder, but not by a holder that lost it") func extended() async throws {
         try await fixture.addPhone()
         let first = try await takeOne(1)

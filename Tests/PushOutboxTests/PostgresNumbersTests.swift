@@ -133,12 +133,15 @@ import Testing
         #expect(try await outbox.status().waitingCount == 0)
     }
 
-    @Test("stale pushes of many devices are buried by one statement") func buriedAtOnce() async throws {
+    @Test(
+        "stale pushes, or malformed ones, of many devices are buried by one statement",
+        arguments: [("stale = 0", "expired", "expired"), ("apns_id = 'x'", "malformed", "dead:malformed")])
+    func buriedAtOnce(fault: String, reason: String, outcome: String) async throws {
         try await fixture.addDevices(0..<3)
         try await fixture.enqueue("Hello", to: .everyone)
         try await database.run(
             """
-            UPDATE entries SET stale = 0;
+            UPDATE entries SET \(fault);
             CREATE TABLE public.statements(number integer);
             CREATE FUNCTION public.count_one() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
                 INSERT INTO public.statements VALUES (1);
@@ -151,8 +154,8 @@ import Testing
         #expect(try await fixture.outbox.settle([], taking: order).isEmpty)
         #expect(try await fixture.number("SELECT count(*) FROM public.statements") == 1)
         try await database.run("DROP FUNCTION public.count_one CASCADE; DROP TABLE public.statements")
-        #expect(try await fixture.outbox.status().deadLetters == ["expired": 3])
-        #expect(try await fixture.outbox.status().outcomes == ["expired": 3])
+        #expect(try await fixture.outbox.status().deadLetters == [reason: 3])
+        #expect(try await fixture.outbox.status().outcomes == [outcome: 3])
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
     }
 

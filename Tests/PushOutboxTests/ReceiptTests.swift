@@ -144,6 +144,17 @@ import Testing
         #expect(report.total.shownCount == most + 2)
     }
 
+    @Test("an impossible count of a day isn't added to", arguments: [Int64.min, -5]) func impossibleCount(
+        value: Int64
+    ) async throws {
+        let now = fixture.now
+        try await fixture.outbox.count(devices.receipt("a", at: now))
+        try await fixture.execute("UPDATE receipt_devices SET shown_that_day = \(value), failed_that_day = \(value)")
+        try await fixture.outbox.count(devices.receipt("a", failures: [.locked: 2], at: now))
+        #expect(try await fixture.number("SELECT shown_that_day FROM receipt_devices") == 1)
+        #expect(try await fixture.number("SELECT failed_that_day FROM receipt_devices") == 2)
+    }
+
     @Test("receipts of many devices at once lose no count") func crowd() async throws {
         let (outbox, other, now) = (fixture.outbox, try await fixture.reopened(), fixture.now)
         let receipts = try (0..<200).map { try devices.receipt("\($0 % 7)", failures: [.locked: 1], at: now) }

@@ -52,7 +52,7 @@ import Testing
             (head(hasAddress: false, row: nil), .buryAll(device: 3, reason: "no-token")),
             (head(row: nil), .bury(entry: 7, reason: "malformed")),
             (head(row: changed { $0.apnsID = "\r\n" }), .bury(entry: 7, reason: "malformed")),
-            (head(row: changed { $0.address = [1] }), .bury(entry: 7, reason: "malformed")),
+            (head(row: changed { $0.address = [] }), .bury(entry: 7, reason: "malformed")),
         ] as [(QueueHead, QueueVerdict)])
     func rejected(head: QueueHead, verdict: QueueVerdict) { #expect(judge(head) == verdict) }
 
