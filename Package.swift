@@ -212,15 +212,15 @@ let constantTime: [Target] =
     Context.environment["SEALED_PUSH_CONSTANT_TIME"] == nil
     ? []
     : [
-        shared("CMemcheck", "ConstantTime/Memcheck", []),
-        tool("constant-time", "ConstantTime/Program", ["CMemcheck", "PushKeyring", "PushSender"] + core),
+        shared("CMemcheck", "Evidence/ConstantTime/Memcheck", []),
+        tool("constant-time", "Evidence/ConstantTime/Program", ["CMemcheck", "PushKeyring", "PushSender"] + core),
     ]
 
 // MARK: - Tests of the modules that run on every system
 
 let testedEverywhere: [Target] = [
-    shared("TestSupport", "Support", ["PushSender"] + core),
-    shared("HostilePeers", "HostilePeers", ["PushCore", logging] + tls + nioCore),
+    shared("TestSupport", "Support/TestSupport", ["PushSender"] + core),
+    shared("HostilePeers", "Support/HostilePeers", ["PushCore", logging] + tls + nioCore),
     tests("PushCoreTests", ["PushCore", "TestSupport", crypto], resources: [.copy("Vectors")]),
     tests("SealedPushTests", ["PushSender", "TestSupport", crypto] + core + (onLinux ? ["TestPrograms"] : [])),
     tests("PushSenderTests", ["PushSender", "TestSupport", libsodium] + core),
@@ -245,21 +245,23 @@ let tested: Dependencies = ["TestSupport", "TestPrograms"]
 
 let testedOnLinux: [Target] = [
     shared(
-        "TestPrograms", "Programs",
+        "TestPrograms", "Support/TestPrograms",
         ["TestSupport", "PushPostgres", "PushOutbox", "PushSimulator", "PushKeyring", "PushSender"] + core),
     shared(
-        "EndToEnd", "EndToEnd",
+        "EndToEnd", "Support/EndToEnd",
         ["PushOutbox", "PushSender", "PushSimulator", "PushService", "TestSupport", "TestPrograms"] + core),
-    tool("outbox-worker", "OutboxWorker", ["PushOutbox", "PushPostgres", "PushSender", "SealedPush"]),
+    tool("outbox-worker", "Support/OutboxWorker", ["PushOutbox", "PushPostgres", "PushSender", "SealedPush"]),
     tool(
-        "xcode-template-extension", "Extensions/XcodeTemplate", ["PushSimulator", "UserNotifications"],
+        "xcode-template-extension", "Support/Extensions/XcodeTemplate", ["PushSimulator", "UserNotifications"],
         settings: strict),
-    tool("misbehaving-extension", "Extensions/Misbehaving", ["PushSimulator", "UserNotifications"], settings: strict),
     tool(
-        "soak", "Soak",
+        "misbehaving-extension", "Support/Extensions/Misbehaving", ["PushSimulator", "UserNotifications"],
+        settings: strict),
+    tool(
+        "soak", "Evidence/Soak",
         ["EndToEnd", "PushOutbox", "PushAPNS", "PushSender", "device-simulator", logging, metrics, coreMetrics] + core),
     tool(
-        "hostile-benchmark", "HostileBenchmark",
+        "hostile-benchmark", "Evidence/HostileBenchmark",
         ["HostilePeers", "PushAPNS", "PushSender", coreMetrics] + core + transport),
     tests(
         "PushOutboxTests",

@@ -26,7 +26,7 @@ import Testing
     }
 
     private func python(_ arguments: String...) throws -> Program.Result {
-        let script = Checkout.folder.appending(path: "Tests/Interop/attachments.py").path
+        let script = Checkout.folder.appending(path: "Tests/Evidence/Interop/attachments.py").path
         return try Program(at: "/usr/bin/python3", in: folder.url).run([script] + arguments)
     }
 
@@ -113,7 +113,7 @@ import Testing
         try #require(
             try Program(at: "/bin/sh", in: folder.url).run(
                 "-c", "/usr/bin/python3 \"$0\" open entry.json stored | cmp - photo.png",
-                Checkout.folder.appending(path: "Tests/Interop/attachments.py").path
+                Checkout.folder.appending(path: "Tests/Evidence/Interop/attachments.py").path
             ).status == 0)
 
         let files = try MisbehavingServer()

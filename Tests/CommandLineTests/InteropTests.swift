@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests with implementations in other languages, written from the specification alone: Clients/Python and Clients/Node, run by
-/// the tools in Tests/Interop.
+/// the tools in Tests/Evidence/Interop.
 @Suite("Another implementation", .serialized, .blocking) struct InteropTests {
     private let folder: TemporaryFolder
     private let recipient: String
@@ -18,7 +18,7 @@ import Testing
     }
 
     private func python(_ arguments: String...) throws -> Program.Result {
-        let script = Checkout.folder.appending(path: "Tests/Interop/interop.py").path
+        let script = Checkout.folder.appending(path: "Tests/Evidence/Interop/interop.py").path
         // Debian's own Python, which has the packages.
         return try Program(at: "/usr/bin/python3", in: folder.url).run([script] + arguments)
     }
@@ -87,7 +87,7 @@ import Testing
 
     /// Runs a server in another language, which keeps a device's state in a file.
     private func server(_ language: Language, _ words: String...) throws -> Program.Result {
-        let script = Checkout.folder.appending(path: "Tests/Interop/\(language.script)").path
+        let script = Checkout.folder.appending(path: "Tests/Evidence/Interop/\(language.script)").path
         let setting = [script, "device.json", try secretFile(of: "newsroom"), "com.example.app"]
         return try Program(at: "/usr/bin/\(language.rawValue)", in: folder.url).run(setting + words)
     }

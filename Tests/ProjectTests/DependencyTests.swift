@@ -47,7 +47,7 @@ import Testing
 
     @Test("A different version in a nested package is reported, but it need not use all packages")
     func others() throws {
-        let fuzzing = folder.appending("Fuzzing")
+        let fuzzing = folder.appending("Tests/Evidence/Fuzzing")
         try FileManager.default.createDirectory(at: fuzzing, withIntermediateDirectories: true)
         let pin = { (version: String) in
             try Data("\"identity\" : \"swift-nio\",\n\"version\" : \"\(version)\"\n".utf8).write(
@@ -60,7 +60,8 @@ import Testing
         #expect(try compare().status == 0)
         try pin(here + "0")
         let result = try compare()
-        #expect(result.status == 1 && result.output.contains("Fuzzing/Package.resolved: swift-nio: found \(here)0, "))
+        #expect(result.status == 1)
+        #expect(result.output.contains("Tests/Evidence/Fuzzing/Package.resolved: swift-nio: found \(here)0, "))
     }
 
     @Test("The page names a license for each package") func licenses() throws {

@@ -204,12 +204,12 @@ private let isThere = FileManager.default.isExecutableFile(atPath: promtool)
 @Suite("Docs/alerts.yml", .blocking, .enabled(if: isThere, "promtool is not installed")) struct AlertTests {
     @Test("Each rule fires on its fault, and none fires on a good day") func rules() throws {
         let program = Program(at: promtool, in: Checkout.folder)
-        for words in [["check", "rules", "Docs/alerts.yml"], ["test", "rules", "Tests/Alerts/alerts-test.yml"]] {
+        for words in [["check", "rules", "Docs/alerts.yml"], ["test", "rules", "Tests/Data/Alerts/alerts-test.yml"]] {
             let result = try program.run(words)
             #expect(result.status == 0, "\(result.output)\(result.errors)")
         }
         let rules = try Checkout.text(Checkout.folder.appending(path: "Docs/alerts.yml"))
-        let tests = try Checkout.text(Checkout.folder.appending(path: "Tests/Alerts/alerts-test.yml"))
+        let tests = try Checkout.text(Checkout.folder.appending(path: "Tests/Data/Alerts/alerts-test.yml"))
         for name in rules.matches(of: /alert: (\w+)/).map(\.1) {
             #expect(tests.contains("alertname: \(name)\n"), "no test has \(name) fire")
         }

@@ -5,10 +5,10 @@ import Testing
 
 /// Whole systems of real programs, which are killed or broken into.
 @Suite("The drills", .blocking) struct DrillTests {
-    /// Runs a drill of Tests/Clients and returns its final figures, which must report no message missing or shown twice.
+    /// Runs a drill of Tests/Tools/Clients and returns its final figures, which must report no message missing or shown twice.
     private static func figures(_ script: String, _ sizes: [String]) throws -> [String: Any] {
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
-        let drill = Checkout.folder.appending(path: "Tests/Clients/\(script)").path
+        let drill = Checkout.folder.appending(path: "Tests/Tools/Clients/\(script)").path
         let result = try Program(at: PreparedPython.path()).run(["-B", drill, programs] + sizes)
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         let figures = try #require(result.objects.first)
@@ -49,7 +49,7 @@ import Testing
         "The examples in Python keep every token that Apple doesn't report as gone, survive bad servers, and print no secret",
         arguments: ["fastapi-answers", "example-errors"])
     func examples(script name: String) throws {
-        let script = Checkout.folder.appending(path: "Tests/Clients/\(name).py").path
+        let script = Checkout.folder.appending(path: "Tests/Tools/Clients/\(name).py").path
         let result = try Program(at: PreparedPython.path()).run("-B", script)
         #expect(result.status == 0 && result.output == "{\"wrong\": []}\n", "\(result.output)\(result.errors)")
     }

@@ -14,7 +14,7 @@ import Testing
         _ part: String, _ arguments: [String] = [], change: (file: String, old: String, new: String)? = nil
     ) throws -> (status: Int32, rows: [[String]]) {
         let copy = folder.appending(UUID().uuidString)
-        try FileManager.default.copyItem(at: Checkout.folder.appending(path: "Proofs/\(part)"), to: copy)
+        try FileManager.default.copyItem(at: Checkout.folder.appending(path: "Tests/Evidence/Proofs/\(part)"), to: copy)
         if let change {
             let file = copy.appending(path: change.file)
             let text = try Checkout.text(file)
@@ -47,7 +47,7 @@ import Testing
 
     @Test("each proof that the threat model or the proofs' page names exists") func named() throws {
         let names = Set(try rows("symbolic").rows.map { String($0[0].prefix { $0 != "/" }) })
-        let models = try Checkout.files(in: "Proofs/states", ending: ".pml").map {
+        let models = try Checkout.files(in: "Tests/Evidence/Proofs/states", ending: ".pml").map {
             $0.deletingPathExtension().lastPathComponent
         }
         let text = try Checkout.text(Checkout.folder.appending(path: "Docs/ThreatModel.md"))

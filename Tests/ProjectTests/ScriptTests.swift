@@ -19,7 +19,7 @@ import Testing
                 try FileManager.default.contentsOfDirectory(atPath: Checkout.folder.appending(path: folder).path)
                     .map { "\(folder)/\($0)" }
             }.filter { (try? Checkout.text(Checkout.folder.appending(path: $0)).hasPrefix("#!")) == true }
-            .sorted() + ["Fuzzing/make-seeds"]
+            .sorted() + ["Tests/Evidence/Fuzzing/make-seeds"]
     }
 
     private func run(_ script: String, _ arguments: [String], variables: [String] = []) throws -> Program.Result {
@@ -89,7 +89,7 @@ import Testing
     @Test("An exported CDPATH doesn't lead a script into another project") func searchPath() throws {
         let own = folder.appending("work")
         try FileManager.default.createDirectory(
-            at: own.appending(path: "Fuzzing/Sources/fuzz-one"), withIntermediateDirectories: true)
+            at: own.appending(path: "Tests/Evidence/Fuzzing/Sources/fuzz-one"), withIntermediateDirectories: true)
         for project in ["work", "other"] {
             try folder.program("echo \"$PWD\" >>'\(folder.path)/calls'; exit 9", at: "\(project)/Scripts/setup")
         }

@@ -119,7 +119,7 @@ import Testing
 
     @Test("beside idle connections and bad requests of every kind, good callers are answered and memory stays bounded")
     func manyKinds() throws {
-        let script = Checkout.folder.appending(path: "Tests/Clients/hostile-callers.py").path
+        let script = Checkout.folder.appending(path: "Tests/Tools/Clients/hostile-callers.py").path
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
         let (count, idle) = Thoroughness.isThorough ? ("10000", "2000") : ("300", "100")
         let result = try Program(at: "/usr/bin/python3").run(["-B", script, programs, count, idle])

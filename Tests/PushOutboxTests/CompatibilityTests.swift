@@ -12,7 +12,7 @@ import Testing
 @testable import PushService
 @testable import SealedPush
 
-/// Tests the files of each version in Tests/Compatibility, which every later version must read: Docs/Compatibility.md.
+/// Tests the files of each version in Tests/Data/Compatibility, which every later version must read: Docs/Compatibility.md.
 ///
 /// To add the files of a new version, run this suite once with its name in `SEALED_PUSH_MAKE_COMPATIBILITY`.
 @Suite("Files of earlier versions", .serialized, .blocking) struct CompatibilityTests {
@@ -159,7 +159,7 @@ import Testing
 
 /// The contents of a version's folder, and how they were created.
 struct CompatibilityFiles {
-    static let root = Checkout.folder.appending(path: "Tests/Compatibility")
+    static let root = Checkout.folder.appending(path: "Tests/Data/Compatibility")
     static let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []).sorted()
 
     let folder: URL

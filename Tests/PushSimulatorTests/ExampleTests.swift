@@ -12,7 +12,7 @@ struct ExamplePhone {
     private static let keyring = Result {
         let folder = try TemporaryFolder()
         try folder.write(
-            try Checkout.text(Checkout.folder.appending(path: "Tests/Keyring/keyring.txt")), to: "keyring.txt")
+            try Checkout.text(Checkout.folder.appending(path: "Tests/Data/Keyring/keyring.txt")), to: "keyring.txt")
         return folder
     }
     static var keys: String { get throws { try keyring.get().path } }

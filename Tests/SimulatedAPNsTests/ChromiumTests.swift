@@ -6,7 +6,7 @@ import Testing
 
 @testable import SimulatedAPNs
 
-/// Debian's Chromium with the page open, run by Tests/Clients/page-in-chromium.py.
+/// Debian's Chromium with the page open, run by Tests/Tools/Clients/page-in-chromium.py.
 private final class Chromium {
     private let folder: TemporaryFolder
     private let output: URL
@@ -18,7 +18,7 @@ private final class Chromium {
         folder = try TemporaryFolder()
         output = URL(filePath: try folder.write("", to: "output"))
         errors = URL(filePath: try folder.write("", to: "errors"))
-        let script = Checkout.folder.appending(path: "Tests/Clients/page-in-chromium.py").path
+        let script = Checkout.folder.appending(path: "Tests/Tools/Clients/page-in-chromium.py").path
         process = try Program(at: "/usr/bin/python3").start(
             ["-B", script, address, text], output: FileHandle(forWritingTo: output),
             errors: FileHandle(forWritingTo: errors))

@@ -73,7 +73,7 @@ import Testing
         let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()
         try #require(setUp.status == 0, "\(setUp.errors)")
         var arguments = [
-            Checkout.folder.appending(path: "Tests/Clients/aioapns-client.py").path,
+            Checkout.folder.appending(path: "Tests/Tools/Clients/aioapns-client.py").path,
             apns.folder.appending("APNs/address.json").path, APNsFixture.topic, "200",
         ]
         arguments += [apns.token, gone, others, String(repeating: "0", count: 64)]
@@ -95,7 +95,7 @@ import Testing
         let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()
         try #require(setUp.status == 0, "\(setUp.errors)")
         let result = try Program(at: setUp.trimmed).run(
-            Checkout.folder.appending(path: "Tests/Clients/aioapns-sealed.py").path,
+            Checkout.folder.appending(path: "Tests/Tools/Clients/aioapns-sealed.py").path,
             apns.folder.appending("APNs/address.json").path, APNsFixture.topic, apns.token)
         #expect(result.status == 0, "\(result.errors)")
         let objects = result.objects

@@ -2,7 +2,7 @@ import Foundation
 import TestPrograms
 import TestSupport
 
-/// Our sources, compiled against stand-ins for Apple's modules: Tests/AppleRehearsal/README.md.
+/// Our sources, compiled against stand-ins for Apple's modules: Tests/Tools/AppleRehearsal/README.md.
 struct Rehearsal: Sendable {
     /// The device modules and the sender module, each after the ones that it imports.
     private static let modules = [
@@ -15,7 +15,7 @@ struct Rehearsal: Sendable {
         "CoreText", "ImageIO", "os",
     ]
     private static let standInsOnTop = ["Intents", "UserNotificationsUI", "UIKit", "BackgroundTasks", "SwiftUI"]
-    private static let sources = Checkout.folder.appending(path: "Tests/AppleRehearsal/StandIns")
+    private static let sources = Checkout.folder.appending(path: "Tests/Tools/AppleRehearsal/StandIns")
     /// The manifest's settings.
     private static let settings = [
         "-package-name", "sealed-push", "-enable-testing", "-enable-upcoming-feature", "ExistentialAny",
@@ -67,7 +67,7 @@ struct Rehearsal: Sendable {
                     into: compiled))
         }
         // Omit the helpers that run tests on their own threads, because only tests of programs need them.
-        let support = try copy("Tests/Support").filter { !$0.contains("/Threads/") }
+        let support = try copy("Tests/Support/TestSupport").filter { !$0.contains("/Threads/") }
         try check(await compile(support, as: "TestSupport", swift: swift, Self.settings, into: compiled))
         return self
     }
@@ -145,7 +145,7 @@ struct Rehearsal: Sendable {
     }
 }
 
-/// Rewrites a source line by line for the rehearsal; see Tests/AppleRehearsal/README.md.
+/// Rewrites a source line by line for the rehearsal; see Tests/Tools/AppleRehearsal/README.md.
 enum AppleSource {
     /// The system that the conditions select.
     enum System: String, Sendable { case iOS, macOS }

@@ -43,7 +43,7 @@ import Testing
             var random = SeededGenerator()
             let kinds = ["push", "pushsender", "another"]
             let keys = (0..<300).map { (kind: kinds[$0 % kinds.count], bytes: random.bytes(32)) }
-            let script = Checkout.folder.appending(path: "Tests/Interop/fingerprint.py").path
+            let script = Checkout.folder.appending(path: "Tests/Evidence/Interop/fingerprint.py").path
             let arguments = keys.flatMap { [$0.kind, Hex.encode($0.bytes)] }
             let result = try Program(at: "/usr/bin/python3").run([script] + arguments)
             #expect(result.status == 0, "\(result.errors)")

@@ -98,7 +98,7 @@ import Testing
 
     @Test("A record that a fuzzer found is rejected: its signature's R is neutral, although the equation holds")
     func neutralPoint() throws {
-        let file = Checkout.folder.appending(path: "Tests/FuzzRegressions/fuzz-record/signature-with-neutral-r")
+        let file = Checkout.folder.appending(path: "Tests/Data/FuzzRegressions/fuzz-record/signature-with-neutral-r")
         // The first byte is the fuzzer's own.
         let text = String(decoding: try Data(contentsOf: file).dropFirst(), as: UTF8.self)
         #expect(throws: RecordError.badSignature) { try DeviceRecord(parsing: text) }

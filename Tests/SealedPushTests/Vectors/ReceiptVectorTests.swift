@@ -76,7 +76,7 @@ import Testing
 
     #if os(Linux)
         private func python(_ arguments: String...) throws -> Program.Result {
-            let script = Checkout.folder.appending(path: "Tests/Interop/receipts.py").path
+            let script = Checkout.folder.appending(path: "Tests/Evidence/Interop/receipts.py").path
             // Debian's own Python, for which the packages are installed.
             return try Program(at: "/usr/bin/python3").run([script] + arguments)
         }

@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test("Content that a fuzzer found is read, and reads the same again after writing") func foundContent() throws {
-        let files = try Checkout.files(in: "Tests/FuzzRegressions/fuzz-opening", ending: "").map { file in
+        let files = try Checkout.files(in: "Tests/Data/FuzzRegressions/fuzz-opening", ending: "").map { file in
             (file, try Data(contentsOf: file))
         }
         // The first byte selects the target's reader for the rest.

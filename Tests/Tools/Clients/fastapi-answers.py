@@ -18,8 +18,8 @@ import time
 import uuid
 
 sys.dont_write_bytecode = True
-CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("drill", CHECKOUT / "Tests/Clients/fastapi-drill.py")
+CHECKOUT = pathlib.Path(__file__).resolve().parents[3]
+spec = importlib.util.spec_from_file_location("drill", CHECKOUT / "Tests/Tools/Clients/fastapi-drill.py")
 fastapi_drill = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(fastapi_drill)
 

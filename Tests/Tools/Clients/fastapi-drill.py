@@ -23,7 +23,7 @@ import time
 import uuid
 
 sys.dont_write_bytecode = True
-CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
+CHECKOUT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(CHECKOUT / "Clients/Python/src"))
 POSTGRES = pathlib.Path("/usr/lib/postgresql/15/bin")
 TOPIC = "com.example.app"

@@ -37,7 +37,7 @@ from sealed_push.protocol.content import pad
 from sealed_push.protocol.hpke import ANONYMOUS, AUTHENTICATED, HPKE, KEM, Context, public_key, sender_public_key
 from sealed_push.protocol.text import encode_base64, to_json
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "Vectors"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "Vectors"
 
 IDENTITY = bytes.fromhex("30acb5f13a0ee4d7037caf7bf326fa307a9231a3c99992b072af6c1b9c02debf")
 IDENTITY_2 = bytes.fromhex("abb0d8911d350ffc092cffcaf0b78660f3e347002aac833edf876591771d22e1")

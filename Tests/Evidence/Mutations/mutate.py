@@ -18,7 +18,7 @@ import threading
 import time
 from pathlib import Path
 
-LIST = Path("Tests/Mutations/mutations.txt")
+LIST = Path("Tests/Evidence/Mutations/mutations.txt")
 VARIABLE = "SEALED_PUSH_MUTANT"
 SWITCH = """\
 import Glibc

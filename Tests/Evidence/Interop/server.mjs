@@ -2,7 +2,7 @@
 // A server in Node, one step per run, with the commands of server.py. The file STATE has its state for the device.
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import { Device, SealedPushError, Sender } from '../../Clients/Node/src/index.js'
+import { Device, SealedPushError, Sender } from '../../../Clients/Node/src/index.js'
 
 const [state, secretFile, topic, command, value] = process.argv.slice(2)
 

@@ -6,7 +6,7 @@ let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "sealed-push", path: "..", traits: ["Postgres"]),
+        .package(name: "sealed-push", path: "../../..", traits: ["Postgres"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],

@@ -12,7 +12,7 @@ public struct NamedLines: Sendable {
 
     /// Creates the lines of one name in the published keyring.
     public init(published name: String) {
-        let file = Self.tests.appending(path: "Keyring/keyring.txt")
+        let file = Self.tests.appending(path: "Data/Keyring/keyring.txt")
         guard let text = try? String(contentsOf: file, encoding: .utf8),
             let keys = text.components(separatedBy: "\nname: ").first(where: { $0.hasPrefix("\(name)\n") })
         else { fatalError("cannot read the published key \(name)") }
@@ -48,7 +48,7 @@ public struct NamedLines: Sendable {
         return value
     }
 
-    private static let tests = (0..<4).reduce(URL(filePath: #filePath)) { folder, _ in
+    private static let tests = (0..<5).reduce(URL(filePath: #filePath)) { folder, _ in
         folder.deletingLastPathComponent()
-    }.appending(path: "Tests")
+    }
 }

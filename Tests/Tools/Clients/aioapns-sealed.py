@@ -12,7 +12,7 @@ import ssl
 import sys
 
 sys.dont_write_bytecode = True
-CLIENT = pathlib.Path(__file__).resolve().parents[2] / "Clients" / "Python"
+CLIENT = pathlib.Path(__file__).resolve().parents[3] / "Clients" / "Python"
 sys.path.insert(0, str(CLIENT / "src"))
 
 import sealed_push  # noqa: E402

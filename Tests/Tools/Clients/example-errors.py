@@ -15,7 +15,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
+CHECKOUT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(CHECKOUT / "Clients/Python/src"))
 import sealed_push  # noqa: E402
 

@@ -12,7 +12,7 @@ from sealed_push.protocol import key_text, receipts
 from sealed_push.protocol.hpke import public_key
 from sealed_push.protocol.receipts import device_id, device_key, mac_of, number_of, server_key, unsigned
 
-FOLDER = pathlib.Path(__file__).parent.parent / "Vectors" / "Receipts"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "Vectors" / "Receipts"
 NOW = 1760000003
 MESSAGE = "5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09"
 SERVER = server_key(SENDER, TOPIC)

@@ -21,7 +21,7 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
+CHECKOUT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(CHECKOUT / "Clients/Python/src"))
 
 import psycopg  # noqa: E402

@@ -12,7 +12,7 @@ import pathlib
 import client  # noqa: F401
 from sealed_push.protocol import chart
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "Vectors" / "Charts"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "Vectors" / "Charts"
 LINE = {"kind": "line", "points": [1, 2.5, None, -3]}
 
 
