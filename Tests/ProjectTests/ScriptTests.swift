@@ -38,6 +38,12 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
+    @Test("Scripts/mutate finds each place by its name, or says why it can't") func places() throws {
+        let folder = Checkout.folder.appending(path: "Tests/Evidence/Mutations")
+        let result = try Program(at: "/usr/bin/python3", in: folder).run("-B", "-m", "unittest")
+        #expect(result.status == 0 && result.errors.contains("\nOK"), "\(result.errors)")
+    }
+
     @Test(
         "Each prints its header with --help, and does nothing else", arguments: [["--help"], ["-h"], ["1", "--help"]])
     func help(arguments: [String]) throws {

@@ -18,6 +18,8 @@ import threading
 import time
 from pathlib import Path
 
+from places import STATEMENT, Sources, Wrong
+
 LIST = Path("Tests/Evidence/Mutations/mutations.txt")
 VARIABLE = "SEALED_PUSH_MUTANT"
 SWITCH = """\
@@ -31,74 +33,122 @@ enum Mutant {
 """ % VARIABLE
 
 
-class Wrong(Exception):
-    """The list doesn't match the sources."""
+WHERE = re.compile(
+    r"after (?P<after>.+)|(?P<unit>condition|result)?(?: with (?P<with>.+)|(?:^| )(?P<number>\d+) of (?P<count>\d+))?")
 
 
 class Mutation:
     """One place of a fault; a fault may have several places."""
 
-    def __init__(self, name, kind, group, file):
-        self.name, self.kind, self.group, self.file = name, kind, group, file
-        self.after, self.original, self.fault, self.reason = None, None, None, None
+    def __init__(self, name, kind, group, owner):
+        self.name, self.kind, self.group, self.owner = name, kind, group, owner
+        self.where = self.original = self.replacement = self.reason = None
         self.number = 0
 
-    def find(self, text):
-        """Returns the range of the original in its file."""
-        start = 0
-        if self.after is not None:
-            start = once(text, self.after, self)
-            place = text.find(self.original, start)
-            if place < 0:
-                raise Wrong(f"{self.name}: not in {self.file} after its anchor: {self.original}")
-            return place, place + len(self.original)
-        place = once(text, self.original, self)
-        return place, place + len(self.original)
+    def find(self, sources):
+        """Sets the file, the place in it, and the fault, which is the place's text with the fault in it."""
+        declaration = sources.declaration(self.owner)
+        text, self.file = declaration.source.text, declaration.source.file
+        where = WHERE.fullmatch(self.where or "")
+        if not where:
+            raise Wrong(f"unknown place: {self.where}")
+        start, end = declaration.start, declaration.end
+        order = (int(where["number"]), int(where["count"])) if where["count"] else (1, 1)
+        if where["unit"]:
+            places, what = declaration.places(where["unit"]), f"{where['unit']}s"
+            if where["with"]:
+                places = innermost(place for place in places if declaration.quoted(where["with"], *place))
+                what += f" with {where['with']}"
+            start, end = chosen(places, *order, what)
+            order = (1, 1)
+        elif where["after"]:
+            _, start = chosen(declaration.quoted(where["after"], start, end), 1, 1, f"places of {where['after']}")[0]
+        found = [((start, end), [text[start:end]])]
+        if self.original is not None:
+            found = declaration.quoted(self.original, start, end)[:1 if where["after"] else None]
+        (first, last), parts = chosen(found, *order, f"places of {self.original}")
+        self.place = (start, end) if where["unit"] else (first, last)
+        if self.kind == "expression" and STATEMENT.match(text, self.place[0]):
+            raise Wrong("it needs the kind statement")
+        fault = filled(self.replacement, parts)
+        self.fault = text[self.place[0]:first] + fault + text[last:self.place[1]]
 
 
-def once(text, part, mutation):
-    if text.count(part) != 1:
-        raise Wrong(f"{mutation.name}: occurs {text.count(part)} times in {mutation.file}; it must occur once: {part}")
-    return text.index(part)
+def chosen(found, number, count, what):
+    if len(found) != count:
+        raise Wrong(f"there are {len(found)} {what}, not {count}")
+    if not 1 <= number <= count:
+        raise Wrong(f"there is no {number} of {count}")
+    return found[number - 1]
+
+
+def innermost(places):
+    """Returns the places without those that contain others, because a closure in a condition may have conditions."""
+    places = list(places)
+    return [place for place in places if not any(
+        place != other and place[0] <= other[0] and other[1] <= place[1] for other in places)]
+
+
+def filled(replacement, parts):
+    """Returns a replacement with the code for which the original's `…` stand."""
+    texts = replacement.split("…")
+    if len(texts) > len(parts) + 1:
+        raise Wrong(f"it replaces {len(parts)} … by {len(texts) - 1}")
+    return "".join(text + part for text, part in zip(texts, parts[:len(texts) - 1] + [""]))
 
 
 def read_list(path):
     """Returns the groups with their filters, and the mutations."""
     groups, mutations = {}, []
-    group = file = mutation = None
+    group = owner = mutation = None
     for number, line in enumerate(path.read_text().split("\n"), 1):
         mark, _, rest = line.partition(" ")
         if mark in ("-", "+", "@", "="):
             if mutation is None:
                 raise Wrong(f"line {number}: no fault precedes it")
-            name = {"-": "original", "+": "fault", "@": "after", "=": "reason"}[mark]
+            name = {"-": "original", "+": "replacement", "@": "where", "=": "reason"}[mark]
             before = getattr(mutation, name)
             setattr(mutation, name, rest if before is None else before + "\n" + rest)
         elif not line or line.startswith("#"):
             continue
         elif mark == "group":
             group, *filters = rest.split()
-            groups[group] = filters
-        elif mark == "file":
-            file = rest
+            groups[group], owner = filters, None
+        elif mark == "in":
+            owner = rest
         else:
-            mutation = Mutation(mark, rest or "expression", group, file)
+            mutation = Mutation(mark, rest or "expression", group, owner)
             if mutation.kind not in ("expression", "statement", "text"):
                 raise Wrong(f"line {number}: unknown kind {mutation.kind}; it must be expression, statement, or text")
+            if owner is None:
+                raise Wrong(f"line {number}: {mutation.name} needs an `in` line before it")
             mutations.append(mutation)
     numbers = {}
     for mutation in mutations:
-        if mutation.original is None or mutation.fault is None:
-            raise Wrong(f"{mutation.name} has no `-` or no `+` line")
+        is_unit = (mutation.where or "").startswith(("condition", "result"))
+        if mutation.replacement is None or mutation.original is None and not is_unit:
+            raise Wrong(f"{mutation.name} has no `+` line, or neither a `-` line nor a condition or result")
         mutation.number = numbers.setdefault(mutation.name, len(numbers) + 1)
     return groups, mutations
+
+
+def find_all(mutations, sources):
+    """Finds all places. Reports all errors together, because one change may break several faults."""
+    wrong = {}
+    for mutation in mutations:
+        try:
+            mutation.find(sources)
+        except Wrong as error:
+            wrong.setdefault(f"in {mutation.owner}: {error}", []).append(mutation.name)
+    if wrong:
+        raise Wrong("\n".join(f"{', '.join(names)}: {error}" for error, names in wrong.items()))
 
 
 def woven(text, mutations):
     """Returns a file's text with all of its faults in it."""
     places = {}
     for mutation in mutations:
-        places.setdefault(mutation.find(text), []).append(mutation)
+        places.setdefault(mutation.place, []).append(mutation)
     # Outer places come before the inner ones that they contain.
     order = sorted(places, key=lambda place: (place[0], -place[1]))
 
@@ -242,9 +292,11 @@ def main():
     unknown = [name for name in options.names if name not in known and name not in groups]
     if unknown:
         raise Wrong(f"neither a fault nor a group in {LIST}: {' '.join(unknown)}")
-    for file in sorted({mutation.file for mutation in mutations}):
+    find_all(mutations, Sources("Sources"))
+    files = {mutation.file for mutation in mutations}
+    for file in files:
         woven(Path(file).read_text(), [mutation for mutation in mutations if mutation.file == file])
-    print(f"{len(known)} faults in {len({mutation.file for mutation in mutations})} files")
+    print(f"{len(known)} faults in {len(files)} files")
     if options.check:
         return 0
 
