@@ -108,7 +108,8 @@ import Testing
             for priority in PushPriority.allCases {
                 let row = EntryRow(
                     priority: priority.rawValue, apnsID: payload.apnsID, collapseID: payload.collapseID,
-                    body: payload.json, topic: Fixture.topic.description, address: [1])
+                    body: payload.json, topic: Fixture.topic.description, address: [1],
+                    device: form.device.description)
                 let isValid = !form.isBackground || priority == .considerate
                 #expect(
                     PushRequest(payload, to: Fixture.address("d"), priority: priority).priority

@@ -53,6 +53,7 @@ import Testing
             (head(row: nil), .bury(entry: 7, reason: "malformed")),
             (head(row: changed { $0.apnsID = "\r\n" }), .bury(entry: 7, reason: "malformed")),
             (head(row: changed { $0.address = [] }), .bury(entry: 7, reason: "malformed")),
+            (head(row: changed { $0.device = "a\u{7}" }), .bury(entry: 7, reason: "malformed")),
         ] as [(QueueHead, QueueVerdict)])
     func rejected(head: QueueHead, verdict: QueueVerdict) { #expect(judge(head) == verdict) }
 

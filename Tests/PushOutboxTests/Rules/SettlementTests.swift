@@ -17,7 +17,8 @@ import Testing
     private func lease(isProven: Bool) -> Lease {
         var row = EntryRow(
             priority: 10, expiration: nil, apnsID: MessageID.random().description, collapseID: "collapse", body: [1],
-            topic: Fixture.topic.description, address: Fixture.address("phone").bytes)
+            topic: Fixture.topic.description, address: Fixture.address("phone").bytes,
+            device: "phone")
         row.isProven = isProven
         return Lease(
             device: 3, entry: 7, number: 100, attempts: 2, request: row.request(of: .apns())!, entryRow: row)
