@@ -31,22 +31,6 @@ package enum Sodium {
     @_exported public import Glibc
 #endif
 
-/// Comparisons whose time doesn't reveal where two values differ.
-package enum ConstantTime {
-    /// Whether two byte strings are equal. The time depends only on their lengths, which aren't secret.
-    /// Source: libsodium, "Helpers", `sodium_memcmp`.
-    package static func areEqual(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Bool {
-        guard first.count == second.count else { return false }
-        guard let left = first.baseAddress, let right = second.baseAddress else { return true }
-        return sodium_memcmp(left, right, first.count) == 0
-    }
-
-    /// Whether two arrays contain the same bytes; see the other overload.
-    package static func areEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool {
-        first.withUnsafeBytes { left in second.withUnsafeBytes { right in areEqual(left, right) } }
-    }
-}
-
 /// Overwrites memory in a way that the compiler must not optimize away.
 /// Source: explicit_bzero(3); on Apple's systems, memset_s(3), C11 K.3.7.4.1.
 package func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
@@ -60,43 +44,3 @@ package func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
 
 /// Overwrites an array's own storage. If the array shares its storage, only this copy is wiped.
 package func wipe(_ bytes: inout [UInt8]) { bytes.withUnsafeMutableBytes { wipe($0) } }
-
-/// Random bytes from the system's generator, through libsodium. There is no public way to supply other randomness, which is
-/// how nonces get repeated.
-package enum SecureRandom {
-    /// Fills `bytes` with random bytes. Never fails: libsodium aborts the process if the system provides none.
-    package static func fill(_ bytes: UnsafeMutableRawBufferPointer) {
-        guard let start = bytes.baseAddress else { return }
-        Sodium.ready()
-        randombytes_buf(start, bytes.count)
-    }
-
-    /// Returns two sets of 16 random bytes that aren't secret, in one system call, which costs more than the bytes.
-    package static func pair() -> (Bytes16, Bytes16) {
-        withUnsafeTemporaryAllocation(byteCount: 2 * Bytes16.byteCount, alignment: 8) { bytes in
-            fill(bytes)
-            let (first, second) = (bytes[..<Bytes16.byteCount], bytes[Bytes16.byteCount...])
-            return (Bytes16(UnsafeRawBufferPointer(rebasing: first)), Bytes16(UnsafeRawBufferPointer(rebasing: second)))
-        }
-    }
-
-    /// Returns `count` random bytes that aren't secret, for an identifier, for example.
-    package static func bytes(count: Int) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        bytes.withUnsafeMutableBytes { fill($0) }
-        return bytes
-    }
-}
-
-package struct Bytes16: Sendable {
-    package static let byteCount = 16
-    private let words: (UInt64, UInt64)
-
-    init(_ bytes: UnsafeRawBufferPointer) {
-        words = (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-    }
-
-    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        withUnsafeBytes(of: words, body)
-    }
-}

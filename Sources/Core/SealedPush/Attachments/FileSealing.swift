@@ -57,77 +57,8 @@ package struct FileSealing: ~Copyable {
     package consuming func finish() -> [UInt8] { hash.take()?.finish() ?? [] }
 }
 
-/// The layout of an encrypted file: a 24-byte header, then chunks of 65,536 + 17 bytes; the last chunk may be
-/// shorter. Source: Specification 14.2.
-package struct SealedFileLayout: Hashable, Sendable {
-    package let plaintextByteCount: Int
-
-    package static let headerByteCount = SecretStream.headerByteCount
-    package static let chunkByteCount = 65_536
-    package static let sealedChunkByteCount = chunkByteCount + SecretStream.overheadByteCount
-
-    package init(plaintextByteCount: Int) { self.plaintextByteCount = plaintextByteCount }
-
-    /// Returns nil if no encrypted file has this length.
-    package init?(sealedByteCount: Int) {
-        let chunks = sealedByteCount - Self.headerByteCount
-        guard chunks >= SecretStream.overheadByteCount else { return nil }
-        let count = (chunks + Self.sealedChunkByteCount - 1) / Self.sealedChunkByteCount
-        let last = chunks - (count - 1) * Self.sealedChunkByteCount
-        guard last >= SecretStream.overheadByteCount else { return nil }
-        // Only an empty file has an empty last chunk, so that each content length has exactly one file length.
-        guard last > SecretStream.overheadByteCount || count == 1 else { return nil }
-        plaintextByteCount = chunks - count * SecretStream.overheadByteCount
-    }
-
-    package var chunkCount: Int { max(1, (plaintextByteCount + Self.chunkByteCount - 1) / Self.chunkByteCount) }
-
-    package var sealedByteCount: Int {
-        Self.headerByteCount + plaintextByteCount + chunkCount * SecretStream.overheadByteCount
-    }
-}
-
-/// Checks and decrypts a file as it arrives, in 128 KiB of memory regardless of its length. Don't use any output until
-/// ``finish()`` returns. Not safe for concurrent use. Source: Specification 14.3.
-package struct RemoteFileOpening: ~Copyable {
-    private let file: RemoteFile
-    private var hash: BLAKE2bStream?
-    private var received = 0
-    private var chunks: SealedChunks?
-
-    package init(_ file: RemoteFile) {
-        self.file = file
-        hash = BLAKE2bStream()
-        // Files are never sealed to any other length: opening one would mistake an empty chunk for the last.
-        guard let key = file.key, SealedFileLayout(sealedByteCount: file.byteCount) != nil else { return }
-        chunks = SealedChunks(key: key, sealedByteCount: file.byteCount)
-    }
-
-    /// Processes any number of the file's next bytes, and lends the opened bytes to `body`, in order. Throws as soon as an
-    /// error is found or `body` throws. Don't pass more bytes after that.
-    package mutating func take(
-        _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
-    ) throws(AttachmentError) {
-        guard received + bytes.count <= file.byteCount else { throw .tooLarge }
-        received += bytes.count
-        hash?.update(bytes)
-        guard file.key != nil else { return try body(bytes) }
-        guard var chunks = chunks.take() else { throw .altered }
-        try chunks.take(bytes, body)
-        self.chunks = consume chunks
-    }
-
-    /// Checks that the file arrived completely and unaltered.
-    package consuming func finish() throws(AttachmentError) {
-        guard received == file.byteCount else { throw .cut }
-        // Only the final chunk proves that the file is complete.
-        if file.key != nil { guard let chunks = chunks.take(), chunks.isOver else { throw .altered } }
-        guard let digest = hash.take()?.finish(), ConstantTime.areEqual(digest, file.hash) else { throw .altered }
-    }
-}
-
 /// The header and the chunks of an encrypted file, extracted from bytes that arrive in portions of any size.
-private struct SealedChunks: ~Copyable {
+struct SealedChunks: ~Copyable {
     private let key: AttachmentKey
     private var rest: Int
     /// Whether the final chunk has opened.

@@ -138,7 +138,7 @@ extension Opener {
 }
 
 extension OpenError {
-    fileprivate init(_ error: KeyStoreError) {
+    init(_ error: KeyStoreError) {
         switch error {
         case .locked: self = .locked
         case .unavailable: self = .keysUnavailable
@@ -146,18 +146,9 @@ extension OpenError {
     }
 }
 
-/// The times of Specification 6.4, in seconds.
-package enum TimeRules {
-    /// How many seconds content may be ahead of the device's clock.
-    package static func maximumLead(isAnonymous: Bool) -> Int64 { isAnonymous ? 600 : 26 * 3_600 }
-    package static let maximumAge: Int64 = 30 * 86_400
-    /// How many seconds after `expires` content still opens.
-    package static let expiryGrace: Int64 = 600
-}
-
 extension Content {
     /// Specification 3.6.4: an unproven sender can't cause downloads, receipts, or loud alerts.
-    fileprivate mutating func limitToAnonymous() {
+    mutating func limitToAnonymous() {
         (attachments, overflow, chart, person, receipt, isTemplate) = ([], nil, nil, nil, nil, false)
         if interruptionLevel == .timeSensitive || interruptionLevel == .critical { interruptionLevel = .active }
         if case .critical(let name, _)? = sound { sound = .named(name) }
@@ -166,7 +157,7 @@ extension Content {
 
 extension Envelope {
     /// Specification 7.2: BLAKE2b-256 over bytes that are unique to each message.
-    fileprivate func ledgerKey(recipient: DevicePublicKey, sender: SenderPublicKey?) -> [UInt8] {
+    func ledgerKey(recipient: DevicePublicKey, sender: SenderPublicKey?) -> [UInt8] {
         var bytes = [suite.identifier] + recipient.bytes
         // `enc` and the number, or the whole box.
         bytes += sender.map { $0.bytes + headerBytes[suite.enc.lowerBound...] } ?? Array(sealedBytes)

@@ -88,19 +88,3 @@ extension ReceiptBody {
 
     private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }
-
-/// A reason why a receipt isn't counted. The codes are stable.
-public enum ReceiptError: String, Error, CaseIterable, Sendable {
-    /// Not 128 bytes.
-    case wrongSize = "wrong-size"
-    /// A later version.
-    case unknownVersion = "unknown-version"
-    /// Not MACed under any of the keys: forged, altered, or for a sender that the receiver doesn't know.
-    case rejected
-    /// Created by a device, but not well-formed.
-    case malformed
-    /// Created more than 7 days ago.
-    case tooOld = "too-old"
-    /// Created in the future.
-    case clock
-}

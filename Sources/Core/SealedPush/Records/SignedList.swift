@@ -190,42 +190,6 @@ enum ListForm {
     static func keeps(_ kind: KeyKind) -> ClosedRange<Int> { kind == .device ? 1...31 : 0...0 }
 }
 
-/// The increasing counters of signed records: a device's in its records, an authority's in its sender sets.
-package enum RecordCounter {
-    /// Returns one more than the last counter, but at least the time in seconds since 1970. Source: Specification 11.1.5.
-    /// The time is needed after a restored backup or copied folder. Its last counter is older than the one that servers and
-    /// apps have seen, and they reject lower counters. The clock provides a higher one without asking them, since no one
-    /// signs more than once per second for long. After the maximum, returns one that no list can have.
-    package static func next(after last: UInt64?, at now: Timestamp) -> UInt64 {
-        let next = min(last ?? 0, maximum) + 1
-        return max(next, UInt64(now.secondsSince1970))
-    }
-
-    /// The highest counter of a list. A leaving may have one more, so that it outranks every record.
-    package static let maximum: UInt64 = 1 << 62 - 1
-}
-
-/// Reads bytes from the front. If there are too few, returns nil and doesn't advance.
-package struct ByteReader {
-    private let bytes: [UInt8]
-    package private(set) var position = 0
-
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    var isAtEnd: Bool { position == bytes.count }
-
-    package mutating func next() -> UInt8? { take(1)?.first }
-
-    package mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
-        guard count <= bytes.count - position else { return nil }
-        defer { position += count }
-        return bytes[position..<position + count]
-    }
-
-    /// Reads eight bytes, big endian.
-    package mutating func number() -> UInt64? { take(8)?.reduce(0) { $0 << 8 | UInt64($1) } }
-}
-
 extension Timestamp {
     package init?(parsing number: UInt64) {
         guard let seconds = Int64(exactly: number) else { return nil }
@@ -234,140 +198,11 @@ extension Timestamp {
 }
 
 extension Topic {
-    fileprivate init?(parsing bytes: ArraySlice<UInt8>) { self.init(parsing: String(decoding: bytes, as: UTF8.self)) }
+    init?(parsing bytes: ArraySlice<UInt8>) { self.init(parsing: String(decoding: bytes, as: UTF8.self)) }
 }
 
 extension [UInt8] {
     package mutating func append(bigEndian number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
-    }
-}
-
-/// A reason why a signed record isn't accepted or can't be created. The codes are stable. Contains no part of the record.
-/// Source: Specification 11.3.
-public enum RecordError: String, Error, CaseIterable, Sendable {
-    /// Not in the form of Specification 11.1.
-    case malformed
-    /// A typing or copying error.
-    case wrongChecksum = "wrong-checksum"
-    /// Not the expected type of record.
-    case wrongType = "wrong-type"
-    /// Not signed by the key that it names.
-    case badSignature = "bad-signature"
-    /// Not signed by the pinned key.
-    case foreignSigner = "foreign-signer"
-    /// For another app.
-    case otherTopic = "other-topic"
-    /// Created more than 26 hours in the future.
-    case notYetValid = "not-yet-valid"
-    /// Past its expiry.
-    case expired
-    /// Older than the known record.
-    case rolledBack = "rolled-back"
-    /// A different record with the known record's counter.
-    case conflicting
-    /// None of its recipients has answered a challenge yet.
-    case unproven
-    /// It names a hybrid key, but no library here has ML-KEM.
-    case unsupported
-}
-
-extension RecordError: CustomStringConvertible {
-    /// One sentence for a person.
-    public var description: String {
-        switch self {
-        case .malformed:
-            """
-            the record is malformed; its text must begin with pushrecord. and contain no spaces, it must name 1 to 16 distinct \
-            keys, and it must expire after it was created
-            """
-        case .wrongChecksum: "the record was altered or truncated in transit; copy all of it again"
-        case .wrongType: "this is the wrong type of record; a device record and a sender set can't replace each other"
-        case .badSignature: "the record is not signed by the key it names; it was altered or forged"
-        case .foreignSigner: "the record is not signed by the pinned key; ask its owner which key is right"
-        case .otherTopic: "the record is for another app: its topic differs"
-        case .notYetValid: "the record was created more than 26 hours ahead of this clock; compare the two clocks"
-        case .expired: "the record has expired; ask for a new one"
-        case .rolledBack: "the record is older than the known one; ask for the newest"
-        case .conflicting:
-            "two different records have this counter; have a new one signed with a higher counter"
-        case .unproven: "none of the record's recipients has answered a challenge yet; send one"
-        case .unsupported:
-            "the record names a hybrid key, which needs ML-KEM; use libsodium 1.0.22 or this package's Server trait"
-        }
-    }
-}
-
-/// Public bytes as text: a prefix that identifies their type, then strict base64url without padding.
-package struct ArmouredText {
-    let prefix: String
-    let byteCounts: ClosedRange<Int>
-
-    var characterCounts: ClosedRange<Int> {
-        let count = { prefix.utf8.count + Base64URL.textByteCount(of: $0) }
-        return count(byteCounts.lowerBound)...count(byteCounts.upperBound)
-    }
-
-    package func text(of bytes: [UInt8]) -> String { prefix + Base64URL.encode(bytes) }
-
-    /// Returns nil if the prefix or length is wrong, which is checked first, or if the text isn't canonical.
-    package func bytes(of text: String) -> [UInt8]? {
-        guard characterCounts.contains(text.utf8.count), text.utf8.starts(with: prefix.utf8) else { return nil }
-        return Base64URL.decode(text.utf8.dropFirst(prefix.utf8.count))
-    }
-
-    /// Returns the bytes, followed by the first four of their SHA-256.
-    package static func appendingChecksum(to bytes: [UInt8]) -> [UInt8] { bytes + checksum(of: bytes[...]) }
-
-    /// Returns the bytes before the checksum, or nil if the checksum is wrong.
-    package static func removingChecksum(from bytes: [UInt8]) -> [UInt8]? {
-        let content = bytes.dropLast(checksumByteCount)
-        guard bytes.suffix(checksumByteCount) == checksum(of: content) else { return nil }
-        return Array(content)
-    }
-
-    package static let checksumByteCount = 4
-
-    private static func checksum(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        bytes.withUnsafeBytes { SHA256.hash($0) }.prefix(checksumByteCount)
-    }
-}
-
-/// The senders that a device trusts: those built into its app, and authorities that may replace them.
-///
-/// The built-in senders apply until the first sender set of a pinned authority arrives. After that, only those in the
-/// newest set do, so that a stolen key can be removed without updating the app. The built-in senders don't return when
-/// a set expires: an attacker who holds back the next set must not bring an old key back. Source: Specification 11.
-public struct TrustedSenders: Hashable, Sendable {
-    /// The built-in senders, most likely first.
-    public let senders: [SenderPublicKey]
-    /// The authorities whose sender sets replace the built-in senders.
-    public let authorities: [AuthorityPublicKey]
-
-    /// Creates the trust that an app is built with.
-    public init(_ senders: [SenderPublicKey], authorities: [AuthorityPublicKey] = []) {
-        self.senders = senders
-        self.authorities = authorities
-    }
-
-    /// Returns the senders that are trusted now, in the order of trying. `set` is the newest set of these authorities that
-    /// the device has accepted, from its key store.
-    package func senders(following set: SenderSet?, topic: Topic, at now: Timestamp) -> [SenderPublicKey] {
-        // A set by an authority that the app no longer pins is ignored.
-        guard let set, authorities.contains(set.authority), set.topic == topic else { return senders }
-        do throws(RecordError) {
-            try check(set, topic: topic, replacing: set, at: now)
-            return set.senders
-        } catch { return [] }
-    }
-
-    /// Checks whether to accept a set: signed by a pinned authority, for this app, valid, and no older than the known one.
-    public func check(
-        _ set: SenderSet, topic: Topic, replacing known: SenderSet?, at now: Timestamp
-    ) throws(RecordError) {
-        guard let authority = authorities.first(where: { $0 == set.authority }) else { throw .foreignSigner }
-        // A set by an authority that the app no longer pins is ignored, or a stolen key could block the counter forever.
-        let known = known.flatMap { authorities.contains($0.authority) ? $0 : nil }
-        try set.check(pinned: authority, topic: topic, replacing: known, at: now)
     }
 }

@@ -1,11 +1,5 @@
 package import PushCore
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// A message's ID: a lowercase UUID.
 public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     private let high: UInt64
@@ -86,75 +80,3 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     private static let byteCount = 16
     package static let textByteCount = 36
 }
-
-/// The app's bundle ID without a suffix: 1 to 155 bytes of `[A-Za-z0-9.-]`, compared exactly.
-///
-/// It is part of every envelope's key schedule and of the content, so a message sealed for one app doesn't open
-/// in another. Source: Specification 1.
-public struct Topic: Hashable, Sendable, CustomStringConvertible {
-    /// The text itself.
-    public let description: String
-
-    /// Returns nil unless the text is a topic.
-    public init?(parsing text: String) {
-        guard (1...Self.maximumByteCount).contains(text.utf8.count), text.utf8.allSatisfy(\.isOfHostName) else {
-            return nil
-        }
-        description = text
-    }
-
-    static let maximumByteCount = 155
-}
-
-extension Topic: ExpressibleByStringLiteral {
-    /// Creates a topic from the program's own source; an invalid one stops the program.
-    public init(stringLiteral text: String) {
-        guard let topic = Topic(parsing: text) else {
-            preconditionFailure("a topic is a bundle ID: 1 to 155 letters, digits, dots, and hyphens")
-        }
-        self = topic
-    }
-}
-
-/// A time in whole seconds since 1970-01-01T00:00:00Z, from that time to the end of the year 9999.
-public struct Timestamp: Hashable, Comparable, Sendable {
-    /// 0 to 253,402,300,799.
-    public let secondsSince1970: Int64
-
-    /// Returns nil outside the range.
-    public init?(secondsSince1970 seconds: Int64) {
-        guard (0...Self.maximum).contains(seconds) else { return nil }
-        secondsSince1970 = seconds
-    }
-
-    /// Returns the system's time, rounded down to the second.
-    public static func now() -> Timestamp { Timestamp(clamping: Int64(Date().timeIntervalSince1970.rounded(.down))) }
-
-    /// Returns the time `seconds` later, or earlier if negative, clamped to the range.
-    public func advanced(bySeconds seconds: Int64) -> Timestamp {
-        let (sum, overflow) = secondsSince1970.addingReportingOverflow(seconds)
-        return Timestamp(clamping: overflow ? (seconds < 0 ? 0 : Self.maximum) : sum)
-    }
-
-    /// Returns the number of seconds from another time to this one.
-    public func seconds(since other: Timestamp) -> Int64 { secondsSince1970 - other.secondsSince1970 }
-
-    public static func < (first: Timestamp, second: Timestamp) -> Bool {
-        first.secondsSince1970 < second.secondsSince1970
-    }
-
-    package init(clamping seconds: Int64) { secondsSince1970 = min(max(seconds, 0), Self.maximum) }
-
-    private static let maximum: Int64 = 253_402_300_799
-}
-
-/// The one of Apple's two push services that accepts a token.
-public enum PushEnvironment: String, Hashable, Sendable, CaseIterable, Codable {
-    /// Apps from the App Store and TestFlight.
-    case production
-    /// Apps that were installed by Xcode.
-    case sandbox
-}
-
-/// The maximum payload size in bytes for every push type that wakes an extension. Source: Specification 5.
-package enum PayloadLimit { package static let byteCount = 4_096 }
