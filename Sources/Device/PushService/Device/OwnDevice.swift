@@ -1,6 +1,6 @@
 internal import Foundation
 internal import PushCore
-public import SealedPush
+package import SealedPush
 
 /// The life of a device's keys. ``ThisDevice`` calls these functions off the main actor; each blocks its thread.
 package struct OwnDevice: Sendable {
@@ -142,55 +142,6 @@ extension OwnDevice {
     private static let attemptCount = 16
 }
 
-/// Where a device's keys are stored. The app and its extension use the same source. There is only one kind, because keys
-/// are read where they are changed: Docs/Decisions/0034-keys-in-the-keychain.md.
-public struct KeySource: Sendable {
-    /// Nil if the device has no keychain.
-    let items: @Sendable (DeviceEnvironment) -> (any SecretItems)?
-
-    /// Apple's keychain, in the access group that the app and its extension share, with the team's prefix
-    /// (`ABCDE12345.com.example.shared`). In the simulator, the simulated phone's keychain.
-    public static func keychain(accessGroup: String) -> KeySource { KeySource { $0.keychain(accessGroup) } }
-
-    /// These items, on any device. For tests.
-    package static func items(_ items: any SecretItems) -> KeySource { KeySource { _ in items } }
-}
-
-/// Why an operation on the device's keys failed. Contains no secrets.
-public enum DeviceError: Error, Equatable, Sendable {
-    /// The device hasn't been unlocked since it started; try again later.
-    case locked
-    /// The keychain failed in another way, or there is none. The text describes the problem.
-    case unavailable(String)
-    /// The system doesn't know the app group; check both targets' entitlements.
-    case noContainer
-    /// The ledger can't be written, and no first key is made without it.
-    case noLedger
-    /// A new key is waiting for its first message; until it arrives, no other is created.
-    case unconfirmed
-    /// The enrollment key has signed the highest counter for this app, so it signs no further record. Only someone with the
-    /// key can bring this about; the account's owner must enroll the device as a new one.
-    case counterExhausted
-    /// A sender set was refused, or a record couldn't be signed.
-    case record(RecordError)
-}
-
-extension DeviceError: CustomStringConvertible {
-    /// One sentence for the app's own log.
-    public var description: String {
-        switch self {
-        case .locked: "the keys can't be read until the device has been unlocked once"
-        case .unavailable(let text): text
-        case .noContainer: "the system doesn't know the app group; check both targets' entitlements"
-        case .noLedger: "the ledger can't be written"
-        case .unconfirmed: "a new key is waiting for its first message; until it arrives, no other is created"
-        case .counterExhausted:
-            "the enrollment key has signed the highest counter; someone else may have the key, so enroll the device as a new one"
-        case .record(let error): error.description
-        }
-    }
-}
-
 extension OwnDevice {
     @discardableResult
     package func accept(senderSet text: String, at now: Timestamp = .now()) throws(DeviceError) -> SenderSet {
@@ -286,31 +237,5 @@ extension OwnDevice {
 
     private var markers: ConfirmationMarkers? {
         environment.folder(configuration.container).map(ConfirmationMarkers.init(in:))
-    }
-}
-
-/// The work that ``ThisDevice/maintain(rotatingOlderThan:serverKnows:at:)`` did, and the record to hand to the server.
-public struct DeviceMaintenance: Hashable, Sendable {
-    let steps: Steps
-    /// New keys under which a message has opened; they are in use now.
-    public var confirmed: [DevicePublicKey] { steps.confirmed }
-    /// Keys that now open only messages sent until two hours after they retired.
-    public var retired: [DevicePublicKey] { steps.retired }
-    /// Keys that were erased.
-    public var erased: [DevicePublicKey] { steps.erased }
-    /// The new key, if one was created.
-    public var rotated: DevicePublicKey? { steps.rotated }
-    /// The newest record. Send it to the server unless the server already has it; compare `DeviceRecord.counter`.
-    public let record: DeviceRecord
-    /// The time since which a new key has been waiting for its first message; nil if there is no such key.
-    public let waitingSince: Timestamp?
-    /// Whether that key has waited for more than 45 days. If so, the server probably never got the record.
-    public let isOverdue: Bool
-
-    struct Steps: Hashable {
-        var confirmed: [DevicePublicKey] = []
-        var retired: [DevicePublicKey] = []
-        var erased: [DevicePublicKey] = []
-        var rotated: DevicePublicKey?
     }
 }

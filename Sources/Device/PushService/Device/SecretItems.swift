@@ -1,5 +1,4 @@
 internal import PushCore
-internal import SealedPush
 
 /// A device's store for small secrets, each under a name: Apple's keychain, or memory. The boundary between the life of
 /// keys, which is the same everywhere, and the system. Called from several threads and processes at once. Each call is
@@ -51,59 +50,4 @@ extension SecretItems {
         try add(SecretItem(account: name, attributes: Array("{}".utf8), secret: secret))
         try remove(account: name)
     }
-}
-
-/// The part of an item that isn't secret.
-package struct ListedItem: Equatable, Sendable {
-    package let account: String
-    /// JSON of a few hundred bytes; not secret.
-    package let attributes: [UInt8]
-
-    package init(account: String, attributes: [UInt8]) {
-        self.account = account
-        self.attributes = attributes
-    }
-}
-
-package struct SecretItem: Sendable {
-    package let account: String
-    package let attributes: [UInt8]
-    package let secret: ItemSecret
-
-    package init(account: String, attributes: [UInt8], secret: ItemSecret) {
-        self.account = account
-        self.attributes = attributes
-        self.secret = secret
-    }
-
-    package var listed: ListedItem { ListedItem(account: account, attributes: attributes) }
-}
-
-/// A secret's bytes, in guarded memory that is wiped with the last reference; never printed.
-package final class ItemSecret: Sendable, CustomStringConvertible {
-    private let bytes: GuardedSecret
-
-    /// - Parameter bytes: 1 to 65,536 bytes; the caller wipes its own copy.
-    package init(copying bytes: UnsafeRawBufferPointer) {
-        self.bytes = GuardedSecret(count: bytes.count) { $0.copyMemory(from: bytes) }
-    }
-
-    package func withBytes<Answer, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
-    ) throws(Failure) -> Answer {
-        try bytes.withBytes(body)
-    }
-
-    package var description: String { "ItemSecret" }
-}
-
-/// Why a call to ``SecretItems`` did nothing.
-package enum SecretItemError: Error, Equatable, Sendable {
-    case duplicate
-    /// The item doesn't exist, or has changed.
-    case notFound
-    /// The device hasn't been unlocked since it started.
-    case locked
-    /// Any other error, with the system's code.
-    case other(Int32)
 }

@@ -348,17 +348,3 @@ enum LedgerAnswer: Sendable {
     /// Seen before under the same request identifier; it silently replaces itself on the screen.
     case repeated
 }
-
-package enum LedgerError: Error, Equatable, Sendable {
-    case replayed
-    /// The ledger couldn't be written, or not in time.
-    case unavailable
-}
-
-enum LedgerLimits {
-    static let maximumEntryCount = 20_000
-    /// The part of a push's time budget that is left for writing if nothing else has used any.
-    static let writeTime = ServiceRun.timeBudget - timeAfterwards
-    /// The time that a slow ledger leaves for the rest. While the opened content is in memory, a write is worth waiting for.
-    static let timeAfterwards = Duration.seconds(3)
-}

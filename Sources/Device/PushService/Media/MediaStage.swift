@@ -1,6 +1,6 @@
 internal import Foundation
 internal import PushCore
-public import SealedPush
+import SealedPush
 
 /// Fetches a message's pictures, sounds, and movies, checks and decrypts them, and attaches them to the notification.
 ///
@@ -48,42 +48,6 @@ struct MediaPart: ServiceStage {
         }
         try output.finish(as: finished)
         return finished
-    }
-}
-
-/// Fetches the whole content if a message was too large for one push; if that fails, its first part is shown. Runs before
-/// all other stages, in at most half of the time. Source: Specification 14.5.
-public struct OverflowStage: ServiceStage {
-    private let reach: NetworkReach
-
-    /// Creates a stage that fetches only from the open internet, unless the app allows more. Always uses `https`.
-    public init(reaching reach: NetworkReach = .internet) { self.reach = reach }
-
-    /// First, because it fetches the content itself.
-    public var pace: StagePace { .first }
-
-    /// Returns the stage itself if there is more to fetch; otherwise none.
-    public func parts(of draft: NotificationDraft) -> [any ServiceStage] {
-        draft.opened.content.overflow == nil ? [] : [self]
-    }
-
-    /// Returns a draft of the whole content.
-    public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
-        guard let overflow = draft.opened.content.overflow else { return draft }
-        let bytes = try await context.budget.overflows.take { try await fetch(overflow, in: context) }
-        // Reading hostile content takes a few megabytes.
-        let opened = try await context.budget.largeWork.take { draft.opened.completed(by: bytes) }
-        guard let opened else { throw MediaError.otherContent }
-        return NotificationDraft(opened, isRepeat: draft.isRepeat)
-    }
-
-    private func fetch(_ overflow: Overflow, in context: StageContext) async throws -> [UInt8] {
-        // At most 64 KiB, because the length was checked when the overflow was read.
-        let bytes = Locked<[UInt8]>([])
-        try await context.download(overflow.file, reaching: reach) {
-            (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
-        }
-        return bytes.withLock { $0 }
     }
 }
 
@@ -227,36 +191,5 @@ final class MediaFile: Sendable {
         unlink(file.path(percentEncoded: false))
         let descriptor = state.withLock { $0.descriptor }
         if descriptor >= 0 { close(descriptor) }
-    }
-}
-
-/// Why a message's file wasn't fetched. Contains no address.
-public enum MediaError: StageError, Equatable {
-    /// The address isn't `https`.
-    case notSecure
-    /// The address is private or local, and the app hasn't allowed it.
-    case addressRefused
-    /// There were more than three redirects.
-    case tooManyRedirects
-    /// The status isn't 200.
-    case status(Int)
-    /// The connection failed or was lost, or no data arrived for 10 seconds.
-    case network
-    /// The file itself failed a check, or couldn't be written.
-    case file(AttachmentError)
-    /// The content in the file isn't the message's.
-    case otherContent
-
-    /// The code for the log.
-    public var code: String {
-        switch self {
-        case .notSecure: "not-secure"
-        case .addressRefused: "address-refused"
-        case .tooManyRedirects: "too-many-redirects"
-        case .status(let status): "status-\(status)"
-        case .network: "network"
-        case .file(let error): error.rawValue
-        case .otherContent: "other-content"
-        }
     }
 }

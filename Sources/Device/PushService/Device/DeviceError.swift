@@ -1,0 +1,36 @@
+public import SealedPush
+
+/// Why an operation on the device's keys failed. Contains no secrets.
+public enum DeviceError: Error, Equatable, Sendable {
+    /// The device hasn't been unlocked since it started; try again later.
+    case locked
+    /// The keychain failed in another way, or there is none. The text describes the problem.
+    case unavailable(String)
+    /// The system doesn't know the app group; check both targets' entitlements.
+    case noContainer
+    /// The ledger can't be written, and no first key is made without it.
+    case noLedger
+    /// A new key is waiting for its first message; until it arrives, no other is created.
+    case unconfirmed
+    /// The enrollment key has signed the highest counter for this app, so it signs no further record. Only someone with the
+    /// key can bring this about; the account's owner must enroll the device as a new one.
+    case counterExhausted
+    /// A sender set was refused, or a record couldn't be signed.
+    case record(RecordError)
+}
+
+extension DeviceError: CustomStringConvertible {
+    /// One sentence for the app's own log.
+    public var description: String {
+        switch self {
+        case .locked: "the keys can't be read until the device has been unlocked once"
+        case .unavailable(let text): text
+        case .noContainer: "the system doesn't know the app group; check both targets' entitlements"
+        case .noLedger: "the ledger can't be written"
+        case .unconfirmed: "a new key is waiting for its first message; until it arrives, no other is created"
+        case .counterExhausted:
+            "the enrollment key has signed the highest counter; someone else may have the key, so enroll the device as a new one"
+        case .record(let error): error.description
+        }
+    }
+}
