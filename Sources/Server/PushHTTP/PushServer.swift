@@ -4,56 +4,7 @@ internal import Hummingbird
 package import Logging
 internal import PushCore
 package import PushOutbox
-internal import PushSender
 package import SealedPush
-
-package enum ServerPlace: Hashable, Sendable {
-    /// A socket in a local folder, which only this user can open, and the group with which its folder is shared.
-    case socket(String)
-    /// An address and a port; 0 for any free port.
-    case address(String, port: Int)
-
-    /// Whether the place can be reached only from this machine.
-    package var isLocal: Bool {
-        switch self {
-        case .socket: true
-        case .address(let host, _): Self.localHosts.contains(host)
-        }
-    }
-
-    var isSocket: Bool { if case .socket = self { true } else { false } }
-
-    static let localHosts = ["127.0.0.1", "::1", "localhost"]
-
-    /// - Parameter port: the actual port, which replaces a requested port of 0.
-    package func description(_ port: Int?) -> String {
-        switch self {
-        case .socket(let path): path
-        case .address(let host, let number): "\(host.contains(":") ? "[\(host)]" : host):\(port ?? number)"
-        }
-    }
-}
-
-package enum ServingError: Error, Equatable, CustomStringConvertible {
-    /// Traffic to other machines requires TLS.
-    case needsTLS
-    /// Every user of a machine can reach its ports.
-    case needsTokens
-    case badCertificate(CertificateFault)
-    /// The system's error message, and the listener's place.
-    case notBound(String, at: ServerPlace? = nil)
-
-    package var description: String {
-        switch self {
-        case .needsTLS: "an address that other machines can reach needs a certificate"
-        case .needsTokens:
-            "every user of this machine can reach its ports, so the back end needs a token; a socket needs none"
-        case .badCertificate(let fault): "the \(fault.file == .chain ? "certificate" : "key")'s file \(fault)"
-        case .notBound(let words, nil): "can't listen: \(words)"
-        case .notBound(let words, let place?): "can't listen at \(place.description(nil)): \(words)"
-        }
-    }
-}
 
 /// One service with two listeners over HTTP/1.1. On one, a back end in any language sends messages and sees their outcomes.
 /// On the other, phones enroll and submit receipts. The listener alone determines which requests are allowed. Phones'

@@ -1,54 +1,16 @@
-internal import Foundation
 internal import Hummingbird
 internal import HummingbirdCore
 internal import HummingbirdTLS
-package import Logging
+import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
 internal import PushCore
-package import PushOutbox
+import PushOutbox
 internal import PushSender
 internal import ServiceLifecycle
 
-/// A listener: for whom it is, its place, its paths, and the limits of its connections.
-struct Door {
-    let audience: Audience
-    let place: ServerPlace
-    let router: Router<ServerContext>
-    var tls: TLSConfiguration?
-    let firstHeadTime: Duration
-    /// The most bytes of a request on the wire.
-    let maximumByteCount: Int
-
-    /// The callers that a listener serves. The back end has threads and descriptors that other callers can't use up.
-    enum Audience: CaseIterable {
-        case backEnd
-        case phones
-        case metrics
-
-        /// Returns the most connections among `limit` open files: half for the back end, and together few enough that the
-        /// process can always open other files.
-        func connectionCount(ofFiles limit: Int) -> Int {
-            let sixteenths =
-                switch self {
-                case .backEnd: 8
-                case .phones: 7
-                case .metrics: 1
-                }
-            return max(1, (limit - 64) * sixteenths / 16)
-        }
-
-        /// The event loops of the connections. The back end shares the process's own with delivery.
-        var group: MultiThreadedEventLoopGroup { self == .backEnd ? .singleton : Crowd.group }
-
-        /// The executor of the requests, or `nil` for Swift's own threads.
-        var executor: (any TaskExecutor)? { self == .backEnd ? nil : Crowd.executor }
-    }
-}
-
 /// The threads for callers that may be many or hostile.
-private final class Crowd: TaskExecutor {
+final class Crowd: TaskExecutor {
     static let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     static let executor = Crowd()
 
@@ -160,43 +122,8 @@ extension ServingError {
     }
 }
 
-/// `/metrics` in Prometheus' format, `/healthz`, and `/readyz`, at their own address, for a program that serves nothing
-/// else. Reading metrics needs no token. Contains public names only.
-package final class MetricsServer: Sendable {
-    private let service: RunningService
-
-    /// Counts the outbox at most once a second: counting a large one is slow, and callers need no token. `deliveries`
-    /// returns the report of this process's courier, or `nil` if there is none yet.
-    package init(
-        host: String, port: Int, metrics: PrometheusMetrics, outbox: Outbox,
-        deliveries: @escaping @Sendable () async -> CourierReport?, limits: ServerLimits = ServerLimits(),
-        logger: Logger
-    ) throws(ServingError) {
-        let place = ServerPlace.address(host, port: port)
-        let router = Router(reportingTo: metrics)
-        let group = router.addReadiness(of: outbox, metrics, limits, at: place)
-        let status = Cache<Bool, OutboxStatus>(clock: limits.clock) { _ in try await outbox.status() }
-        group.get("/metrics") { _, _ in
-            let samples = try await status.value(true).samples + (await deliveries()?.samples ?? [])
-            return Response(
-                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-                body: .init(byteBuffer: ByteBuffer(string: metrics.text(samples))))
-        }
-        let door = Door(
-            audience: .metrics, place: place, router: router.refusingOtherMethods(), firstHeadTime: limits.idleTime,
-            maximumByteCount: ServerLimits.bodyByteCount)
-        service = try RunningService([door], limits, logger)
-    }
-
-    package func run(onRunning: @escaping @Sendable (Int?) -> Void = { _ in }) async throws(ServingError) {
-        try await service.run { onRunning($0[0]) }
-    }
-
-    package func stop() async { await service.stop() }
-}
-
 extension OutboxStatus {
-    fileprivate var samples: [MetricSample] {
+    var samples: [MetricSample] {
         [
             MetricSample("push_outbox_devices", .gauge, deviceCount),
             MetricSample("push_outbox_reachable_devices", .gauge, reachableDeviceCount),
@@ -222,7 +149,7 @@ extension OutboxStatus {
 }
 
 extension CourierReport {
-    fileprivate var samples: [MetricSample] {
+    var samples: [MetricSample] {
         let lists = [("deferred", deferred), ("dropped", dropped), ("refused", dead)]
         return [
             MetricSample(

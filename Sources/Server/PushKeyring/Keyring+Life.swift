@@ -82,7 +82,7 @@ extension Keyring {
 }
 
 extension NamedKeys {
-    fileprivate mutating func rotate(at now: Timestamp) throws(KeyringError) -> AnyPublicKey {
+    mutating func rotate(at now: Timestamp) throws(KeyringError) -> AnyPublicKey {
         var stored: StoredKey
         switch kind {
         case .device:
@@ -99,7 +99,7 @@ extension NamedKeys {
     }
 
     /// Returns the index of the key with this ID, or the newest in one of these states.
-    fileprivate func index(of id: KeyID?, from states: [KeyLife.State]) throws(KeyringError) -> Int {
+    func index(of id: KeyID?, from states: [KeyLife.State]) throws(KeyringError) -> Int {
         if let id {
             guard let index = keys.firstIndex(where: { $0.key.keyID == id }) else { throw .notFound(name) }
             guard states.contains(keys[index].life.state) else { throw .notUsable(name, keys[index].life.state) }
@@ -109,22 +109,6 @@ extension NamedKeys {
         let inUse = keys.firstIndex { $0.life.state == .active && $0.life.confirmed != nil }
         guard let index = inUse ?? keys.firstIndex(where: { states.contains($0.life.state) }) else { throw notUsable }
         return index
-    }
-}
-
-/// A step that is due for a keyring's keys, by the intervals of Specification 13.
-public struct RotationStep: Hashable, Sendable {
-    public let name: KeyName
-    public let key: AnyPublicKey
-    public let act: Act
-
-    public enum Act: String, Sendable {
-        /// The key is old, so a new one is made beside it.
-        case rotate
-        /// The key was retired 31 days ago, so its secret is destroyed.
-        case erase
-        /// The device's record expires within 60 days, so a new one is signed.
-        case renew
     }
 }
 
@@ -167,7 +151,7 @@ extension Keyring {
 }
 
 extension KeyringContents {
-    fileprivate func dueSteps(
+    func dueSteps(
         of name: KeyName?, rotatingOlderThan age: Int64?, at now: Timestamp
     ) throws(KeyringError) -> [RotationStep] {
         let chosen = if let name { [try keys(of: name)] } else { sorted }
@@ -176,7 +160,7 @@ extension KeyringContents {
 }
 
 extension NamedKeys {
-    fileprivate func dueSteps(rotatingOlderThan age: Int64?, at now: Timestamp) -> [RotationStep] {
+    func dueSteps(rotatingOlderThan age: Int64?, at now: Timestamp) -> [RotationStep] {
         guard isOwn, kind != .authority else { return [] }
         var steps: [RotationStep] = []
         if rotation.isRotationDue(olderThan: age, at: now), let newest {

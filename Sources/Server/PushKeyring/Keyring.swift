@@ -1,6 +1,5 @@
 public import Foundation
 internal import PushCore
-internal import SealedPush
 
 /// A folder of keys, whose `keyring.txt` is human-readable and stays intact if a process is killed.
 ///
@@ -64,14 +63,6 @@ public struct Keyring: Sendable {
     ) throws(KeyringError) -> NamedKeys {
         try read(.full).contents.keys(of: name, kind, isOwn: isOwn)
     }
-}
-
-/// The source of a sealed keyring's secret.
-public enum KeyringUnlocking: Sendable {
-    /// This secret. A keyring that turns out not to be sealed is rejected.
-    case given(KeyringSecret)
-    /// A closure that is called when the secret is first needed, perhaps to prompt the user. It's called without a lock.
-    case asking(@Sendable (KeyringSecret.Kind) throws(KeyringError) -> KeyringSecret)
 }
 
 extension Keyring {

@@ -1,24 +1,6 @@
 internal import PushCore
 internal import SealedPush
 
-struct KeyringContents: Sendable {
-    var names: [KeyName: NamedKeys] = [:]
-    var trust = TrustList()
-    var log = AuditLog.End.start
-
-    var sorted: [NamedKeys] { names.values.sorted { $0.name.description < $1.name.description } }
-
-    /// Returns the keys under a name, checking their kind and the presence of secrets if requested.
-    func keys(
-        of name: KeyName, _ kind: AnyPublicKey.Kind? = nil, isOwn: Bool = false
-    ) throws(KeyringError) -> NamedKeys {
-        guard let keys = names[name] else { throw .notFound(name) }
-        if let kind, keys.kind != kind { throw .wrongKind(name, expected: kind) }
-        guard !isOwn || keys.isOwn else { throw .noSecret(name) }
-        return keys
-    }
-}
-
 /// The file `keyring.txt`, or a backup, which has the same format: public paragraphs, and a sealed block with all secrets
 /// in their order. The last line contains a MAC over every byte before it. An unsealed keyring stores secrets in place, and
 /// a checksum instead of the MAC. It detects damage, but anyone can write a new one. Source: Docs/KeyringFormat.md.
@@ -173,7 +155,7 @@ extension KeyringFile {
         }
     }
 
-    fileprivate static let sealedMark = "sealed"
+    static let sealedMark = "sealed"
 }
 
 extension KeyringFile {

@@ -1,6 +1,5 @@
 import Foundation
 internal import PushCore
-internal import SealedPush
 
 /// A keyring's folder on disk. Several processes can read and change it at the same time, and any can be killed at any
 /// moment. `keyring.txt` contains the whole keyring. A change writes a new file, syncs it, and renames it, under a lock on
@@ -96,22 +95,4 @@ struct KeyringFolder: Sendable {
     private static let ignoredNames = "keyring.txt\naudit.jsonl\nlock\ntmp.*\n"
     /// A change takes milliseconds. A process that holds the lock for longer has hung.
     private static let patience = Duration.seconds(60)
-}
-
-/// A file's metadata, read without opening it.
-struct FileFacts {
-    let owner: uid_t
-    let mode: Int
-    let byteCount: Int
-    let isFolder: Bool
-
-    init?(of file: URL, following: Bool = false) {
-        var status = stat()
-        let path = file.path(percentEncoded: false)
-        guard (following ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
-        owner = status.st_uid
-        mode = Int(status.st_mode & 0o7777)
-        byteCount = Int(status.st_size)
-        isFolder = status.st_mode & S_IFMT == S_IFDIR
-    }
 }

@@ -1,6 +1,4 @@
-internal import PushCore
 internal import PushSender
-internal import SealedPush
 
 /// The entry for one name: the keys of a device, sender, or authority, newest first, each with its life.
 struct NamedKeys: Sendable {
@@ -90,70 +88,6 @@ struct NamedKeys: Sendable {
     }
 }
 
-struct StoredKey: Sendable {
-    let key: AnyPublicKey
-    var life: KeyLife
-    var secret: StoredSecret?
-    /// Lines that a later version added.
-    private(set) var laterLines: [String: String] = [:]
-
-    /// The secret key, or nil unless it's here and matches the public key. In an unsealed keyring, it may not match.
-    func privateKey<Role: NamedRole>(_ role: Role.Type) -> PrivateKey<Role>? {
-        secret?.key(role).flatMap { key == Role.named($0.publicKey) ? $0 : nil }
-    }
-
-    mutating func erase(at now: Timestamp) {
-        life.erase(at: now)
-        secret = nil
-    }
-}
-
-extension StoredKey {
-    /// Creates a first key, which doesn't replace another.
-    init<Role: NamedRole>(_ key: PrivateKey<Role>, at now: Timestamp) {
-        self.init(
-            key: Role.named(key.publicKey), life: KeyLife(created: now, confirmed: now), secret: StoredSecret(key))
-    }
-
-    /// Creates a key from imported text, or returns nil if the text isn't the secret key of a role that has names.
-    static func imported(_ text: [UInt8], at now: Timestamp) -> StoredKey? {
-        (try? DevicePrivateKey(parsing: text)).map { StoredKey($0, at: now) }
-            ?? (try? SenderPrivateKey(parsing: text)).map { StoredKey($0, at: now) }
-            ?? (try? AuthorityPrivateKey(parsing: text)).map { StoredKey($0, at: now) }
-    }
-}
-
-/// A secret as the file stores it.
-enum StoredSecret: Sendable {
-    case open(SecretText)
-    /// Sealed in a keyring that isn't unlocked. Only its presence is known.
-    case sealed
-
-    init?(_ key: PrivateKey<some KeyRole>) {
-        guard let text = key.withSecretText({ SecretText(copying: $0) }) else { return nil }
-        self = .open(text)
-    }
-
-    /// Returns the key, or nil if it's sealed or isn't the secret of such a key.
-    func key<Role: KeyRole>(_ role: Role.Type) -> PrivateKey<Role>? {
-        guard case .open(let text) = self else { return nil }
-        return text.withBytes { try? PrivateKey<Role>(parsing: $0) }
-    }
-}
-
-/// A secret key's text while a keyring is read or written. It's wiped with the last reference, and never printed.
-final class SecretText: Sendable {
-    private let bytes: WipedBytes
-
-    /// Returns nil if there are no bytes, or more than a key's text can have.
-    init?(copying text: UnsafeRawBufferPointer) {
-        guard (1...KeyKind.maximumCharacterCount).contains(text.count) else { return nil }
-        bytes = WipedBytes(count: text.count) { $0.copyMemory(from: text) }
-    }
-
-    func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { bytes.withBytes(body) }
-}
-
 extension NamedKeys {
     /// Reads a name's first paragraph, or returns nil if a value is invalid.
     init?(_ file: borrowing TextFile, in paragraph: Int, secret: StoredSecret?) {
@@ -195,34 +129,9 @@ extension NamedKeys {
     ]
 }
 
-extension StoredKey {
-    init?(_ file: borrowing TextFile, in paragraph: Int, secret: StoredSecret?) {
-        guard let key = file.text("public", in: paragraph).flatMap({ try? AnyPublicKey(parsing: $0) }),
-            let life = KeyLife(file, in: paragraph), life.state != .erased || secret == nil
-        else { return nil }
-        self.init(key: key, life: life, secret: secret)
-        laterLines = file.lines(except: Self.names, in: paragraph)
-    }
-
-    func write(to writer: inout TextFileWriter) {
-        writer.field("public", key.description)
-        writer.field("state", life.state.rawValue)
-        writer.field("created", life.created.iso8601)
-        writer.field("confirmed", life.confirmed?.iso8601)
-        writer.field("retired", life.retired?.iso8601)
-        writer.field("revoked", life.revoked?.iso8601)
-        writer.field("erased", life.erased?.iso8601)
-        writer.fields(laterLines)
-    }
-
-    private static let names: Set<String> = [
-        "public", "created", "confirmed", "retired", "revoked", "erased", "state", "secret",
-    ]
-}
-
 extension KeyLife {
     /// Returns nil if a time can't be read, or if the state in the file doesn't follow from the times.
-    fileprivate init?(_ file: borrowing TextFile, in paragraph: Int) {
+    init?(_ file: borrowing TextFile, in paragraph: Int) {
         var moments: [String: Timestamp] = [:]
         for name in ["created", "confirmed", "retired", "revoked", "erased"] where file.has(name, in: paragraph) {
             guard let moment = file.moment(name, in: paragraph) else { return nil }

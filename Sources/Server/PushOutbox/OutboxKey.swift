@@ -1,6 +1,5 @@
 internal import PushCore
 internal import PushSender
-internal import SealedPush
 
 /// A secret, stored outside the database, that proves that an outbox's rows were written by an authorized process.
 ///
@@ -47,24 +46,6 @@ public final class OutboxKey: Sendable {
 }
 
 // MARK: Codes
-
-/// The codes stored with a device's rows.
-package struct DeviceCodes: Hashable, Sendable {
-    /// The code of the recipient key and its user.
-    package var pin: [UInt8]?
-    /// The code of the address.
-    package var address: [UInt8]?
-    /// The code of the enrollment key and its record.
-    package var enrollment: [UInt8]?
-}
-
-/// A device with the codes stored in its rows.
-package struct StoredDevice: Sendable {
-    package let device: RegisteredDevice
-    package let codes: DeviceCodes
-    /// Whether the columns from which a broadcast chooses the recipient match the device's record.
-    package let isSealedToItsKey: Bool
-}
 
 extension OutboxKey {
     /// Returns the codes for a device's rows.

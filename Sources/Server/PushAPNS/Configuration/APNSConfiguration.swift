@@ -1,6 +1,3 @@
-internal import NIOCore
-internal import NIOSSL
-
 /// The configuration of a transport. Only the endpoint and the key have no default.
 public struct APNSConfiguration: Sendable {
     /// The server to connect to.
@@ -63,78 +60,4 @@ public struct APNSConfiguration: Sendable {
         /// Creates the default deadlines.
         public init() {}
     }
-}
-
-/// An error in a transport's configuration. It doesn't contain the input.
-public enum APNSConfigurationError: Error, Hashable, Sendable {
-    /// Not an EC P-256 private key in PEM, as in Apple's .p8 files.
-    case malformedKey
-    /// PEM data of another type.
-    case otherPEM(OtherPEM)
-    /// A key ID or team ID that isn't 10 letters and digits.
-    case malformedIdentifier
-    /// No certificates in PEM.
-    case malformedTrustRoots
-    /// TLS couldn't be set up with the trust roots.
-    case tls
-
-    /// PEM data that is often mistaken for a .p8 file, by its label.
-    public enum OtherPEM: String, Sendable {
-        /// A certificate.
-        case certificate = "CERTIFICATE"
-        /// A public key.
-        case publicKey = "PUBLIC KEY"
-        /// A private key that is encrypted with a passphrase.
-        case encryptedKey = "ENCRYPTED PRIVATE KEY"
-    }
-}
-
-/// The deadlines in the event loops' time unit.
-@dynamicMemberLookup struct DeadlineAmounts: Sendable {
-    let deadlines: APNSConfiguration.Deadlines
-
-    subscript(dynamicMember path: KeyPath<APNSConfiguration.Deadlines, Duration>) -> TimeAmount {
-        TimeAmount(deadlines[keyPath: path])
-    }
-}
-
-/// The address of an APNs server: HTTP/2 over TLS 1.2 or later. Source: Apple, "Sending notification requests to APNs".
-public struct APNSEndpoint: Hashable, Sendable, CustomStringConvertible {
-    /// A host name or an IP address, which the certificate must match.
-    public let host: String
-    /// The port: 1 to 65,535.
-    public let port: Int
-
-    /// Creates an endpoint for another server, such as a local APNs.
-    public init(host: String, port: Int) {
-        precondition((1...65_535).contains(port), "a port must be 1 to 65,535")
-        self.host = host
-        self.port = port
-    }
-
-    /// Apple's production server, for apps from the App Store and TestFlight.
-    public static let production = APNSEndpoint(host: "api.push.apple.com", port: 443)
-    /// Apple's sandbox server, for apps that were started from Xcode.
-    public static let sandbox = APNSEndpoint(host: "api.sandbox.push.apple.com", port: 443)
-
-    /// The host and port.
-    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-}
-
-/// The certificate authorities that are trusted to identify the server.
-public struct TrustRoots: Sendable {
-    let tlsRoots: NIOSSLTrustRoots
-
-    /// The system's certificate authorities.
-    public static let system = TrustRoots(tlsRoots: .default)
-
-    /// Trusts only the certificates in `pem`: one or more, as text between BEGIN and END lines.
-    public init(pem: [UInt8]) throws(APNSConfigurationError) {
-        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(pem), !certificates.isEmpty else {
-            throw .malformedTrustRoots
-        }
-        tlsRoots = .certificates(certificates)
-    }
-
-    private init(tlsRoots: NIOSSLTrustRoots) { self.tlsRoots = tlsRoots }
 }

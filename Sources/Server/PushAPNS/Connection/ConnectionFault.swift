@@ -2,8 +2,6 @@ internal import NIOCore
 internal import NIOExtras
 internal import NIOPosix
 internal import NIOSSL
-internal import PushCore
-internal import SealedPush
 
 /// Short descriptions of network and TLS errors.
 enum ConnectionFault {
@@ -46,29 +44,4 @@ enum ConnectionFault {
 
     /// The error's type name, without its contents, which may come from the peer.
     private static func name(_ error: any Error) -> String { String(describing: type(of: error)) }
-}
-
-/// TLS 1.2 or later with HTTP/2 by ALPN. The server's name and certificate are checked.
-struct TLSClient: Sendable {
-    private let context: NIOSSLContext
-    private let host: String
-
-    init(endpoint: APNSEndpoint, roots: TrustRoots) throws(APNSConfigurationError) {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["h2"]
-        configuration.trustRoots = roots.tlsRoots
-        configuration.certificateVerification = .fullVerification
-        // How long to wait for the peer's closure alert, whatever arrives in the meantime. No more data is needed.
-        configuration.shutdownTimeout = .milliseconds(500)
-        guard let context = try? NIOSSLContext(configuration: configuration) else { throw .tls }
-        self.context = context
-        host = endpoint.host
-    }
-
-    func makeHandler() throws -> NIOSSLClientHandler {
-        // RFC 6066, 3: an address isn't a server name. The certificate is checked for the address instead.
-        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
-    }
 }

@@ -1,7 +1,6 @@
 internal import NIOCore
 internal import PushCore
 internal import PushSender
-internal import SealedPush
 
 /// The implementation of a transport: its two lanes, the provider token, and the periodic checks. `Sendable` is unchecked,
 /// because all mutable state is confined to the event loop. Other threads call only the first section's methods.
@@ -242,69 +241,6 @@ final class EventLoopExecutor: TaskExecutor {
 
     /// Work that these jobs submit waits for the next turn, so that the network gets its turn.
     private func run() { for job in jobs.drain() { job.runSynchronously(on: asUnownedTaskExecutor()) } }
-}
-
-/// A push between its caller and its response. Its `Sendable` conformance is unchecked, because its state is confined to
-/// the event loop. The caller's task creates it, passes it through the ``Inbox``, and never touches it again.
-final class Delivery: @unchecked Sendable {
-    typealias Outcome = Result<APNSAnswer, PushTransportError>
-
-    let request: PushRequest
-    /// A hash of the address and topic, for ``ProvenTokens``.
-    let fingerprint: Int
-    let startedAt: NIODeadline
-    let deadline: NIODeadline
-    /// Set before the push is passed on. Nil once the caller has its result.
-    var continuation: UnsafeContinuation<Outcome, Never>?
-
-    /// Whether the event loop has received the push. A cancellation may come earlier.
-    var isAccepted = false
-    var isCancelled = false
-    var attemptCount = 0
-    /// The generation of the provider token that the push was sent with.
-    var tokenGeneration = 0
-    /// The connection and stream that the push was sent on, while it waits for a response.
-    var connection: APNSConnection?
-    private(set) var streamID: Int32 = 0
-    /// How much of the body the peer accepts on this stream now, and how much was sent.
-    var window = 0
-    var sentByteCount = 0
-    var isBodySent = false
-    var response = PartialResponse()
-
-    init(_ request: PushRequest, startedAt: NIODeadline, deadline: NIODeadline) {
-        self.request = request
-        self.startedAt = startedAt
-        self.deadline = deadline
-        fingerprint = Self.fingerprint(request.address, request.topic)
-    }
-
-    static func fingerprint(_ address: Address, _ topic: Topic) -> Int {
-        var hasher = Hasher()
-        hasher.combine(address.bytes)
-        hasher.combine(topic)
-        return hasher.finalize()
-    }
-
-    func sent(on connection: APNSConnection, _ streamID: Int32, _ token: ProviderToken) {
-        self.connection = connection
-        self.streamID = streamID
-        attemptCount += 1
-        tokenGeneration = token.generation
-        sentByteCount = 0
-        isBodySent = false
-        if response.isBegun { response = PartialResponse() }
-    }
-
-    /// Whether APNs should no longer keep the push. An expiration of 0 means a single attempt at any time.
-    func isStale(_ now: Timestamp) -> Bool {
-        guard let expiration = request.expiration, expiration.secondsSince1970 > 0 else { return false }
-        return expiration <= now
-    }
-
-    var isFinished: Bool { continuation == nil }
-
-    func finish(_ outcome: Outcome) { continuation.take()?.resume(returning: outcome) }
 }
 
 /// The device tokens that APNs has accepted a push for, in a fixed amount of memory. There are two sets of hashes. When the

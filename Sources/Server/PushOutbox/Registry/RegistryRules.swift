@@ -52,52 +52,6 @@ extension RegisteredDevice {
     }
 }
 
-/// A device as a database stores it, without its codes.
-package struct DeviceRow: Sendable {
-    package let name: String
-    package let user: String
-    package let topic: String
-    package let carrier: String
-    package let address: [UInt8]?
-    /// When the address was registered, in milliseconds since 1970.
-    package let registered: Int64
-    package let refusal: String?
-    /// The recipient key has dedicated columns, so that a broadcast reads no records. Records were verified when they
-    /// arrived; verifying them again against a key in the same row would prove nothing.
-    package let key: SealingKey
-    package let enrollment: Registrant?
-
-    package struct Registrant: Sendable {
-        package let key: String
-        package let record: String
-        /// The recipients, separated by spaces.
-        package let proven: String
-    }
-
-    package init(_ device: RegisteredDevice) {
-        let time: Timestamp?
-        (time, refusal) =
-            switch device.address {
-            case .active(_, let time): (time, nil)
-            case .disabled(_, let time, let reason): (time, reason)
-            case .none(_, let reason): (nil, reason)
-            }
-        registered = (time?.secondsSince1970 ?? 0) * 1_000
-        name = device.name.description
-        user = device.user.description
-        topic = device.topic.description
-        carrier = device.address.carrier.description
-        address = device.address.address?.bytes
-        key = SealingKey(device.keys)
-        enrollment =
-            if case .enrolled(let enrolled) = device.keys {
-                Registrant(
-                    key: enrolled.enrollment.description, record: enrolled.record.description,
-                    proven: enrolled.proven.map(\.description).sorted().joined(separator: " "))
-            } else { nil }
-    }
-}
-
 extension StoredDevice {
     /// Throws `damaged` if the row isn't a valid device. A verified `record` isn't verified again if it is this device's.
     package init(_ row: some OutboxRow, knowing record: DeviceRecord? = nil) throws(OutboxError) {
@@ -147,49 +101,5 @@ extension DeviceKeys {
                         try DevicePublicKey(parsing: String($0))
                     }))
         } catch { throw .damaged }
-    }
-}
-
-/// The part of a device's keys that a send needs: the recipient, and when it may be sealed to.
-package struct SealingKey: Hashable, Sendable {
-    /// The recipient, or `nil` if none is proven.
-    package let recipient: DevicePublicKey?
-    package let isVerified: Bool
-    /// Seconds since 1970, both inclusive.
-    package let validFrom: Int64
-    package let validUntil: Int64
-    /// The number of days for which the device keeps the key after it is retired, or `nil` if no record specifies it.
-    package let keeps: Int64?
-}
-
-extension SealingKey {
-    init(_ row: some OutboxRow) throws(OutboxError) {
-        self.init(
-            recipient: try row.recipient(), isVerified: try row.bool("is_verified"),
-            validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until"),
-            // Clamped: it is multiplied later, and anyone with the database may have written it.
-            keeps: try row.optionalInt("keeps").map { min(max($0, 1), 31) })
-    }
-
-    /// Makes the same choice as `EnrolledDevice.recipient(at:)`, but independent of the time.
-    init(_ keys: DeviceKeys) {
-        switch keys {
-        case .unverified(let recipient):
-            self.init(recipient: recipient, isVerified: false, validFrom: 0, validUntil: .max, keeps: nil)
-        case .enrolled(let device):
-            self.init(
-                recipient: device.record.recipients.first(where: device.proven.contains), isVerified: true,
-                validFrom: device.record.created.secondsSince1970 - TimeRules.maximumLead(isAnonymous: false),
-                validUntil: device.record.expires.secondsSince1970, keeps: Int64(device.record.keeps))
-        }
-    }
-
-    /// Returns the reason why the key can't be sealed to now, or `nil` if it can.
-    func obstacle(atSecond now: Int64, includingUnverified: Bool, requiringHybrid: Bool) -> SkipReason? {
-        guard let recipient else { return .unproven }
-        guard isVerified || includingUnverified else { return .unverified }
-        guard !requiringHybrid || recipient.isHybrid else { return .notHybrid }
-        guard now >= validFrom else { return .recordNotYetValid }
-        return now <= validUntil ? nil : .recordExpired
     }
 }

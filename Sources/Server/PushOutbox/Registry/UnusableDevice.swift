@@ -1,5 +1,5 @@
 internal import PushCore
-package import SealedPush
+import SealedPush
 
 /// A row among the devices that isn't a registration as this library writes it. A send skips it, unless only its record is
 /// invalid: a send reads no records.
@@ -47,37 +47,4 @@ public struct UnusableDevice: Hashable, Sendable {
 
     private static let backslash = UInt8(ascii: "\\")
     private static let maximumByteCount = 128
-}
-
-/// The devices of a listing, and the rows among them that can't be used.
-package struct DeviceListing: Sendable {
-    package private(set) var devices: [RegisteredDevice] = []
-    /// The first 1,000: an attacker may have written any number.
-    package private(set) var unusable: [UnusableDevice] = []
-
-    mutating func add(_ found: FoundDevice, _ key: OutboxKey?) {
-        if let row = UnusableDevice(found, key) {
-            if unusable.count < Self.maximumCount { unusable.append(row) }
-        } else if let device = found.stored?.device {
-            devices.append(device)
-        }
-    }
-
-    private static let maximumCount = 1_000
-}
-
-/// The names in a device's row. Every reader of such a row parses them here first: a device that listings can't name must not
-/// get messages.
-package struct DeviceRowNames: Sendable {
-    package let device: DeviceName
-    package let user: UserName
-    package let topic: Topic
-
-    /// Throws `damaged` if one of them isn't valid.
-    package init(_ row: some OutboxRow) throws(OutboxError) {
-        guard let device = DeviceName(parsing: try row.text("name")),
-            let user = UserName(parsing: try row.text("user_name")), let topic = Topic(parsing: try row.text("topic"))
-        else { throw .damaged }
-        (self.device, self.user, self.topic) = (device, user, topic)
-    }
 }

@@ -1,4 +1,3 @@
-internal import PushCore
 public import SealedPush
 
 /// Checks the receipts that devices post: it turns a request's body into a receipt from one of the server's own devices.
@@ -41,74 +40,4 @@ public struct ReceiptReceiver: Sendable {
     /// In seconds, the same as for content; see Specification 6.4.
     static let maximumLead: Int64 = 26 * 3_600
     private static let maximumKeyCount = 16
-}
-
-/// The key from which the IDs and keys of all devices' receipts are derived, so that a server doesn't store them.
-///
-/// It's derived from the sender's key but reveals nothing about it. Safe to share between threads. Takes 22 µs and four
-/// pages of memory, wiped with the last reference. Source: Specification 16.4; Docs/Decisions/0026-receipts.md.
-public final class ReceiptKey: Sendable {
-    private let secret: GuardedSecret
-
-    /// Derives the key for a sender's messages to one app.
-    public init(of sender: SenderPrivateKey, for topic: Topic) {
-        secret = sender.derived("sealedpush/v1 receipts", for: topic.description)
-    }
-
-    /// Returns the ID of receipts from the device with this key.
-    public func id(of recipient: DevicePublicKey) -> ReceiptID {
-        ReceiptID(hash("id", recipient.bytes, byteCount: ReceiptID.byteCount))
-    }
-
-    /// Returns the receipt request for a message to a device. Takes about 2 µs.
-    public func request(_ recipient: DevicePublicKey, to address: ReceiptAddress) -> ReceiptRequest {
-        let id = id(of: recipient)
-        return ReceiptRequest(address: address, id: id, key: key(of: id))
-    }
-
-    /// Returns the 32-byte MAC key of the device with this ID.
-    func key(of id: ReceiptID) -> [UInt8] { hash("key", id.bytes, byteCount: ReceiptRequest.keyByteCount) }
-
-    private func hash(_ label: StaticString, _ bytes: [UInt8], byteCount: Int) -> [UInt8] {
-        var message: [UInt8] = []
-        label.withUTF8Buffer { message.append(contentsOf: $0) }
-        message.append(0)
-        message += bytes
-        return secret.withBytes { BLAKE2b.hash(message, key: $0, byteCount: byteCount) }
-    }
-}
-
-/// A device's claim that it has shown a message, and how many failed to open before. Only a ``ReceiptReceiver`` creates one.
-public struct ShownReceipt: Hashable, Sendable {
-    /// The ID of the device's receipts.
-    public let id: ReceiptID
-    /// The receipt's number: 16 bytes, the same for every receipt from this device for this message. Count each pair of ``id``
-    /// and number once. The number alone proves nothing, because a device can claim any number, even another device's.
-    public let number: [UInt8]
-    /// The time at which the message was shown, by the device's clock.
-    public let created: Timestamp
-    /// The time from the extension's start until the message was shown.
-    public let elapsed: Duration
-    /// The messages that failed to open since the last receipt, by reason, as the device claims: at most 65,535 for each.
-    public let failures: [OpenError: Int]
-    /// The number of failures for reasons that only a later version defines: at most 65,535 for each of the nine.
-    public let otherFailureCount: Int
-
-    init(_ body: ReceiptBody) {
-        id = body.id
-        number = body.number
-        created = body.created
-        elapsed = .milliseconds(body.elapsedMilliseconds)
-        var failures: [OpenError: Int] = [:]
-        var others = 0
-        for (index, count) in body.counts.enumerated() where count > 0 {
-            if let reason = OpenError(receiptNumber: UInt8(index + 1)) {
-                failures[reason] = Int(count)
-            } else {
-                others += Int(count)
-            }
-        }
-        self.failures = failures
-        otherFailureCount = others
-    }
 }

@@ -1,0 +1,5 @@
+struct ProviderToken {
+    let authorization: String
+    let generation: Int
+    let issued: Moment
+}

@@ -1,0 +1,36 @@
+internal import PushCore
+
+/// One or two secrets, one of which a caller must present. There are two while callers switch to a new one. Only their
+/// hashes are kept, and each is compared in constant time.
+package struct BearerTokens: Sendable {
+    private let digests: [[UInt8]]
+
+    /// Parses one token per line. Ignores a byte order mark, white space around a token, and lines that are empty or begin
+    /// with `#`. Throws ``TokenError`` unless there are one or two tokens, of 32 to 256 visible ASCII characters each.
+    package init(parsing text: [UInt8]) throws(TokenError) {
+        let text = text.withoutByteOrderMark
+        let lines = text.split { $0 == 0x0a || $0 == 0x0d }.map { $0.split { $0 == 0x20 || $0 == 0x09 } }
+            .filter { $0.first.map { $0.first != UInt8(ascii: "#") } ?? false }
+        guard (1...2).contains(lines.count) else { throw .count }
+        let tokens = lines.flatMap(\.self)
+        guard tokens.count == lines.count,
+            tokens.allSatisfy({ (32...256).contains($0.count) && $0.allSatisfy { (0x21...0x7e).contains($0) } })
+        else { throw .form }
+        digests = tokens.map { Self.digest(Array($0)) }
+    }
+
+    /// - Parameter header: The value of `Authorization`.
+    func accept(_ header: String?) -> Bool {
+        guard let token = Self.token(in: header) else { return false }
+        let given = Self.digest(Array(token.utf8))
+        return digests.reduce(false) { isFound, digest in ConstantTime.areEqual(digest, given) || isFound }
+    }
+
+    static func token(in header: String?) -> Substring? {
+        guard let header, header.utf8.count <= 512 else { return nil }
+        let words = header.split(separator: " ")
+        return words.count == 2 && words[0].lowercased() == "bearer" ? words[1] : nil
+    }
+
+    private static func digest(_ token: [UInt8]) -> [UInt8] { BLAKE2b.hash(token, byteCount: 32) }
+}

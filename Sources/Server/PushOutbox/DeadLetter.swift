@@ -1,0 +1,26 @@
+public import SealedPush
+
+/// A push that can't be delivered as it is, still sealed. Contains public IDs only.
+public struct DeadLetter: Hashable, Sendable {
+    /// The push's `apns-id`.
+    public let apnsID: String
+    /// The device's name; nil if the device was removed.
+    public let device: DeviceName?
+    /// The carrier's reason.
+    public let reason: String
+    /// The number of times the push was sent; 0 if it only waited behind another push.
+    public let attempts: Int
+    /// The time at which the push was enqueued.
+    public let enqueued: Timestamp
+    /// The time at which delivery ended.
+    public let died: Timestamp
+
+    package init(_ row: some OutboxRow) throws(OutboxError) {
+        apnsID = try row.text("apns_id")
+        device = try row.optionalText("name").flatMap(DeviceName.init(parsing:))
+        reason = try row.text("reason")
+        attempts = try row.count("attempts")
+        enqueued = try row.time("enqueued")
+        died = try row.time("died")
+    }
+}

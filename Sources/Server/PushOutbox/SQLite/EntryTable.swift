@@ -1,0 +1,88 @@
+internal import GRDB
+
+/// Waiting sealed payloads, as rows.
+enum EntryTable {
+    /// Returns the oldest entry that waits for a device.
+    static func head(of device: Int64, in db: Database) throws -> Int64? {
+        // Two index lookups, however many entries wait.
+        try db.value(
+            """
+            SELECT MIN(id) FROM (
+                SELECT MIN(id) AS id FROM entries WHERE device = ?1 AND priority = 10
+                UNION ALL SELECT MIN(id) FROM entries WHERE device = ?1 AND priority = 5)
+            """, [device])
+    }
+
+    /// Returns the oldest entry that waits for a device, with the device's address.
+    static func oldest(of device: Int64, in db: Database) throws -> Row? {
+        guard let head = try head(of: device, in: db) else { return nil }
+        let row = try db.row(
+            """
+            SELECT entries.id, priority, expiration, apns_id, collapse_id, body, CAST(topic AS BLOB) AS topic, token,
+                is_proven, \(DeviceTable.nameColumn), senders.name AS sender, code, address_code, enqueued, stale, token_refusal
+            FROM entries LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender
+            WHERE entries.id = ?
+            """, [head])
+        guard let row else { throw OutboxError.damaged }
+        return row
+    }
+
+    /// Counts the outcomes of entries, or of dead letters with a negative count, for their messages.
+    static func note(
+        _ outcome: String, _ column: String, _ value: Int64, of table: String = "entries", count: Int = 1,
+        at now: Int64, in db: Database
+    ) throws {
+        try db.run(
+            """
+            INSERT INTO outcomes(message, device, outcome, count, created)
+            SELECT e.message, CASE WHEN EXISTS (
+                    SELECT 1 FROM outcomes o WHERE o.message = e.message AND o.device = 0 AND o.outcome = 'enqueued'
+                ) THEN 0 ELSE e.device END AS place, ?1, ?2 * COUNT(*), ?3
+            FROM \(table) e WHERE e.message IS NOT NULL AND e.\(column) = ?4 GROUP BY e.message, place
+            ON CONFLICT(message, device, outcome) DO UPDATE SET count = \(SafeNumber.sum("count", "excluded.count"))
+            """, [outcome, count, now, value])
+    }
+
+    /// Removes an entry with the given outcome, unless it is already gone.
+    static func remove(_ id: Int64, _ outcome: String, at now: Int64, in db: Database) throws {
+        try note(outcome, "id", id, at: now, in: db)
+        try db.run("DELETE FROM entries WHERE id = ?", [id])
+        try Tally.add(outcome, db.changesCount, at: now, in: db)
+    }
+
+    /// Removes all waiting entries of a device, including dead letters, and returns how many.
+    static func discardAll(
+        of device: Int64, _ outcome: String = Tally.discarded, at now: Int64, in db: Database
+    ) throws -> Int {
+        try note(outcome, "device", device, at: now, in: db)
+        try db.run("DELETE FROM entries WHERE device = ?", [device])
+        var count = db.changesCount
+        try db.run("DELETE FROM dead_letters WHERE device = ?", [device])
+        count += db.changesCount
+        try QueueTable.remove(device, in: db)
+        return count
+    }
+
+    /// Moves all waiting entries of a device to the dead letters.
+    static func buryAll(of device: Int64, reason: String, at now: Int64, in db: Database) throws {
+        try QueueTable.remove(device, in: db)
+        try bury("device", device, reason: reason, at: now, in: db)
+    }
+
+    /// Moves the entries that are still there to the dead letters, still sealed.
+    static func bury(
+        _ column: String, _ value: Int64, reason: String, attempts: Int = 0, at now: Int64, in db: Database
+    ) throws {
+        try note(Tally.dead(reason), column, value, at: now, in: db)
+        try db.run(
+            """
+            INSERT OR IGNORE INTO dead_letters(\(columns), reason, attempts, died)
+            SELECT \(columns), ?, ?, ? FROM entries WHERE \(column) = ?
+            """, [reason, attempts, now, value])
+        try db.run("DELETE FROM entries WHERE \(column) = ?", [value])
+        try Tally.add(Tally.dead(reason), db.changesCount, at: now, in: db)
+    }
+
+    static let columns =
+        "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message"
+}

@@ -1,0 +1,39 @@
+/// The reason that a push got no response.
+public enum PushTransportError: Error, Hashable, Sendable {
+    /// The push wasn't sent, or the service reported that it didn't process it. There was no connection, no free stream in
+    /// time, or no provider token, or the push had expired. The text says which.
+    case unreachable(String)
+    /// The connection was lost, reset, or closed before the response. The push may have been delivered. The text says how.
+    case connectionLost(String)
+    /// No response came within the request's deadline. The push may have been delivered.
+    case timedOut
+    /// The transport already holds its maximum number of pushes. The push wasn't sent.
+    case overloaded
+    /// The transport is shutting down. The push wasn't sent.
+    case shuttingDown
+    /// The service reports fresh credentials as expired, so this machine's clock is wrong.
+    case wrongClock
+    /// The calling task was canceled.
+    case cancelled
+
+    /// Whether the push may have reached the service.
+    public var mayHaveBeenDelivered: Bool {
+        switch self {
+        case .connectionLost, .timedOut, .cancelled: true
+        case .unreachable, .overloaded, .shuttingDown, .wrongClock: false
+        }
+    }
+
+    /// The error's name for reports, without the transport's own text.
+    package var name: String {
+        switch self {
+        case .unreachable: "unreachable"
+        case .connectionLost: "connection-lost"
+        case .timedOut: "timed-out"
+        case .overloaded: "overloaded"
+        case .shuttingDown: "shutting-down"
+        case .wrongClock: "wrong-clock"
+        case .cancelled: "cancelled"
+        }
+    }
+}
