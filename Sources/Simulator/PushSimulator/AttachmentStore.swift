@@ -1,7 +1,6 @@
-package import Foundation
+import Foundation
 internal import PushCore
 internal import SealedPush
-internal import UserNotifications
 
 /// The device's own data store for attachments, with one folder for each notification on the screen.
 ///
@@ -120,50 +119,5 @@ extension AttachmentStore {
         guard let start else { throw Refusal(reason: "it can't be read") }
         guard type.matches(start) else { throw Refusal(reason: "its first bytes aren't those of \(attachment.type)") }
         return type
-    }
-}
-
-/// A file shown with a notification.
-package struct ShownAttachment: Codable, Equatable, Sendable {
-    package var identifier: String
-    /// The uniform type identifier, such as `public.png`.
-    package var type: String
-    /// The file's location; in the device's own data store, nothing else can change the file.
-    package var file: URL
-    /// The extension's name for the file.
-    package var name: String
-    package var byteCount: Int
-    var thumbnail: ThumbnailOptions
-
-    package var isThumbnailHidden: Bool { thumbnail.isHidden }
-
-    package enum Kind: String, Sendable { case image, audio, movie }
-
-    package var kind: Kind {
-        switch mediaType {
-        case .jpeg, .gif, .png: .image
-        case .mpeg, .mpeg2, .mpeg4, .avi: .movie
-        case .aiff, .wave, .mp3, .mpeg4Audio, nil: .audio
-        }
-    }
-
-    fileprivate var mediaType: MediaType? { MediaType.allCases.first { $0.typeIdentifier == type } }
-
-    var jsonObject: [String: Any] {
-        let rect = thumbnail.clippingRect.map { [$0.minX, $0.minY, $0.width, $0.height].map { Double($0) } }
-        return [
-            "identifier": identifier, "type": type, "kind": kind.rawValue, "file": file.path(percentEncoded: false),
-            "name": name, "bytes": byteCount, "thumbnailHidden": thumbnail.isHidden,
-            "thumbnailClippingRect": rect ?? NSNull(), "thumbnailTime": thumbnail.time ?? NSNull(),
-        ]
-    }
-}
-
-extension ShownAttachment {
-    /// Creates an attachment as the extension handed it over: unchecked, with the file still owned by the extension.
-    init(_ attachment: UNNotificationAttachment) {
-        self.init(
-            identifier: attachment.identifier, type: attachment.type, file: attachment.url.absoluteURL,
-            name: attachment.url.lastPathComponent, byteCount: 0, thumbnail: attachment.thumbnail)
     }
 }

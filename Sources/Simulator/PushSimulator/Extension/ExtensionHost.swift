@@ -1,8 +1,6 @@
-import Dispatch
 import Foundation
 internal import PushCore
 public import PushService
-internal import SealedPush
 public import UserNotifications
 
 /// The process that hosts an app's notification service extension, as iOS's extension host does.
@@ -176,17 +174,6 @@ private final class ReportWriter: Sendable {
     }
 }
 
-extension ExtensionSetting {
-    fileprivate var environment: DeviceEnvironment {
-        let memoryLimit = memoryLimit
-        return device.environment(
-            budget: WorkBudget {
-                guard ProcessMemory.isMeaningful else { return nil }
-                return memoryLimit.map { max(0, $0 - ProcessMemory.current) }
-            })
-    }
-}
-
 /// The simulator's own extension in this process. It runs the service module's own opening, including the ledger.
 /// It's for tests with many devices: there is no memory limit, and a crash takes down every device.
 final class InProcessExtension: @unchecked Sendable {
@@ -225,86 +212,4 @@ private final class StandardService: SealedNotificationService {
     init(_ configuration: ServiceConfiguration) { fixed = configuration }
 
     override var configuration: ServiceConfiguration { fixed }
-}
-
-/// The list of one phone's notifications.
-final class PhoneCenter: Sendable {
-    // Safe: all of a center's state is behind its lock.
-    nonisolated(unsafe) let value = UNUserNotificationCenter()
-}
-
-extension StandardConfiguration {
-    /// Returns the configuration with this phone's environment, or nil if it isn't valid.
-    func configuration(on device: SimulatedDevice, _ center: PhoneCenter) -> ServiceConfiguration? {
-        var configuration = configuration(container: device.container)
-        configuration?.environment = device.environment()
-        configuration?.environment.center = { center.value }
-        return configuration
-    }
-
-    func configuration(container: URL) -> ServiceConfiguration? {
-        guard let topic = Topic(parsing: topic) else { return nil }
-        let trusted = senders.compactMap { try? SenderPublicKey(parsing: $0) }
-        let pinned = authorities.compactMap { try? AuthorityPublicKey(parsing: $0) }
-        guard trusted.count == senders.count, pinned.count == authorities.count, VisibleText.isVisible(safeDefault)
-        else { return nil }
-        return ServiceConfiguration(
-            topic: topic, keys: .keychain(accessGroup: "simulated"), trusting: trusted,
-            authorities: pinned, safeDefault: SafeDefault(body: safeDefault), container: .folder(container),
-            allowsAnonymous: allowsAnonymous, keyPolicy: isHybrid ? .hybrid : .classical,
-            stages: [OverflowStage(), MediaStage(), ReceiptStage(hosts: [])])
-    }
-}
-
-/// A command from the simulator to an extension's process: one JSON object per line, on its standard input.
-enum ExtensionCommand: Codable {
-    /// The first command: the environment to run in.
-    case begin(ExtensionSetting)
-    case deliver(number: Int, identifier: String, payload: Data)
-    /// The time limit has passed.
-    case expire
-    /// The notifications on the phone; the response to ``ExtensionReport/asksForList``.
-    case list([ExpansionRequest])
-    /// The only request to a content extension's process.
-    case expand(ExpansionRequest, number: Int)
-}
-
-struct ExtensionSetting: Codable, Sendable {
-    var device: SimulatedDevice
-    /// The configuration of the simulator's own extension; an app's extension has its own.
-    var standard: StandardConfiguration?
-    /// The process's memory limit, in bytes; nil to withhold it from the process.
-    var memoryLimit: Int?
-}
-
-/// A report from an extension's process to the simulator: one JSON object per line, on its original standard output.
-enum ExtensionReport: Codable {
-    /// The content passed to the handler, the process's own memory at that moment, and the number of the call.
-    /// A second call is a mistake by the extension.
-    case answer(number: Int, content: ShownNotification, callNumber: Int, memoryByteCount: Int)
-    /// The handler was called, `didReceive` has returned, and all cleanup is done.
-    case settled(number: Int)
-    case expanded(number: Int, view: ShownExpansion)
-    case asksForList
-}
-
-/// The configuration of the simulator's own extension.
-package struct StandardConfiguration: Codable, Sendable {
-    package var topic: String
-    package var senders: [String]
-    package var authorities: [String]
-    package var safeDefault: String
-    package var allowsAnonymous: Bool
-    /// Whether the app creates hybrid keys.
-    package var isHybrid = false
-
-    package init(
-        topic: String, senders: [String], authorities: [String] = [], safeDefault: String, allowsAnonymous: Bool
-    ) {
-        self.topic = topic
-        self.senders = senders
-        self.authorities = authorities
-        self.safeDefault = safeDefault
-        self.allowsAnonymous = allowsAnonymous
-    }
 }

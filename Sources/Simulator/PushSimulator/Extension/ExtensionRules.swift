@@ -1,5 +1,3 @@
-package import Foundation
-
 /// The limits that iOS sets for an extension, and its reuse of the process.
 package struct ExtensionRules: Sendable {
     /// The time limit, counted from the process's start for its first request, and from the call for later ones.
@@ -35,40 +33,4 @@ package struct ExtensionRules: Sendable {
     package static let grace = Duration.seconds(1)
     /// How long a process has to clean up after its answer.
     static let tidyTime = Duration.milliseconds(500)
-}
-
-/// A program that calls ``ExtensionHost``.
-package struct ExtensionProgram: Sendable {
-    package let file: URL
-    package let arguments: [String]
-
-    package init(_ file: URL, arguments: [String] = []) {
-        self.file = file
-        self.arguments = arguments
-    }
-
-    /// The folder that corresponds to the app's bundle.
-    var bundle: URL { file.deletingLastPathComponent() }
-}
-
-struct ExtensionResult: Sendable {
-    var ending: Ending
-    /// The time until the answer, or until it became clear that there would be none.
-    var elapsed: Duration
-    /// The process's own peak memory during this request, in bytes; nil if it has no separate process.
-    var peakMemoryByteCount: Int?
-    var remarks: [String] = []
-
-    enum Ending: Equatable, Sendable {
-        case returned(ShownNotification)
-        case expanded(ShownExpansion)
-        /// The process exited, or was ended by a signal, before it called the handler; the text describes how.
-        case ended(String)
-        /// The handler wasn't called in time, and the process was killed.
-        case timedOut
-        /// The process used too much memory and was killed.
-        case overMemory
-        /// The system killed the process for another reason, given as text.
-        case killed(String)
-    }
 }

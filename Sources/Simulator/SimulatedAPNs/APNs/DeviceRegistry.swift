@@ -121,19 +121,6 @@ final class DeviceRegistry: Sendable {
     }
 }
 
-/// The outcome of an accepted notification.
-package enum DeliveryOutcome: String, Sendable {
-    case sent
-    /// Stored until the device comes online.
-    case stored
-    /// Stored in place of another notification, which is lost.
-    case replaced
-    /// Lost, because the device is offline and the notification must not be stored or has expired.
-    case discarded
-    /// Lost to an injected fault.
-    case dropped
-}
-
 /// A connection to one or more devices.
 protocol DeviceLink: AnyObject, Sendable { func send(number: UInt64, token: String, _ notification: APNsNotification) }
 
@@ -214,41 +201,6 @@ extension DeviceRegistry {
     func name(of token: String) -> String? {
         let token = token.lowercased()
         return state.withLock { state in state.byToken[token].flatMap { state.devices[$0].records[token]?.name } }
-    }
-}
-
-/// The current and past numbers of a local APNs's devices and notifications.
-package struct DeviceCounts: Codable, Sendable {
-    package var devices = 0
-    package var online = 0
-    /// Notifications that are stored, or were kept when a device went offline.
-    package var waiting = 0
-    package var unacknowledged = 0
-    package var acknowledged = 0
-    /// Notifications that expired, or were never stored.
-    package var expired = 0
-}
-
-/// The record of one app on one device, saved in the server's folder.
-package struct DeviceRecord: Codable, Hashable, Sendable {
-    package var name: String
-    package var bundleID: String
-    /// 64 lowercase hexadecimal digits.
-    package var token: String
-    /// Milliseconds since 1970.
-    package var registered: Int64
-    package var state = State.active
-    /// The time at which the token became inactive, in milliseconds since 1970.
-    package var since: Int64?
-
-    package enum State: String, Codable, Sendable, CaseIterable {
-        case active
-        /// 410 `Unregistered`, until the device registers again.
-        case unregistered
-        /// 410 `ExpiredToken`; the device gets a new token when it registers again.
-        case expired
-        /// 400 `BadDeviceToken`; the device gets a new token when it registers again.
-        case bad
     }
 }
 

@@ -4,7 +4,6 @@ internal import Hummingbird
 internal import NIOCore
 internal import PushCore
 internal import PushSimulator
-internal import SealedPush
 
 /// A web page that shows the activity of a local APNs: its counts, the phones' lock screens, and the newest events.
 ///
@@ -146,64 +145,5 @@ final class WatchPage: Sendable {
     private static func element(_ name: String, _ classes: String, _ text: String) -> String {
         let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
         return "<\(name) class=\"text \(classes)\" dir=\"auto\">\(escaped)</\(name)>"
-    }
-}
-
-/// The address of a page: a port on this machine.
-package struct PagePlace: Sendable, Equatable {
-    package let host: String
-    /// The port; 0 for any free port.
-    package let port: Int
-
-    /// A browser's names for this machine.
-    static let hosts = ["127.0.0.1", "[::1]", "localhost"]
-
-    /// Parses HOST:PORT.
-    package init?(parsing text: String) {
-        guard let place = HostAndPort(parsing: text),
-            let host = Self.hosts.first(where: { $0 == place.host || $0 == "[\(place.host)]" })
-        else { return nil }
-        (self.host, port) = (host, place.port)
-    }
-}
-
-/// The visible result of one push, sent from the device's process to the page.
-struct ShownOnDevice: Codable, Equatable {
-    private(set) var identifier: String
-    private(set) var outcome: DeliveredPush.Outcome
-    /// The reason that the push didn't open or wasn't shown.
-    private(set) var reason: String?
-    private(set) var title: String
-    private(set) var subtitle: String
-    private(set) var body: String
-
-    init(_ push: DeliveredPush, identifier: String) {
-        self.identifier = identifier
-        outcome = push.outcome
-        reason = push.reason ?? push.note
-        title = push.shown?.title ?? ""
-        subtitle = push.shown?.subtitle ?? ""
-        body = push.shown?.body ?? ""
-        self = cut
-    }
-
-    /// A copy with each text truncated to the length that a page shows.
-    var cut: ShownOnDevice {
-        func cut(_ text: String) -> String { text.prefix(byteCount: 500) }
-        var shown = self
-        shown.identifier = cut(identifier)
-        shown.reason = reason.map(cut)
-        (shown.title, shown.subtitle, shown.body) = (cut(title), cut(subtitle), cut(body))
-        return shown
-    }
-
-    var summary: String {
-        switch outcome {
-        case .opened: "opened"
-        case .safeDefault: "safe default: \(reason ?? "unknown")"
-        case .original: "the push's plaintext"
-        case .modified: "not sealed"
-        case .notShown: "not shown: \(reason ?? "unknown")"
-        }
     }
 }

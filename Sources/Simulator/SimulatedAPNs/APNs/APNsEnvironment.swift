@@ -1,0 +1,4 @@
+package enum APNsEnvironment: String, Hashable, Sendable, CaseIterable, Codable {
+    case sandbox
+    case production
+}
