@@ -6,7 +6,6 @@ internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
 public import PushSender
-internal import SealedPush
 
 struct SealCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -192,69 +191,5 @@ extension SealedPayload {
     }
 }
 
-/// The app to seal for, and the options for sealing.
-struct SealingOptions: ParsableArguments {
-    @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic
-
-    @Option(name: .customLong("default"), help: .value("text", "Cleartext alert."))
-    var safeDefault = "You have a new message!"
-
-    @Option(help: "Pad to") var padding = PaddingPolicy.buckets
-
-    @Option(help: "If too big:") var fit = FitPolicy.error
-
-    @Option(help: .value("url", "Ask for receipts here: https, or http on this machine")) var receipts: ReceiptAddress?
-
-    @Flag(help: "Refuse keys that aren't hybrid.") var requireHybrid = false
-
-    /// - Parameter name: the sender's name; nil to seal anonymously.
-    func sealer(from name: KeyName?, _ keys: Keyring, _ options: KeyringOptions) throws -> Sealer {
-        let alert: WireAlert
-        do { alert = try WireAlert(text: safeDefault) } catch { throw Failure.usage("--default: \(error)") }
-        guard let name else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
-        try options.willChoose(in: keys)
-        return Sealer(
-            sender: try keys.senderKey(named: name), topic: topic, safeDefault: alert, padding: padding, fit: fit,
-            receipts: receipts, requiresHybrid: requireHybrid)
-    }
-}
-
 extension PaddingPolicy: ExpressibleByArgument {}
 extension FitPolicy: ExpressibleByArgument {}
-
-/// The content of a message, read from the file named on the command line.
-enum ContentFile {
-    static let help = ArgumentHelp("A file with content JSON; - for standard input.", valueName: "content")
-
-    static func read(_ file: String) throws -> Content {
-        let bytes = try InputFile.read(file, limit: Content.maximumUnsealedByteCount)
-        let content: Content
-        do {
-            content = try Content(
-                parsing: Array(bytes.withoutByteOrderMark), maximumByteCount: Content.maximumUnsealedByteCount)
-        } catch { throw Failure.input("\(file): \(error)") }
-        guard !content.isExpired(at: .now())
-        else { throw Failure.input("\(file): \"expires\" is in the past; give \(Content.momentRule)") }
-        let members = try? JSONReader.members(bytes.withoutByteOrderMark)
-        for suspect in members.map(Content.suspectMembers) ?? [] {
-            Failure.report("warning: \(Content.warning(of: suspect))")
-        }
-        return content
-    }
-
-    /// Warns about content that was sealed as requested but that devices can't open.
-    static func warn(of content: Content) {
-        let now = Timestamp.now()
-        if let sent = content.sent, now.seconds(since: sent) > 30 * 86_400 {
-            Failure.report("warning: the content's \"sent\" is more than 30 days ago, so no device will open it")
-        }
-        if let sent = content.sent, sent.seconds(since: now) > 26 * 3_600 {
-            Failure.report("warning: the content's \"sent\" is more than 26 hours ahead, so no device will open it yet")
-        }
-        for attachment in content.attachments where attachment.file.isOnPrivateNetwork {
-            Failure.report(
-                "warning: the attachment \(attachment.id) is on a private network; only apps that allow private addresses fetch it"
-            )
-        }
-    }
-}

@@ -1,11 +1,8 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
-internal import Logging
-internal import Metrics
 internal import PushAPNS
 internal import PushCore
-internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
@@ -108,21 +105,6 @@ struct ProviderOptions: ParsableArguments {
     }
 
     private static let localDelayScale = 0.001
-}
-
-/// A provider's key and the settings for a delivery.
-struct ProviderAccount: Sendable {
-    var configuration: APNSConfiguration
-    let environment: PushEnvironment
-    let limits: CourierLimits
-    /// The factor for pauses: 1 for Apple's service, smaller for a local one.
-    let delayScale: Double
-
-    func transport(metrics: PrometheusMetrics?, logger: Logger) throws -> APNSTransport {
-        do throws(APNSConfigurationError) {
-            return try APNSTransport(configuration, logger: logger, metrics: metrics ?? MetricsSystem.factory)
-        } catch { throw Failure(status: 69, message: "can't set up TLS on this machine") }
-    }
 }
 
 /// `KEYID,TEAMID,FILE`

@@ -1,0 +1,4 @@
+public import ArgumentParser
+public import PushKeyring
+
+extension AnyPublicKey.Kind: ExpressibleByArgument {}

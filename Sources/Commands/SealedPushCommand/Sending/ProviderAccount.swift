@@ -1,0 +1,22 @@
+internal import CommandSupport
+internal import Logging
+internal import Metrics
+internal import PushAPNS
+internal import PushHTTP
+internal import PushOutbox
+internal import SealedPush
+
+/// A provider's key and the settings for a delivery.
+struct ProviderAccount: Sendable {
+    var configuration: APNSConfiguration
+    let environment: PushEnvironment
+    let limits: CourierLimits
+    /// The factor for pauses: 1 for Apple's service, smaller for a local one.
+    let delayScale: Double
+
+    func transport(metrics: PrometheusMetrics?, logger: Logger) throws -> APNSTransport {
+        do throws(APNSConfigurationError) {
+            return try APNSTransport(configuration, logger: logger, metrics: metrics ?? MetricsSystem.factory)
+        } catch { throw Failure(status: 69, message: "can't set up TLS on this machine") }
+    }
+}
