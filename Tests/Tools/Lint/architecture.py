@@ -69,9 +69,9 @@ def libsodium(tree):
 def algorithms(tree):
     """Outside PushCore, only the files that define suites and keys name algorithms."""
     for path, text in swift(tree):
-        if "/PushCore/" not in path and not path.endswith(("/Suite.swift", "/KeyAlgorithm.swift")):
+        if "/PushCore/" not in path and not path.endswith(("/Suite.swift", "/KeyAlgorithm.swift", "/KeyPolicy.swift")):
             for word in re.findall(r"X25519[A-Z.(]|\.x25519|SealedBox", text):
-                yield path, f"only Suite.swift and KeyAlgorithm.swift may name an algorithm: {word}"
+                yield path, f"only Suite, KeyAlgorithm, and KeyPolicy may name an algorithm: {word}"
 
 
 def downloads(tree):
@@ -165,6 +165,24 @@ def testable(tree):
                 yield path, "a release build can't import a module as testable"
 
 
+# Families that are read together: the roles of keys; the secrets of a keyring, which lend each other their bytes; a
+# program's arguments; and the stand-in for Apple's module, whose files are Apple's headers.
+FAMILIES = re.compile(r"/KeyRole\.swift$|/KeyringSecret\.swift$|/Arguments\.swift$|/UserNotifications/")
+TYPE = re.compile(r"^(?:public |package |open )(?:final |indirect )*(?:struct|class|enum|protocol|actor) (\w+)", re.MULTILINE)
+
+
+def homes(tree):
+    """A type that other modules can see, and that another file uses, is in a file named after it."""
+    words = {path: set(re.findall(r"\w+", re.sub(r"(?m)^\s*//.*$", "", text))) for path, text in swift(tree)}
+    for path, text in swift(tree):
+        if FAMILIES.search(path):
+            continue
+        for name in TYPE.findall(text):
+            stem = path.rpartition("/")[2].removesuffix(".swift").partition("+")[0]
+            if stem != name and any(name in words[other] for other in words if other != path):
+                yield path, f"{name} has users in other files, so it needs a file of its own, {name}.swift"
+
+
 def sizes(tree):
     """No source file has more than 600 lines."""
     for path, text in swift(tree):
@@ -214,6 +232,7 @@ RULES = [
     ]),
     (syncing, [{"Sources/Core/PushCore/A.swift": "fsync(file)"}]),
     (testable, [{"Tests/Support/TestSupport/A.swift": "@testable import PushCore"}]),
+    (homes, [{"Sources/A.swift": "public struct B {}\n", "Sources/C.swift": "B()"}]),
     (sizes, [{"Sources/A.swift": "a\n" * 601}]),
     (leftovers, [{"Sources/A.swift": f"{word}x"} for word in ("TODO", "try!", "fatalError(")]),
 ]
