@@ -225,7 +225,8 @@ import Testing
             (other + ["group/s"], 74, "other users can write to its folder"),
             (other + ["./file"], 74, "other than a socket"), (other + ["./\(long)"], 74, "longer than 103 bytes"),
             (["--listen", "./s", "--outbox-key", "other.key"], 65, "not marked with this key"),
-            (["--listen", "./s"], 77, "--outbox-key"), (["--listen", "./s", "--outbox-key", "no.key"], 74, "no.key"),
+            (["--listen", "./s"], 77, "--outbox-key"),
+            (["--listen", "./s", "--outbox-key", "no.key"], 74, "--outbox-key: No such"),
         ]
         let words = ["serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys"]
         for (arguments, status, text) in cases {
