@@ -137,7 +137,7 @@ public final class TemporaryFolder: Sendable {
 /// The project's own files.
 public enum Checkout {
     public static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     /// Returns all files with this suffix below a folder of the checkout, sorted. Excludes build products, even if the
     /// checkout itself is inside another package's build folder.

@@ -110,7 +110,8 @@ enum Schema {
             device INTEGER PRIMARY KEY REFERENCES devices(id) ON DELETE CASCADE,
             enrollment TEXT NOT NULL CHECK (\(isText("enrollment", upTo: 73, of: "a-z0-9"))),
             record TEXT NOT NULL
-                CHECK (\(isText("record", upTo: DeviceRecord.maximumCharacterCount, of: "A-Za-z0-9_.-"))),
+                CHECK (\(isText("record", upTo: DeviceRecord.maximumCharacterCount, of: "A-Za-z0-9_.-"))
+                    AND record GLOB 'pushrecord.?*'),
             proven TEXT NOT NULL CHECK (proven NOT GLOB '*[^a-z0-9 ]*' AND instr(CAST(proven AS BLOB), x'00') = 0),
             code BLOB
         ) STRICT;
