@@ -56,6 +56,8 @@ import Testing
     private func hold(_ names: String...) async throws -> OpenTransaction {
         let transaction = OpenTransaction(
             try await PostgresConnection.open(PostgresAddress(parsing: database.address)))
+        // On a busy machine, the test may hold it for longer than our own sessions may wait.
+        try await transaction.run("SET idle_in_transaction_session_timeout = 0")
         try await transaction.run("BEGIN")
         for name in names {
             let recipient = try await fixture.recipient(DeviceName(parsing: name)!)
