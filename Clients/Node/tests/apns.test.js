@@ -392,7 +392,11 @@ console.log((await apns.send(JSON.parse(push), '00ff')).outcome)`
       const removed = await apns.send(own.sealUnverified(NINA, recipient), '00'.repeat(32))
       assert.ok(['refused', 'retry'].includes(removed.outcome), inspect(removed))
     } finally {
-      for (const child of running.reverse()) child.kill()
+      for (const child of running.reverse()) {
+        const hasEnded = new Promise((resolve) => child.on('exit', resolve))
+        // It writes to the folder, which is removed next, until it has ended.
+        if (child.kill()) await hasEnded
+      }
     }
   })
 })
