@@ -56,11 +56,17 @@ extension SQLiteStore {
     ) throws -> [Row] {
         var rows: [Row] = []
         for times in DueTimes.searched(at: now) where rows.isEmpty {
+            var (end, arguments) = ("", [carrier, lane.rawValue, times.first, limit] as StatementArguments)
+            // A text, which only another program can have written, sorts after all numbers, so it counts as impossible, too.
+            if times.last < .max {
+                end = "AND due <= ?5"
+                arguments += [times.last]
+            }
             rows = try db.rows(
                 """
                 SELECT device, entry, attempts FROM queues
-                WHERE carrier = ? AND priority = ? AND due >= ? AND due <= ? ORDER BY due LIMIT ?
-                """, [carrier, lane.rawValue, times.first, times.last, limit])
+                WHERE carrier = ?1 AND priority = ?2 AND due >= ?3 \(end) ORDER BY due LIMIT ?4
+                """, arguments)
         }
         return rows
     }
