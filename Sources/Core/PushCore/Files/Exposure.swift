@@ -36,7 +36,7 @@ package struct Exposure: Equatable, Sendable {
     /// Returns why an open file isn't secret, or isn't the one that its owner put at this path; nil for a pipe or device.
     ///
     /// The owner must be the user or root. Nobody else may read or write it, except that root may let a group read its file.
-    /// Standard input has no path to check: whoever started the program opened it.
+    /// Standard input has no path to check, because it was open before the program started.
     ///
     /// - Throws: the system's error if the path can't be followed.
     package static func ofSecret(_ descriptor: Int32, at path: String) throws(DurableFiles.Failure) -> Exposure? {
