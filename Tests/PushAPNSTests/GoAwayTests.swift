@@ -82,9 +82,7 @@ import Testing
 
     @Test("if no server listens, a push is unreachable, and a server that comes back is found")
     func reconnection() async throws {
-        let first = try await TestServer()
-        let port = first.port
-        await first.stop()
+        let port = LoopbackServer.freePort()
         let clock = ManualClock()
         let transport = try Rig.transport(to: port, clock: clock, configure: .withoutDeadlines)
         await clock.jumping(for: transport) {

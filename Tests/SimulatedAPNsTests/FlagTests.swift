@@ -25,7 +25,7 @@ struct FlagTests {
     }
 
     @Test("apns --faults, --seed, --port, --environment, and --log take effect") func settings() async throws {
-        let port = try Program.freePort()
+        let port = LoopbackServer.freePort()
         let apns = try await RunningCommand(
             "--faults", #"{"serverErrors": 1}"#, "--seed", "7", "--port", "\(port)", "--environment", "sandbox",
             "--log", "payloads")

@@ -140,7 +140,7 @@ private final class Proxy: Sendable {
     var log: String { get throws { try Checkout.text(logFile) } }
 
     init(in folder: TemporaryFolder, allowing allowed: Int) async throws {
-        let (port, name) = (try Program.freePort(), "proxy-\(allowed)")
+        let (port, name) = (LoopbackServer.freePort(), "proxy-\(allowed)")
         logFile = folder.appending("\(name).log")
         let configuration = try folder.write(
             """

@@ -76,15 +76,6 @@ public struct Program: Sendable {
             errors: String(decoding: try Data(contentsOf: URL(filePath: errorsPath)), as: UTF8.self))
     }
 
-    /// Returns a port on which nothing listens.
-    package static func freePort() throws -> Int {
-        let result = try Program(at: "/usr/bin/python3").run([
-            "-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])",
-        ])
-        guard let port = Int(result.trimmed) else { throw CocoaError(.coderReadCorrupt) }
-        return port
-    }
-
     /// Starts the program without waiting for it. By default, its output is discarded. It doesn't inherit the tests' sockets,
     /// which it would keep open.
     package func start(

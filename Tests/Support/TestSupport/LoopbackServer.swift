@@ -20,19 +20,8 @@ public class LoopbackServer: @unchecked Sendable {
     init() throws {
         signal(SIGPIPE, SIG_IGN)
         listener = Self.streamSocket()
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = withUnsafeMutablePointer(to: &address) { [listener] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                let status = bind(listener, pointer, length) | listen(listener, 64)
-                getsockname(listener, pointer, &length)
-                return status
-            }
-        }
-        guard status == 0 else { throw POSIXError(.EADDRINUSE) }
-        port = UInt16(bigEndian: address.sin_port)
+        guard let port = Self.name(listener, 0), listen(listener, 64) == 0 else { throw POSIXError(.EADDRINUSE) }
+        self.port = port
         Thread.detachNewThread { [weak self, listener] in
             while true {
                 let connection = accept(listener, nil, nil)
@@ -45,6 +34,31 @@ public class LoopbackServer: @unchecked Sendable {
                 }
             }
         }
+    }
+
+    /// Returns a port on which nothing listens. It is below the range from which systems choose ports, so no other test's server
+    /// gets it meanwhile.
+    public static func freePort() -> Int {
+        while true {
+            let descriptor = streamSocket()
+            defer { close(descriptor) }
+            if let port = name(descriptor, .random(in: 10_000..<32_000)) { return Int(port) }
+        }
+    }
+
+    /// Binds a socket to a port of loopback, or, for 0, to one that the system chooses, and returns the port.
+    private static func name(_ descriptor: Int32, _ port: UInt16) -> UInt16? {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(descriptor, pointer, length) | getsockname(descriptor, pointer, &length)
+            }
+        }
+        return status == 0 ? UInt16(bigEndian: address.sin_port) : nil
     }
 
     /// A socket that child processes don't inherit.
