@@ -22,8 +22,10 @@ const made = spawnSync('openssl', [
 ])
 const hasCertificate = made.status === 0
 const [key, cert] = hasCertificate ? [keyFile, certFile].map((name) => readFileSync(name)) : []
-const provider = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-const pem = provider.privateKey.export({ format: 'pem', type: 'pkcs8' })
+const provider = generateKeyPairSync('ec', {
+  namedCurve: 'prime256v1', publicKeyEncoding: { format: 'pem', type: 'spki' }, privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
+})
+const pem = provider.privateKey
 const settings = { key: pem, keyID: 'ABCDE12345', teamID: 'FGHIJ67890', ca: cert }
 const sender = new Sender(generateSenderSecret(), { topic: TOPIC })
 const push = sender.seal(NINA, enrolled(sender).device)
@@ -94,7 +96,7 @@ describe('APNs', { skip: !hasCertificate && 'needs openssl' }, () => {
     assert.deepEqual(read(header), { alg: 'ES256', kid: 'ABCDE12345' })
     assert.equal(read(claims).iss, 'FGHIJ67890')
     assert.ok(Math.abs(read(claims).iat - Date.now() / 1000) < 60)
-    const how = { key: createPublicKey(provider.publicKey.export({ format: 'pem', type: 'spki' })), dsaEncoding: 'ieee-p1363' }
+    const how = { key: createPublicKey(provider.publicKey), dsaEncoding: 'ieee-p1363' }
     assert.ok(verify('sha256', Buffer.from(`${header}.${claims}`), how, Buffer.from(signature, 'base64url')))
     apns.close()
     assert.equal((await apns.send(push, '00ff')).outcome, 'accepted')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import crypto, { KeyObject, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import * as sealedPush from 'sealed-push'
@@ -42,6 +43,28 @@ describe('Sender', () => {
     const envelopes = [1, 2, 3].map(() => decodeBase64(quick.seal(NINA, device).message['custom-encrypted-message']))
     assert.equal(new Set(envelopes.map((each) => each.toString('hex', 9, 41))).size, 3)
     assert.equal(new Set(envelopes.map((each) => each.toString('hex', 41, 53))).size, 3)
+  })
+
+  it('exports no key that Node generated, which could block the process forever', (context) => {
+    const { createPublicKey, generateKeyPairSync } = crypto
+    const generated = new Set()
+    context.after(() => {
+      Object.assign(crypto, { createPublicKey, generateKeyPairSync })
+      syncBuiltinESMExports()
+    })
+    crypto.generateKeyPairSync = (...options) => {
+      const pair = generateKeyPairSync(...options)
+      for (const key of Object.values(pair)) if (key instanceof KeyObject) generated.add(key)
+      return pair
+    }
+    crypto.createPublicKey = (key) => {
+      assert.ok(!generated.has(key))
+      return createPublicKey(key)
+    }
+    syncBuiltinESMExports()
+    sender.seal(NINA, device)
+    assert.equal(generated.size, 1)
+    for (const key of generated) assert.equal(key.type, 'private')
   })
 
   it('makes headers that are the same for one message and reveal nothing to others', () => {

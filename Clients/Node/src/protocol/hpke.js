@@ -92,11 +92,20 @@ export function keySchedule(dh, enc, recipient, sender, topic, purpose, psk = NO
   return { sharedSecret, key, baseNonce, numberKey }
 }
 
+/**
+ * Returns a new private key and its public key's 32 bytes. Node encodes the public key while it makes the pair: to export it later
+ * may block the process forever, because Node 20 collects garbage while it holds the key's lock, which the pair's own disposal takes.
+ */
+function newEphemeral() {
+  const { privateKey: secret, publicKey: encoded } = generateKeyPairSync('x25519', { publicKeyEncoding: { type: 'spki', format: 'der' } })
+  return [secret, encoded.subarray(-32)]
+}
+
 /** Makes a context with new ephemeral keys. Only test vectors pass them. `sender` is a private key. */
-export function toSeal(sender, recipient, topic, purpose = MESSAGE, ephemeral = generateKeyPairSync('x25519').privateKey, encapsulated) {
+export function toSeal(sender, recipient, topic, purpose = MESSAGE, given, encapsulated) {
   const peer = publicKey(recipient.subarray(-32))
   const [psk, pskID] = encapsulated ?? (isHybrid(recipient) ? encapsulate(recipient.subarray(0, PUBLIC)) : [NOTHING, NOTHING])
-  const enc = publicBytes(ephemeral)
+  const [ephemeral, enc] = given ? [given, publicBytes(given)] : newEphemeral()
   const from = publicBytes(sender)
   const dh = agreed([ephemeral, peer], [sender, peer])
   const suite = suiteOf(recipient)
