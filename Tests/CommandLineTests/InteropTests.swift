@@ -1,4 +1,5 @@
 import Foundation
+import PushSender
 import TestPrograms
 import TestSupport
 import Testing
@@ -137,8 +138,9 @@ import Testing
         #expect(older.status == 65 && older.errors == "rolled-back\n")
     }
 
-    @Test("each server in another language can use the state that the other stored for a device") func stored() throws {
-        _ = try keys("generate", "device", "tablet", "--topic", "com.example.app")
+    @Test("each server can use the state that one in another language stored for a device, and so can one in Swift")
+    func stored() throws {
+        let made = try keys("generate", "device", "tablet", "--topic", "com.example.app")
         #expect(try server(.python3, "enroll", keys("export", "tablet", "--record").trimmed).status == 0)
         let question = try server(.node, "challenge").trimmed
         let answer = try keys("challenge", "tablet", "--reply", question, "--trust", "newsroom")
@@ -153,5 +155,10 @@ import Testing
             return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
         }
         #expect(headers[0] != nil && headers[0] == headers[1])
+        let device = try EnrolledDevice(state: Checkout.text(folder.appending("device.json")))
+        #expect(try device.recipient(at: .now()).recipient.description == made.trimmed)
+        #expect(try keys("export", "tablet", "--state").trimmed == device.state)
+        try folder.write(device.state, to: "device.json")
+        for language in Language.allCases { #expect(try server(language, "seal", content).status == 0) }
     }
 }

@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test("The server example names the missing variable") func missingVariable() throws {
-        let names = ["SENDER_SECRET", "DEVICE_ENROLLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
+        let names = ["SENDER_SECRET", "DEVICE_STATE"]
         for (index, name) in names.enumerated() {
             let variables = names.prefix(index).map { "\($0)=something" }
             let server = Program("server-example").executable.path

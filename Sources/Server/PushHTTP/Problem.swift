@@ -158,7 +158,7 @@ extension Problem {
     private init(_ error: RecordError) {
         let status: HTTPResponse.Status =
             switch error {
-            case .malformed, .wrongChecksum, .wrongType, .badSignature: .badRequest
+            case .malformed, .malformedState, .wrongChecksum, .wrongType, .badSignature: .badRequest
             case .foreignSigner, .otherTopic, .rolledBack, .conflicting, .unproven: .conflict
             case .expired, .notYetValid, .unsupported: .unprocessableContent
             }

@@ -137,12 +137,12 @@ import Testing
     }
 
     @Test("Each error about a record has its own code and sentence, and contains nothing of it") func errors() throws {
-        #expect(Set(RecordError.allCases.map(\.description)).count == 12)
+        #expect(Set(RecordError.allCases.map(\.description)).count == 13)
         #expect(
             RecordError.allCases.map(\.rawValue) == [
                 "malformed", "wrong-checksum", "wrong-type", "bad-signature", "foreign-signer", "other-topic",
                 "not-yet-valid", "expired", "rolled-back", "conflicting", "unproven",
-                "unsupported",
+                "unsupported", "malformed-state",
             ])
         for sentence in RecordError.allCases.map(\.description) {
             #expect(!sentence.contains("\n") && !sentence.hasSuffix(".") && !sentence.contains("  "))

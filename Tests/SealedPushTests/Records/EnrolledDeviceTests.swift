@@ -103,6 +103,54 @@ import Testing
         #expect(throws: RecordError.expired) { try expired.recipient(at: now) }
     }
 
+    @Test("A device is stored as one value, and loads from it as it was") func state() throws {
+        var device = try enrolling.device()
+        #expect(try EnrolledDevice(state: device.state) == device)
+        try prove(in: &device)
+        let state = device.state
+        #expect(state.hasPrefix(#"{"enrollment":"pushenrollment1"#) && !state.contains("\n"))
+        #expect(try EnrolledDevice(state: state) == device)
+        // Open challenges, which other languages keep there, and what a later version adds are ignored.
+        let more = state.dropLast() + #","challenges":[{"recipient":"x"}],"later":1}"#
+        #expect(try EnrolledDevice(state: String(more)) == device)
+        let foreign = state.replacing(
+            device.enrollment.description, with: EnrollmentPrivateKey().enrollment.description)
+        #expect(throws: RecordError.foreignSigner) { try EnrolledDevice(state: foreign) }
+    }
+
+    @Test("A stored state that was cut or changed is refused or means the same, and never traps") func damagedState()
+        throws
+    {
+        var device = try enrolling.device()
+        try prove(in: &device)
+        let state = device.state
+        for count in 0..<state.utf8.count {
+            let cut = String(decoding: state.utf8.prefix(count), as: UTF8.self)
+            #expect(throws: RecordError.malformedState) { try EnrolledDevice(state: cut) }
+        }
+        var bytes = Array(state.utf8)
+        for place in bytes.indices {
+            for bit in 0..<8 {
+                bytes[place] ^= 1 << bit
+                // A flipped bit may hide the member `proven`. Other than that, nothing loads differently.
+                if let loaded = try? EnrolledDevice(state: String(decoding: bytes, as: UTF8.self)) {
+                    #expect(loaded == device || loaded.proven.isEmpty, "byte \(place), bit \(bit)")
+                }
+                bytes[place] ^= 1 << bit
+            }
+        }
+        let (record, pinned) = (device.record.description, device.enrollment.description)
+        for wrong in [
+            "", "[]", "null", "{}", #"{"enrollment":"\#(pinned)"}"#, #"{"record":"\#(record)"}"#,
+            #"{"enrollment":"\#(pinned)","record":1}"#,
+            #"{"enrollment":"\#(pinned)","record":"\#(record)","proven":"x"}"#,
+            #"{"enrollment":"\#(pinned)","record":"\#(record)","proven":[1]}"#,
+            state + state, state + String(repeating: " ", count: 131_072), String(repeating: "[", count: 100_000),
+        ] {
+            #expect(throws: RecordError.malformedState) { try EnrolledDevice(state: wrong) }
+        }
+    }
+
     @Test("A device isn't proven by a challenge of another enrollment, or for a recipient not in its record")
     func otherChallenges() throws {
         var device = try enrolling.device()

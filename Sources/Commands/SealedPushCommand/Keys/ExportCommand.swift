@@ -7,7 +7,7 @@ internal import SealedPush
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Print a key's public half, a device's signed record, or, with --secret, a secret.",
+        abstract: "Print a key's public half, a device's signed record or state, or a secret.",
         usage: "sealedpush keys export [<options>] <name>",
         discussion: """
             Examples:
@@ -23,6 +23,9 @@ struct ExportCommand: ParsableCommand {
 
     @Flag(help: "Print the device's newest signed record.") var record = false
 
+    @Flag(help: "Print the device as a server stores it: its pinned key, its record, and its proven keys.") var state =
+        false
+
     @Flag(help: "Print the secret half; anyone who reads it has the key. The audit log records it.") var secret = false
 
     @Flag(help: "Don't ask for confirmation.") var yes = false
@@ -30,12 +33,14 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
-        guard !(record && secret) else { throw ValidationError("Use either --record or --secret.") }
+        guard [record, state, secret].count(where: { $0 }) <= 1
+        else { throw ValidationError("Use only one of --record, --state, and --secret.") }
     }
 
     func run() throws {
         let keys = try keyring.keys("keys export")
         if secret { return try exportSecret(name, keys) }
+        if state { return try Output.line(keys.enrolledDevice(named: name).state) }
         let entry = try keys.authenticEntry(named: name)
         guard record else {
             let current = entry.current

@@ -25,6 +25,8 @@ public enum RecordError: String, Error, CaseIterable, Sendable {
     case unproven
     /// It names a hybrid key, but no library here has ML-KEM.
     case unsupported
+    /// Not the stored state of an enrolled device.
+    case malformedState = "malformed-state"
 }
 
 extension RecordError: CustomStringConvertible {
@@ -49,6 +51,8 @@ extension RecordError: CustomStringConvertible {
         case .unproven: "none of the record's recipients has answered a challenge yet; send one"
         case .unsupported:
             "the record names a hybrid key, which needs ML-KEM; use libsodium 1.0.22 or this package's Server trait"
+        case .malformedState:
+            "this is not the state of an enrolled device; store it unchanged: enrollment, record, and proven"
         }
     }
 }
