@@ -39,12 +39,26 @@ package struct JSONReader {
     package static func members(
         _ bytes: some Collection<UInt8>, maximumDepth: Int = maximumDepth, isForSealing: Bool = false
     ) throws(JSONFault) -> JSONMembers {
-        func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONMembers, JSONFault> {
+        try read(bytes, maximumDepth: maximumDepth, isForSealing: isForSealing) { $0.members() }
+    }
+
+    /// Returns the single value in `bytes`, of any type; nil if `bytes` is too long or contains anything else.
+    package static func value(
+        _ bytes: [UInt8], maximumByteCount: Int, maximumDepth: Int = maximumDepth
+    ) -> JSONValue? {
+        guard bytes.count <= maximumByteCount else { return nil }
+        return try? read(bytes, maximumDepth: maximumDepth, isForSealing: false) { $0.value() }
+    }
+
+    private static func read<Value>(
+        _ bytes: some Collection<UInt8>, maximumDepth: Int, isForSealing: Bool, _ parse: (inout JSONReader) -> Value?
+    ) throws(JSONFault) -> Value {
+        func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<Value, JSONFault> {
             var reader = JSONReader(bytes, maximumDepth: maximumDepth, isForSealing: isForSealing)
             reader.skipSpace()
-            if let members = reader.members() {
+            if let value = parse(&reader) {
                 reader.skipSpace()
-                if reader.isAtEnd { return .success(members) }
+                if reader.isAtEnd { return .success(value) }
                 reader.fail(.textBehind)
             }
             return .failure(reader.jsonFault)

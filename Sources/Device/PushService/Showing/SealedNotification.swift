@@ -55,9 +55,7 @@ public struct SealedNotification: Hashable, Sendable {
     static func text(_ value: JSONValue) -> String { String(decoding: value.bytes, as: UTF8.self) }
 
     private static func value(_ text: String) -> JSONValue? {
-        // The reader accepts only objects, but data may be any value.
-        let wrapped = Array("{\"value\":".utf8) + Array(text.utf8) + Array("}".utf8)
-        return JSONReader.object(wrapped, maximumByteCount: 65_536)?["value"]
+        JSONReader.value(Array(text.utf8), maximumByteCount: 65_536)
     }
 }
 
