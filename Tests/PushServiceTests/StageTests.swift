@@ -92,6 +92,35 @@ import UserNotifications
         #expect(shown.body == "text")
     }
 
+    @Test("Of each member, the last change counts; setting the old value again isn't one")
+    func merging() async throws {
+        let (shown, _) = try await show([
+            Step { draft, _ in
+                let given = draft
+                var (one, two) = (given, given)
+                (one.threadID, one.sound, one.title, one.relevanceScore) = ("one", .named("a"), "\u{e9}", 0.5)
+                (two.threadID, two.category, two.title, two.subtitle) = ("two", "c", two.title, two.subtitle)
+                // The ID is the opened message's.
+                two.id = MessageID(parsing: "00000000-0000-0000-0000-000000000000")
+                draft.merge(one, givenTo: given)
+                draft.merge(two, givenTo: given)
+                #expect(draft.title == "\u{e9}")
+                let again = draft
+                var three = again
+                three.alert.title = "e\u{301}"
+                three.sound = nil
+                draft.merge(three, givenTo: again)
+            }
+        ])
+        #expect(shown.threadIdentifier == "two")
+        #expect(shown.categoryIdentifier == "c")
+        #expect(shown.sound == nil)
+        #expect(shown.relevanceScore == 0.5)
+        // Equal characters, different bytes.
+        #expect(Array(shown.title.utf8) == Array("e\u{301}".utf8))
+        #expect(shown.subtitle.isEmpty && shown.body == "text")
+    }
+
     @Test("A stage that fails loses only its own part, and the log has its code") func failure() async throws {
         let (shown, fixture) = try await show([
             Step(pace: .quick) { draft, _ in

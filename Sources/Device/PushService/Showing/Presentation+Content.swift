@@ -25,11 +25,11 @@ extension Presentation {
         shown.title = draft.title
         shown.subtitle = draft.subtitle
         shown.body = draft.body
-        shown.threadIdentifier = draft.threadID
-        shown.categoryIdentifier = draft.category
-        shown.relevanceScore = draft.relevanceScore
+        shown.threadIdentifier = draft.threadID ?? ""
+        shown.categoryIdentifier = draft.category ?? ""
+        shown.relevanceScore = draft.relevanceScore ?? 0
         // A repeat silently replaces itself on the screen.
-        shown.interruptionLevel = draft.isRepeat ? .passive : draft.interruptionLevel.system
+        shown.interruptionLevel = draft.isRepeat ? .passive : draft.interruptionLevel?.system ?? .active
         if !draft.isRepeat {
             shown.badge = draft.badge.map { NSNumber(value: $0) }
             shown.sound = draft.sound?.system

@@ -1,59 +1,64 @@
 internal import PushCore
 public import SealedPush
 
-/// The notification so far: at first the opened content's own values, then as the stages change them.
+/// The notification so far: the opened content, and what stages have changed in it.
+///
+/// A stage reads and sets each member of `Content` that is shown as the draft's own, such as
+/// `draft.sound = nil`: the badge, the sound, the thread, the category, the level, the relevance, the data, and the person.
+/// Setting any other member, such as the ID or the topic, has no effect, since these are taken from ``opened``.
+@dynamicMemberLookup
 public struct NotificationDraft: Sendable {
     /// The opened content, unchanged.
     public let opened: OpenedContent
     /// Whether the same message was shown before, under the same identifier. It replaces itself, silently.
     public let isRepeat: Bool
-
-    /// The title; empty for none.
-    public var title: String
-    /// The subtitle; empty for none.
-    public var subtitle: String
-    /// The body; empty for none.
-    public var body: String
-    /// The number on the app's icon; 0 removes it, nil leaves it.
-    public var badge: Int?
-    /// The number to add to the device's own count, unless there is a ``badge``.
-    public var badgeIncrement: Int?
-    /// The result of that addition.
-    var badgeSum: BadgeCount.Sum?
-    /// The sound; nil for none.
-    public var sound: Content.Sound?
-    /// The identifier of the notification's thread; empty for none.
-    public var threadID: String
-    /// The identifier of the notification's category; empty for none.
-    public var category: String
-    /// The notification's importance, which determines how the system presents it.
-    public var interruptionLevel: Content.InterruptionLevel
-    /// The notification's relevance, from 0 to 1.
-    public var relevanceScore: Double
     /// The files to show, in ascending ``DraftAttachment/position``; the first provides the thumbnail.
-    public var attachments: [DraftAttachment]
-    /// The app's own data, for the app and its content extension.
-    public var data: JSONValue?
-    /// The person who wrote the message; nil in anonymous messages.
-    public var person: Content.Person?
+    public var attachments: [DraftAttachment] = []
+    /// The result of adding the content's increment to the device's own count.
+    var badgeSum: BadgeCount.Sum?
+    private var content: Content
+    /// The last change of each member that a stage has set.
+    private var changes: [any PartialKeyPath<Content> & Sendable: Change] = [:]
 
     package init(_ opened: OpenedContent, isRepeat: Bool) {
-        let content = opened.content
         self.opened = opened
         self.isRepeat = isRepeat
-        title = content.alert.title ?? ""
-        subtitle = content.alert.subtitle ?? ""
-        body = content.alert.body ?? ""
-        badge = content.badge
-        badgeIncrement = content.badgeIncrement
-        sound = content.sound
-        threadID = content.threadID ?? ""
-        category = content.category ?? ""
-        interruptionLevel = content.interruptionLevel ?? .active
-        relevanceScore = content.relevanceScore ?? 0
-        attachments = []
-        data = content.data
-        person = content.person
+        content = opened.content
+    }
+
+    /// A member of the content, as stages have changed it.
+    public subscript<Value: Equatable & Sendable>(
+        dynamicMember member: any WritableKeyPath<Content, Value> & Sendable
+    ) -> Value {
+        get { content[keyPath: member] }
+        set {
+            content[keyPath: member] = newValue
+            changes[member] = Change(of: member, to: newValue)
+        }
+    }
+
+    /// The title; empty for none.
+    public var title: String {
+        get { self[dynamicMember: \.alert.title] ?? "" }
+        set { self[dynamicMember: \.alert.title] = newValue }
+    }
+
+    /// The subtitle; empty for none.
+    public var subtitle: String {
+        get { self[dynamicMember: \.alert.subtitle] ?? "" }
+        set { self[dynamicMember: \.alert.subtitle] = newValue }
+    }
+
+    /// The body; empty for none.
+    public var body: String {
+        get { self[dynamicMember: \.alert.body] ?? "" }
+        set { self[dynamicMember: \.alert.body] = newValue }
+    }
+
+    /// The three texts. Each of them is changed on its own.
+    public var alert: Content.Alert {
+        get { content.alert }
+        set { (title, subtitle, body) = (newValue.title ?? "", newValue.subtitle ?? "", newValue.body ?? "") }
     }
 
     /// Whether the message was repeated more than a day after it was sent. A carrier could repeat it for as long as
@@ -63,7 +68,7 @@ public struct NotificationDraft: Sendable {
     /// Returns the draft with the attachment that is the person's picture moved into `person`. `read` returns its bytes, or
     /// nil if there are none. Specification 19.3.
     func withPicture(_ read: (DraftAttachment) -> [UInt8]?) -> NotificationDraft {
-        guard case .attachment(let id)? = person?.image else { return self }
+        guard case .attachment(let id)? = self.person?.image else { return self }
         var draft = self
         let types = [MediaType.png, .jpeg].map(\.typeIdentifier)
         let picture = attachments.first { $0.identifier.hasBytes(of: id) && types.contains($0.type ?? "") }
@@ -79,13 +84,10 @@ public struct NotificationDraft: Sendable {
     }
 
     private static let maximumPictureByteCount = 512 << 10
-
-    /// Whether any text is visible. If none is, iOS shows the payload's own.
-    var isVisible: Bool { [title, subtitle, body].contains(where: VisibleText.isVisible) }
 }
 
 extension NotificationDraft {
-    /// Takes over the fields that differ between `given` and `returned`, and keeps the changes that others have made since.
+    /// Takes over the members that differ between `given` and `returned`, and keeps the changes that others have made since.
     mutating func merge(_ returned: NotificationDraft, givenTo given: NotificationDraft) {
         guard returned.opened.ledgerKey == given.opened.ledgerKey else { return }
         guard !returned.replacesContent(of: given) else {
@@ -93,41 +95,36 @@ extension NotificationDraft {
             self = returned
             return
         }
-        let before = self
-        take(\.title, from: returned, unlessAs: given)
-        take(\.subtitle, from: returned, unlessAs: given)
-        take(\.body, from: returned, unlessAs: given)
-        if !isVisible { (title, subtitle, body) = (before.title, before.subtitle, before.body) }
-        take(\.badge, from: returned, unlessAs: given)
-        take(\.badgeIncrement, from: returned, unlessAs: given)
-        take(\.sound, from: returned, unlessAs: given)
-        take(\.threadID, from: returned, unlessAs: given)
-        take(\.category, from: returned, unlessAs: given)
-        take(\.interruptionLevel, from: returned, unlessAs: given)
-        take(\.relevanceScore, from: returned, unlessAs: given)
-        take(\.data, from: returned, unlessAs: given)
-        take(\.person, from: returned, unlessAs: given)
+        let before = alert
+        for (member, change) in returned.changes where change.isNew(given.content) {
+            change.make(&content)
+            changes[member] = change
+        }
+        // If no text is visible, iOS shows the payload's own.
+        if !content.alert.isVisible { alert = before }
         mergeAttachments(returned, givenTo: given)
+    }
+
+    /// A member's value, set by a stage.
+    private struct Change: Sendable {
+        let make: @Sendable (inout Content) -> Void
+        /// Whether the content has another value.
+        let isNew: @Sendable (Content) -> Bool
+
+        init<Value: Equatable & Sendable>(of member: any WritableKeyPath<Content, Value> & Sendable, to value: Value) {
+            make = { $0[keyPath: member] = value }
+            isNew = { content in
+                let old = content[keyPath: member]
+                guard Value.self == String?.self else { return old != value }
+                // Texts are compared byte by byte; no text is as good as an empty one.
+                return !(value as? String ?? "").hasBytes(of: old as? String ?? "")
+            }
+        }
     }
 
     /// Only ``OverflowStage`` replaces a message's content.
     private func replacesContent(of given: NotificationDraft) -> Bool {
         opened.content.overflow != given.opened.content.overflow
-    }
-
-    private mutating func take(
-        _ field: WritableKeyPath<NotificationDraft, String>, from returned: NotificationDraft,
-        unlessAs given: NotificationDraft
-    ) {
-        let value = returned[keyPath: field]
-        if !value.hasBytes(of: given[keyPath: field]) { self[keyPath: field] = value }
-    }
-
-    private mutating func take<Value: Equatable>(
-        _ field: WritableKeyPath<NotificationDraft, Value>, from returned: NotificationDraft,
-        unlessAs given: NotificationDraft
-    ) {
-        if returned[keyPath: field] != given[keyPath: field] { self[keyPath: field] = returned[keyPath: field] }
     }
 
     /// Identifiers are unique, so if two attachments have the same one, the later wins.

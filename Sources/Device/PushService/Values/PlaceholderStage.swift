@@ -28,7 +28,7 @@ public struct PlaceholderStage: ServiceStage {
         filled.title = Self.fill(draft.title, values, keepsLines: false) ?? ""
         filled.subtitle = Self.fill(draft.subtitle, values, keepsLines: false) ?? ""
         filled.body = Self.fill(draft.body, values, keepsLines: true) ?? fallback
-        if !filled.isVisible { filled.body = fallback }
+        if !filled.alert.isVisible { filled.body = fallback }
         return filled
     }
 
