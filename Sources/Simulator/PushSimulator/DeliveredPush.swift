@@ -82,21 +82,15 @@ package struct DeliveredPush: Sendable {
 extension DeliveredPush {
     /// Returns the object that `--json` prints. Absent values are null.
     package func jsonObject(file: String, identifier: String) -> [String: Any] {
-        func text(_ value: String?) -> Any { value.flatMap { $0.isEmpty ? nil : $0 } ?? NSNull() }
         let milliseconds = elapsed.map { Int($0 / .milliseconds(1)) }
         var object: [String: Any] = [
             "file": file, "identifier": identifier, "outcome": outcome.rawValue, "reason": reason ?? NSNull(),
             "note": note ?? NSNull(), "remarks": remarks, "removed": removed, "replaced": isReplacement,
-            "title": text(shown?.title),
-            "subtitle": text(shown?.subtitle), "body": text(shown?.body), "badge": badge ?? NSNull(),
-            "sound": text(shown?.sound), "rings": text(ring?.sound), "ringsCritically": ring?.isCritical ?? false,
-            "lightsScreen": lightsScreen, "thread": text(shown?.thread), "category": text(shown?.category),
-            "interruptionLevel": text(shown?.interruptionLevel), "relevance": shown?.relevanceScore ?? NSNull(),
-            "targetContent": text(shown?.targetContent), "attachments": shown?.attachments.map(\.jsonObject) ?? [],
-            "data": shown?.data ?? NSNull(), "userInfoKeys": shown?.userInfoObject.keys.sorted() ?? [],
-            "elapsedMilliseconds": milliseconds ?? NSNull(), "peakMemoryBytes": peakMemoryByteCount ?? NSNull(),
+            "badge": badge ?? NSNull(), "rings": ring?.sound ?? NSNull(), "ringsCritically": ring?.isCritical ?? false,
+            "lightsScreen": lightsScreen, "elapsedMilliseconds": milliseconds ?? NSNull(),
+            "peakMemoryBytes": peakMemoryByteCount ?? NSNull(),
         ]
-        object["avatarBytes"] = shown?.avatar?.count
+        object.merge(ShownNotification.jsonObject(of: shown)) { own, _ in own }
         object["expanded"] = expansion?.jsonObject
         return object
     }
@@ -105,19 +99,5 @@ extension DeliveredPush {
 extension ShownNotification {
     fileprivate var ring: DeliveredPush.Ring? {
         sound.map { DeliveredPush.Ring(sound: $0, isCritical: isSoundCritical) }
-    }
-
-    var userInfoObject: [String: Any] { (try? JSONSerialization.jsonObject(with: userInfo)) as? [String: Any] ?? [:] }
-
-    fileprivate var sealedPush: [String: Any]? {
-        // Specification 6.7: if the user info contains any other member, the claim came with the push itself.
-        let userInfo = userInfoObject
-        return userInfo.count == 1 ? userInfo["sealed-push"] as? [String: Any] : nil
-    }
-
-    /// The message's data, which the service module passes on as JSON text.
-    fileprivate var data: Any? {
-        guard let text = sealedPush?["data"] as? String else { return nil }
-        return try? JSONSerialization.jsonObject(with: Data(text.utf8), options: [.fragmentsAllowed])
     }
 }

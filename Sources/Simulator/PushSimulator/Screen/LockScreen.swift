@@ -26,12 +26,7 @@ package enum LockScreen {
         if let ring = push.ring { effects.append("rings: \(ring.sound)\(ring.isCritical ? ", even when muted" : "")") }
         if let badge = push.badge { effects.append("badge \(badge)") }
         if !push.removed.isEmpty { effects.append("removes \(push.removed.count)") }
-        if let shown = push.shown {
-            if !shown.thread.isEmpty { effects.append("thread \(shown.thread)") }
-            if !shown.category.isEmpty { effects.append("category \(shown.category)") }
-            if shown.interruptionLevel != "active" { effects.append(shown.interruptionLevel) }
-            if shown.relevanceScore != 0 { effects.append("relevance \(shown.relevanceScore)") }
-        }
+        effects += push.shown?.effects ?? []
         return effects.isEmpty ? nil : effects.joined(separator: " · ")
     }
 

@@ -67,3 +67,44 @@ package struct ShownNotification: Codable, Equatable, Sendable {
         }
     }
 }
+
+extension ShownNotification {
+    /// Returns the members that `--json` prints of the notification; null or empty if none is shown.
+    static func jsonObject(of shown: ShownNotification?) -> [String: Any] {
+        func text(_ value: String?) -> Any { value.flatMap { $0.isEmpty ? nil : $0 } ?? NSNull() }
+        var object: [String: Any] = [
+            "title": text(shown?.title), "subtitle": text(shown?.subtitle), "body": text(shown?.body),
+            "sound": text(shown?.sound), "thread": text(shown?.thread), "category": text(shown?.category),
+            "interruptionLevel": text(shown?.interruptionLevel), "relevance": shown?.relevanceScore ?? NSNull(),
+            "targetContent": text(shown?.targetContent), "attachments": shown?.attachments.map(\.jsonObject) ?? [],
+            "data": shown?.data ?? NSNull(), "userInfoKeys": shown?.userInfoObject.keys.sorted() ?? [],
+        ]
+        object["avatarBytes"] = shown?.avatar?.count
+        return object
+    }
+
+    /// Phrases for the members that a lock screen doesn't draw and that aren't as usual.
+    var effects: [String] {
+        var effects: [String] = []
+        if !thread.isEmpty { effects.append("thread \(thread)") }
+        if !category.isEmpty { effects.append("category \(category)") }
+        if interruptionLevel != "active" { effects.append(interruptionLevel) }
+        if relevanceScore != 0 { effects.append("relevance \(relevanceScore)") }
+        return effects
+    }
+
+    var userInfoObject: [String: Any] { (try? JSONSerialization.jsonObject(with: userInfo)) as? [String: Any] ?? [:] }
+
+    /// The service module's claim about the message; nil if there is none.
+    var sealedPush: [String: Any]? {
+        // Specification 6.7: if the user info contains any other member, the claim came with the push itself.
+        let userInfo = userInfoObject
+        return userInfo.count == 1 ? userInfo["sealed-push"] as? [String: Any] : nil
+    }
+
+    /// The message's data, which the service module passes on as JSON text.
+    private var data: Any? {
+        guard let text = sealedPush?["data"] as? String else { return nil }
+        return try? JSONSerialization.jsonObject(with: Data(text.utf8), options: [.fragmentsAllowed])
+    }
+}
