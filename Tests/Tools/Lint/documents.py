@@ -72,6 +72,7 @@ def decisions(tree):
             yield path, "Docs/Decisions/README.md doesn't list it with its title"
 
 
+SUFFIX = "(?:swift|py|js|ts|yaml|md)"
 GROUPS = ["Core", "Device", "Server", "Simulator", "Commands"]
 
 
@@ -85,16 +86,39 @@ def architecture_page(tree):
     def file(name):
         return next((each for each in [f"Sources/{group}/{name}" for group in GROUPS] + [name] if each in tree.texts), None)
 
-    for name in re.findall(r"`([A-Za-z_]+/[A-Za-z+/.]+\.(?:swift|py))`", page):
+    for name in re.findall(rf"`([\w-]+/[\w+/.-]+\.{SUFFIX})`", page):
         if file(name) is None:
             yield path, f"no file has the path {name}"
-    for name, function in re.findall(r"\| `([A-Za-z]+/[^`]+\.swift)` \| `([^`]+)` \|", page):
-        if file(name) and function not in tree.texts[file(name)]:
-            yield path, f"{name} doesn't contain {function}"
+    for name, text in re.findall(rf"\| `([\w-]+/[^`]+\.{SUFFIX})` \| `([^`]+)` \|", page):
+        if file(name) and text not in tree.texts[file(name)]:
+            yield path, f"{name} doesn't contain {text}"
     for module in sorted({"/".join(name.split("/")[1:3]) for name, _ in tree.files("Sources") if name.count("/") > 2}):
         group, name = module.split("/")
         if group in GROUPS and name not in page:
             yield path, f"the module {name} is missing"
+
+
+def recipes(tree):
+    """Docs/Architecture.md, "Where to add something": each file exists, and each name occurs in a file of its recipe."""
+    path = "Docs/Architecture.md"
+    page = tree.texts.get(path, "")
+    section = page.partition("## Where to add something\n")[2].partition("\n## ")[0]
+    for recipe in re.split(r"\n(?=- \*\*|\*\*)", section):
+        spans = re.findall(r"`([^`\n]+)`", re.sub(r"(?m)^\|.*\n?", "", recipe))
+        files = {}
+        for span in spans:
+            # A file; a folder; or a type, which has a file of its name.
+            ending = "/" + span if re.search(rf"\.{SUFFIX}$", span) else f"/{span}.swift"
+            found = {name: text for name, text in tree.files() if ("/" + name).endswith(ending)}
+            found |= {name: text for name, text in tree.files() if f"/{span.strip('/')}/" in "/" + name}
+            if not found and re.search(rf"\.{SUFFIX}$", span):
+                yield path, f"no file has the name {span}"
+            files |= found
+        words = set(re.findall(r"\w+", " ".join([*files, *files.values()])))
+        for span in spans:
+            name = span.strip(".").rpartition(".")[2]
+            if re.fullmatch(r"\.?[A-Za-z][\w.]*", span) and not re.search(rf"\.{SUFFIX}$", span) and name not in words:
+                yield path, f"no file of its recipe contains {span}"
 
 
 RULES = [
@@ -111,5 +135,9 @@ RULES = [
     (architecture_page, [
         {"Docs/Architecture.md": "`A/B.swift`"}, {"Docs/Architecture.md": "", "Sources/Core/A/B.swift": ""},
         {"Docs/Architecture.md": "| `A/B.swift` | `func c` |", "Sources/Core/A/B.swift": "func d"},
+    ]),
+    (recipes, [
+        {"Docs/Architecture.md": "## Where to add something\n- **A**: in `B.swift`.\n"},
+        {"Docs/Architecture.md": "## Where to add something\n- **A**: `c` in `B.swift`.\n", "Sources/B.swift": "d"},
     ]),
 ]

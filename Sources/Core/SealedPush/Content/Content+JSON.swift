@@ -1,6 +1,16 @@
 internal import PushCore
 
+// The members' names, forms, and rules. A new member needs a name, a line to read it, a line to write it, and, if its type
+// has values that receivers don't accept, a line to check it.
+
 extension Content {
+    /// The names that this version knows.
+    static let knownKeys: Set<String> = [
+        "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "badge-add", "sound", "thread-id",
+        "category", "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "person",
+        "receipt", "template", "withdraw",
+    ]
+
     /// Reads content JSON that is to be sealed. `id`, `topic`, and `sent` may be missing; all other members must follow
     /// Specification 4.6 and 14 to 17.
     ///
@@ -166,6 +176,50 @@ extension Content {
             for (name, value) in other.sorted(by: { $0.key < $1.key }) { object.value(named: name, value) }
         }
         return (writer.bytes, receiptPlace)
+    }
+
+    /// Checks that receivers will accept this content, and that JSON can represent it. Source: Specification 4.6.
+    package func checkForSealing() throws(ContentError) {
+        if let withdrawal {
+            try check(withdrawal)
+        } else {
+            guard alert.isVisible else { throw .noVisibleText }
+        }
+        if let collapseID, !Self.isCollapseID(collapseID) { throw .invalid("collapse-id") }
+        if let badge, !Self.badges.contains(Int64(badge)) { throw .invalid("badge") }
+        if let badgeIncrement, badge != nil || !Self.badgeIncrements.contains(Int64(badgeIncrement)) {
+            throw .invalid("badge-add")
+        }
+        if let relevanceScore, !(0...1).contains(relevanceScore) { throw .invalid("relevance-score") }
+        switch sound {
+        case .named(let name)? where name.isEmpty: throw .invalid("sound")
+        case .critical(let name, _)? where name.isEmpty: throw .invalid("sound.name")
+        case .critical(_, let volume)? where !(0...1).contains(volume): throw .invalid("sound.volume")
+        case .named?, .critical?, nil: break
+        }
+        if data == .null { throw .null("data") }
+        if let place = data?.unsealablePlace(depth: 2) { throw .invalid("data\(place)") }
+        for (name, value) in other {
+            guard name.utf8.count <= JSONReader.maximumNameByteCount, !Self.knownKeys.contains(name) else {
+                throw .invalid(name)
+            }
+            if let place = value.unsealablePlace(depth: 2) { throw .invalid("\(name)\(place)") }
+        }
+        // The values below have many rules. Only their readers know these, so each value is read from its JSON form again.
+        if !attachments.isEmpty { _ = try Self.attachments(in: .array(attachments.map(\.json))) }
+        if let overflow {
+            let read = try Overflow(overflow.json, at: "overflow")
+            guard read.file.isFetchable else { throw .invalid("overflow.url") }
+        }
+        if let chart { _ = try PushChart(chart.json, at: "chart") }
+        if let person {
+            let read = try Person(person.json, at: "person", isLenient: false)
+            if case .attachment(let id)? = read.image,
+                !attachments.contains(where: { $0.id.hasBytes(of: id) && [.png, .jpeg].contains($0.type) })
+            {
+                throw .invalid("person.image")
+            }
+        }
     }
 
     static func isCollapseID(_ text: String) -> Bool { (1...64).contains(text.utf8.count) }

@@ -108,4 +108,9 @@ public struct Content: Hashable, Sendable {
     package static let maximumByteCount = PayloadLimit.byteCount
     /// The size of the largest content that a tool reads for sealing: more than fits in a push, since it may be cut.
     package static let maximumUnsealedByteCount = 1 << 20
+
+    /// Whether the content has expired. The most common cause is a lifetime in place of a time.
+    package func isExpired(at now: Timestamp) -> Bool { expires.map { $0 < now } ?? false }
+
+    package static let momentRule = "whole seconds since 1970, not milliseconds or a lifetime"
 }

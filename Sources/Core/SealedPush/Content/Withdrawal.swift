@@ -35,12 +35,16 @@ extension Content {
     package var isBackground: Bool { withdrawal?.isFiltered == false }
 
     /// Specification 21.2.
-    func checkWithdrawal() throws(ContentError) {
-        var members = MemberReader(try Self.members(json, isLenient: false))
-        if let value = members.take("withdraw") { _ = try Withdrawal(value, at: "withdraw", isLenient: false) }
-        for name in ["id", "topic", "sent", "expires", "collapse-id", "badge", "data"] { _ = members.take(name) }
-        let wrong = members.rest.dictionary.keys.filter(Self.knownKeys.contains).min()
-        if let wrong { throw .besideWithdrawal(wrong) }
+    func check(_ withdrawal: Withdrawal) throws(ContentError) {
+        _ = try Withdrawal(withdrawal.json, at: "withdraw", isLenient: false)
+        var allowed = Content(withdrawing: withdrawal.target, isFiltered: withdrawal.isFiltered)
+        (allowed.id, allowed.topic, allowed.sent, allowed.expires) = (id, topic, sent, expires)
+        (allowed.collapseID, allowed.badge, allowed.data, allowed.other) = (collapseID, badge, data, other)
+        guard self != allowed else { return }
+        // Only the error's name requires the JSON.
+        let allowedNames = Set(try Self.members(allowed.json, isLenient: true).names)
+        let wrong = try Self.members(json, isLenient: true).names.filter { !allowedNames.contains($0) }.min()
+        throw .besideWithdrawal(wrong ?? "alert")
     }
 }
 

@@ -87,3 +87,26 @@ extension JSONValue {
         }
     }
 }
+
+extension JSONValue {
+    /// Returns the place of a value that isn't a finite number, has too long a name, or is nested too deep, such as
+    /// `.order.items[2]`; nil if there is none. `depth` is this value's own level.
+    func unsealablePlace(depth: Int) -> String? {
+        switch self {
+        case .null, .bool, .integer, .string: return nil
+        case .number(let value): return value.isFinite ? nil : ""
+        case .array(let values):
+            guard depth <= JSONReader.maximumDepth else { return "" }
+            for (index, value) in values.enumerated() {
+                if let place = value.unsealablePlace(depth: depth + 1) { return "[\(index)]\(place)" }
+            }
+        case .object(let members):
+            guard depth <= JSONReader.maximumDepth else { return "" }
+            for (name, value) in members {
+                guard name.utf8.count <= JSONReader.maximumNameByteCount else { return "" }
+                if let place = value.unsealablePlace(depth: depth + 1) { return ".\(name)\(place)" }
+            }
+        }
+        return nil
+    }
+}
