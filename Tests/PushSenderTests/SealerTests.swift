@@ -103,10 +103,10 @@ import Testing
         let content = Content(body: "b")
         #expect(throws: SealError.notHybrid) { try sealer.seal(content, toUnverified: phone.recipient) }
         let prepared = try sealer.prepare(content)
-        #expect(throws: SealError.notHybrid) { try sealer.seal(prepared, toUnverified: phone.recipient) }
+        #expect(throws: SealError.notHybrid) { try sealer.seal(prepared, forKey: phone.recipient) }
         let hybrid = DevicePrivateKey(.hybrid).recipient
         #expect(try sealer.seal(content, toUnverified: hybrid).envelope.suite.recipientKeys == .hybrid)
-        #expect(try sealer.seal(prepared, toUnverified: hybrid).envelope.suite.recipientKeys == .hybrid)
+        #expect(try sealer.seal(prepared, forKey: hybrid).envelope.suite.recipientKeys == .hybrid)
     }
 
     @Test("the payload is exactly the clear part and the field") func clearPart() throws {

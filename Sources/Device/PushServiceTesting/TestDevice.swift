@@ -60,7 +60,7 @@ public final class TestDevice: Sendable {
         var content = content
         content.sent = content.sent ?? now
         let sealed = try Sealer(sender: sender, topic: app.topic, safeDefault: "Sealed")
-            .seal(content, toUnverified: record.recipients[0])
+            .seal(content, to: record.recipients[0], keeping: nil)
         return ["aps": ["alert": "Sealed", "mutable-content": 1], Envelope.fieldName: sealed.envelope.text]
     }
 

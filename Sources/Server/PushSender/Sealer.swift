@@ -115,7 +115,7 @@ public final class Sealer: Sendable {
         let (random, other) = SecureRandom.pair()
         content.id = content.id ?? MessageID(random)
         try complete(&content, keeping: days)
-        let written = try write(content, within: reserve == 0 ? plan : plan.leavingFree(reserve))
+        let written = try fitted(write(content), of: content, within: reserve == 0 ? plan : plan.leavingFree(reserve))
         return seal(try PreparedContent(content), written, to: recipient, random: other)
     }
 
@@ -140,23 +140,30 @@ public final class Sealer: Sendable {
         var content = content
         try complete(&content, keeping: days)
         var prepared = try PreparedContent(content)
+        let whole = write(content)
         prepared.written = plans.map { plan in
-            Result { () throws(SealError) in try write(content, within: plan) }
+            Result { () throws(SealError) in try fitted(whole, of: content, within: plan) }
         }
         let fitsAny = prepared.written.contains { if case .success = $0 { true } else { false } }
         if !fitsAny { _ = try prepared.written.first?.get() }
         return prepared
     }
 
-    private func write(_ content: Content, within plan: SizePlan) throws(SealError) -> WrittenContent {
-        let receiptByteCount = content.hasOwnReceipt ? 0 : receiptByteCount
-        var written = WrittenContent(content, receiptByteCount: receiptByteCount)
-        let excess = written.byteCount - plan.maximumContentByteCount
+    private func write(_ content: Content) -> WrittenContent {
+        WrittenContent(content, receiptByteCount: content.hasOwnReceipt ? 0 : receiptByteCount)
+    }
+
+    /// Returns the written content with a plan's padding, shortened if that is necessary and allowed.
+    private func fitted(
+        _ whole: WrittenContent, of content: Content, within plan: SizePlan
+    ) throws(SealError) -> WrittenContent {
+        var written = whole
+        let excess = whole.byteCount - plan.maximumContentByteCount
         if excess > 0 {
             guard fit == .truncate, let shorter = content.truncated(by: excess) else {
                 throw .tooLarge(byteCountOver: excess)
             }
-            written = WrittenContent(shorter, receiptByteCount: receiptByteCount)
+            written = write(shorter)
         }
         guard let byteCount = plan.plaintextByteCount(forContent: written.byteCount) else {
             throw .tooLarge(byteCountOver: written.byteCount - plan.maximumContentByteCount)
@@ -165,9 +172,9 @@ public final class Sealer: Sendable {
         return written
     }
 
-    /// Seals content that ``prepare(_:keeping:)`` of this sealer returned.
+    /// Seals content that ``prepare(_:keeping:)`` of this sealer returned, for a key that the caller has judged.
     package func seal(
-        _ content: PreparedContent, toUnverified recipient: DevicePublicKey
+        _ content: PreparedContent, forKey recipient: DevicePublicKey
     ) throws(SealError) -> SealedPayload {
         let written = try content.written[planIndex(for: recipient)].get()
         return seal(content, written, to: recipient, random: SecureRandom.pair().0)
@@ -190,7 +197,8 @@ public final class Sealer: Sendable {
             isBackground: content.isBackground, alert: safeDefault)
     }
 
-    /// Returns a fingerprint that distinguishes a repeated request from a different one under the same key.
+    /// Returns a fingerprint that distinguishes a repeated request from a different one under the same key. It covers the
+    /// content as the caller gave it, so it needs JSON of its own: without the ID and the time that are filled in.
     package func fingerprint(of content: Content, under key: IdempotencyKey) -> [UInt8] {
         identifiers.fingerprint(of: content.json, under: key.tag)
     }

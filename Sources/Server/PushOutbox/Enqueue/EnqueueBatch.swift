@@ -135,8 +135,7 @@ extension EnqueueBatch {
                 return nil
             }
             return Result { () throws(SealError) in
-                // Whether the key is verified was checked when its record arrived, and again just now.
-                let payload = try sealer.seal(content.get(), toUnverified: recipient)
+                let payload = try sealer.seal(content.get(), forKey: recipient)
                 let entry = EntryRow(
                     payload, priority: order.priority, expiration: order.expiration ?? payload.expires,
                     device: candidate.names.device.description, sealedBy: order.sealedBy, key: order.outboxKey)
