@@ -71,7 +71,7 @@ import Testing
             let header = [suite] + envelope.bytes[1..<53]
             for sealed in [envelope.bytes[53...], envelope.bytes[1_141...]] {
                 #expect(refusal(header + sealed, at: now, allowsAnonymous: true) != nil)
-                for suite in suites where suite.identifier == header[0] {
+                for suite in suites where suite.rawValue == header[0] {
                     for recipient in [half, hybrid, try before.recipient(at: start).recipient] {
                         let hint = suite.hint(enc: envelope.enc, recipient: recipient).bytes
                         let named = [header[0]] + hint + header[5...] + sealed

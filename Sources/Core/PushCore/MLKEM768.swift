@@ -9,9 +9,13 @@ package enum MLKEM768 {
     /// The length of d ‖ z of FIPS 203, algorithm 16.
     package static let seedByteCount = 64
 
-    package static var isAvailable: Bool { implementation != nil && !isHidden }
-    /// Hides ML-KEM, to test the behavior without such a library. Set only by tests.
-    @TaskLocal static var isHidden = false
+    #if DEBUG
+        package static var isAvailable: Bool { implementation != nil && !isHidden }
+        /// Hides ML-KEM, to test the behavior without such a library. A release build has no such switch.
+        @TaskLocal static var isHidden = false
+    #else
+        package static var isAvailable: Bool { implementation != nil }
+    #endif
 
     /// Whether bytes are a public key: the right length, each coefficient below 3329. Source: FIPS 203, section 7.2.
     package static func isValid(_ key: UnsafeRawBufferPointer) -> Bool {

@@ -137,9 +137,9 @@ package enum PayloadForm {
 
     /// For each suite, the first two letters of its envelopes as an expression, and the number of letters of its shortest one.
     package static var shortest: [(start: String, letterCount: Int)] {
-        Envelope.Suite.known.map { suite in
+        Envelope.Suite.allCases.map { suite in
             // The first byte identifies a suite. In base64url, it takes one letter and two bits of the next.
-            let texts = (UInt8(0)..<16).map { Base64URL.encode([suite.identifier, $0 << 4]) }
+            let texts = (UInt8(0)..<16).map { Base64URL.encode([suite.rawValue, $0 << 4]) }
             let seconds = texts.map { String($0.dropFirst().prefix(1)) }.joined()
             // A hyphen between two characters would make a range.
             let last = seconds.contains("-") ? "-" : ""

@@ -54,7 +54,7 @@ import Testing
 
     @Test("The same bytes as another type of key have a different fingerprint") func kinds() throws {
         let recipient = DevicePrivateKey().recipient
-        let asSender = Fingerprint(of: SenderPublicKey(recipient.bytes, .x25519)!)
+        let asSender = Fingerprint(of: SenderPublicKey(recipient.bytes, .x25519Seed)!)
         let asRecipient = Fingerprint(of: recipient)
         #expect(asSender != asRecipient)
         #expect(asSender.digits != asRecipient.digits)

@@ -215,7 +215,7 @@ import Testing
             let digest = Array(Crypto.SHA256.hash(data: identity.recipient.bytes))
             #expect(identity.recipient.keyID.bytes == Array(digest[..<4]))
             #expect(identity.recipient.keyID.description == Hex.encode(Array(digest[..<4])))
-            #expect(SenderPublicKey(identity.recipient.bytes, .x25519)!.keyID == identity.recipient.keyID)
+            #expect(SenderPublicKey(identity.recipient.bytes, .x25519Seed)!.keyID == identity.recipient.keyID)
         }
     }
 

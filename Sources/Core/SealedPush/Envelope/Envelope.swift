@@ -40,14 +40,14 @@ extension Envelope: Hashable {
 extension Envelope {
     /// Seals padded plaintext without proving who sent it.
     package static func sealingAnonymously(_ plaintext: [UInt8], to recipient: DevicePublicKey) -> Envelope {
-        guard let suite = Suite.sealing(to: recipient, from: nil), case .anonymous(let seal, _) = suite.method else {
+        guard let suite = Suite.sealing(to: recipient, from: nil) else {
             preconditionFailure("messages to a hybrid key can't be anonymous")
         }
         var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
         bytes.withUnsafeMutableBytes { bytes in
-            bytes[0] = suite.identifier
+            bytes[0] = suite.rawValue
             let sealed = UnsafeMutableRawBufferPointer(rebasing: bytes[suite.headerByteCount...])
-            plaintext.withUnsafeBytes { seal($0, recipient, sealed) }
+            plaintext.withUnsafeBytes { Suite.sealBox($0, to: recipient, into: sealed) }
         }
         bytes.replaceSubrange(
             Suite.recipientHint, with: suite.hint(enc: bytes[suite.enc], recipient: recipient).bytes)
@@ -64,15 +64,15 @@ extension Envelope {
         return bytes.withUnsafeBytes { bytes in
             let header = UnsafeRawBufferPointer(rebasing: bytes[..<suite.headerByteCount])
             let sealed = UnsafeRawBufferPointer(rebasing: bytes[suite.headerByteCount...])
-            switch suite.method {
-            case .anonymous(_, let open): return open(sealed, identity, plaintext)
-            case .authenticated(_, _, let receiving):
+            switch suite {
+            case .anonymous: return Suite.openBox(sealed, with: identity, into: plaintext)
+            case .authenticated, .hybrid:
                 guard let sender else { return false }
                 let enc = UnsafeRawBufferPointer(rebasing: bytes[suite.enc])
                 let number = HPKENumber(UnsafeRawBufferPointer(rebasing: bytes[suite.number]))
                 let pskID = UnsafeRawBufferPointer(rebasing: bytes[suite.pskID])
-                return receiving(enc, pskID, identity, sender, info).open(
-                    sealed, additionalData: header, number: number, into: plaintext)
+                return suite.receivingContext(enc, pskID: pskID, with: identity, from: sender, info: info)
+                    .open(sealed, additionalData: header, number: number, into: plaintext)
             }
         }
     }
@@ -93,12 +93,10 @@ extension Envelope {
     public init(parsing bytes: [UInt8]) throws(EnvelopeError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
         guard let first = bytes.first else { throw .empty }
-        guard let suite = Suite.known.first(where: { $0.identifier == first }) else { throw .unknownSuite(first) }
+        guard let suite = Suite(rawValue: first) else { throw .unknownSuite(first) }
         let minimum = suite.overheadByteCount + 1
         guard bytes.count >= minimum else { throw .tooShort(byteCount: bytes.count, minimum: minimum) }
         self.init(suite: suite, bytes: bytes)
-        if case .authenticated(let isSafe, _, _) = suite.method, !enc.withUnsafeBytes(isSafe) {
-            throw .unsafeEncapsulatedKey
-        }
+        guard enc.withUnsafeBytes(suite.isSafe) else { throw .unsafeEncapsulatedKey }
     }
 }

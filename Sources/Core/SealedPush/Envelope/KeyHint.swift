@@ -12,7 +12,7 @@ public struct KeyHint: Hashable, Sendable, CustomStringConvertible {
 
     /// Hashes the label, the suite, `enc`, and the keys.
     fileprivate init(_ label: String, _ suite: Envelope.Suite, enc: ArraySlice<UInt8>, _ keys: [UInt8]...) {
-        let hashed = Array(label.utf8) + [0, suite.identifier] + enc + keys.joined()
+        let hashed = Array(label.utf8) + [0, suite.rawValue] + enc + keys.joined()
         self.init(hashed.withUnsafeBytes { SHA256.hash($0) }[..<Self.byteCount])
     }
 

@@ -10,10 +10,12 @@ package struct SealingContext: ~Copyable, Sendable {
 
     /// Creates a context with a fresh ephemeral key; about 120 µs.
     package init(to recipient: DevicePublicKey, from sender: SenderPrivateKey, info: EnvelopeInfo) {
-        guard let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender),
-            case .authenticated(_, let sending, _) = suite.method
-        else { preconditionFailure("there is a suite for each device's key and a sender") }
-        self.init(sending(recipient, sender, info), to: recipient, from: sender.sender, suite: suite)
+        guard let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender) else {
+            preconditionFailure("there is a suite for each device's key and a sender")
+        }
+        self.init(
+            suite.sendingContext(to: recipient, from: sender, info: info), to: recipient, from: sender.sender,
+            suite: suite)
     }
 
     package init(
@@ -22,7 +24,7 @@ package struct SealingContext: ~Copyable, Sendable {
     ) {
         let enc = hpke.enc[...]
         header =
-            [suite.identifier] + suite.hint(enc: enc, recipient: recipient).bytes
+            [suite.rawValue] + suite.hint(enc: enc, recipient: recipient).bytes
             + suite.hint(enc: enc, recipient: recipient, sender: sender).bytes + enc
             + [UInt8](repeating: 0, count: HPKENumber.byteCount) + hpke.pskID
         self.suite = suite

@@ -1,77 +1,100 @@
 package import PushCore
 
-/// Creates and checks one algorithm's keys, and defines their lengths. A class, so that copies are free.
-package final class KeyAlgorithm: Sendable {
-    package let identifier: UInt8
-    /// The algorithm's part of a key's text, after the words for its type; empty for the original algorithms.
-    let label: StaticString
-    package let publicByteCount: Int
-    package let secretByteCount: Int
-    /// Whether bytes of the right length are a public key that is safe to use.
-    let isSafe: @Sendable (UnsafeRawBufferPointer) -> Bool
-    /// Returns the public key of any secret bytes of the right length.
-    let publicKey: @Sendable (UnsafeRawBufferPointer) -> [UInt8]
-    /// Writes the X25519 scalar that is derived from a secret; nil if the secret is the scalar.
-    let scalar: (@Sendable (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Void)?
-
-    private init(
-        identifier: UInt8, label: StaticString, publicByteCount: Int, secretByteCount: Int,
-        isSafe: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool,
-        publicKey: @escaping @Sendable (UnsafeRawBufferPointer) -> [UInt8],
-        scalar: (@Sendable (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Void)? = nil
-    ) {
-        self.identifier = identifier
-        self.label = label
-        self.publicByteCount = publicByteCount
-        self.secretByteCount = secretByteCount
-        self.isSafe = isSafe
-        self.publicKey = publicKey
-        self.scalar = scalar
-    }
-
+/// One algorithm of keys: their lengths, their text, and how they are created and checked.
+package enum KeyAlgorithm: Sendable {
     /// Device keys. Source: Specification 3.3.
-    package static let x25519 = KeyAlgorithm(
-        identifier: 0x01, label: "", publicByteCount: X25519PublicKey.byteCount,
-        secretByteCount: X25519.secretByteCount, isSafe: { (try? X25519PublicKey($0)) != nil },
-        publicKey: { X25519.publicKey(of: $0).bytes })
-
+    case x25519
     /// Sender keys: the secret is a seed from which the scalar is derived. Source: Specification 3.7.
-    package static let x25519Seed = KeyAlgorithm(
-        identifier: x25519.identifier, label: "", publicByteCount: X25519PublicKey.byteCount,
-        secretByteCount: Seed.byteCount, isSafe: x25519.isSafe,
-        publicKey: { seed in
-            let scalar = WipedBytes(count: X25519.secretByteCount) { Seed.expandScalar(seed, into: $0) }
-            return scalar.withBytes { X25519.publicKey(of: $0).bytes }
-        }, scalar: Seed.expandScalar)
-
+    case x25519Seed
     /// Device keys of the hybrid suite: an ML-KEM-768 key, then an X25519 key. The secret is a seed for both.
     /// Source: Specification 3.8.
-    package static let hybrid = KeyAlgorithm(
-        identifier: 0x03, label: "pq", publicByteCount: MLKEM768.publicKeyByteCount + X25519PublicKey.byteCount,
-        secretByteCount: Seed.byteCount,
-        isSafe: { key in
+    case hybrid
+    /// Keys of authorities and enrollments. Source: Specification 8.6.
+    case ed25519
+
+    package var identifier: UInt8 {
+        switch self {
+        case .x25519, .x25519Seed: 0x01
+        case .ed25519: 0x02
+        case .hybrid: 0x03
+        }
+    }
+
+    /// The algorithm's part of a key's text, after the words for its type; empty for the original algorithms.
+    var label: String {
+        switch self {
+        case .x25519, .x25519Seed, .ed25519: ""
+        case .hybrid: "pq"
+        }
+    }
+
+    package var publicByteCount: Int {
+        switch self {
+        case .x25519, .x25519Seed: X25519PublicKey.byteCount
+        case .hybrid: MLKEM768.publicKeyByteCount + X25519PublicKey.byteCount
+        case .ed25519: Ed25519.publicByteCount
+        }
+    }
+
+    package var secretByteCount: Int {
+        switch self {
+        case .x25519: X25519.secretByteCount
+        case .x25519Seed, .hybrid: Seed.byteCount
+        case .ed25519: Ed25519.secretByteCount
+        }
+    }
+
+    /// Whether this machine has a library with the algorithm.
+    var isAvailable: Bool {
+        switch self {
+        case .x25519, .x25519Seed, .ed25519: true
+        case .hybrid: MLKEM768.isAvailable
+        }
+    }
+
+    /// Whether bytes of the right length are a public key that is safe to use.
+    func isSafe(_ key: UnsafeRawBufferPointer) -> Bool {
+        switch self {
+        case .x25519, .x25519Seed: (try? X25519PublicKey(key)) != nil
+        case .hybrid:
             MLKEM768.isValid(UnsafeRawBufferPointer(rebasing: key[..<MLKEM768.publicKeyByteCount]))
-                && x25519.isSafe(UnsafeRawBufferPointer(rebasing: key[MLKEM768.publicKeyByteCount...]))
-        },
-        publicKey: { seed in
-            let mlkem = WipedBytes(count: MLKEM768.seedByteCount) { Seed.expand(seed, Seed.mlkemLabel, into: $0) }
-            let scalar = WipedBytes(count: X25519.secretByteCount) { Seed.expandDeviceScalar(seed, into: $0) }
+                && KeyAlgorithm.x25519.isSafe(UnsafeRawBufferPointer(rebasing: key[MLKEM768.publicKeyByteCount...]))
+        case .ed25519: Ed25519.isValid(key)
+        }
+    }
+
+    /// Returns the public key of any secret bytes of the right length.
+    func publicKey(of secret: UnsafeRawBufferPointer) -> [UInt8] {
+        switch self {
+        case .x25519: return X25519.publicKey(of: secret).bytes
+        case .x25519Seed: return Self.scalar(of: secret, Seed.expandScalar).withBytes { X25519.publicKey(of: $0).bytes }
+        case .hybrid:
+            let mlkem = WipedBytes(count: MLKEM768.seedByteCount) { Seed.expand(secret, Seed.mlkemLabel, into: $0) }
+            let scalar = Self.scalar(of: secret, Seed.expandDeviceScalar)
             return mlkem.withBytes { MLKEM768.publicKey(of: $0) }
                 + scalar.withBytes { X25519.publicKey(of: $0).bytes }
-        }, scalar: Seed.expandDeviceScalar)
+        case .ed25519: return Ed25519.publicKey(of: secret)
+        }
+    }
 
-    var isAvailable: Bool { self != .hybrid || MLKEM768.isAvailable }
+    /// Lends the X25519 scalar of a secret to `body`.
+    fileprivate func withScalar<Result: ~Copyable, Failure: Error>(
+        of secret: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        switch self {
+        case .x25519: try body(secret)
+        case .x25519Seed: try Self.scalar(of: secret, Seed.expandScalar).withBytes(body)
+        case .hybrid: try Self.scalar(of: secret, Seed.expandDeviceScalar).withBytes(body)
+        case .ed25519: preconditionFailure("a key that signs has no X25519 scalar")
+        }
+    }
 
-    /// Keys of authorities and enrollments. Source: Specification 8.6.
-    package static let ed25519 = KeyAlgorithm(
-        identifier: 0x02, label: "", publicByteCount: Ed25519.publicByteCount,
-        secretByteCount: Ed25519.secretByteCount, isSafe: Ed25519.isValid,
-        publicKey: Ed25519.publicKey)
-}
-
-extension KeyAlgorithm: Hashable {
-    package static func == (one: KeyAlgorithm, other: KeyAlgorithm) -> Bool { one.identifier == other.identifier }
-    package func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
+    private static func scalar(
+        of seed: UnsafeRawBufferPointer,
+        _ expand: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Void
+    ) -> WipedBytes {
+        WipedBytes(count: X25519.secretByteCount) { expand(seed, $0) }
+    }
 }
 
 extension PublicKey {
@@ -108,8 +131,6 @@ private struct X25519Half<Role: KeyRole>: X25519Secret {
     func withScalar<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        guard let expand = key.publicKey.algorithm.scalar else { return try key.withBytes(body) }
-        let scalar = WipedBytes(count: X25519.secretByteCount) { scalar in key.withBytes { expand($0, scalar) } }
-        return try scalar.withBytes(body)
+        try key.withBytes { (secret) throws(Failure) in try key.publicKey.algorithm.withScalar(of: secret, body) }
     }
 }

@@ -126,11 +126,14 @@ extension KeyKind {
     /// The algorithms that its keys may have, the one for new keys first.
     var algorithms: [KeyAlgorithm] {
         switch self {
-        case .device: Self.distinct(Envelope.Suite.known.map(\.recipientKeys))
-        case .sender: Self.distinct(Envelope.Suite.known.compactMap(\.senderKeys))
+        case .device: Self.deviceAlgorithms
+        case .sender: Self.senderAlgorithms
         case .authority, .enrollment: [.ed25519]
         }
     }
+
+    private static let deviceAlgorithms = distinct(Envelope.Suite.allCases.map(\.recipientKeys))
+    private static let senderAlgorithms = distinct(Envelope.Suite.allCases.compactMap(\.senderKeys))
 
     private static func distinct(_ algorithms: [KeyAlgorithm]) -> [KeyAlgorithm] {
         var seen: Set<KeyAlgorithm> = []

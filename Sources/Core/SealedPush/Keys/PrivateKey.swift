@@ -39,7 +39,7 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
     private convenience init(_ parts: consuming Parts) { self.init(parts.algorithm, parts.secret) }
 
     private init(_ algorithm: KeyAlgorithm, _ secret: consuming GuardedSecret) {
-        publicKey = PublicKey(checked: secret.withBytes(algorithm.publicKey), algorithm)
+        publicKey = PublicKey(checked: secret.withBytes(algorithm.publicKey(of:)), algorithm)
         self.secret = secret
     }
 

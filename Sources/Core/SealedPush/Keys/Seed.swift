@@ -31,14 +31,14 @@ enum Seed {
     static let mlkemLabel: StaticString = "sealedpush/v1 device ml-kem"
 
     /// Writes the X25519 scalar of a device's hybrid key.
-    @Sendable static func expandDeviceScalar(
+    static func expandDeviceScalar(
         _ seed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) {
         expand(seed, "sealedpush/v1 device scalar", into: output)
     }
 
     /// Writes a sender's X25519 scalar. It isn't bound to a topic, so a sender has one public key for all its apps.
-    @Sendable static func expandScalar(_ seed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) {
+    static func expandScalar(_ seed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) {
         expand(seed, "sealedpush/v1 sender scalar", into: output)
     }
 }

@@ -158,7 +158,7 @@ extension Content {
 extension Envelope {
     /// Specification 7.2: BLAKE2b-256 over bytes that are unique to each message.
     func ledgerKey(recipient: DevicePublicKey, sender: SenderPublicKey?) -> [UInt8] {
-        var bytes = [suite.identifier] + recipient.bytes
+        var bytes = [suite.rawValue] + recipient.bytes
         // `enc` and the number, or the whole box.
         bytes += sender.map { $0.bytes + headerBytes[suite.enc.lowerBound...] } ?? Array(sealedBytes)
         return BLAKE2b.hash(bytes, byteCount: 32)

@@ -41,10 +41,15 @@ package enum FileProtection: Sendable {
         } catch { throw DurableFiles.Failure(code: EIO) }
     }
 
-    /// The system's calls, replaced in tests. Nil if files have no class: on a Mac or a server, disk encryption protects them.
-    @TaskLocal package static var system = System.own
+    // Nil if files have no class: on a Mac or a server, disk encryption protects them.
+    #if DEBUG
+        /// The system's calls, which tests replace. In a release build, they can't be replaced.
+        @TaskLocal static var system = System.own
+    #else
+        private static let system = System.own
+    #endif
 
-    package struct System: Sendable {
+    struct System: Sendable {
         /// Returns nil for any other class.
         let current: @Sendable (_ path: String) -> FileProtection?
         let set: @Sendable (FileProtection, _ path: String) -> Void

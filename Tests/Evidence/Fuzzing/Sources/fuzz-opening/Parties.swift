@@ -22,7 +22,7 @@ enum Parties {
     static func suiteAndHints(_ key: Int, enc: ArraySlice<UInt8>) -> [UInt8] {
         let (recipient, sender) = (identities[key % identities.count].recipient, senders[key % senders.count])
         let suite: Envelope.Suite = recipient.isHybrid ? .hybrid : .authenticated
-        return [suite.identifier] + suite.hint(enc: enc, recipient: recipient).bytes
+        return [suite.rawValue] + suite.hint(enc: enc, recipient: recipient).bytes
             + suite.hint(enc: enc, recipient: recipient, sender: sender).bytes
     }
 
