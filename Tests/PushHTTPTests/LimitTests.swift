@@ -59,42 +59,11 @@ import Testing
         }
     }
 
-    @Test("a semaphore admits the task that has waited longest") func places() async throws {
-        let places = Semaphore(2)
-        for _ in 1...2 { await places.enter() }
-        let order = Locked<[Int]>([])
-        var waiting: [Task<Void, Never>] = []
-        for number in 1...5 {
-            waiting.append(
-                Task {
-                    await places.enter()
-                    order.withLock { $0.append(number) }
-                    places.leave()
-                })
-            try await eventually("\(number) tasks wait") { places.waitingCount == number }
-        }
-        places.leave()
-        for task in waiting { await task.value }
-        #expect(order.withLock { $0 } == [1, 2, 3, 4, 5])
-        // Both places are free again.
-        places.leave()
-        let entered = Locked(0)
-        for _ in 1...3 {
-            Task {
-                await places.enter()
-                entered.withLock { $0 += 1 }
-            }
-        }
-        try await eventually("two tasks have a place") { entered.withLock { $0 } == 2 && places.waitingCount == 1 }
-        places.leave()
-        try await eventually("the third task has a place") { entered.withLock { $0 } == 3 }
-    }
-
     @Test("an answer is computed once for all concurrent callers and kept for a second, even if it fails")
     func kept() async throws {
         let now = Locked(ContinuousClock.now)
         let clock: @Sendable () -> ContinuousClock.Instant = { now.withLock { $0 } }
-        let (gate, count) = (Semaphore(1), Locked(0))
+        let (gate, count) = (TaskSemaphore(1), Locked(0))
         await gate.enter()
         let answer = Cache<Bool, Int>(clock: clock) { _ in
             await gate.enter()
@@ -218,35 +187,6 @@ import Testing
     }
 
     // MARK: Waiting too long
-
-    @Test("a semaphore doesn't admit a task that gave up, and the tasks behind it keep their order")
-    func impatient() async throws {
-        let places = Semaphore(1)
-        await places.enter()
-        let order = Locked<[Int]>([])
-        var tasks: [Task<Void, Never>] = []
-        for number in 1...4 {
-            let isPatient = number != 2
-            tasks.append(
-                Task {
-                    let hasPlace = await places.enter(within: isPatient ? nil : .milliseconds(100))
-                    order.withLock { $0.append(hasPlace ? number : -number) }
-                    if hasPlace { places.leave() }
-                })
-            try await eventually("\(number) tasks wait") {
-                let hasGivenUp = order.withLock { $0 == [-2] }
-                return places.waitingCount == (hasGivenUp ? number - 1 : number)
-            }
-        }
-        await tasks[1].value
-        #expect(order.withLock { $0 } == [-2] && places.waitingCount == 3)
-        places.leave()
-        for task in tasks { await task.value }
-        #expect(order.withLock { $0 } == [-2, 1, 3, 4])
-        // If there is a place at once, the patience doesn't matter.
-        #expect(await places.enter(within: .zero))
-        places.leave()
-    }
 
     @Test("a batch that has waited too long is told to retry, well before its connection is closed")
     func batch() async throws {

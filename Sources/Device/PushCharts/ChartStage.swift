@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PushCore
 public import PushService
 internal import SealedPush
 
@@ -26,7 +27,7 @@ public struct ChartStage: ServiceStage {
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         guard let chart = draft.opened.content.chart else { return draft }
         let file = try context.scratchFile(named: "chart.png")
-        let thumbnail = try await context.budget.largeWork.take {
+        let thumbnail = try await context.budget.largeWork.run {
             let picture = try ChartPicture(chart, style: style)
             try Data(picture.png).write(to: file)
             return picture.thumbnail

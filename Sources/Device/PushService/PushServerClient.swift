@@ -158,7 +158,7 @@ extension PushServerClient {
         rotatingOlderThan age: Duration? = nil, at now: Timestamp
     ) async -> PushRegistration {
         do {
-            return try await device.turn.take { await registered(device, token, environment, age, at: now) }
+            return try await device.turn.run { await registered(device, token, environment, age, at: now) }
         } catch {
             // Canceled while another call about this device was in progress.
             var registration = PushRegistration()
@@ -199,7 +199,7 @@ extension PushServerClient {
     }
 
     package func unregister(_ device: OwnDevice) async throws(PushServerError) {
-        do { try await device.turn.take { try await leave(device) } } catch {
+        do { try await device.turn.run { try await leave(device) } } catch {
             throw error as? PushServerError ?? .unreachable
         }
     }

@@ -5,7 +5,7 @@ internal import PushCore
 final class Cache<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let make: @Sendable (Question) async throws -> Answer
-    private let turn = Semaphore(1)
+    private let turn = TaskSemaphore(1)
     private let state = Locked(State())
 
     private struct State {

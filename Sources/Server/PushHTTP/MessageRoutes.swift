@@ -11,7 +11,7 @@ package import SealedPush
 struct MessageRoutes: Sendable {
     let outbox: Outbox
     /// Limits batches of both types together, since each batch takes memory.
-    let batches: Semaphore
+    let batches: TaskSemaphore
     /// How long a batch waits for a slot.
     let patience: Duration
     let state: @Sendable () -> ServerState

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import PushCore
 internal import PushOutbox
 import SealedPush
 
@@ -13,7 +14,7 @@ struct PhoneGate: RouterMiddleware {
     private let rates: RateLimiter
     private let patience: Duration
     private let ended = EndedLogins()
-    let semaphore: Semaphore
+    let semaphore: TaskSemaphore
     let accounts = KeyedMutex<UserName>()
 
     init(_ outbox: Outbox, _ limits: ServerLimits, state: @escaping @Sendable () -> ServerState) {
@@ -21,7 +22,7 @@ struct PhoneGate: RouterMiddleware {
         self.state = state
         rates = RateLimiter(burst: limits.accountBurst, clock: limits.clock)
         patience = limits.admissionPatience
-        semaphore = Semaphore(limits.admittedCount)
+        semaphore = TaskSemaphore(limits.admittedCount)
     }
 
     func handle(_ request: Request, context: ServerContext, next: Next) async throws -> Response {

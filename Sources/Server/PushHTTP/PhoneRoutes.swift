@@ -204,7 +204,7 @@ private struct Registration {
 final class ReceiptRoutes: Sendable {
     private let outbox: Outbox
     private let keys: @Sendable () -> ServerState
-    private let turn = Semaphore(1)
+    private let turn = TaskSemaphore(1)
     private let state = Locked(State())
 
     private struct State {

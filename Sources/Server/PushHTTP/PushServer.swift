@@ -10,7 +10,7 @@ package import SealedPush
 /// On the other, phones enroll and submit receipts. The listener alone determines which requests are allowed. Phones'
 /// paths: EnrollmentHTTP. All paths: Docs/openapi.yaml. Why it is built on Hummingbird: Docs/Decisions/0039-one-service.md.
 package final class PushServer: Sendable {
-    let batches: Semaphore
+    let batches: TaskSemaphore
     let phoneGate: PhoneGate
     private let state: Locked<ServerState>
     private let certificate: Locked<ServerCertificate?>
@@ -41,7 +41,7 @@ package final class PushServer: Sendable {
         let (shared, certificates) = (Locked(state), Locked(certificate))
         (self.state, self.certificate, self.metrics) = (shared, certificates, metrics)
         let current: @Sendable () -> ServerState = { shared.withLock { $0 } }
-        batches = Semaphore(limits.batchCount)
+        batches = TaskSemaphore(limits.batchCount)
         phoneGate = PhoneGate(outbox, limits, state: current)
         let routes = ServerRoutes(outbox: outbox, metrics: metrics, limits: limits, gate: phoneGate, state: current)
         let tls = certificate?.configuration { certificates.withLock { $0 } }
@@ -136,7 +136,7 @@ struct ServerRoutes: Sendable {
     let gate: PhoneGate
     let state: @Sendable () -> ServerState
 
-    func forBackEnd(batches: Semaphore, at place: ServerPlace) -> Router<ServerContext> {
+    func forBackEnd(batches: TaskSemaphore, at place: ServerPlace) -> Router<ServerContext> {
         let router = Router(reportingTo: metrics, behind: place.isSocket ? SocketGate(state: state) : nil)
         router.addReadiness(of: outbox, metrics, limits, at: place)
         let group = router.group("/v1").add(middleware: BackEndGate(state: state))

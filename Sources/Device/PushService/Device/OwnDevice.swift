@@ -13,16 +13,16 @@ package struct OwnDevice: Sendable {
     }
 
     /// Serializes this process's calls to a server about this device, so that the last call wins.
-    var turn: Turns {
+    var turn: TaskSemaphore {
         let name = "\(configuration.topic) \(environment.root(configuration.container)?.path ?? "")"
         return Self.turns.withLock { turns in
-            let turn = turns[name] ?? Turns(width: 1)
+            let turn = turns[name] ?? TaskSemaphore(1)
             turns[name] = turn
             return turn
         }
     }
 
-    private static let turns = Locked<[String: Turns]>([:])
+    private static let turns = Locked<[String: TaskSemaphore]>([:])
 
     package func enroll(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
         try change(at: now) { (change) throws(KeyChangeError) in

@@ -20,9 +20,9 @@ public struct OverflowStage: ServiceStage {
     /// Returns a draft of the whole content.
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         guard let overflow = draft.opened.content.overflow else { return draft }
-        let bytes = try await context.budget.overflows.take { try await fetch(overflow, in: context) }
+        let bytes = try await context.budget.overflows.run { try await fetch(overflow, in: context) }
         // Reading hostile content takes a few megabytes.
-        let opened = try await context.budget.largeWork.take { draft.opened.completed(by: bytes) }
+        let opened = try await context.budget.largeWork.run { draft.opened.completed(by: bytes) }
         guard let opened else { throw MediaError.otherContent }
         return NotificationDraft(opened, isRepeat: draft.isRepeat)
     }

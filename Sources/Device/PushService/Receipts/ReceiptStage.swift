@@ -1,4 +1,5 @@
 import Foundation
+internal import PushCore
 import SealedPush
 
 /// Tells the server that a message was shown, if the message asks for that, and how many messages before it didn't open.
@@ -99,7 +100,7 @@ extension ReceiptAddress {
 extension ReceiptStage {
     /// Posts waiting receipts in turn; those not posted now go with the next one.
     private func postWaiting(in queue: ReceiptQueue, environment: DeviceEnvironment) async {
-        try? await environment.budget.receipts.take {
+        try? await environment.budget.receipts.run {
             await post(from: queue, by: environment.fetcher, at: environment.now())
         }
     }

@@ -1,11 +1,8 @@
+import Dispatch
 internal import PushCore
 
-#if os(iOS) || os(visionOS)
-    internal import os
-#endif
-
 /// The part of the process's memory that work in progress may still take. Thread-safe.
-package final class SharedMemory: Sendable {
+final class SharedMemory: Sendable {
     private let available: @Sendable () -> Int?
     private let promisedByteCount = Locked(0)
 
@@ -24,4 +21,11 @@ package final class SharedMemory: Sendable {
     }
 
     func giveBack(_ byteCount: Int) { promisedByteCount.withLock { $0 -= byteCount } }
+
+    /// Returns what a semaphore takes for each piece of work. If memory is short, it asks again 50 ms later.
+    func supply(_ byteCount: Int) -> TaskSemaphore.Supply {
+        TaskSemaphore.Supply(
+            take: { self.take(byteCount) }, giveBack: { self.giveBack(byteCount) },
+            later: { StageExecutor.queue().asyncAfter(deadline: .now() + .milliseconds(50), execute: $0) })
+    }
 }

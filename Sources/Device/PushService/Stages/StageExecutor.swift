@@ -1,9 +1,5 @@
 import Dispatch
 
-#if os(iOS) || os(visionOS)
-    internal import os
-#endif
-
 /// Runs stages on threads made as needed, so that one that blocks its thread doesn't hold up the others or the deadline.
 enum StageExecutor {
     /// Starts work on dedicated threads. Before iOS 18, it shares the few threads of the concurrency runtime: a stage
@@ -27,4 +23,14 @@ enum StageExecutor {
 
     /// Returns a queue for one piece of work. A serial queue always gets a thread; others wait for a free one.
     static func queue() -> DispatchQueue { DispatchQueue(label: "sealed-push", qos: .userInitiated) }
+}
+
+@available(iOS 18, macCatalyst 18, macOS 15, visionOS 2, *)
+final class ThreadExecutor: TaskExecutor {
+    static let shared = ThreadExecutor()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        StageExecutor.queue().async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+internal import PushCore
 
 /// All stages' work on one notification: the first ones, the quick ones, then all the slow ones at once.
 struct StageRun: Sendable {
@@ -23,13 +24,13 @@ struct StageRun: Sendable {
             }
             for case let part as MediaPart in parts {
                 // Wait before starting any of it, so that waiting work costs only one task per notification.
-                do { try await context.budget.files.begin(at: part.position) } catch {
+                do { try await context.budget.files.enterUnlessCanceled(at: part.position) } catch {
                     opening.logFailure(of: part, StageLateness())
                     continue
                 }
                 group.addTask {
                     await attempt(part, within: context.timeLeft)
-                    context.budget.files.end()
+                    context.budget.files.leave()
                 }
             }
         }

@@ -1,3 +1,5 @@
+package import PushCore
+
 #if os(iOS) || os(visionOS)
     internal import os
 #endif
@@ -7,21 +9,21 @@
 /// 0.25 MB on Linux, and an estimated 0.4 MB in Apple's loader. Work that doesn't get a turn in time is late, like any
 /// other part of a notification; the text doesn't wait for it. Source: Specification 14.3.
 package final class WorkBudget: Sendable {
-    let files: Turns
+    let files: TaskSemaphore
     /// For content that didn't fit into a push; separate, so that no slow picture delays a text.
-    let overflows: Turns
-    let receipts: Turns
+    let overflows: TaskSemaphore
+    let receipts: TaskSemaphore
     /// For work that takes a few megabytes for a few milliseconds: drawing a chart, or reading long content.
-    package let largeWork: Turns
+    package let largeWork: TaskSemaphore
 
     /// - Parameter availableMemory: Returns how many more bytes the process may take; nil if that is unknown.
     package init(availableMemory: @escaping @Sendable () -> Int? = WorkBudget.memoryBySystem) {
         let memory = SharedMemory(available: availableMemory)
-        files = Turns(width: 6, memory: memory, each: 384 << 10)
-        receipts = Turns(width: 2, memory: memory, each: 384 << 10)
-        largeWork = Turns(width: 1, memory: memory, each: 1 << 20)
+        files = TaskSemaphore(6, each: memory.supply(384 << 10))
+        receipts = TaskSemaphore(2, each: memory.supply(384 << 10))
+        largeWork = TaskSemaphore(1, each: memory.supply(1 << 20))
         // Counted separately, so that a text doesn't wait for pictures. If need be, two of them take from the reserve.
-        overflows = Turns(width: 2, memory: SharedMemory(available: availableMemory), each: 384 << 10)
+        overflows = TaskSemaphore(2, each: SharedMemory(available: availableMemory).supply(384 << 10))
     }
 
     package static let shared = WorkBudget()

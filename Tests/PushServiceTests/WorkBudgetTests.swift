@@ -8,73 +8,12 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("The limits that the notifications of one process share") struct TurnsTests {
-    @Test("There are never more turns at once than allowed, and each caller gets one") func width() async throws {
-        let turns = Turns(width: 3)
-        let counts = Locked((now: 0, most: 0, done: 0))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<60 {
-                group.addTask {
-                    try await turns.take(at: number % 4) {
-                        counts.withLock {
-                            $0.now += 1
-                            $0.most = max($0.most, $0.now)
-                        }
-                        for _ in 0..<10 { await Task.yield() }
-                        counts.withLock {
-                            $0.now -= 1
-                            $0.done += 1
-                        }
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        #expect(counts.withLock { $0.done } == 60)
-        #expect(counts.withLock { $0.most } <= 3)
-    }
-
-    @Test("Lower places come first, then earlier callers; a canceled caller leaves the queue")
-    func order() async throws {
-        let turns = Turns(width: 1)
-        let order = Collected<String>()
-        let isHeld = Held()
-        let first = Task { try await turns.take { await isHeld.wait() } }
-        var tasks: [Task<Void, any Error>] = []
-        try await eventually("the first has its turn") { isHeld.hasWaiter }
-        for (name, place) in [("c", 2), ("a", 0), ("gone", 0), ("d", 2), ("b", 1)] {
-            let before = turns.waitingCount
-            tasks.append(Task { try await turns.take(at: place) { order.add(name) } })
-            try await eventually("\(name) waits") { turns.waitingCount == before + 1 }
-        }
-        tasks[2].cancel()
-        await #expect(throws: CancellationError.self) { try await tasks[2].value }
-        isHeld.release()
-        try await first.value
-        for (index, task) in tasks.enumerated() where index != 2 { try await task.value }
-        #expect(order.all == ["a", "b", "c", "d"])
-        let tooLate = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            try await turns.take { order.add("cancelled before") }
-        }
-        await #expect(throws: CancellationError.self) { try await tooLate.value }
-        try await turns.take { order.add("e") }
-        #expect(order.all.last == "e")
-    }
-
-    @Test("A failing task releases its turn") func failure() async throws {
-        let turns = Turns(width: 1)
-        for _ in 0..<3 {
-            await #expect(throws: MediaError.network) { try await turns.take { throw MediaError.network } }
-        }
-        try await turns.take {}
-    }
-
+@Suite("The limits that the notifications of one process share") struct WorkBudgetTests {
     @Test("No work begins while memory is short, and all continues once there is some") func memory() async throws {
         let available = Locked<Int?>(0)
         let budget = WorkBudget { available.withLock { $0 } }
         let done = Collected<Int>()
-        let tasks = (0..<4).map { number in Task { try await budget.files.take { done.add(number) } } }
+        let tasks = (0..<4).map { number in Task { try await budget.files.run { done.add(number) } } }
         try await eventually("all wait") { budget.files.waitingCount == 4 }
         available.withLock { $0 = 1 << 20 }
         // By then, it has checked again several times.
@@ -90,7 +29,7 @@ import UserNotifications
         for (available, expected) in [(nil, 6), (24 << 20, 6), (2 << 20, 2), (1_500 << 10, 1)] as [(Int?, Int)] {
             let budget = WorkBudget { available }
             let held = Held()
-            let tasks = (0..<9).map { _ in Task { try await budget.files.take { await held.wait() } } }
+            let tasks = (0..<9).map { _ in Task { try await budget.files.run { await held.wait() } } }
             try await eventually("the others wait") { budget.files.waitingCount == 9 - expected }
             held.release()
             for task in tasks { try await task.value }
@@ -100,16 +39,16 @@ import UserNotifications
     @Test("Different kinds of work share the memory, and a text waits for none of it") func kinds() async throws {
         let budget = WorkBudget { 2 << 20 }
         let (files, texts) = (Held(), Held())
-        let first = (0..<2).map { _ in Task { try await budget.files.take { await files.wait() } } }
+        let first = (0..<2).map { _ in Task { try await budget.files.run { await files.wait() } } }
         try await eventually("two files have their turns") { files.waiterCount == 2 }
         let others = [
-            Task { try await budget.receipts.take {} }, Task { try await budget.largeWork.take {} },
-            Task { try await budget.files.take {} },
+            Task { try await budget.receipts.run {} }, Task { try await budget.largeWork.run {} },
+            Task { try await budget.files.run {} },
         ]
         try await eventually("the others wait") {
             budget.receipts.waitingCount + budget.largeWork.waitingCount + budget.files.waitingCount == 3
         }
-        let overflows = (0..<2).map { _ in Task { try await budget.overflows.take { await texts.wait() } } }
+        let overflows = (0..<2).map { _ in Task { try await budget.overflows.run { await texts.wait() } } }
         try await eventually("both texts have their turns") { texts.waiterCount == 2 }
         #expect(budget.receipts.waitingCount == 1 && budget.largeWork.waitingCount == 1)
         files.release()
@@ -191,32 +130,5 @@ import UserNotifications
             _ = try await LookUps { $0 == NAT64.wellKnownName ? [] : addresses($0) }
                 .check(.name("open.example"), mayConnect)
         }
-    }
-}
-
-/// A gate at which tasks wait until a test lets them continue.
-private final class Held: Sendable {
-    private let state = Locked((waiting: [CheckedContinuation<Void, Never>](), isOver: false))
-
-    var hasWaiter: Bool { waiterCount > 0 }
-    var waiterCount: Int { state.withLock { $0.waiting.count } }
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if !state.isOver { state.waiting.append(continuation) }
-                return state.isOver
-            }
-            if isOver { continuation.resume() }
-        }
-    }
-
-    func release() {
-        let waiting = state.withLock { state in
-            state.isOver = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
     }
 }
