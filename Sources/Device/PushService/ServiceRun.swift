@@ -4,7 +4,33 @@ internal import PushCore
 import SealedPush
 internal import UserNotifications
 
-/// One request from its arrival to its end: opened, improved by the stages, shown once, and cleaned up.
+/// One request to the extension, from its arrival to its end: opened, improved by the stages, shown once, and cleaned up.
+///
+/// iOS gives an extension about 30 seconds for a push. If it's late, or its process ends, iOS shows the payload's own alert,
+/// and the message is lost to the person. A run's purpose is that this doesn't happen: the handler is called exactly once,
+/// with the best content that there is at that moment.
+///
+/// The life of a run:
+/// 1. `init` stores a first presentation, the safe default, before anything can fail.
+/// 2. ``run()`` opens the envelope on the system's own thread. After that, the text is safe: whatever happens next, the
+///    message is shown, with what the stages have added by then. A push that needs no more work ends here.
+/// 3. The stages run in the background, and ``NotificationHandover`` merges what each returns. Meanwhile, the system is asked
+///    not to suspend the process.
+/// 4. `complete()` does the last work with files: the person's picture, and the number on the icon.
+/// 5. `finish()` calls the handler, cancels the work that is left, and removes the scratch files that aren't shown.
+/// 6. `afterwards` marks the key that opened the message, purges the ledger now and then, and lets each stage post a receipt,
+///    say. Then `onEnd` releases the run.
+///
+/// Three events race for step 5: the end of the stages, a timer after 25 seconds, and the system's own expiry. They come on
+/// different threads, and the lock of the handover lets only the first through. The others find nothing left to show.
+///
+/// A run relies on no stage. One that throws, hangs, blocks its thread, or ignores its cancellation loses only its own part.
+/// Nobody can end such a thread, though: it stays until its work returns or the process ends.
+///
+/// A withdrawal and a plain push go the same way without stages. The run of a push that didn't open shows the safe default,
+/// and still lets the stages count the reason.
+///
+/// A run is used once. The service retains it until `onEnd`. All of its functions may be called from any thread.
 final class ServiceRun: Sendable {
     private let handover: NotificationHandover
     private let badge: BadgeCount?

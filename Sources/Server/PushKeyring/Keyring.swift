@@ -3,13 +3,38 @@ internal import PushCore
 
 /// A folder of keys, whose `keyring.txt` is human-readable and stays intact if a process is killed.
 ///
-/// The secrets are sealed with a passphrase or a key (``seal(with:at:)``), or stored in the clear. In a sealed keyring, a MAC
-/// covers every byte, and is checked before any key is used. Only listing works without the secret.
+/// A server needs few keys, but over years: a sender's key and its successor, the app's authority on another machine, a test
+/// device. A keyring keeps them under names, and knows about each whether it is in use, retired, or revoked. It is one file that
+/// an operator can read, copy, and back up, and a library that changes it without ever leaving it half-written.
 ///
-/// Each change is atomic, durable, and recorded in the audit log. Several threads and processes can read and change a keyring
-/// at the same time. Readers don't need a lock, and work on a read-only file system. Source: Docs/KeyManagement.md.
+/// ```swift
+/// let keyring = Keyring(folder: folder, unlocking: .given(.passphrase(passphrase)))
+/// try keyring.generateSender(named: "server")
+/// let key = try keyring.senderKey(named: "server")
+/// ```
+/// A key's life in a keyring:
+/// 1. It is generated, or added under a name if it is someone else's.
+/// 2. It is used: code asks for a name, and gets the newest key that the other end knows.
+/// 3. ``rotate(_:at:)`` adds a successor under the same name. ``confirm(_:at:)`` puts it to use and retires the older key, which
+///    still opens earlier messages.
+/// 4. ``revoke(_:key:at:)`` ends a key at once after a theft, and ``erase(_:key:at:)`` destroys the secret of one that nobody
+///    needs anymore. Both are final.
 ///
-/// A keyring can't detect that its file was replaced with an older copy.
+/// The secrets are sealed with a passphrase or a key (``seal(with:at:)``), or stored in the clear, for a machine whose disk is
+/// trusted. In a sealed keyring, a MAC covers every byte, and is checked before any key is used. Only listing works without
+/// the secret, and says that it wasn't verified.
+///
+/// Promises:
+/// - Each change is atomic, durable, and recorded in the audit log. A killed process leaves the old file or the new one.
+/// - Several threads and processes can read and change a keyring at the same time. Changes take turns with a lock. Readers don't
+///   need one, and work on a read-only file system.
+/// - Files are refused if other users could have changed them, or, if they contain secrets in the clear, read them.
+///
+/// A keyring can't detect that its file was replaced with an older copy, or with an unsealed one, unless the caller knows better;
+/// see ``SealExpectation``.
+///
+/// A value reads the file at each call, so a change by another process counts at once. It caches only the key that unlocks the
+/// file, in memory that is wiped. Source: Docs/KeyManagement.md.
 public struct Keyring: Sendable {
     let files: KeyringFolder
     let command: String

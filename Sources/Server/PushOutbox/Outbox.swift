@@ -12,15 +12,39 @@ public import SealedPush
     internal import Foundation
 #endif
 
-/// The server's device registry and durable queue of sealed pushes, stored in a single SQLite file, or in PostgreSQL if
-/// several hosts share it.
+/// A server's registry of devices and its durable queue of sealed pushes, in a single SQLite file, or in PostgreSQL if several
+/// hosts share it.
 ///
-/// Queued messages are unreadable: ``enqueue(_:to:from:priority:expiration:includingUnverified:key:progress:)`` seals and
-/// stores in one step, and only a message's sealed payload is ever written. Once that call returns, a ``Courier`` sends the
-/// push at least once, even after a crash or power failure.
+/// Sending has two halves that fail in different ways. Your back end has a message now, and wants to go on. Apple may be slow,
+/// or out of reach for an hour. An outbox stands between them. The back end enqueues, which takes milliseconds and either
+/// succeeds durably or throws. A ``Courier``, in this process or another, does the rest for as long as it takes.
 ///
-/// An outbox can be used from many tasks, and many processes can share one. Its memory use is about 20 MB, however many
-/// devices or pushes there are. Why SQLite: Docs/Decisions/0019-an-outbox-in-sqlite.md.
+/// ```swift
+/// let outbox = try Outbox(at: "/var/lib/app/outbox.db")
+/// try await outbox.register([device])
+/// try await outbox.enqueue(Content(body: "Lunch?"), to: .user("nina"), from: sealer)
+/// let report = try await Courier(for: outbox, through: transport).run(until: .empty)
+/// ```
+/// A push's life:
+/// 1. ``enqueue(_:to:from:priority:expiration:includingUnverified:key:progress:)`` finds the devices, seals for each, and
+///    stores the payloads in one transaction per thousand devices. Content is never written, and can't be read back.
+/// 2. A courier leases it, sends it, and records the outcome. It is then gone, or deferred to a later time.
+/// 3. A push that a service refuses for a reason that won't pass becomes a dead letter, kept for an operator. ``retry(reason:)``
+///    requeues such pushes, and ``purge(_:)`` deletes them.
+/// 4. The outcome for each device is known for 30 days; see ``report(on:)``. Receipts tell whether devices showed messages;
+///    see ``receipts(days:)``.
+///
+/// Promises:
+/// - When `enqueue` returns, the push is on the disk and is sent at least once, despite crashes and power failures. A device
+///   shows it once, because a repetition has the same identifiers. With an idempotency key, a repeated call is harmless.
+/// - A device's pushes are sent in the order in which they were enqueued. Devices don't wait for one another.
+/// - Someone who reads the database learns who gets pushes and when, but no content. With an ``OutboxKey``, a device that
+///   someone adds there, or a push that they change, is refused.
+///
+/// An outbox doesn't send at a chosen time, and doesn't limit what an account may enqueue.
+///
+/// It can be used from many tasks, and many processes can share one. It uses about 20 MB of memory, however many devices or
+/// pushes there are. Why SQLite: Docs/Decisions/0019-an-outbox-in-sqlite.md.
 public final class Outbox: Sendable {
     let store: any OutboxStore
     let key: OutboxKey?

@@ -3,11 +3,37 @@ public import SealedPush
 // `Content`, `DevicePublicKey`, and `Topic` are half of this module's interface, so one import brings both halves.
 @_exported public import SealedPush
 
-/// Seals messages from one sender for one app: it turns content into a payload of at most 4,096 bytes.
+/// Seals messages from one sender for one app: turns content into a payload of at most 4,096 bytes.
 ///
-/// Keep one sealer while the server runs. It holds an HPKE context for each recipient it has seen, so each further
-/// message costs a few microseconds instead of about 120 (see ``ContextLimits``). Safe for concurrent use. No content ever
-/// goes into the clear part, and a payload is always sealed.
+/// A payload has two parts. Its clear part is the same for all messages: an alert that says nothing, such as "You have a new
+/// message", and the order to wake the app's extension. The other is the envelope, which only the device can open. No content
+/// ever goes into the clear part, and there is no way to get a payload that isn't sealed.
+///
+/// ```swift
+/// let sealer = Sealer(sender: key, topic: "com.example.app", safeDefault: "You have a new message")
+/// let payload = try sealer.seal(Content(title: "Nina", body: "Lunch?"), to: device.recipient(at: .now()))
+/// let outcome = try await transport.deliver(PushRequest(payload, to: .apns(token)))
+/// ```
+/// Create one sealer for each app and sender key, and keep it while the server runs. It holds an HPKE context for each
+/// recipient that it has seen, so each further message costs about 5 µs instead of 120; see ``ContextLimits``. The contexts are
+/// wiped when they are used up or too old. ``forget(_:)`` wipes one early, such as that of a device's retired key.
+///
+/// What happens to content:
+/// 1. It is completed: an ID, the topic, the time, and, if the device erases its keys early, an expiry.
+/// 2. It is checked. Content that a device would refuse throws an error here, where a developer sees it.
+/// 3. It is written, and cut if ``FitPolicy`` allows that. ``sizePlan(for:)`` tells in advance how much fits.
+/// 4. It is padded, so that its length says little. ``PaddingPolicy`` decides how little.
+/// 5. It is sealed to the recipient. The kind of its key, X25519 or hybrid, decides on the suite.
+///
+/// The label of the recipient says what you know about the key. A ``VerifiedRecipient`` comes from a signed record, so that
+/// nobody who can only write to the server's database can add a key of their own. With `toUnverified:`, such a person reads
+/// along.
+///
+/// If a function throws, nothing was sealed. A sealer sends nothing, stores nothing, and remembers no message: the outbox of
+/// PushOutbox does. Sealing the same content twice gives two different payloads, with the same ID if you set one; devices that
+/// open both show one notification.
+///
+/// Safe for concurrent use. Tasks that seal for different devices don't wait for one another.
 public final class Sealer: Sendable {
     /// The number of bytes that fit into one push to a device whose key isn't hybrid.
     public var sizePlan: SizePlan { plans[0] }

@@ -1,9 +1,35 @@
 internal import PushCore
 
-/// Opens envelopes on a device: finds the keys, then checks the sender, content, topic, and times, in the order of
-/// Specification 6, steps 2 to 5. Step 6, the ledger, belongs to the service module.
+/// Opens envelopes on a device: finds the keys, unseals, and checks the content.
 ///
-/// One opener serves any number of messages and threads. Opening takes about 120 µs per key pair tried, at most 16 pairs.
+/// A push carries an ``Envelope`` that anyone could have written: the server, but also Apple, a relay, or a thief of the
+/// device's token. An opener turns it into ``OpenedContent``, or throws the reason why not. Nothing else creates opened
+/// content, so code that gets some needs no checks of its own.
+///
+/// ```swift
+/// let opener = Opener(topic: "com.example.app", keys: keys, trusting: [server])
+/// let opened = try opener.open(Envelope(parsing: text), at: .now())
+/// ```
+/// Apps rarely create an opener themselves. The service module does for each push, and adds what an opener lacks: the
+/// ledger, a time budget, and the text that is shown if a message doesn't open. Tools and tests open directly.
+///
+/// An envelope passes these steps, in the order of Specification 6:
+/// 1. Its first hint selects the device's keys that may open it, and its second hint the trusted senders that may have
+///    sealed it. At most 16 pairs are tried.
+/// 2. Each pair is tried until the tag is right. If it never is, the reason is `rejected`, and nothing tells which part of a
+///    forgery was good.
+/// 3. The content must be well-formed, for this app, at most 30 days old, not from the future, and not expired. Here,
+///    reasons are precise, because only a trusted sender gets this far.
+/// 4. Content in a sealed box, which anyone can send, loses its attachments, chart, person, receipt, and loud alerts.
+///
+/// No envelope stops the program. Opening takes about 120 µs for each pair tried.
+///
+/// An opener doesn't detect repeats: it opens the same envelope again, with the same result. That is step 6, the ledger's.
+/// It also can't tell whether a sender's key was stolen. For that, an app trusts an authority, whose newest sender set
+/// applies to the next envelope.
+///
+/// One opener serves any number of messages, on any number of threads. It holds no secret: it asks the key store for each
+/// envelope, so a new or revoked key counts at once.
 public struct Opener: Sendable {
     private let topic: Topic
     private let keys: any KeyStore

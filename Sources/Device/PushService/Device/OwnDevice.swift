@@ -2,7 +2,33 @@ internal import Foundation
 internal import PushCore
 package import SealedPush
 
-/// The life of a device's keys. ``ThisDevice`` calls these functions off the main actor; each blocks its thread.
+/// The life of a device's keys: enrolled, confirmed, replaced, retired, erased. ``ThisDevice`` is its public face, for apps.
+///
+/// A device has a key that signs, for as long as the app is installed, and keys that open messages, which change. Each call
+/// here changes some of them and returns a ``DeviceRecord``, the signed list for the server. Where the record goes is up to
+/// the caller, such as ``PushServerClient``.
+///
+/// A key's life, and who moves it on:
+/// 1. ``enroll(at:)`` creates the first key. The server seals to it once it has the record, and proves with a challenge that
+///    the device really has the key; ``answer(challenge:at:)`` answers.
+/// 2. A message opens under the key. The extension leaves a marker, since it may not change keys itself.
+/// 3. ``maintain(rotatingOlderThan:serverKnows:at:)``, at each start of the app, reads the markers. It confirms the key, and
+///    retires the one that it replaces. It also adds the next key when that is due.
+/// 4. A retired key still opens messages that were sent before, for as long as the app keeps such keys. Then `maintain`
+///    erases it.
+/// 5. ``revoke(at:)`` ends all of that at once, after a theft: the keys open nothing anymore. The logout does the same, and
+///    raises the ledger's floor, so that not even a restored key opens an old message.
+///
+/// These hold at each moment, even if the process is killed between two writes:
+/// - The device has a key that the server may seal to. A new key never replaces one before a message has opened under it.
+/// - Records have ascending counters, so a server can tell the newest. If the ledger was lost, the next record has a new key.
+/// - At worst, there is one key too many, never one too few.
+///
+/// The app and its extension share the keychain without a lock that spans both. So each call reads the items anew, and works on
+/// a `KeyChange` that notices interference. In that case, the call starts over, at most 16 times. Server calls about the same
+/// device take turns; see `turn`.
+///
+/// A value holds no keys and is free to copy. Each call blocks its thread for some milliseconds, for the keychain.
 package struct OwnDevice: Sendable {
     package let configuration: ServiceConfiguration
     package let environment: DeviceEnvironment

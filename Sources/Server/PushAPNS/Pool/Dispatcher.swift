@@ -2,8 +2,33 @@ internal import NIOCore
 internal import PushCore
 internal import PushSender
 
-/// The implementation of a transport: its two lanes, the provider token, and the periodic checks. `Sendable` is unchecked,
-/// because all mutable state is confined to the event loop. Other threads call only the first section's methods.
+/// The implementation of a transport: its two lanes of connections, the provider token, and the periodic checks.
+///
+/// ``APNSTransport`` is what callers see: an asynchronous function that sends one push. A dispatcher is the state behind it, for
+/// all pushes at once. It lives on one event loop, whose single thread does all the network work, and which needs no locks.
+///
+/// A push's way through it:
+/// 1. `submit` puts the push into an inbox from any thread. The event loop empties the inbox once per turn, however many pushes
+///    it holds, so a burst costs one wake-up.
+/// 2. `accept` refuses it if the transport is shutting down or too many pushes wait. Otherwise, the push joins a lane: one is
+///    for device tokens that Apple has accepted, one for all others. Apple slows down a connection on which it refuses pushes,
+///    so unknown tokens get a connection of their own.
+/// 3. The lane gives it to a connection with a free stream, together with the provider token, and opens connections as needed.
+/// 4. The connection reports Apple's response, or why there is none. `finish` resumes the caller, once.
+///
+/// Beside the pushes, a dispatcher owns what they share:
+/// - **The provider token.** It is signed off the event loop, renewed before it is old, and held back while Apple would call a
+///   new one too early. Pushes wait for it in their lanes until their deadlines.
+/// - **The tick.** As long as there is a connection or a push, it runs regularly. It ends pushes whose time is up, pings and
+///   retires connections, renews the token, and reports the state to the observer.
+/// - **The shutdown.** No push is accepted after it begins. It ends when the last one has finished and each connection is
+///   closed. A transport that is released without it closes at once.
+///
+/// Whether a push may be sent again after a failure isn't decided here. A lane repeats only those that Apple has certainly not
+/// processed; for any other, the caller gets an error that says so.
+///
+/// `Sendable` is unchecked, because all mutable state is confined to the event loop. Other threads call only the functions of
+/// the first section.
 final class Dispatcher: @unchecked Sendable {
     let eventLoop: any EventLoop
     let executor: EventLoopExecutor

@@ -3,12 +3,36 @@ internal import SealedPush
 
 /// Takes due pushes from an outbox and hands them to a transport until it is stopped.
 ///
-/// Each device has at most one push in transit at a time, the oldest first; devices don't wait for one another. Several
-/// couriers, in one process or many, can work on one outbox. A push that got no response is sent again, byte for byte the
-/// same and with the same identifiers. So a device that already received it shows it only once.
+/// A courier is the half of sending that has patience. It keeps as many pushes in transit as ``CourierLimits`` allows, waits out
+/// failures, and leaves nothing behind: whatever it took and didn't finish goes back to the queue.
 ///
-/// To end the courier cleanly, cancel the task of ``run(until:)`` or call ``stop()``. It then takes no more pushes, waits
-/// for those in transit, and returns the unfinished ones to the queue.
+/// ```swift
+/// let courier = Courier(for: outbox, through: transport)
+/// let report = try await courier.run(until: .stopped)
+/// ```
+/// In a loop, it does all of its work with the database in one transaction at a time:
+/// 1. It records the outcomes of pushes that have come back.
+/// 2. It extends the leases of those still in transit, when half of their time is over.
+/// 3. It leases as many due pushes as there is room for, the oldest of each device. A lease is the right to send a push until a
+///    certain time. If a courier dies, its leases end, and another courier takes over.
+///
+/// Each leased push goes to the transport in a task of its own. The answer decides what follows: the push is deleted, deferred,
+/// or buried as a dead letter; a device that is gone loses its address. If one push after another fails, or the service asks
+/// for time, the courier pauses as a whole instead of trying the queue in vain. It ends with an error only if more attempts
+/// would do harm, such as when Apple refuses the server's own key; see ``CourierError``.
+///
+/// Promises:
+/// - Each device has at most one push in transit, the oldest first. Devices don't wait for one another.
+/// - A push without a response is sent again, byte for byte the same and with the same identifiers. So a device that already
+///   received it shows it only once.
+/// - Only sealed payloads are sent. A row with anything else, or with a wrong code, is buried. The database isn't trusted.
+/// - No push is deleted as expired by a clock that is wrong: that waits until the service has accepted a push of this run.
+///
+/// A courier doesn't know Apple. It knows ``PushOutcome`` and the delays of its policy, so another transport needs no change
+/// here. Several couriers, in one process or many, can work on one outbox; leases keep them apart.
+///
+/// A courier runs once. To end it cleanly, cancel the task of ``run(until:)`` or call ``stop()``. It then takes no more pushes,
+/// waits up to 30 seconds for those in transit, and returns the unfinished ones to the queue.
 public actor Courier {
     /// The work done so far.
     public private(set) var report = CourierReport()
