@@ -31,7 +31,12 @@ public struct ChartStyle: Hashable, Sendable {
     ///
     /// Dark is the default: a dark card is legible on both and glaring on neither. To follow the system, an app writes
     /// its appearance into the shared container whenever it runs, and reads it in its configuration.
-    public enum Appearance: Sendable { case light, dark }
+    public enum Appearance: Sendable {
+        /// A light card.
+        case light
+        /// A dark card.
+        case dark
+    }
 
     /// The number of pixels per point of the device's screen.
     public enum Scale: Int, Sendable {

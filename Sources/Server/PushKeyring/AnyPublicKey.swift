@@ -2,8 +2,11 @@ public import SealedPush
 
 /// A public key of any kind that a keyring stores under a name.
 public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
+    /// A device's key, to which messages are sealed.
     case device(DevicePublicKey)
+    /// A sender's key, which devices trust.
     case sender(SenderPublicKey)
+    /// An authority's key, which apps have built in.
     case authority(AuthorityPublicKey)
 
     /// The purpose of the secret half.

@@ -8,20 +8,33 @@ public enum Finding: Hashable, Sendable {
     case refused(KeyringError)
     /// The MAC wasn't checked, for this reason.
     case notChecked(KeyringError)
+    /// The keyring isn't sealed, and this many names have secrets.
     case inTheClear(nameCount: Int)
+    /// Other users can read a file with secrets; the path is relative to the folder.
     case readableByOthers(path: String, mode: Int)
+    /// Other users can change a file or the folder; the path is relative to the folder.
     case writableByOthers(path: String, mode: Int)
+    /// The name's keys contradict one another or their record, so the file was edited or damaged.
     case inconsistent(KeyName)
+    /// The newest key has been in use for more than 90 days.
+    ///
     /// - Parameter age: In seconds.
     case old(KeyName, KeyID, age: Int64)
+    /// A new key has waited too long to be confirmed at the other end.
     case unconfirmed(KeyName, KeyID, created: Timestamp, isOwn: Bool)
+    /// A retired key should have been erased since then.
     case erasureDue(KeyName, KeyID, since: Timestamp)
+    /// Another owner's device has never proven that it holds its key. Without a record, the key isn't even signed.
     case unproven(KeyName, hasRecord: Bool)
+    /// A device's record expires soon, or has expired.
     case recordExpires(KeyName, Timestamp, isOver: Bool, isOwn: Bool)
+    /// An app's sender set expires soon, or has expired.
     case senderSetExpires(Topic, Timestamp, isOver: Bool)
+    /// An authority's secret is stored next to a sender's, so a thief would get both.
     case authorityOnline(KeyName)
     /// A line of the audit log was changed, added, or removed.
     case logAltered
+    /// The audit log can't be read, for this reason.
     case logUnreadable(message: String)
 
     /// A stable code for `--json` and scripts.

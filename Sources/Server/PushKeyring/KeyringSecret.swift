@@ -4,7 +4,9 @@ public import SealedPush
 
 /// The secret that seals a keyring.
 public enum KeyringSecret: Sendable {
+    /// A passphrase, which a person remembers; slow to try, through Argon2id.
     case passphrase(Passphrase)
+    /// A random key, for a machine that starts without a person.
     case key(KeyringKey)
 
     /// The kind of secret that a keyring needs.

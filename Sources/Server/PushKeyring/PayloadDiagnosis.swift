@@ -46,7 +46,11 @@ public struct PayloadDiagnosis: Equatable, Sendable {
         public let outcome: Outcome
 
         public enum Outcome: String, Sendable {
-            case passed, failed
+            /// The step succeeded.
+            case passed
+            /// The message fails here.
+            case failed
+            /// An earlier step failed.
             case notReached = "not-reached"
         }
     }
@@ -68,7 +72,9 @@ public struct PayloadDiagnosis: Equatable, Sendable {
     /// The cause of a refusal.
     public enum Cause: Equatable, Sendable {
         // There is nothing to open.
+        /// The payload doesn't contain an envelope.
         case field(FieldError)
+        /// The text in the payload isn't an envelope.
         case envelope(EnvelopeError)
 
         // The recipient's key.
@@ -97,7 +103,9 @@ public struct PayloadDiagnosis: Equatable, Sendable {
 
     /// The reason that a payload doesn't contain an envelope.
     public enum FieldError: Error, Hashable, Sendable {
+        /// The payload is too long to be a push.
         case tooLong(maximumByteCount: Int)
+        /// The payload isn't a single JSON object.
         case notJSON(JSONFault)
         /// The field is missing, or isn't a string.
         case noField(String)

@@ -155,7 +155,9 @@ public struct UNError: _BridgedStoredNSError {
     public enum Code: Int, _ErrorCodeProtocol, Sendable {
         public typealias _ErrorType = UNError
 
+        /// The URL isn't that of a readable regular file.
         case attachmentInvalidURL = 100
+        /// The file's type isn't one that the system shows.
         case attachmentUnrecognizedType = 101
     }
 

@@ -183,6 +183,25 @@ def homes(tree):
                 yield path, f"{name} has users in other files, so it needs a file of its own, {name}.swift"
 
 
+CASES = re.compile(r"^( *)public (?:indirect )?enum (\w+)[^{\n]*\{(.*)\n((?:.*\n)*?)\1\}$", re.MULTILINE)
+
+
+def cases(tree):
+    """Each case of a public enum has a line and a sentence of its own."""
+    for path, text in swift(tree):
+        for match in re.finditer(r"^ *public (?:indirect )?enum (\w+).*\{ case ", text, re.MULTILINE):
+            yield path, f"the cases of {match[1]} need lines and documentation of their own"
+        for indent, name, _, body in CASES.findall(text):
+            lines = body.split("\n")
+            for before, line in zip([""] + lines, lines):
+                if not line.startswith(f"{indent}    case "):
+                    continue
+                if not before.lstrip().startswith("///"):
+                    yield path, f"{name} has a case without documentation: {line.strip()}"
+                elif "," in re.sub(r"\(.*\)|\"[^\"]*\"", "", line):
+                    yield path, f"{name} has several cases in a line: {line.strip()}"
+
+
 def sizes(tree):
     """No source file has more than 600 lines."""
     for path, text in swift(tree):
@@ -233,6 +252,12 @@ RULES = [
     (syncing, [{"Sources/Core/PushCore/A.swift": "fsync(file)"}]),
     (testable, [{"Tests/Support/TestSupport/A.swift": "@testable import PushCore"}]),
     (homes, [{"Sources/A.swift": "public struct B {}\n", "Sources/C.swift": "B()"}]),
+    (cases, [
+        {"Sources/A.swift": "public enum B { case c, d }\n"},
+        {"Sources/A.swift": "public enum B: Error {\n    /// One.\n    case c\n    case d(Int)\n}\n"},
+        {"Sources/A.swift": "public enum B {\n    /// One.\n    case c, d\n}\n"},
+        {"Sources/A.swift": "struct A {\n    public enum B {\n        case c\n    }\n}\n"},
+    ]),
     (sizes, [{"Sources/A.swift": "a\n" * 601}]),
     (leftovers, [{"Sources/A.swift": f"{word}x"} for word in ("TODO", "try!", "fatalError(")]),
 ]
