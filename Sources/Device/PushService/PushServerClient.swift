@@ -108,6 +108,9 @@ public struct PushRegistration: Sendable {
 }
 
 /// Why a request to the server failed. Contains no secrets, and nothing from the server except its code.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum PushServerError: Error, Equatable, Sendable {
     /// The address isn't `https`.
     case notSecure

@@ -202,6 +202,19 @@ def cases(tree):
                     yield path, f"{name} has several cases in a line: {line.strip()}"
 
 
+OPEN = ("Sources/Core/", "Sources/Device/", "Sources/Server/PushSender/")
+
+
+def errors(tree):
+    """A public error may gain a case without breaking an app's source, from Swift 6.3 on."""
+    attribute = "#if hasAttribute(nonexhaustive)\n    @nonexhaustive\n#endif\n"
+    for path, text in swift(tree):
+        if path.startswith(OPEN):
+            for match in re.finditer(r"^public enum (\w+): .*Error\b.*\{$", text, re.MULTILINE):
+                if not text[:match.start()].endswith(attribute):
+                    yield path, f"{match[1]} must be nonexhaustive, as the other errors are"
+
+
 def sizes(tree):
     """No source file has more than 600 lines."""
     for path, text in swift(tree):
@@ -258,6 +271,7 @@ RULES = [
         {"Sources/A.swift": "public enum B {\n    /// One.\n    case c, d\n}\n"},
         {"Sources/A.swift": "struct A {\n    public enum B {\n        case c\n    }\n}\n"},
     ]),
+    (errors, [{"Sources/Core/A/B.swift": "public enum B: String, Error {\n}\n"}]),
     (sizes, [{"Sources/A.swift": "a\n" * 601}]),
     (leftovers, [{"Sources/A.swift": f"{word}x"} for word in ("TODO", "try!", "fatalError(")]),
 ]

@@ -7,6 +7,9 @@ internal import PushCore
 #endif
 
 /// An error in sealing or opening a file. Contains no part of the file.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum AttachmentError: String, Error, Sendable {
     /// Larger than iOS allows for this type, or larger than announced.
     case tooLarge = "too-large"

@@ -1,4 +1,7 @@
 /// An error in reading or sealing content. Contains keys, never values.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum ContentError: Error, Equatable, Sendable {
     /// The content is larger than the limit.
     case tooLong(maximumByteCount: Int)

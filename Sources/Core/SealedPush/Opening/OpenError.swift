@@ -1,6 +1,9 @@
 /// The reason why a push didn't open. The codes are stable: logs, `--json`, and receipts contain them.
 ///
 /// They are for the app, its log, and its operator. A person always sees the safe default. Source: Specification 6.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum OpenError: String, Error, CaseIterable, Sendable {
     /// The field is missing, isn't base64url, or isn't an envelope.
     case malformed

@@ -1,4 +1,7 @@
 /// A reason why a receipt isn't counted. The codes are stable.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum ReceiptError: String, Error, CaseIterable, Sendable {
     /// Not 128 bytes.
     case wrongSize = "wrong-size"

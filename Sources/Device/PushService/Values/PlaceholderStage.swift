@@ -206,6 +206,9 @@ public struct SharedValues: Sendable {
 }
 
 /// Why values weren't written; the previous ones remain.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum SharedValuesError: Error, Equatable, Sendable {
     /// There are more than 64 values.
     case tooMany
