@@ -32,6 +32,29 @@ import Testing
         }
     }
 
+    @Test("A withdrawal has no other member that is shown, and the error names it") func withdrawal() throws {
+        var good = Content(withdrawing: .thread("nina"))
+        (good.id, good.topic, good.sent) = (ContentJSONTests.full.id, ContentJSONTests.full.topic, .now())
+        (good.expires, good.collapseID, good.badge) = (.now(), "c", 0)
+        (good.data, good.other) = (["a": 1], ["new": 2])
+        #expect(refusal(good) == nil)
+        let changes: [(String, (inout Content) -> Void)] = [
+            ("alert", { $0.alert.title = "a" }), ("alert", { $0.alert.body = "" }),
+            ("sound", { $0.sound = .named("a") }),
+            ("badge-add", { ($0.badge, $0.badgeIncrement) = (nil, 1) }), ("thread-id", { $0.threadID = "a" }),
+            ("category", { $0.category = "a" }), ("interruption-level", { $0.interruptionLevel = .passive }),
+            ("relevance-score", { $0.relevanceScore = 0 }), ("template", { $0.isTemplate = true }),
+            ("chart", { $0.chart = PushChart(.line, points: [1]) }),
+            ("person", { $0.person = Content.Person(name: "Nina", id: "u") }),
+        ]
+        for (name, change) in changes {
+            var content = good
+            change(&content)
+            #expect(refusal(content) == .besideWithdrawal(name), "\(name)")
+        }
+        #expect(refusal(Content(withdrawing: .thread(""))) == .invalid("withdraw"))
+    }
+
     /// Arrays inside arrays.
     private static func nested(_ depth: Int) -> JSONValue { depth == 0 ? 1 : [nested(depth - 1)] }
 

@@ -59,6 +59,23 @@ import Testing
         #expect(JSONReader.object(text, maximumByteCount: text.count - 1) == nil)
     }
 
+    @Test("A single value of any type is read, and nothing after it") func values() {
+        func value(_ text: String, limit: Int = 100, depth: Int = 2) -> JSONValue? {
+            JSONReader.value(Array(text.utf8), maximumByteCount: limit, maximumDepth: depth)
+        }
+        let good: [(String, JSONValue)] = [
+            ("null", .null), (" true\n", true), ("-1", -1), ("0.5", 0.5), (#""a\u00e9""#, "a\u{e9}"), ("[[]]", [[]]),
+            (#"{"a":[1]}"#, ["a": [1]]),
+        ]
+        for (text, expected) in good { #expect(value(text) == expected, "\(text)") }
+        for text in ["", " ", "1 2", "null,", "nul", "[[[]]]", "{}x", #""a"#, "\"\u{1}\"", "NaN"] {
+            #expect(value(text) == nil, "\(text)")
+        }
+        #expect(JSONReader.value([0x22, 0xff, 0x22], maximumByteCount: 100) == nil)
+        #expect(value("1234", limit: 4) == 1234)
+        #expect(value("12345", limit: 4) == nil)
+    }
+
     @Test(
         "JSON that is not an object is rejected",
         arguments: [

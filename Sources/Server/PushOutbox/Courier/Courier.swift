@@ -28,7 +28,7 @@ internal import SealedPush
 /// - Only sealed payloads are sent. A row with anything else, or with a wrong code, is buried. The database isn't trusted.
 /// - No push is deleted as expired by a clock that is wrong: that waits until the service has accepted a push of this run.
 ///
-/// A courier doesn't know Apple. It knows ``PushOutcome`` and the delays of its policy, so another transport needs no change
+/// A courier doesn't know Apple. It knows `PushOutcome` and the delays of its policy, so another transport needs no change
 /// here. Several couriers, in one process or many, can work on one outbox; leases keep them apart.
 ///
 /// A courier runs once. To end it cleanly, cancel the task of ``run(until:)`` or call ``stop()``. It then takes no more pushes,

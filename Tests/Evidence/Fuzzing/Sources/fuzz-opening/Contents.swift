@@ -24,6 +24,7 @@ func fuzzContent(_ input: inout Input) {
             checkedKeys.contains(String(path.prefix { $0 != "." && $0 != "[" })), "the error repeats a key of the input"
         )
     case .failure(.noVisibleText): break
+    @unknown default: demand(false, "an error that this program doesn't know")
     }
 }
 
