@@ -51,7 +51,9 @@ struct AnswerTests {
     func refused(status: Int, reason: String, timestamp: Int?) async throws {
         let rig = try await Rig { $0.refuse(status, reason, timestamp: timestamp) }
         let time = timestamp.flatMap { Timestamp(secondsSince1970: Int64($0 / 1_000)) }
-        #expect(await rig.outcome().refusal == APNSRefusal(status: status, reason: reason, timestamp: time))
+        #expect(
+            await rig.outcome().refusal
+                == APNSRefusal(status: status, reason: APNSReason(rawValue: reason), timestamp: time))
         #expect(await rig.outcome().refusal?.status == status, "the connection continues")
         #expect(rig.server.seen.connectionCount == 1)
     }
@@ -82,25 +84,25 @@ struct AnswerTests {
             }
         }
         for _ in 0..<10 { #expect(await rig.outcome(0).refusal == APNSRefusal(status: 500, reason: nil)) }
-        #expect(await rig.outcome(1).refusal?.reason == "BadTopic")
+        #expect(await rig.outcome(1).refusal?.reason == .badTopic)
         try await eventually("the stream is reset") { rig.server.seen.resetCount == 10 }
         #expect(rig.server.seen.connectionCount == 1, "the connection's window was replenished")
     }
 
     @Test("an unknown reason is passed on, with at most 64 printable characters")
     func unknownReason() async throws {
-        #expect(ErrorBody(Array("{\"reason\":\"Neu\\n\\u001b[31m\"}".utf8)).reason == "Neu  [31m")
+        #expect(ErrorBody(Array("{\"reason\":\"Neu\\n\\u001b[31m\"}".utf8)).reason?.rawValue == "Neu  [31m")
         let long = String(repeating: "x", count: 100)
-        #expect(ErrorBody(Array("{\"reason\":\"\(long)\"}".utf8)).reason == String(repeating: "x", count: 64))
+        #expect(ErrorBody(Array("{\"reason\":\"\(long)\"}".utf8)).reason?.rawValue == String(repeating: "x", count: 64))
         let combining = "e" + String(repeating: "\u{301}", count: 1_000)
         let reason = try #require(ErrorBody(Array("{\"reason\":\"\(combining)\"}".utf8)).reason)
-        #expect(reason.utf8.count <= 256)
+        #expect(reason.rawValue.utf8.count <= 256)
     }
 
     @Test("an error body that is truncated at any length is read or ignored, and never traps") func cutBodies() {
         let whole = Array("{\"reason\":\"Unregistered\",\"timestamp\":1700000000000}".utf8)
         for length in 0..<whole.count { #expect(ErrorBody(Array(whole.prefix(length))).reason == nil) }
-        #expect(ErrorBody(whole).reason == "Unregistered")
+        #expect(ErrorBody(whole).reason == .unregistered)
     }
 
     @Test("200 is a response, whatever happens to the stream afterward", arguments: [0, 1, 2])
@@ -148,7 +150,7 @@ struct AnswerTests {
             (500, "InternalServerError", .wait), (503, "ServiceUnavailable", .wait), (503, "Shutdown", .wait),
         ] as [(Int, String, APNSAdvice)])
     func reasons(status: Int, reason: String, advice: APNSAdvice) {
-        #expect(APNSRefusal(status: status, reason: reason).advice == advice)
+        #expect(APNSRefusal(status: status, reason: APNSReason(rawValue: reason)).advice == advice)
     }
 
     @Test(
@@ -159,23 +161,23 @@ struct AnswerTests {
         ] as [(Int, APNSAdvice)])
     func statuses(status: Int, advice: APNSAdvice) {
         #expect(APNSRefusal(status: status, reason: nil).advice == advice)
-        #expect(APNSRefusal(status: status, reason: "SomethingNew").advice == advice)
+        #expect(APNSRefusal(status: status, reason: APNSReason(rawValue: "SomethingNew")).advice == advice)
     }
 
     @Test("a 410 drops a token only with a matching reason and a timestamp") func gone() {
-        for reason in ["Unregistered", "ExpiredToken"] {
+        for reason in [APNSReason.unregistered, .expiredToken] {
             #expect(APNSRefusal(status: 410, reason: reason, timestamp: Self.since).advice == .drop)
             #expect(APNSRefusal(status: 410, reason: reason).advice == .unknown)
             #expect(APNSRefusal(status: 400, reason: reason, timestamp: Self.since).advice == .unknown)
         }
-        for reason in [nil, "SomethingNew", "BadDeviceToken"] {
+        for reason in [nil, APNSReason(rawValue: "SomethingNew"), .badDeviceToken] {
             #expect(APNSRefusal(status: 410, reason: reason, timestamp: Self.since).advice == .unknown)
         }
     }
 
     @Test("each refusal has an outcome that a sender for any service understands") func outcomes() throws {
         func outcome(_ status: Int, _ reason: String?, _ timestamp: Timestamp? = nil) -> PushOutcome {
-            APNSRefusal(status: status, reason: reason, timestamp: timestamp).outcome
+            APNSRefusal(status: status, reason: reason.map(APNSReason.init), timestamp: timestamp).outcome
         }
         let since = try #require(Self.since)
         #expect(outcome(410, "Unregistered", since) == .gone(since: since, PushReason("Unregistered")))

@@ -53,7 +53,7 @@ import Testing
         async let bad = rig.deliver(1_000..<1_020)
         let good = await rig.deliver(0..<1_000)
         #expect(good.allSatisfy { $0.isAccepted })
-        #expect(await bad.allSatisfy { $0.refusal?.reason == "BadDeviceToken" })
+        #expect(await bad.allSatisfy { $0.refusal?.reason == .badDeviceToken })
         #expect(Set(rig.server.seen.requests.filter { $0.push < 1_000 }.map(\.connection)) == [1])
     }
 

@@ -110,7 +110,7 @@ import Testing
         let outcomes = await rig.deliver(0..<1_000)
         for (number, outcome) in outcomes.enumerated() {
             let isRefused = number.isMultiple(of: 3)
-            #expect(isRefused ? outcome.refusal?.reason == "Number\(number)" : outcome.isAccepted)
+            #expect(isRefused ? outcome.refusal?.reason?.rawValue == "Number\(number)" : outcome.isAccepted)
         }
     }
 }

@@ -1,11 +1,11 @@
-import PushSender
+package import PushSender
 
 package enum APNSAnswer: Hashable, Sendable {
     /// Status 200. Only Apple's development environment returns an `apns-unique-id`.
     case accepted(uniqueID: String?)
     case refused(APNSRefusal)
 
-    var outcome: PushOutcome {
+    package var outcome: PushOutcome {
         switch self {
         case .accepted(let uniqueID): .accepted(uniqueID: uniqueID)
         case .refused(let refusal): refusal.outcome

@@ -5,11 +5,11 @@ package import SealedPush
 package struct APNSRefusal: Hashable, Sendable {
     package let status: Int
     /// Apple's reason, or nil if the body had none. Unknown reasons are kept, up to 64 characters.
-    package let reason: String?
+    package let reason: APNSReason?
     /// With status 410, the time at which APNs determined that the token is no longer valid.
     package let timestamp: Timestamp?
 
-    package init(status: Int, reason: String?, timestamp: Timestamp? = nil) {
+    package init(status: Int, reason: APNSReason?, timestamp: Timestamp? = nil) {
         self.status = status
         self.reason = reason
         self.timestamp = timestamp
@@ -17,73 +17,54 @@ package struct APNSRefusal: Hashable, Sendable {
 }
 
 extension APNSRefusal {
-    /// The outcome for any sender. Source: the table on Apple's page; Docs/Operations.md describes it in words.
+    /// The outcome for any sender.
     package var outcome: PushOutcome {
-        let plain = PushReason(reason ?? "status \(status)")
-        if status == 410 {
+        let name = reason?.rawValue ?? "status \(status)"
+        let found = PushReason(name, problem: meaning.suspicion.map(problem))
+        return switch meaning.verdict {
+        // ``meaning`` requires the time.
+        case .gone: timestamp.map { .gone(since: $0, found) } ?? .later(.doubtful, found)
+        case .refused: .refused(found)
+        case .later(let delay): .later(delay, found)
+        case .change: .change(found)
+        case .stop: .stop(found)
+        }
+    }
+
+    /// How to react, as a single word.
+    package var advice: APNSAdvice { meaning.advice }
+
+    /// The meaning of the reason, or of the status if the reason is missing, unknown, or for another status.
+    private var meaning: APNSReason.Meaning {
+        let known = reason?.meaning
+        if status == 410 || known?.verdict == .gone {
             // Don't lose a device to a response that doesn't quite match Apple's description.
-            guard reason == "Unregistered" || reason == "ExpiredToken", let since = timestamp else {
-                return .later(.doubtful, plain)
-            }
-            return .gone(since: since, plain)
+            let isGone = status == 410 && timestamp != nil
+            guard let known, known.verdict == .gone, isGone else { return ofStatus }
+            return known
         }
-        switch reason {
-        case "BadDeviceToken", "DeviceTokenNotForTopic": return .refused(suspicious)
-        // The problem is the connection or its token, not this push, so another connection helps.
-        case "IdleTimeout", "Shutdown", "ExpiredProviderToken", "UnrelatedKeyIdInToken":
-            return .later(.connection, plain)
-        case "TooManyProviderTokenUpdates": return .later(.everything, plain)
-        case "TooManyRequests": return .later(.device, plain)
-        case "InternalServerError", "ServiceUnavailable": return .later(.service, plain)
-        // Perhaps only one of several apps is affected, so the others continue. Many in a row stop the run.
-        case "TopicDisallowed": return .later(.service, suspicious)
-        case "BadTopic", "MissingTopic": return .change(suspicious)
-        case "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "DuplicateHeaders",
-            "InvalidPushType", "MissingDeviceToken", "PayloadEmpty", "PayloadTooLarge", "BadPath",
-            "BadRequestPayload", "MethodNotAllowed":
-            return .change(plain)
-        case "BadCertificate", "BadCertificateEnvironment", "Forbidden", "InvalidProviderToken",
-            "MissingProviderToken", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken":
-            return .stop(wrongProvider)
-        default: break
-        }
-        // The reason is missing or unknown.
-        return switch status {
-        case 401, 403: .stop(wrongProvider)
-        case 404, 405, 413: .change(plain)
-        case 429: .later(.device, plain)
-        case 500...599: .later(.service, plain)
-        default: .later(.doubtful, plain)
+        return known ?? ofStatus
+    }
+
+    private var ofStatus: APNSReason.Meaning {
+        switch status {
+        case 401, 403: APNSReason.Meaning(verdict: .stop, advice: .fixKeys, suspicion: .account)
+        case 404, 405, 413: APNSReason.Meaning(verdict: .change, advice: .change)
+        case 429: APNSReason.Meaning(verdict: .later(.device), advice: .wait)
+        case 500...599: APNSReason.Meaning(verdict: .later(.service), advice: .wait)
+        default: APNSReason.Meaning(verdict: .later(.doubtful), advice: .unknown)
         }
     }
 
-    /// The outcome as a single word.
-    package var advice: APNSAdvice {
-        switch outcome {
-        case .gone, .refused: .drop
-        case .accepted, .later(.doubtful, _): .unknown
-        case .later: reason == "TopicDisallowed" ? .fixKeys : .wait
-        case .change: .change
-        case .stop: .fixKeys
+    private func problem(_ suspicion: APNSReason.Suspicion) -> String {
+        let words = reason?.rawValue ?? "without a reason"
+        let refusal = "APNs refuses this provider (\(status) \(words))"
+        return switch suspicion {
+        case .setup:
+            "APNs refuses one device after another (\(words)); check that the environment, production or sandbox, and the topic match the tokens"
+        case .provider:
+            "\(refusal): the key, its ID, and the team don't match, the key was revoked, or this machine's clock is ahead"
+        case .account: "\(refusal); correct the key, the team, or the topic"
         }
-    }
-
-    /// If device after device is refused for this reason, something else is wrong.
-    private var suspicious: PushReason {
-        let reason = reason ?? ""
-        return PushReason(
-            reason,
-            problem:
-                "APNs refuses one device after another (\(reason)); check that the environment, production or sandbox, and the topic match the tokens"
-        )
-    }
-
-    private var wrongProvider: PushReason {
-        let refusal = "APNs refuses this provider (\(status) \(reason ?? "without a reason"))"
-        return PushReason(
-            reason ?? "status \(status)",
-            problem: reason == "InvalidProviderToken"
-                ? "\(refusal): the key, its ID, and the team don't match, the key was revoked, or this machine's clock is ahead"
-                : "\(refusal); correct the key, the team, or the topic")
     }
 }

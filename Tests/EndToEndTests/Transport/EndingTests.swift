@@ -8,6 +8,12 @@ import Testing
 @testable import SimulatedAPNs
 
 @Suite("Connections that end and tokens that expire, from end to end", .serialized) struct EndingTests {
+    @Test("the transport knows each reason of the local APNs, which lists them independently") func reasons() {
+        for reason in APNsReason.allCases {
+            #expect(APNSReason(rawValue: reason.rawValue).meaning != nil, "\(reason)")
+        }
+    }
+
     @Test("after GOAWAY with any reason, pushes in flight are answered, and the next uses another connection")
     func goAway() async throws {
         let ends = try await BothEnds()
@@ -56,7 +62,7 @@ import Testing
         #expect(ends.server.setState(.unregistered, token: token.hexadecimal, since: 1_700_000_000_123))
         let refusal = await ends.deliver(ends.push(to: token)).refusal
         let since = try #require(Timestamp(secondsSince1970: 1_700_000_000))
-        #expect(refusal == APNSRefusal(status: 410, reason: "Unregistered", timestamp: since))
+        #expect(refusal == APNSRefusal(status: 410, reason: .unregistered, timestamp: since))
         #expect(refusal?.advice == .drop)
         #expect(try ends.device() == token)
         #expect(await ends.deliver(ends.push(to: token)).isAccepted)
@@ -65,7 +71,7 @@ import Testing
         let renewed = try ends.device()
         #expect(renewed != token)
         let expired = await ends.deliver(ends.push(to: token)).refusal
-        #expect(expired == APNSRefusal(status: 410, reason: "ExpiredToken", timestamp: since))
+        #expect(expired == APNSRefusal(status: 410, reason: .expiredToken, timestamp: since))
         #expect(await ends.deliver(ends.push(to: renewed)).isAccepted)
         await ends.stop()
     }

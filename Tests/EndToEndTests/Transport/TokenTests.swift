@@ -30,7 +30,7 @@ struct TokenTests {
                 return own
             })
             let refusal = try await ends.deliver().refusal
-            #expect(refusal == APNSRefusal(status: 403, reason: "InvalidProviderToken"))
+            #expect(refusal == APNSRefusal(status: 403, reason: .invalidProviderToken))
             #expect(refusal?.advice == .fixKeys)
             #expect(ends.server.deviceCounts.waiting == 0)
             if isUnknown {
@@ -57,7 +57,7 @@ struct TokenTests {
         let outcome = try await ends.deliver()
         // A token from the future is invalid. If one has expired, the sender knows that it is in fact recent.
         if isSenders == (hours > 0) {
-            #expect(outcome.refusal == APNSRefusal(status: 403, reason: "InvalidProviderToken"))
+            #expect(outcome.refusal == APNSRefusal(status: 403, reason: .invalidProviderToken))
         } else {
             #expect(outcome.error == .wrongClock && outcome.error?.mayHaveBeenDelivered == false)
         }

@@ -43,6 +43,6 @@ extension ScriptedTransport.Answer {
 extension PushOutcome {
     /// Returns the outcome of a refusal by APNs.
     static func apns(_ status: Int, _ reason: String?, timestamp: Timestamp? = nil) -> PushOutcome {
-        APNSRefusal(status: status, reason: reason, timestamp: timestamp).outcome
+        APNSRefusal(status: status, reason: reason.map(APNSReason.init), timestamp: timestamp).outcome
     }
 }

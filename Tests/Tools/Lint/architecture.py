@@ -92,14 +92,20 @@ def downloads(tree):
 
 
 def reasons(tree):
-    """Only the transport that talks to Apple knows Apple's reasons for rejecting a push."""
-    text = "".join(text for _, text in swift(tree, "Sources/Server/PushAPNS"))
-    known = set(re.findall(r'"([A-Z][a-z]+[A-Z][A-Za-z]+)"', text))
+    """One file lists Apple's reasons for rejecting a push. Only the transport that talks to Apple knows them."""
+    place = "Sources/Server/PushAPNS/APNSReason.swift"
+    known = set(re.findall(r'"([A-Z][A-Za-z]+)"', tree.texts.get(place, "")))
     if known and "BadDeviceToken" not in known:
-        yield "Sources/Server/PushAPNS", "this rule no longer finds Apple's reasons there"
+        yield place, "this rule no longer finds Apple's reasons there"
+    for path, text in swift(tree):
+        # The local APNs has a list of its own, so that it tests this one.
+        if path != place and not path.startswith("Sources/Simulator/SimulatedAPNs/"):
+            for word in sorted(known & set(re.findall(r'"([A-Za-z]+)"', text))):
+                yield path, f"write Apple's reason {word} as an APNSReason"
+    long = {word for word in known if re.match("[A-Z][a-z]+[A-Z]", word)}
     for target in ("PushSender", "PushOutbox", "PushPostgres", "PushHTTP"):
         for path, text in swift(tree, f"Sources/Server/{target}"):
-            for word in sorted(known & set(re.findall(r"[A-Za-z]+", text))):
+            for word in sorted(long & set(re.findall(r"[A-Za-z]+", text))):
                 yield path, f"only PushAPNS may name Apple's reason {word}"
 
 
@@ -231,6 +237,7 @@ def leftovers(tree):
 
 
 READS_TIMES = {"Sources/Core/PushCore/A.swift": "stat("}
+APNS_REASONS = {"Sources/Server/PushAPNS/APNSReason.swift": '"BadDeviceToken"'}
 RULES = [
     (imports, [
         {"Sources/Core/PushCore/A.swift": "import GRDB\n"}, {"Sources/Server/New/A.swift": ""},
@@ -247,8 +254,9 @@ RULES = [
         {"Package.swift": 'module("Device/PushService", ["Ccurl"])'},
     ]),
     (reasons, [
-        {"Sources/Server/PushAPNS/A.swift": '"BadDeviceToken"', "Sources/Server/PushHTTP/A.swift": "BadDeviceToken"},
-        {"Sources/Server/PushAPNS/A.swift": '"OtherReason"'},
+        APNS_REASONS | {"Sources/Server/PushHTTP/A.swift": "BadDeviceToken"},
+        APNS_REASONS | {"Sources/Server/PushAPNS/A.swift": '"BadDeviceToken"'},
+        {"Sources/Server/PushAPNS/APNSReason.swift": '"OtherReason"'},
     ]),
     (commands, [
         {"Sources/Server/PushHTTP/A.swift": f"x({literal})"}

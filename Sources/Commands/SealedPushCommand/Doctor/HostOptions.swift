@@ -115,10 +115,9 @@ struct HostOptions: ParsableArguments {
             }
         }
         await transport.shutDown()
-        let reason =
-            if case .refused(let refusal) = answer { refusal.reason ?? "status \(refusal.status)" } else { "200" }
-        guard reason == "BadDeviceToken" else {
-            throw Failure.file("APNs answers \(reason); see Docs/Operations.md, chapter 9")
+        guard case .refused(let refusal) = answer, refusal.reason == .badDeviceToken else {
+            let words = answer.outcome.reason?.name ?? "200"
+            throw Failure.file("APNs answers \(words); see Docs/Operations.md, chapter 9")
         }
         return "\(account.configuration.endpoint) accepts the key and the topic"
     }

@@ -432,10 +432,13 @@ extension APNSConnection {
     private func goAway(_ lastStreamID: Int32, _ code: ErrorCode, _ data: ByteBuffer) throws(ProtocolViolation) {
         goAwayCount += 1
         try demand(goAwayCount <= Self.maximumGoAwayCount, .enhanceYourCalm, "too many GOAWAY frames")
-        let reason = ErrorBody(Array(data.readableBytesView)).reason ?? code.name
+        let namedReason = ErrorBody(Array(data.readableBytesView)).reason
+        let reason = namedReason?.rawValue ?? code.name
         endReason = "APNs ended the connection: \(reason)"
         lane.observer.wentAway(connection: number, reason: reason)
-        if code == .enhanceYourCalm || reason.hasPrefix("TooMany") { lane.slowDown(self, because: reason) }
+        if code == .enhanceYourCalm || namedReason?.asksToSlowDown == true {
+            lane.slowDown(self, because: namedReason)
+        }
         retire(because: reason)
         // RFC 9113, 6.8: streams above the last were not and will not be processed.
         let unsent = streams.keys.filter { $0 > lastStreamID }.sorted()

@@ -84,7 +84,7 @@ struct PartialResponse {
 
 /// The body of a refusal or GOAWAY frame: `{"reason": "...", "timestamp": ...}`. Empty if truncated, nested, or not JSON.
 struct ErrorBody {
-    let reason: String?
+    let reason: APNSReason?
     /// Sent in milliseconds.
     let timestamp: Timestamp?
 
@@ -96,7 +96,7 @@ struct ErrorBody {
             return
         }
         if case .string(let text) = members["reason"], !text.isEmpty {
-            reason = Self.bounded(text)
+            reason = APNSReason(rawValue: Self.bounded(text))
         } else {
             reason = nil
         }

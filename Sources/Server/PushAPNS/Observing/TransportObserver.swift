@@ -68,7 +68,7 @@ struct TransportObserver: Sendable {
             "push refused",
             metadata: [
                 "apns-id": "\(request.apnsID)", "token": "\(request.address.logged)", "status": "\(refusal.status)",
-                "reason": "\(refusal.reason ?? "none")", "advice": "\(refusal.advice.rawValue)",
+                "reason": "\(refusal.reason?.rawValue ?? "none")", "advice": "\(refusal.advice.rawValue)",
             ])
     }
 

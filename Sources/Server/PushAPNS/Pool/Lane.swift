@@ -208,12 +208,12 @@ extension Lane {
     }
 
     /// Slows down at the peer's request, in a response or at the connection's end. This counts once per connection.
-    func slowDown(_ connection: APNSConnection, because reason: String) {
+    func slowDown(_ connection: APNSConnection, because reason: APNSReason?) {
         guard !connection.isSlowedDown else { return }
         connection.isSlowedDown = true
         connection.isRetired = true
         let now = clock.now()
-        let isAboutTokens = reason == "TooManyProviderTokenUpdates"
+        let isAboutTokens = reason == .tooManyProviderTokenUpdates
         if isAboutTokens { dispatcher.tokens.tooManyUpdates(now: now) }
         // Experience shows that such a connection stays unusable for a while.
         backoff.failed(
@@ -274,14 +274,14 @@ extension Lane {
         switch answer {
         case .accepted: connection.hasSucceeded = true
         case .refused(let refusal):
-            let reason = refusal.reason ?? ""
-            switch reason {
-            case "ExpiredProviderToken": return tokenExpired(delivery, on: connection)
-            case "TooManyProviderTokenUpdates":
+            guard let reason = refusal.reason, let meaning = reason.meaning else { break }
+            switch meaning.connection {
+            case .stays: break
+            case .closes: connection.retire(because: reason.rawValue)
+            case .slowsDown:
                 slowDown(connection, because: reason)
-                connection.retire(because: reason)
-            case "IdleTimeout", "Shutdown", "UnrelatedKeyIdInToken": connection.retire(because: reason)
-            default: break
+                connection.retire(because: reason.rawValue)
+            case .renewsToken: return tokenExpired(delivery, because: reason.rawValue, on: connection)
             }
         }
         dispatcher.finish(delivery, .success(answer))
@@ -296,11 +296,11 @@ extension Lane {
         }
     }
 
-    private func tokenExpired(_ delivery: Delivery, on connection: APNSConnection) {
+    private func tokenExpired(_ delivery: Delivery, because reason: String, on connection: APNSConnection) {
         switch dispatcher.tokens.expired(generation: delivery.tokenGeneration, now: clock.now()) {
         case .renewed:
-            connection.retire(because: "ExpiredProviderToken", isOurs: true)
-            sendAgain(delivery, because: "ExpiredProviderToken")
+            connection.retire(because: reason, isOurs: true)
+            sendAgain(delivery, because: reason)
         case .wrongClock(let isNew):
             if isNew { observer.wrongClock() }
             dispatcher.finish(delivery, .failure(.wrongClock))
