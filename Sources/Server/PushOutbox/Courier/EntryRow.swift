@@ -51,13 +51,13 @@ extension EntryRow {
         // in transit on it. The first is a lowercase UUID, as for a message.
         guard let address = address.flatMap({ Address($0, of: carrier) }),
             let topic = topic.flatMap(Topic.init(parsing:)), device.flatMap(DeviceName.init(parsing:)) != nil,
-            let priority = PushPriority(rawValue: priority),
-            priority == .considerate || !PayloadForm.isBackground(body), MessageID(parsing: apnsID) != nil,
+            let priority = PushPriority(rawValue: priority), MessageID(parsing: apnsID) != nil,
             Self.isCollapseID(collapseID), body.count <= SizePlan.maximumPayloadByteCount
         else { return nil }
         var request = PushRequest(
             address: address, body: body, topic: topic, apnsID: apnsID, collapseID: collapseID, priority: priority,
             expiration: expiration.map { Timestamp(clamping: $0) })
+        guard priority == .considerate || !request.isBackground else { return nil }
         request.isProven = isProven
         return request
     }

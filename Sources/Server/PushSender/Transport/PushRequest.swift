@@ -18,6 +18,8 @@ public struct PushRequest: Hashable, Sendable {
     public let priority: PushPriority
     /// The value of `apns-expiration`: how long the service keeps the push for an offline device. If nil, the service decides.
     public let expiration: Timestamp?
+    /// Whether this is a background push, with an `apns-push-type` of `background`.
+    public let isBackground: Bool
     /// A hint that the service accepted a push for this address and topic before. Not sent; affects only the connection.
     public var isProven = false
 
@@ -34,16 +36,22 @@ public struct PushRequest: Hashable, Sendable {
         self.init(
             address: address, body: payload.json, topic: payload.topic, apnsID: payload.apnsID,
             collapseID: payload.collapseID, priority: payload.priority(priority),
-            expiration: expiration ?? payload.expires)
+            expiration: expiration ?? payload.expires, isBackground: payload.isBackground)
     }
 
-    /// Whether this is a background push, with an `apns-push-type` of `background`.
-    public var isBackground: Bool { PayloadForm.isBackground(body) }
-
-    /// Creates a request from one that was sealed and stored earlier.
+    /// Creates a request from one that was sealed and stored earlier. Its body says whether it is a background push.
     package init(
         address: Address, body: [UInt8], topic: Topic, apnsID: String, collapseID: String, priority: PushPriority,
         expiration: Timestamp?
+    ) {
+        self.init(
+            address: address, body: body, topic: topic, apnsID: apnsID, collapseID: collapseID, priority: priority,
+            expiration: expiration, isBackground: PayloadForm.isBackground(body))
+    }
+
+    private init(
+        address: Address, body: [UInt8], topic: Topic, apnsID: String, collapseID: String, priority: PushPriority,
+        expiration: Timestamp?, isBackground: Bool
     ) {
         self.address = address
         self.body = body
@@ -52,6 +60,7 @@ public struct PushRequest: Hashable, Sendable {
         self.collapseID = collapseID
         self.priority = priority
         self.expiration = expiration
+        self.isBackground = isBackground
     }
 }
 
