@@ -77,7 +77,7 @@ extension APNSTransport {
     var pingIsAnswered: Bool {
         get async throws {
             try await inLoop { dispatcher in
-                dispatcher.lanes.allSatisfy { $0.connections.allSatisfy { $0.pingSentAt == nil } }
+                dispatcher.lanes.allSatisfy { $0.connections.allSatisfy { $0.state.pingSentAt == nil } }
             }
         }
     }
@@ -94,7 +94,7 @@ extension APNSTransport {
         get async throws {
             try await inLoop { dispatcher in
                 let now = dispatcher.clock.now()
-                return dispatcher.lanes.contains { $0.connections.contains { $0.lastReceivedAt == now } }
+                return dispatcher.lanes.contains { $0.connections.contains { $0.state.lastReceivedAt == now } }
             }
         }
     }
@@ -112,11 +112,11 @@ extension Dispatcher {
         let now = clock.now()
         return lanes.compactMap { lane -> NIODeadline? in
             guard !lane.waiting.isEmpty else { return nil }
-            if let connecting = lane.connections.first(where: { $0.phase == .connecting }) {
-                return isMute ? connecting.openedAt + deadlines.connect : nil
+            if let connecting = lane.connections.first(where: { $0.state.phase == .connecting }) {
+                return isMute ? connecting.state.openedAt + deadlines.connect : nil
             }
             let isAllowed = lane.backoff.until ?? now
-            guard lane.connections.contains(where: { $0.isLive }) else { return isAllowed }
+            guard lane.connections.contains(where: { $0.state.isLive }) else { return isAllowed }
             return lane.fullSince.map { max($0 + deadlines.full, isAllowed) }
         }.filter { $0 > now }.min()
     }

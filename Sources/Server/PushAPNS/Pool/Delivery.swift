@@ -23,11 +23,6 @@ final class Delivery: @unchecked Sendable {
     /// The connection and stream that the push was sent on, while it waits for a response.
     var connection: APNSConnection?
     private(set) var streamID: Int32 = 0
-    /// How much of the body the peer accepts on this stream now, and how much was sent.
-    var window = 0
-    var sentByteCount = 0
-    var isBodySent = false
-    var response = PartialResponse()
 
     init(_ request: PushRequest, startedAt: NIODeadline, deadline: NIODeadline) {
         self.request = request
@@ -48,9 +43,6 @@ final class Delivery: @unchecked Sendable {
         self.streamID = streamID
         attemptCount += 1
         tokenGeneration = token.generation
-        sentByteCount = 0
-        isBodySent = false
-        if response.isBegun { response = PartialResponse() }
     }
 
     /// Whether APNs should no longer keep the push. An expiration of 0 means a single attempt at any time.

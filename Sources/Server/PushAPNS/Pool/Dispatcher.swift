@@ -199,7 +199,7 @@ final class Dispatcher: @unchecked Sendable {
         // Renews the token, so that the first push after a quiet hour need not wait for it.
         if !connections.isEmpty { _ = tokens.current(now: now) }
         observer.state(
-            connectionCount: connections.count, streamCount: connections.reduce(0) { $0 + $1.streams.count },
+            connectionCount: connections.count, streamCount: connections.reduce(0) { $0 + $1.state.streamCount },
             waitingCount: waitingCount)
         if connections.isEmpty, outstandingCount == 0 { stopTicking() }
     }

@@ -49,7 +49,7 @@ final class Lane {
         let today = clock.wall()
         while let connection = roomiestConnection() {
             // Sending may retire the connection when its stream IDs run out.
-            while connection.freeStreamCount > 0, let delivery = nextToSend(now: now, today: today) {
+            while connection.state.freeStreamCount > 0, let delivery = nextToSend(now: now, today: today) {
                 connection.send(delivery, token: token)
                 // Send one at a time to spread the load.
                 if connections.count > 1 { break }
@@ -77,7 +77,7 @@ final class Lane {
     private func roomiestConnection() -> APNSConnection? {
         var best: APNSConnection?
         for connection in connections {
-            if connection.freeStreamCount > best?.freeStreamCount ?? 0 { best = connection }
+            if connection.state.freeStreamCount > best?.state.freeStreamCount ?? 0 { best = connection }
         }
         return best
     }
@@ -86,7 +86,7 @@ final class Lane {
     var problem: String { tokenWait?.rawValue ?? lastProblem ?? "no free stream in time" }
 
     private func openIfNone(now: NIODeadline) {
-        guard !waiting.isEmpty, !connections.contains(where: { $0.isLive }) else { return }
+        guard !waiting.isEmpty, !connections.contains(where: { $0.state.isLive }) else { return }
         open(now: now)
     }
 
@@ -100,8 +100,8 @@ final class Lane {
 
     /// Opens another connection when all have been full for a while.
     func grow(now: NIODeadline) {
-        let live = connections.filter { $0.isLive }
-        guard !waiting.isEmpty, !live.isEmpty, live.count < connectionLimit, live.allSatisfy({ $0.isFull }) else {
+        let live = connections.filter { $0.state.isLive }
+        guard !waiting.isEmpty, !live.isEmpty, live.count < connectionLimit, live.allSatisfy({ $0.state.isFull }) else {
             fullSince = nil
             return
         }
@@ -116,7 +116,7 @@ final class Lane {
 
     /// Retires all connections, so that the next push uses a new one.
     func retireAll(because reason: String) {
-        for connection in connections where connection.phase == .ready {
+        for connection in connections where connection.state.phase == .ready {
             connection.retire(because: reason, isOurs: true)
         }
     }
@@ -143,10 +143,7 @@ extension Lane {
 extension Lane {
     func tick(now: NIODeadline) {
         expireWaiting(now: now)
-        for connection in connections {
-            connection.tick(now: now)
-            look(at: connection, now: now)
-        }
+        for connection in connections { connection.tick(now: now) }
         dispatch(now: now)
         grow(now: now)
     }
@@ -160,33 +157,13 @@ extension Lane {
 
     /// Removes pushes whose callers no longer wait, anywhere in the queue.
     func dropFinished() { waiting.removeAll { $0.isFinished } }
-
-    /// Retires a connection that doesn't help the waiting pushes.
-    private func look(at connection: APNSConnection, now: NIODeadline) {
-        guard connection.phase == .ready else { return }
-        if connection.peerStreamLimit > 0 { connection.allowedAt = now }
-        if connection.streams.isEmpty { connection.answeredAt = now }
-        if !connection.isSettled, hasLasted(connection, now: now) {
-            connection.isSettled = true
-            backoff.succeeded()
-        }
-        if now - connection.allowedAt >= deadlines.connect {
-            connection.retire(because: "the server allows no streams")
-        } else if !waiting.isEmpty, !connection.hasSucceeded || connection.isFull,
-            now - connection.answeredAt >= deadlines.firstAnswer
-        {
-            connection.retire(because: "no answer within \(deadlines.firstAnswer.nanoseconds / 1_000_000) ms")
-        }
-    }
 }
 
 /// Events from connections.
 extension Lane {
     func connectionIsReady(_ connection: APNSConnection) {
-        let now = clock.now()
-        (connection.readyAt, connection.allowedAt, connection.answeredAt) = (now, now, now)
         lastProblem = nil
-        observer.opened(connection: connection.number, lane: kind, streamLimit: connection.peerStreamLimit)
+        observer.opened(connection: connection.number, lane: kind, streamLimit: connection.state.peerStreamLimit)
     }
 
     /// Allows another connection to be opened. The next must wait, unless we ended this one ourselves.
@@ -196,15 +173,11 @@ extension Lane {
         connection.isEndedByUs = isOurs
         guard !isOurs else { return }
         let now = clock.now()
-        if hasLasted(connection, now: now) {
+        if connection.state.hasLasted(at: now) {
             backoff.rest(now: now, chance: clock.chance())
         } else {
             backoff.failed(now: now, chance: clock.chance())
         }
-    }
-
-    private func hasLasted(_ connection: APNSConnection, now: NIODeadline) -> Bool {
-        connection.hasSucceeded && now - connection.readyAt >= Self.settlingTime
     }
 
     /// Slows down at the peer's request, in a response or at the connection's end. This counts once per connection.
@@ -220,15 +193,14 @@ extension Lane {
             now: now, chance: clock.chance(), atLeast: isAboutTokens ? Self.tokenUpdateBackoff : Self.calmBackoff)
     }
 
-    func connectionEnded(_ connection: APNSConnection, wasConnecting: Bool, reason: String, lost: [Delivery]) {
+    /// `wasOfUse` says whether the peer ever allowed a push on the connection.
+    func connectionEnded(_ connection: APNSConnection, reason: String, wasOfUse: Bool) {
         connections.removeAll { $0 === connection }
         observer.closed(connection: connection.number, lane: kind, reason: reason)
         connectionRetired(connection, isOurs: false)
-        for delivery in lost { self.lost(delivery, reason, surelyUnsent: false) }
         if !connection.isEndedByUs { lastProblem = reason }
-        let wasOfUse = !wasConnecting && (connection.hasSucceeded || connection.peerStreamLimit > 0)
         if !wasOfUse, backoff.failureCount >= Self.patientFailureCount,
-            !connections.contains(where: { $0.phase == .ready })
+            !connections.contains(where: { $0.state.phase == .ready })
         {
             failWaiting(.unreachable(reason))
         }
@@ -238,7 +210,6 @@ extension Lane {
 
     /// After this many failed connections in a row, waiting pushes fail, unless another connection works.
     private static let patientFailureCount = 3
-    private static let settlingTime: TimeAmount = .seconds(10)
     private static let calmBackoff: TimeAmount = .seconds(5)
     private static let tokenUpdateBackoff: TimeAmount = .seconds(60)
 }
@@ -246,15 +217,14 @@ extension Lane {
 /// Results of pushes.
 extension Lane {
     /// Handles a connection that failed before the whole response arrived. A partial response still counts.
-    func lost(_ delivery: Delivery, _ reason: String, surelyUnsent: Bool) {
-        delivery.connection = nil
-        if surelyUnsent, delivery.response.answer == nil { return sendAgain(delivery, because: reason) }
-        end(delivery, .connectionLost(reason))
+    func lost(_ delivery: Delivery, _ answer: APNSAnswer?, because reason: String, surelyUnsent: Bool) {
+        if surelyUnsent, answer == nil { return sendAgain(delivery, because: reason) }
+        end(delivery, answer, .connectionLost(reason))
     }
 
     /// Fails a push, unless enough of a response has arrived.
-    func end(_ delivery: Delivery, _ failure: PushTransportError) {
-        guard let answer = delivery.response.answer else { return dispatcher.finish(delivery, .failure(failure)) }
+    func end(_ delivery: Delivery, _ answer: APNSAnswer?, _ failure: PushTransportError) {
+        guard let answer else { return dispatcher.finish(delivery, .failure(failure)) }
         note(answer, to: delivery)
         dispatcher.finish(delivery, .success(answer))
     }
@@ -269,12 +239,8 @@ extension Lane {
     }
 
     func answered(_ delivery: Delivery, _ answer: APNSAnswer, on connection: APNSConnection) {
-        connection.answeredAt = clock.now()
         note(answer, to: delivery)
-        switch answer {
-        case .accepted: connection.hasSucceeded = true
-        case .refused(let refusal):
-            guard let reason = refusal.reason, let meaning = reason.meaning else { break }
+        if case .refused(let refusal) = answer, let reason = refusal.reason, let meaning = reason.meaning {
             switch meaning.connection {
             case .stays: break
             case .closes: connection.retire(because: reason.rawValue)

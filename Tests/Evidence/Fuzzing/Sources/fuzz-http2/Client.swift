@@ -34,7 +34,7 @@ final class Client {
         _ = dispatcher.tokens.signed("token")
         lane = dispatcher.lanes[0]
         let connection = APNSConnection(number: dispatcher.nextConnectionNumber(), lane: lane, now: clock.now)
-        connection.hasSucceeded = hasSucceeded
+        connection.state.hasSucceeded = hasSucceeded
         lane.connections.append(connection)
         channel = EmbeddedChannel(loop: loop)
         run {
