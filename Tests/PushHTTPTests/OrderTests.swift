@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import PushOutbox
 import PushSender
 import SealedPush
 import TestSupport
@@ -95,6 +96,12 @@ import Testing
         }
     }
 
+    @Test("an order's error has HTTP's number and phrase", arguments: OrderError.Status.allCases)
+    func statuses(status: OrderError.Status) {
+        let known = HTTPResponse.Status(integerLiteral: status.rawValue)
+        #expect(!status.title.isEmpty && status.title == known.reasonPhrase)
+    }
+
     @Test(
         "orders that are cut, altered, and recombined are sealed or refused as the caller's fault; no answer repeats a message",
         .blocking)
@@ -115,7 +122,9 @@ import Testing
             counts[isSealed, default: 0] += 1
             try check(writer.bytes, isSealed, line, opener)
             // Orders for a service are parsed by the same rules.
-            do { _ = try MessageOrder(try Request.members(line)) } catch { #expect(Problem(error).status.code < 500) }
+            do { _ = try MessageOrder(try OrderReader.members(of: line)) } catch {
+                #expect(Problem(error).status.code < 500)
+            }
         }
         #expect(counts[true, default: 0] > 100 && counts[false, default: 0] > 1_000, "\(counts)")
         // With a byte order mark, as Windows editors write it.

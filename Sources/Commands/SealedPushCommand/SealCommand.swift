@@ -2,7 +2,6 @@ public import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import PushCore
-internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
 public import PushSender

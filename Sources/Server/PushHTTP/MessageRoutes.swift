@@ -2,9 +2,9 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 internal import PushCore
-package import PushOutbox
-package import PushSender
-package import SealedPush
+internal import PushOutbox
+internal import PushSender
+internal import SealedPush
 
 /// The requests of a back end: messages to store and deliver, or to seal for its own delivery. A request contains one
 /// message, or up to 1,000, one per line, and each line gets a separate response.
@@ -65,7 +65,7 @@ struct MessageRoutes: Sendable {
             switch device.keys {
             case .enrolled(let enrolled): target = .enrolled(enrolled)
             case .unverified(let recipient):
-                guard order.includesUnverified else { throw SealOrder.unverified }
+                guard order.includesUnverified else { throw OrderError.unverified }
                 target = .recipient(KnownRecipient(key: recipient))
             }
             try order.seal(by: sealer, for: target, to: &writer, line: line)
@@ -132,7 +132,9 @@ struct MessageRoutes: Sendable {
         var answers = JSONWriter(reservingByteCount: lines.count * answerByteCount)
         for line in lines {
             do {
-                try await work(try Request.members(line.bytes, isLine: true), (line.number, status), &answers)
+                try await work(
+                    try OrderReader.members(of: line.bytes, isLine: true),
+                    AnswerLine(number: line.number, status: status), &answers)
             } catch {
                 let problem = Problem(error)
                 Reporting.log(error, problem, context)
@@ -189,9 +191,6 @@ extension Request {
         return key
     }
 }
-
-/// The number of an answer's line in a batch, and its status.
-typealias AnswerLine = (number: Int, status: Int)
 
 /// A back end's lists and counts: devices, the outbox, receipts. Contains public names only.
 struct ListRoutes: Sendable {
@@ -253,139 +252,5 @@ struct ListRoutes: Sendable {
         guard let number = Int(text), range.contains(number)
         else { throw .malformed("`\(name)` must be \(range.lowerBound) to \(range.upperBound)") }
         return number
-    }
-}
-
-// MARK: - JSON for responses and the command's output
-
-extension DeviceListing {
-    fileprivate var json: [String: JSONValue] {
-        let members: [String: JSONValue] = ["devices": .array(devices.map(\.json))]
-        return unusable.isEmpty ? members : members.merging(["unusable": .array(unusable.map(\.json))]) { $1 }
-    }
-}
-
-extension UnusableDevice {
-    /// The row, its names with escapes, the reason, and what to do.
-    package var json: JSONValue {
-        [
-            "row": .integer(row), "device": .string(name), "user": .string(user), "reason": .string(reason.rawValue),
-            "warning": .string(warning),
-        ]
-    }
-
-    package var warning: String {
-        let cause =
-            switch reason {
-            case .damaged: "isn't a valid registration"
-            case .forged: "was written without the outbox's key"
-            }
-        return """
-            row \(row) of the devices, "\(name)" of the user "\(user)", \(cause); find out who wrote it, then run \
-            `sealedpush device remove --row \(row)`, and let the device enroll again
-            """
-    }
-}
-
-extension RegisteredDevice {
-    var json: JSONValue {
-        var members: [String: JSONValue] = [
-            "device": .string(name.description), "user": .string(user.description),
-            "topic": .string(topic.description), "carrier": .string(address.carrier.description),
-        ]
-        switch address {
-        case .active: members["address"] = "active"
-        case .disabled(_, _, let reason):
-            members["address"] = "refused"
-            members["reason"] = .string(reason)
-        case .none(_, let reason):
-            members["address"] = "none"
-            members["reason"] = reason.map { .string($0) }
-        }
-        if case .enrolled(let enrolled) = keys {
-            members["enrollment"] = .string(enrolled.enrollment.description)
-            members["counter"] = .integer(Int64(clamping: enrolled.record.counter))
-            members["expires"] = .integer(enrolled.record.expires.secondsSince1970)
-            members["unproven"] = .count(enrolled.unproven.count)
-        }
-        members["recipient"] = recipient.map { .string($0.description) }
-        return .object(members)
-    }
-
-    /// The key that messages are sealed to, if one is proven.
-    package var recipient: DevicePublicKey? {
-        switch keys {
-        case .unverified(let recipient): recipient
-        case .enrolled(let enrolled): enrolled.record.recipients.first(where: enrolled.proven.contains)
-        }
-    }
-}
-
-extension Carrier {
-    /// Apple's environment, or another carrier's name.
-    package var shown: String { environment?.rawValue ?? description }
-}
-
-extension EnqueueReport {
-    package var json: [String: JSONValue] {
-        var members: [String: JSONValue] = [
-            "id": .string(id.description), "enqueued": .count(enqueuedCount),
-            "alreadyEnqueued": .count(alreadyEnqueuedCount), "skipped": .counts(skippedCounts),
-        ]
-        if !notHybrid.isEmpty { members["notHybrid"] = .array(notHybrid.map { .string($0.description) }) }
-        return members
-    }
-
-    package var skippedCounts: [String: Int] {
-        Dictionary(uniqueKeysWithValues: skipped.map { ($0.key.rawValue, $0.value) })
-    }
-}
-
-extension OutboxStatus {
-    /// All counts by name. The senders are separate, because their names are in a keyring.
-    package var json: [String: JSONValue] {
-        [
-            "devices": .count(deviceCount), "reachableDevices": .count(reachableDeviceCount),
-            "waiting": .count(waitingCount), "dueDevices": .count(queues.due), "leasedDevices": .count(queues.leased),
-            "leasedByHost": .counts(leasedByHost), "deferredDevices": .count(queues.deferred),
-            "waitingDevices": .counts(Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +)),
-            "waitingByAge": .array(
-                waitingByAge.sorted { $0.key < $1.key }.map { age, count in
-                    ["olderThanSeconds": .integer(age.components.seconds), "count": .count(count)]
-                }), "nextDue": nextDue.map { .integer($0.secondsSince1970) } ?? .null, "refused": .counts(deadLetters),
-            "outcomes": .counts(outcomes), "fileBytes": .count(fileByteCount),
-        ]
-    }
-}
-
-extension ReceiptReport {
-    package var json: [String: JSONValue] {
-        [
-            "devices": .count(deviceCount), "failingDevices": .count(failingDeviceCount),
-            "failingDevicesByReason": .counts(failingDevices), "registeredDevices": .count(registeredDeviceCount),
-            "total": total.json, "days": .array(days.map(\.json)),
-        ]
-    }
-}
-
-extension ReceiptDay {
-    fileprivate var json: JSONValue {
-        [
-            "start": .integer(start.secondsSince1970), "accepted": .count(acceptedCount), "shown": .count(shownCount),
-            "repeated": .count(repeatedCount), "failures": .counts(failures), "refused": .counts(refusals),
-            "shownWithinMilliseconds": .counts(
-                Dictionary(
-                    uniqueKeysWithValues: shownWithin.map { ("\(Int64($0.key / .milliseconds(1)))", $0.value) })),
-        ]
-    }
-}
-
-extension JSONValue {
-    package static func count(_ count: Int) -> JSONValue { .integer(Int64(count)) }
-    package static func counts(_ counts: [String: Int]) -> JSONValue { .object(counts.mapValues { .count($0) }) }
-
-    /// Returns `nil` if there are no warnings.
-    static func warnings(_ suspects: [String]) -> JSONValue? {
-        suspects.isEmpty ? nil : .array(suspects.map { .string(Content.warning(of: $0)) })
     }
 }

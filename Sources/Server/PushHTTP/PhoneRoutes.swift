@@ -20,7 +20,7 @@ struct PhoneRoutes: Sendable {
 
     /// Returns a login for the app to present here. The back end requests it within the account's login.
     func logIn(_ request: Request, _ context: ServerContext) async throws -> Response {
-        var reader = MemberReader(try await request.members())
+        var reader = OrderReader(try await request.members())
         guard let user = try reader.user() else { throw Problem.malformed("there is no \"user\"") }
         let longest = Outbox.loginLifetime
         let seconds = try reader.optional(
@@ -90,7 +90,7 @@ struct PhoneRoutes: Sendable {
 
     func answer(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
-        var reader = MemberReader(try await request.members())
+        var reader = OrderReader(try await request.members())
         let (answer, text) = (try reader.text("answer"), try reader.text("state"))
         try reader.end("answer and state")
         let name = try name(of: enrollment, user)
@@ -117,7 +117,7 @@ struct PhoneRoutes: Sendable {
     func leave(_ request: Request, _ context: ServerContext) async throws -> Response {
         let arrival = ContinuousClock.now
         // Anyone may send this, so no long body is read.
-        var reader = MemberReader(try await request.members(upTo: 1_024))
+        var reader = OrderReader(try await request.members(upTo: 1_024))
         let text = try reader.text("leaving")
         try reader.end("leaving")
         let leaving = try Leaving(parsing: text, topic: state().sender().sealer.topic)
@@ -139,7 +139,7 @@ struct PhoneRoutes: Sendable {
 
     /// For a back end, sends fixed text to a user or device.
     func testAll(_ request: Request, _ context: ServerContext) async throws -> Response {
-        var reader = MemberReader(try await request.members())
+        var reader = OrderReader(try await request.members())
         let (user, device) = (try reader.user(), try reader.device())
         try reader.end("user and device")
         guard let audience = user.map(Audience.user) ?? device.map(Audience.device), user == nil || device == nil
@@ -185,7 +185,7 @@ private struct Registration {
     let address: Address
 
     init(_ members: consuming JSONMembers) throws {
-        var reader = MemberReader(members)
+        var reader = OrderReader(members)
         let text = try reader.text("record")
         let token = try reader.required("token", "2 to 200 hexadecimal digits, and an even number of them") {
             $0.string.flatMap(DeviceToken.init(parsing:))

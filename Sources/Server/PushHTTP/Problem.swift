@@ -28,9 +28,7 @@ struct Problem: Error {
         self.fields = fields
     }
 
-    static func malformed(_ detail: String, hint: String? = nil) -> Problem {
-        Problem(.badRequest, "malformed", detail, hint: hint)
-    }
+    static func malformed(_ detail: String) -> Problem { Problem(OrderError.malformed(detail)) }
 
     /// - Parameter allowed: The methods of the path, as in `Allow`.
     static func wrongMethod(_ allowed: String) -> Problem {
@@ -45,14 +43,7 @@ struct Problem: Error {
         .unsupportedMediaType, "encoded", "the request's body is compressed or otherwise encoded",
         hint: "Send it unencoded, without Content-Encoding.", fields: [.acceptEncoding: "identity"])
 
-    /// Such a message would be accepted but never sent.
-    static func past(_ name: String) -> Problem {
-        Problem(
-            .unprocessableContent, "past", "\"\(name)\" is in the past",
-            hint: "Use \(Content.momentRule), or leave it out.")
-    }
-
-    static let tooLarge = Problem(.contentTooLarge, "body-too-large", "the message or the whole body is too large")
+    static let tooLarge = Problem(OrderError.tooLarge)
 
     static func unauthorized(_ hint: String) -> Problem {
         Problem(.unauthorized, "unauthorized", "the request has no valid token", hint: hint)
@@ -83,15 +74,11 @@ struct Problem: Error {
 
     /// `requestID` is the request's ID in the operator's log, or `nil` for a line of a batch; `line` is the line's number.
     func json(requestID: String? = nil, line: Int? = nil) -> JSONValue {
-        var members: [String: JSONValue] = [
-            // Relative to the repository's root; the anchors are stable.
-            "type": .string("/Docs/Codes.md#\(code)"), "title": .string(status.reasonPhrase),
-            "status": .integer(Int64(status.code)), "code": .string(code), "detail": .string(detail),
-        ]
-        if let requestID { members["request"] = .string(requestID) }
-        if let line { members["line"] = .count(line) }
-        if let hint { members["hint"] = .string(hint) }
-        return .object(members.merging(more) { first, _ in first })
+        var more = more
+        if let requestID { more["request"] = .string(requestID) }
+        if let line { more["line"] = .count(line) }
+        return .problem(
+            status: status.code, title: status.reasonPhrase, code: code, detail: detail, hint: hint, more: more)
     }
 
     func response(requestID: String) -> Response {
@@ -110,9 +97,10 @@ extension Problem {
         switch error {
         case let error as Problem: self = error
         case let error as OutboxError: self.init(error)
-        case let error as SealError: self.init(error)
-        case let error as ContentError: self.init(.unprocessableContent, "invalid-content", error.description)
-        case let error as RecordError: self.init(error)
+        case let error as OrderError: self.init(error)
+        case let error as SealError: self.init(OrderError(error))
+        case let error as ContentError: self.init(OrderError(error))
+        case let error as RecordError: self.init(OrderError(error))
         case let error as ChallengeError: self.init(error)
         case let error as HTTPError:
             self =
@@ -136,9 +124,9 @@ extension Problem {
                 .conflict, "too-many-devices", error.description,
                 hint: "Unregister a device that is no longer used; the back end can remove it, too.")
         case .notEnrolled: self.init(.conflict, "not-enrolled", error.description)
-        case .record(let error): self.init(error)
+        case .record(let error): self.init(OrderError(error))
         case .challenge(let error): self.init(error)
-        case .seal(let error): self.init(error)
+        case .seal(let error): self.init(OrderError(error))
         case .keyUsedForOthers:
             self.init(
                 .conflict, "key-used", error.description,
@@ -155,36 +143,15 @@ extension Problem {
         }
     }
 
-    private init(_ error: RecordError) {
-        let status: HTTPResponse.Status =
-            switch error {
-            case .malformed, .malformedState, .wrongChecksum, .wrongType, .badSignature: .badRequest
-            case .foreignSigner, .otherTopic, .rolledBack, .conflicting, .unproven: .conflict
-            case .expired, .notYetValid, .unsupported: .unprocessableContent
-            }
-        self.init(status, error.rawValue, error.description)
-    }
-
     private init(_ error: ChallengeError) {
         self.init(error == .malformed ? .badRequest : .conflict, error.rawValue, error.description)
     }
 
-    private init(_ error: SealError) {
-        switch error {
-        case .tooLarge(let over):
-            self.init(
-                .unprocessableContent, "too-large", error.description,
-                hint: "Shorten the text, or move long parts into an attachment.")
-            more = ["bytesOver": .integer(Int64(over))]
-        case .content(let error): self.init(error)
-        case .otherTopic: self.init(.unprocessableContent, "other-topic", error.description)
-        case .anonymousWithdrawal: self.init(.unprocessableContent, "invalid-content", error.description)
-        case .anonymousToHybrid: self.init(.unprocessableContent, "unsupported", error.description)
-        case .notHybrid: self.init(.conflict, "not-hybrid", error.description, hint: "Let the app create hybrid keys.")
-        case .expiresTooLate(let days):
-            self.init(
-                .unprocessableContent, "expires-too-late", error.description,
-                hint: "Let it expire within \(days) days, or omit the expiration; sent must not be older than that.")
-        }
+    private init(_ error: OrderError) {
+        self.init(
+            HTTPResponse.Status(code: error.status.rawValue, reasonPhrase: error.status.title), error.code,
+            error.detail,
+            hint: error.hint)
+        more = error.more
     }
 }

@@ -45,7 +45,7 @@ extension Request {
     /// Returns the members of the body's JSON object.
     func members(upTo limit: Int = ServerLimits.bodyByteCount) async throws -> JSONMembers {
         guard mediaType == "application/json" else { throw Self.wrongType("application/json") }
-        return try Self.members(try await wholeBody(upTo: limit).readableBytesView)
+        return try OrderReader.members(of: try await wholeBody(upTo: limit).readableBytesView)
     }
 
     /// Returns the query's parameters. Unknown and repeated ones are refused. A `+` is a space, as in form data.
@@ -73,16 +73,6 @@ extension Request {
         do { return try await body.collect(upTo: limit) } catch let error as HTTPParserError { throw error } catch {
             throw error is NIOTooManyBytesError ? Problem.tooLarge : .malformed("the request's body was cut off")
         }
-    }
-
-    /// Returns the members of one object, with enough depth for the content in it. The bytes are in contiguous storage,
-    /// such as an array or a buffer. `isLine` says whether they are a line of a batch.
-    static func members(_ bytes: some Collection<UInt8>, isLine: Bool = false) throws(Problem) -> JSONMembers {
-        guard bytes.count <= ServerLimits.bodyByteCount else { throw .tooLarge }
-        do throws(JSONFault) {
-            return try JSONReader.members(
-                bytes.withoutByteOrderMark, maximumDepth: JSONReader.maximumDepth + 1, isForSealing: true)
-        } catch { throw .malformed("this is not one JSON object: \(isLine ? error.placeInLine : error.description)") }
     }
 
     /// The media type without its parameters; nil if there is none, or if the header has more than 256 bytes.

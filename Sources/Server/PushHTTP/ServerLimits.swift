@@ -1,3 +1,5 @@
+internal import PushOutbox
+
 package struct ServerLimits: Sendable {
     /// The number of requests that an account can send at once, plus one more per second.
     package var accountBurst = 60
@@ -26,8 +28,8 @@ package struct ServerLimits: Sendable {
 
     package init() {}
 
-    /// For one message and its surrounding JSON; content that will be truncated may be larger than a push.
-    static let bodyByteCount = 65_536
+    /// For one message.
+    static let bodyByteCount = OrderReader.maximumByteCount
     /// For a batch.
     static let batchByteCount = 16 << 20
     static let batchLineCount = 1_000

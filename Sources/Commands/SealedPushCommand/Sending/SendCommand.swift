@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import PushCore
-internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender

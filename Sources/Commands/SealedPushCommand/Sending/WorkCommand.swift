@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import PushAPNS
 internal import PushCore
-internal import PushHTTP
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush

@@ -1,19 +1,18 @@
-internal import Hummingbird
-internal import PushOutbox
-import PushSender
+package import PushSender
+package import SealedPush
 
 /// One message to be sealed.
-struct SealOrder: Sendable {
+package struct SealOrder: Sendable {
     let content: Content
-    let target: Target
+    package let target: Target
     /// The reserve, or `nil` if it wasn't given.
     let reserve: Int?
     let priority: PushPriority
     let expiration: Timestamp?
-    let includesUnverified: Bool
+    package let includesUnverified: Bool
     let suspects: [String]
 
-    enum Target: Sendable {
+    package enum Target: Sendable {
         case device(DeviceName)
         /// A device from a back end's own database.
         case enrolled(EnrolledDevice)
@@ -21,8 +20,10 @@ struct SealOrder: Sendable {
     }
 
     /// `known` contains the texts that earlier orders parsed. `isUnverifiedAllowed` allows unverified keys for all orders.
-    init(_ members: consuming JSONMembers, known: ParsedTexts, isUnverifiedAllowed: Bool = false) throws {
-        var reader = MemberReader(members)
+    package init(
+        _ members: consuming JSONMembers, known: ParsedTexts, isUnverifiedAllowed: Bool = false
+    ) throws(OrderError) {
+        var reader = OrderReader(members)
         includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
         target = try reader.target(known, includesUnverified: includesUnverified)
         reserve = try reader.optional("reserve", "0 to \(Sealer.maximumReserve)") { value in
@@ -36,23 +37,15 @@ struct SealOrder: Sendable {
 
     /// Writes `Sealed` of Docs/openapi.yaml, with its members sorted by name. If it throws, nothing was written. `target`
     /// contains the device's keys, if the order names a device; `line` is the line in a batch, or `nil` if there's none.
-    func seal(
+    package func seal(
         by sealer: Sealer, for target: Target? = nil, reserve: Int = 0, to writer: inout JSONWriter, line: AnswerLine?
-    ) throws {
-        let recipient: KnownRecipient
-        var keeps: Int?
-        switch target ?? self.target {
-        case .device:
-            throw Problem.malformed(
-                "only a service can find devices by name", hint: "Give the record with its enrollment and proven keys.")
-        case .enrolled(let enrolled):
-            guard enrolled.record.topic == sealer.topic else { throw RecordError.otherTopic }
-            let verified = try enrolled.recipient(at: .now())
-            (recipient, keeps) = (KnownRecipient(key: verified.recipient), verified.keeps)
-        case .recipient(let given): recipient = given
-        }
-        if let keeps, let expiration { try Sealer.check(expiration, keeping: keeps, at: .now()) }
-        let payload = try sealer.seal(content, to: recipient.key, keeping: keeps, reserve: self.reserve ?? reserve)
+    ) throws(OrderError) {
+        let (recipient, keeps) = try (target ?? self.target).recipient(topic: sealer.topic)
+        let payload: SealedPayload
+        do throws(SealError) {
+            if let keeps, let expiration { try Sealer.check(expiration, keeping: keeps, at: .now()) }
+            payload = try sealer.seal(content, to: recipient.key, keeping: keeps, reserve: self.reserve ?? reserve)
+        } catch { throw OrderError(error) }
         // Source: Specification 2.6.
         writer.object { sealed in
             sealed.object("headers") { headers in
@@ -73,8 +66,22 @@ struct SealOrder: Sendable {
             sealed.value("warnings", .warnings(suspects))
         }
     }
+}
 
-    static let unverified = Problem(
-        .conflict, "unverified", "this key is unverified",
-        hint: "Give the device's record with its enrollment and proven keys, or set \"unverified\": true.")
+extension SealOrder.Target {
+    /// Returns the key, and for how many days the device keeps it after a rotation, if it says so.
+    fileprivate func recipient(topic: Topic) throws(OrderError) -> (KnownRecipient, keeps: Int?) {
+        switch self {
+        case .device:
+            throw .malformed(
+                "only a service can find devices by name", hint: "Give the record with its enrollment and proven keys.")
+        case .enrolled(let enrolled):
+            do throws(RecordError) {
+                guard enrolled.record.topic == topic else { throw .otherTopic }
+                let verified = try enrolled.recipient(at: .now())
+                return (KnownRecipient(key: verified.recipient), verified.keeps)
+            } catch { throw OrderError(error) }
+        case .recipient(let given): return (given, nil)
+        }
+    }
 }

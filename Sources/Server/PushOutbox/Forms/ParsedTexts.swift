@@ -3,11 +3,15 @@ internal import SealedPush
 
 /// A cache of public keys and records by their text: parsing and checking one takes longer than sealing for it. The same
 /// text always has the same value. The cache is cleared when it reaches 4,096 strings. Thread-safe.
-final class ParsedTexts: Sendable {
+package final class ParsedTexts: Sendable {
     /// Keyed by the text's bytes, because different strings that look the same compare equal.
     private let values = Locked<[[UInt8]: any Sendable]>([:])
 
-    func value<Value: Sendable>(_ text: String, _ parse: (String) throws -> Value) rethrows -> Value {
+    package init() {}
+
+    func value<Value: Sendable, Failure: Error>(
+        _ text: String, _ parse: (String) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         let key = Array(text.utf8)
         if let value = values.withLock({ $0[key] }) as? Value { return value }
         let value = try parse(text)
@@ -19,6 +23,6 @@ final class ParsedTexts: Sendable {
     }
 
     func recipient(_ text: String) -> KnownRecipient? {
-        try? value(text) { KnownRecipient(key: try DevicePublicKey(parsing: $0)) }
+        try? value(text) { (text) throws(KeyTextError) in KnownRecipient(key: try DevicePublicKey(parsing: text)) }
     }
 }

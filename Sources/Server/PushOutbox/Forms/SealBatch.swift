@@ -1,5 +1,5 @@
-internal import Hummingbird
 package import PushSender
+package import SealedPush
 
 /// Seals many messages without a service, one line each in and out, in the format of `/v1/seal`.
 package struct SealBatch: Sendable {
@@ -19,16 +19,17 @@ package struct SealBatch: Sendable {
     /// Writes the response to a line, numbered from 1, on a separate line. Returns false if the line wasn't sealed.
     package func answer(_ line: [UInt8], _ number: Int, to answers: inout JSONWriter) -> Bool {
         defer { answers.endLine() }
-        do {
+        do throws(OrderError) {
             let order = try SealOrder(
-                try Request.members(line, isLine: true), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
-            try order.seal(by: sealer, reserve: reserve, to: &answers, line: (number, 200))
+                try OrderReader.members(of: line, isLine: true), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
+            try order.seal(
+                by: sealer, reserve: reserve, to: &answers, line: AnswerLine(number: number, status: 200))
             return true
         } catch {
-            answers.value(Problem(error).json(line: number))
+            answers.value(error.json(line: number))
             return false
         }
     }
 
-    package static let maximumLineByteCount = ServerLimits.bodyByteCount
+    package static let maximumLineByteCount = OrderReader.maximumByteCount
 }
