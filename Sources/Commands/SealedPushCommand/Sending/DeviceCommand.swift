@@ -79,7 +79,7 @@ struct DeviceListCommand: AsyncParsableCommand {
                     [
                         TerminalText.printable(device.name), TerminalText.printable(device.user),
                         device.topic.description, device.address.carrier.shown, device.shownToken ?? "-",
-                        device.recipient?.keyID.description ?? "-", TerminalText.printable(device.note ?? ""),
+                        device.keys.recipient?.keyID.description ?? "-", TerminalText.printable(device.note ?? ""),
                     ]
                 })
         }
@@ -195,7 +195,7 @@ extension RegisteredDevice {
         [
             "device": .text(name), "user": .text(user), "topic": .text(topic),
             "environment": .string(address.carrier.shown), "token": .text(shownToken),
-            "keyID": .text(recipient?.keyID), "note": .text(note),
+            "keyID": .text(keys.recipient?.keyID), "note": .text(note),
         ]
     }
 }

@@ -79,7 +79,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         var keys: [Topic: ReceiptKey] = [:]
         try await outbox.forEachPage { page in
             for device in page {
-                guard let recipient = device.recipient else { continue }
+                guard let recipient = device.keys.recipient else { continue }
                 let key = keys[device.topic] ?? ReceiptKey(of: sender, for: device.topic)
                 keys[device.topic] = key
                 let told = try await outbox.receipts(of: key.id(of: recipient))

@@ -22,16 +22,8 @@ extension RegisteredDevice {
             members["expires"] = .integer(enrolled.record.expires.secondsSince1970)
             members["unproven"] = .count(enrolled.unproven.count)
         }
-        members["recipient"] = recipient.map { .string($0.description) }
+        members["recipient"] = keys.recipient.map { .string($0.description) }
         return .object(members)
-    }
-
-    /// The key that messages are sealed to, if one is proven.
-    package var recipient: DevicePublicKey? {
-        switch keys {
-        case .unverified(let recipient): recipient
-        case .enrolled(let enrolled): enrolled.record.recipients.first(where: enrolled.proven.contains)
-        }
     }
 }
 

@@ -22,14 +22,14 @@ extension SealingKey {
             keeps: try row.optionalInt("keeps").map { min(max($0, 1), 31) })
     }
 
-    /// Makes the same choice as `EnrolledDevice.recipient(at:)`, but independent of the time.
+    /// Like `EnrolledDevice.recipient(at:)`, but independent of the time.
     init(_ keys: DeviceKeys) {
         switch keys {
-        case .unverified(let recipient):
-            self.init(recipient: recipient, isVerified: false, validFrom: 0, validUntil: .max, keeps: nil)
+        case .unverified:
+            self.init(recipient: keys.recipient, isVerified: false, validFrom: 0, validUntil: .max, keeps: nil)
         case .enrolled(let device):
             self.init(
-                recipient: device.record.recipients.first(where: device.proven.contains), isVerified: true,
+                recipient: keys.recipient, isVerified: true,
                 validFrom: device.record.created.secondsSince1970 - TimeRules.maximumLead(isAnonymous: false),
                 validUntil: device.record.expires.secondsSince1970, keeps: Int64(device.record.keeps))
         }

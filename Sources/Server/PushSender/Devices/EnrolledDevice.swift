@@ -60,12 +60,15 @@ public struct EnrolledDevice: Hashable, Sendable {
     /// The record's recipients that haven't answered a challenge yet, newest first.
     public var unproven: [DevicePublicKey] { record.recipients.filter { !proven.contains($0) } }
 
+    /// The newest recipient that is proven, or nil if none is. No other one is sealed to.
+    package var newestProven: DevicePublicKey? { record.recipients.first(where: proven.contains) }
+
     /// Returns the recipient to seal to now: the newest one that is proven.
     ///
     /// - Throws: `expired`, `notYetValid`, or, if no recipient is proven, `unproven`.
     public func recipient(at now: Timestamp) throws(RecordError) -> VerifiedRecipient {
         try record.check(pinned: enrollment, topic: record.topic, replacing: nil, at: now)
-        guard let newest = record.recipients.first(where: proven.contains) else { throw .unproven }
+        guard let newest = newestProven else { throw .unproven }
         return VerifiedRecipient(newest, keeps: record.keeps)
     }
 }
