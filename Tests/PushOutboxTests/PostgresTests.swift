@@ -742,7 +742,7 @@ import Testing
         let whole =
             isProtected ? OutboxKey() : nil
         // The owner sets the mark: no role may.
-        if let whole { _ = try await Outbox(postgres: database.address, key: whole).register([]) }
+        if let whole { try await Outbox(postgres: database.address, key: whole).requireRegistering() }
         let roles = try await ["enqueue", "deliver", "register"].asyncMap { role in
             let name = "\(role)_\(database.name)"
             try await database.run("CREATE ROLE \(name) LOGIN IN ROLE sealed_push_\(role)")
@@ -751,6 +751,10 @@ import Testing
                 clock: fixture.time.clock, key: whole)
         }
         let (enqueueing, delivering, registering) = (roles[0], roles[1], roles[2])
+        try await registering.requireRegistering()
+        for other in [enqueueing, delivering] {
+            await #expect(throws: OutboxError.self) { try await other.requireRegistering() }
+        }
         let device = RegisteredDevice(
             name: "phone", user: "anna", topic: Fixture.topic, keys: .unverified(DevicePrivateKey().recipient),
             address: .active(Fixture.address("phone"), registered: fixture.now))

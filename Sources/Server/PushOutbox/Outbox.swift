@@ -107,6 +107,13 @@ public final class Outbox: Sendable {
         try await requireKey(marking: false)
     }
 
+    /// Throws if any registration would fail, because of the key, the login's rights, or the database. Like a registration,
+    /// it marks an empty outbox with the key.
+    package func requireRegistering() async throws(OutboxError) {
+        try await requireKey()
+        try await store.requireRegistering()
+    }
+
     /// Returns the rows that ``devices(after:limit:)`` omits because they aren't valid registrations. Use ``remove(row:)`` to
     /// remove them. Without the outbox's key, rows that were forged aren't among them. Reads every device, a thousand at a
     /// time.

@@ -19,6 +19,8 @@ package protocol OutboxStore: Sendable {
     /// Creates or replaces devices, all or none, each as its ``DeviceChange`` decides. Throws the errors of
     /// ``RegistryRules`` and of the changes.
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange]
+    /// Throws if no registration could succeed. Changes nothing.
+    func requireRegistering() async throws(OutboxError)
     /// Removes a device and its waiting pushes, and returns the number of pushes, or `nil` if its row is gone or the
     /// condition is false. Nothing changes between the condition and the removal.
     func remove(_ device: FoundDevice, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int?

@@ -110,6 +110,12 @@
             }
         }
 
+        func requireRegistering() async throws(OutboxError) {
+            try await write(holding: nil) { db, _ throws(OutboxError) in
+                _ = try db.rows("LOCK TABLE sealed_push.registrations IN ROW SHARE MODE")
+            }
+        }
+
         /// Runs a read-only transaction on one snapshot.
         func read<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Answer

@@ -42,9 +42,8 @@ struct ServeCommand: AsyncParsableCommand {
         // Handle signals from the start: SIGHUP never ends the program, and SIGTERM ends it even as process 1.
         let interrupt = Interrupt(onHangUp: reload.request)
         let outbox = try await options.openedOrMade()
-        // A no-op registration fails exactly when a real one would, so that a service that can't enroll or send doesn't
-        // report itself ready.
-        try await outbox.register([])
+        // A service that can't enroll devices must not report itself ready.
+        try await outbox.requireRegistering()
         let keys = try keyring.keys("serve")
         // Check the APNs options before listening.
         let account = try provider.isGiven ? provider.account() : nil

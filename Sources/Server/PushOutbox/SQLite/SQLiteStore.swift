@@ -68,6 +68,8 @@ final class SQLiteStore: OutboxStore {
         try await write { db, _ in try db.execute(sql: "PRAGMA user_version = \(Schema.userVersion(db))") }
     }
 
+    func requireRegistering() async throws(OutboxError) { try await write { _, _ in } }
+
     /// Runs a transaction to completion, even if the calling task is canceled, and passes it the current time.
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (Database, Int64) throws -> Answer
