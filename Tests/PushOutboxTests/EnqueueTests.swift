@@ -238,7 +238,8 @@ import Testing
 
     private func sealed(_ batch: EnqueueBatch, _ order: EnqueueOrder) async throws -> [EnqueueBatch.Sealed] {
         var skipped = EnqueueBatch.Skipped()
-        return try await batch.sealed(order, with: fixture.sealer, at: fixture.now, skipped: &skipped)
+        var contents = PreparedContents(order, from: fixture.sealer)
+        return try await batch.sealed(order, &contents, with: fixture.sealer, at: fixture.now, skipped: &skipped)
     }
 
     private func order(under key: String) -> EnqueueOrder {

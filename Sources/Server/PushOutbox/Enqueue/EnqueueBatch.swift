@@ -70,7 +70,8 @@ package typealias EnqueueRange = (start: Int64, last: Int64)
 extension EnqueueBatch {
     /// Seals the content for every eligible device, on all cores.
     func sealed(
-        _ order: EnqueueOrder, with sealer: Sealer, at now: Timestamp, skipped: inout Skipped
+        _ order: EnqueueOrder, _ contents: inout PreparedContents, with sealer: Sealer, at now: Timestamp,
+        skipped: inout Skipped
     ) async throws(OutboxError) -> [Sealed] {
         var usable: [Candidate] = []
         for candidate in candidates {
@@ -85,13 +86,8 @@ extension EnqueueBatch {
             }
         }
         guard !usable.isEmpty else { return [] }
-        // Usually one entry serves all devices, because an app's devices keep their keys for the same time.
-        var contents: [Int64?: Result<PreparedContent, SealError>] = [:]
-        for keeps in Set(usable.map(\.key.keeps)) {
-            contents[keeps] = Result { () throws(SealError) in try order.content(from: sealer, keeping: keeps, at: now)
-            }
-        }
-        let results = await withTaskGroup(of: [Result<Sealed, SealError>].self) { [contents] group in
+        for keeps in Set(usable.map(\.key.keeps)) { contents.prepare(keeping: keeps, at: now) }
+        let results = await withTaskGroup(of: [Result<Sealed, SealError>].self) { [contents = contents.results] group in
             for start in stride(from: 0, to: usable.count, by: Self.share) {
                 let part = usable[start..<min(start + Self.share, usable.count)]
                 group.addTask { Self.seal(part, contents, order, with: sealer) }

@@ -25,15 +25,6 @@ package struct EnqueueOrder: Sendable {
         guard audience.utf8.elementsEqual(audienceText.utf8), !isOther else { throw .keyUsedForOthers }
     }
 
-    /// Prepares the content for devices that keep retired keys for this many days; nil for devices without a record.
-    func content(
-        from sealer: Sealer, keeping days: Int64?, at now: Timestamp
-    ) throws(SealError) -> PreparedContent {
-        let days = days.map { Int(clamping: $0) }
-        if let days, let expiration { try Sealer.check(expiration, keeping: days, at: now) }
-        return try sealer.prepare(content, keeping: days)
-    }
-
     /// The audience as text, for telling whether a repeated request has the same one.
     package var audienceText: String { audience.text(topic) }
 

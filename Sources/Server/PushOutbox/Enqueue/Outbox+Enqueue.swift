@@ -37,9 +37,11 @@ extension Outbox {
             // The progress of a broadcast is always recorded under a key.
             key: key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: self.key,
             fingerprint: fingerprint)
+        var contents = PreparedContents(order, from: sealer)
         if audience == .everyone {
             // Checked before the key is recorded as used for this content.
-            do throws(SealError) { _ = try sealer.prepare(content) } catch { throw .seal(error) }
+            contents.prepare(keeping: nil, at: Timestamp(clamping: clock.now() / 1_000))
+            if case .failure(let error)? = contents.results[nil] { throw .seal(error) }
         }
         var report = EnqueueReport(id: order.message)
         var hasStored = false
@@ -52,7 +54,7 @@ extension Outbox {
             guard !batch.isDone else { return report }
             var skipped = EnqueueBatch.Skipped()
             let now = Timestamp(clamping: clock.now() / 1_000)
-            let sealed = try await batch.sealed(order, with: sealer, at: now, skipped: &skipped)
+            let sealed = try await batch.sealed(order, &contents, with: sealer, at: now, skipped: &skipped)
             guard try await store.enqueue(sealed, of: batch, order) else {
                 // Another caller has stored this batch, or a device has changed: read it again if it's still there.
                 lossCount += 1
