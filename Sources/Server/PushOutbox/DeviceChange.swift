@@ -1,5 +1,6 @@
 package import SealedPush
 
+/// A change of a device, made in the transaction that reads it.
 package struct DeviceChange: Sendable {
     package let name: DeviceName
     /// The user who was logged in on the device before, if it was a different one.
@@ -12,7 +13,7 @@ package struct DeviceChange: Sendable {
     let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
 
     /// Reads the device's row, if there is one. Throws `damagedDevice`.
-    package func known(_ row: (some OutboxRow)?) throws(OutboxError) -> (id: Int64, stored: StoredDevice)? {
+    func known(_ row: (some OutboxRow)?) throws(OutboxError) -> (id: Int64, stored: StoredDevice)? {
         guard let row else { return nil }
         let id = try row.int("id")
         do throws(OutboxError) { return (id, try StoredDevice(row, knowing: record)) } catch {
@@ -21,7 +22,7 @@ package struct DeviceChange: Sendable {
     }
 
     /// Returns the new state for the old one. May be called repeatedly. No other caller changes the device in the meantime.
-    package func next(_ known: StoredDevice?) throws(OutboxError) -> StoredDevice {
+    func next(_ known: StoredDevice?) throws(OutboxError) -> StoredDevice {
         if let key, let known, !key.accepts(known) { throw .forged(name) }
         let device = try apply(known?.device)
         return StoredDevice(device: device, codes: key?.codes(of: device) ?? DeviceCodes(), isSealedToItsKey: true)

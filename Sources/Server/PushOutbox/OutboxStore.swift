@@ -9,15 +9,15 @@ package import SealedPush
 /// - ``QueueHead`` judges a queue's oldest entry; the store carries out the ``QueueVerdict``.
 /// - ``Settlement`` turns the outcome of a lease into the ``LeaseChange``s that the store makes.
 /// - ``ReceiptCount`` turns a receipt into tallies and into the facts to keep about its device.
-/// - ``DeviceChange`` and ``RegistryRules`` decide about registrations.
+/// - ``Registration`` decides who may register a device, and what that changes.
 package protocol OutboxStore: Sendable {
     /// The clock that the courier uses for its own times, such as how long it holds a lease or pauses.
     var clock: OutboxClock { get }
 
     // MARK: Devices
 
-    /// Creates or replaces devices, all or none, each as its ``DeviceChange`` decides. Throws the errors of
-    /// ``RegistryRules`` and of the changes.
+    /// Creates or replaces devices, all or none, each as its ``Registration`` decides. Throws the errors of
+    /// that and of the changes.
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange]
     /// Throws if no registration could succeed. Changes nothing.
     func requireRegistering() async throws(OutboxError)

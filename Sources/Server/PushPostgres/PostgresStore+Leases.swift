@@ -237,7 +237,8 @@
             return nil
         }
 
-        private static func disable(
+        /// Changes columns of a device's address, so that it has none that is used.
+        static func disable(
             _ device: Int64, _ columns: String, _ reason: String, _ db: PostgresConnection
         ) throws(OutboxError) {
             try db.rows(

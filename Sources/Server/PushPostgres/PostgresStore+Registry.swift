@@ -79,44 +79,59 @@
             }
         }
 
+        /// Registers a device as the rules decide.
         private static func save(
             _ change: DeviceChange, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> RegistrationChange {
             try lock([change.name.description], in: .names, db)
             let rows = try db.rows("\(selection) WHERE d.name = $1 FOR UPDATE OF d", [.text(change.name.description)])
-            let known = try change.known(rows.first)
-            let new = try change.next(known?.stored)
-            let device = new.device
-            let isLimited = known == nil && change.deviceLimit < .max
-            // The claims that two devices may share.
-            var shared = isLimited ? ["user \(device.user)"] : []
-            if case .enrolled(let enrolled) = device.keys { shared.append("enrollment \(enrolled.enrollment)") }
-            if case .active(let address, _) = device.address { shared.append("address \(address.hexadecimal)") }
-            try lock(shared, in: .owners, db)
-            if let known { try RegistryRules.requireOwn(known.stored.device, device, movingFrom: change.previous) }
-            if isLimited {
-                let known = try db.row(
-                    "SELECT count(*) AS count FROM sealed_push.devices WHERE user_name = $1",
-                    [.text(device.user.description)])
-                try RegistryRules.requireRoom(for: change, among: known.count("count"))
-            }
+            let registration = try Registration(change, knowing: rows.first)
+            let plan = try registration.plan(knowing: owners(registration, db))
             var discardedCount = 0
-            for id in try RegistryRules.claim(device, others: others(device, db)) {
-                discardedCount += try remove(id, at: now, db)
+            for step in plan.steps {
+                switch step {
+                case .remove(let row): discardedCount += try remove(row, at: now, db)
+                case .dropAddress(let row, let reason):
+                    try disable(row, "token = NULL, token_refusal = $1", reason, db)
+                case .discardAll(let row): discardedCount += try discardAll(of: row, at: now, db)
+                case .write(let keepsProof): try write(registration.new, keepsProof: keepsProof, db)
+                case .redirect(let row, let carrier, let due): try redirect(row, to: carrier, dueBy: due, db)
+                }
             }
-            var loser: DeviceName?
-            if case .active(let address, _) = device.address {
-                let taken = try take(address, for: device.name, at: now, db)
-                loser = taken.loser
-                discardedCount += taken.discardedCount
+            return plan.change(discarding: discardedCount)
+        }
+
+        /// Looks up who shares a claim with the device. The claims and the address's holder stay locked.
+        private static func owners(
+            _ registration: Registration, _ db: PostgresConnection
+        ) throws(OutboxError) -> KnownOwners {
+            let (user, name) = (registration.new.device.user.description, registration.new.device.name.description)
+            try lock(
+                [
+                    registration.countedUser.map { "user \($0)" }, registration.enrollment.map { "enrollment \($0)" },
+                    registration.address.map { "address \($0.hexadecimal)" },
+                ].compactMap { $0 }, in: .owners, db)
+            var (count, enrolled, holder): (Int, [PostgresRows.Row], PostgresRows.Row?) = (0, [], nil)
+            if registration.countedUser != nil {
+                let sql = "SELECT count(*) AS count FROM sealed_push.devices WHERE user_name = $1"
+                count = try db.row(sql, [.text(user)]).count("count")
             }
-            if let known, !device.isSamePlace(as: known.stored.device) {
-                discardedCount += try discardAll(of: known.id, at: now, db)
+            if let enrollment = registration.enrollment {
+                enrolled = try Array(
+                    db.rows(
+                        """
+                        SELECT id, proven <> '' AS is_proven
+                        FROM sealed_push.enrollments JOIN sealed_push.devices ON device = id
+                        WHERE enrollment = $1 AND user_name <> $2 AND name <> $3
+                        """, [.text(enrollment.description), .text(user), .text(name)]))
             }
-            let id = try write(new, db)
-            if let known { try follow(from: known.stored.device, to: device, id, db) }
-            try saveEnrollment(of: id, DeviceRow(device).enrollment, new.codes.enrollment, db)
-            return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
+            if let address = registration.address {
+                holder = try db.rows(
+                    "SELECT id, name FROM sealed_push.devices WHERE token = $1 AND name <> $2 FOR UPDATE",
+                    [.bytes(address.bytes), .text(name)]
+                ).first
+            }
+            return try KnownOwners(deviceCount: count, enrolled: enrolled, holder: holder)
         }
 
         /// The kinds of names that a transaction can claim. It claims names before owners, so that no two transactions wait
@@ -139,52 +154,20 @@
             guard !claims.isEmpty else { throw .damaged }
         }
 
-        private static func others(
-            _ device: RegisteredDevice, _ db: PostgresConnection
-        ) throws(OutboxError) -> [(id: Int64, isProven: Bool)] {
-            guard case .enrolled(let enrolled) = device.keys else { return [] }
-            let rows = try db.rows(
-                """
-                SELECT id, proven <> '' AS is_proven
-                FROM sealed_push.enrollments JOIN sealed_push.devices ON device = id
-                WHERE enrollment = $1 AND user_name <> $2 AND name <> $3
-                """,
-                [
-                    .text(enrolled.enrollment.description), .text(device.user.description),
-                    .text(device.name.description),
-                ])
-            return try rows.map { row throws(OutboxError) in (try row.int("id"), try row.bool("is_proven")) }
-        }
-
-        /// Takes the address from its previous holder, which is another installation. Entries waiting for that one are
-        /// discarded, because they must not be shown to the device's current user.
-        private static func take(
-            _ address: Address, for name: DeviceName, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> (loser: DeviceName?, discardedCount: Int) {
-            let rows = try db.rows(
-                """
-                UPDATE sealed_push.devices
-                SET token = NULL, token_refusal = 'moved', is_proven = false, \(nextRevision)
-                WHERE token = $1 AND name <> $2 RETURNING id, name
-                """, [.bytes(address.bytes), .text(name.description)])
-            guard let row = rows.first else { return (nil, 0) }
-            return (DeviceName(parsing: try row.text("name")), try discardAll(of: row.int("id"), at: now, db))
-        }
-
         /// Always differs from the previous revision, even if that one was tampered with.
         static let nextRevision = "revision = abs(devices.revision % 4611686018427387904) + 1"
 
-        /// Creates or replaces the row of the device with that name, and returns its number.
-        private static func write(_ new: StoredDevice, _ db: PostgresConnection) throws(OutboxError) -> Int64 {
+        /// Creates or replaces the row of the device with that name.
+        private static func write(
+            _ new: StoredDevice, keepsProof: Bool, _ db: PostgresConnection
+        ) throws(OutboxError) {
             let row = DeviceRow(new.device)
-            return try db.row(
+            let id = try db.row(
                 """
                 INSERT INTO sealed_push.devices(name, user_name, topic, carrier, token, token_registered, token_refusal,
                     recipient, is_verified, valid_from, valid_until, keeps, pin_code, address_code)
                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-                ON CONFLICT (name) DO UPDATE SET
-                    is_proven = devices.is_proven AND devices.token IS NOT DISTINCT FROM $5 AND devices.topic = $3
-                        AND devices.carrier = $4,
+                ON CONFLICT (name) DO UPDATE SET is_proven = devices.is_proven AND $15,
                     user_name = $2, topic = $3, carrier = $4, token = $5, token_registered = $6, token_refusal = $7,
                     recipient = $8, is_verified = $9, valid_from = $10, valid_until = $11, keeps = $12,
                     pin_code = $13, address_code = $14, \(nextRevision)
@@ -194,9 +177,10 @@
                     .text(row.name), .text(row.user), .text(row.topic), .text(row.carrier), .bytes(row.address),
                     .int(row.registered), .text(row.refusal), .bytes(row.key.recipient?.bytes),
                     .bool(row.key.isVerified), .int(row.key.validFrom), .int(row.key.validUntil), .int(row.key.keeps),
-                    .bytes(new.codes.pin), .bytes(new.codes.address),
+                    .bytes(new.codes.pin), .bytes(new.codes.address), .bool(keepsProof),
                 ]
             ).int("id")
+            try saveEnrollment(of: id, row.enrollment, new.codes.enrollment, db)
         }
 
         private static func saveEnrollment(
@@ -232,27 +216,18 @@
                 + db.rows("DELETE FROM sealed_push.dead_letters WHERE device = $1", [.int(id)]).changedCount
         }
 
-        /// Moves waiting entries to the address's carrier. Deferred entries become due at once: the reason why the old
-        /// address failed doesn't apply to the new one.
-        private static func follow(
-            from old: RegisteredDevice, to new: RegisteredDevice, _ id: Int64, _ db: PostgresConnection
+        /// Hands a queue to a carrier. Deferred entries become due at the given time, if that is earlier.
+        private static func redirect(
+            _ device: Int64, to carrier: Carrier, dueBy due: Int64?, _ db: PostgresConnection
         ) throws(OutboxError) {
-            guard old.address != new.address else { return }
-            var due: Int64?
-            if case .active(let address, let registered) = new.address, address != old.address.address {
-                due = registered.secondsSince1970 * 1_000
-            }
+            let places = PostgresValue.places(Array(try lockQueues(of: [device], db).values))
             let changed = try db.rows(
                 """
                 UPDATE sealed_push.queues SET carrier = $2,
                     due = CASE WHEN lease IS NULL THEN least(due, $3) ELSE due END,
                     attempts = CASE WHEN lease IS NULL AND due > $3 THEN 0 ELSE attempts END
                 WHERE ctid = ANY($1) AND (carrier <> $2 OR lease IS NULL AND due > $3)
-                """,
-                [
-                    .places(Array(try lockQueues(of: [id], db).values)), .text(new.address.carrier.description),
-                    .int(due),
-                ])
+                """, [places, .text(carrier.description), .int(due)])
             if changed.changedCount > 0 { try db.rows("SELECT sealed_push.wake()") }
         }
 

@@ -44,55 +44,47 @@ extension SQLiteStore {
 }
 
 enum DeviceTable {
-    /// Inserts or updates a device by name.
+    /// Registers a device as the rules decide.
     static func save(_ change: DeviceChange, at now: Int64, in db: Database) throws -> RegistrationChange {
-        let known = try change.known(
-            db.row("\(selection) WHERE devices.name = ?", [change.name.description]))
-        let new = try change.next(known?.stored)
-        let device = new.device
-        if let known {
-            try RegistryRules.requireOwn(known.stored.device, device, movingFrom: change.previous)
-        } else if change.deviceLimit < .max {
-            let count: Int = try db.value("SELECT COUNT(*) FROM devices WHERE user = ?", [device.user.description]) ?? 0
-            try RegistryRules.requireRoom(for: change, among: count)
-        }
-        var discardedCount = try RegistryRules.claim(device, others: others(device, in: db))
-            .map { try remove($0, at: now, in: db) }.reduce(0, +)
-        var loser: DeviceName?
-        if case .active(let address, _) = device.address {
-            let taken = try take(address, for: device.name, at: now, in: db)
-            loser = taken.loser
-            discardedCount += taken.discardedCount
-        }
-        let carrier = try NameTable.carriers.id(making: device.address.carrier.description, in: db)
-
-        let number = try SafeNumber.next(in: "devices", in: db)
-        try write(new, as: number, carrier: carrier, in: db)
-        let id = known?.id ?? number
-        if let known {
-            if !device.isSamePlace(as: known.stored.device) {
-                discardedCount += try EntryTable.discardAll(of: id, at: now, in: db)
-            }
-            if case .active(let address, let registered) = device.address,
-                known.stored.device.address.address != address
-            {
-                try QueueTable.hurry(id, due: registered.secondsSince1970 * 1_000, in: db)
+        let row = try db.row("\(selection) WHERE devices.name = ?", [change.name.description])
+        let registration = try Registration(change, knowing: row)
+        let plan = try registration.plan(knowing: owners(registration, in: db))
+        var discardedCount = 0
+        for step in plan.steps {
+            switch step {
+            case .remove(let row): discardedCount += try remove(row, at: now, in: db)
+            case .dropAddress(let row, let reason):
+                try disable(row, "token = NULL, token_refusal = ?", reason, in: db)
+            case .discardAll(let row): discardedCount += try EntryTable.discardAll(of: row, at: now, in: db)
+            case .write(let keepsProof): try write(registration, keepsProof: keepsProof, in: db)
+            case .redirect(let row, let carrier, let due): try QueueTable.redirect(row, to: carrier, dueBy: due, in: db)
             }
         }
-        try saveEnrollment(of: id, DeviceRow(device).enrollment, new.codes.enrollment, in: db)
-        try db.run("UPDATE queues SET carrier = ? WHERE device = ?", [carrier, id])
-        return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
+        return plan.change(discarding: discardedCount)
     }
 
-    /// Returns other users' devices under the same enrollment key.
-    private static func others(_ device: RegisteredDevice, in db: Database) throws -> [(id: Int64, isProven: Bool)] {
-        guard case .enrolled(let enrolled) = device.keys else { return [] }
-        return try db.rows(
-            """
-            SELECT id, proven <> '' AS is_proven FROM enrollments JOIN devices ON device = id
-            WHERE enrollment = ? AND user <> ? AND name <> ?
-            """, [enrolled.enrollment.description, device.user.description, device.name.description]
-        ).map { (try $0.int("id"), try $0.bool("is_proven")) }
+    private static func owners(_ registration: Registration, in db: Database) throws -> KnownOwners {
+        let name = registration.new.device.name.description
+        let count: Int? = try registration.countedUser.flatMap {
+            try db.value("SELECT COUNT(*) FROM devices WHERE user = ?", [$0.description])
+        }
+        let enrolled = try registration.enrollment.map {
+            try db.rows(
+                """
+                SELECT id, proven <> '' AS is_proven FROM enrollments JOIN devices ON device = id
+                WHERE enrollment = ? AND user <> ? AND name <> ?
+                """, [$0.description, registration.new.device.user.description, name])
+        }
+        let holder = try registration.address.flatMap {
+            try db.row("SELECT id, \(nameColumn) FROM devices WHERE token = ? AND name <> ?", [$0.bytes.blob, name])
+        }
+        return try KnownOwners(deviceCount: count ?? 0, enrolled: enrolled ?? [], holder: holder)
+    }
+
+    /// Changes columns of a device's address, so that it has none that is used.
+    static func disable(_ device: Int64, _ columns: String, _ reason: String, in db: Database) throws {
+        try db.run(
+            "UPDATE devices SET \(columns), is_proven = 0, \(SafeNumber.nextRevision) WHERE id = ?", [reason, device])
     }
 
     /// Removes a device and its waiting pushes, and returns the number of pushes.
@@ -117,32 +109,16 @@ enum DeviceTable {
         return try rows.map { try FoundDevice($0) }
     }
 
-    /// Takes the address from its previous holder, which is another installation. Pushes waiting for that one are
-    /// discarded, because they must not be shown to the device's current user.
-    private static func take(
-        _ address: Address, for name: DeviceName, at now: Int64, in db: Database
-    ) throws -> (loser: DeviceName?, discardedCount: Int) {
-        let row = try db.row(
-            "SELECT id, \(nameColumn) FROM devices WHERE token = ? AND name <> ?",
-            [address.bytes.blob, name.description])
-        guard let row else { return (nil, 0) }
-        let holder = try row.int("id")
-        try db.run(
-            """
-            UPDATE devices SET token = NULL, token_refusal = 'moved', is_proven = 0, \(SafeNumber.nextRevision)
-            WHERE id = ?
-            """, [holder])
-        return (DeviceName(parsing: try row.text("name")), try EntryTable.discardAll(of: holder, at: now, in: db))
-    }
-
-    private static func write(_ new: StoredDevice, as number: Int64, carrier: Int64, in db: Database) throws {
-        let row = DeviceRow(new.device)
+    private static func write(_ registration: Registration, keepsProof: Bool, in db: Database) throws {
+        let (row, codes) = (DeviceRow(registration.new.device), registration.new.codes)
+        let carrier = try NameTable.carriers.id(making: row.carrier, in: db)
+        let number = try SafeNumber.next(in: "devices", in: db)
         try db.run(
             """
             INSERT INTO devices(name, user, topic, carrier, token, token_registered, token_refusal, recipient,
                 is_verified, valid_from, valid_until, keeps, pin_code, address_code, id)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
-            ON CONFLICT(name) DO UPDATE SET is_proven = is_proven AND token IS ?5 AND topic IS ?3 AND carrier IS ?4,
+            ON CONFLICT(name) DO UPDATE SET is_proven = is_proven AND ?16,
                 user = ?2, topic = ?3, carrier = ?4, token = ?5, token_registered = ?6, token_refusal = ?7,
                 recipient = ?8, is_verified = ?9, valid_from = ?10, valid_until = ?11, keeps = ?12, pin_code = ?13,
                 address_code = ?14, \(SafeNumber.nextRevision)
@@ -150,8 +126,9 @@ enum DeviceTable {
             [
                 row.name, row.user, row.topic, carrier, row.address?.blob, row.registered, row.refusal,
                 row.key.recipient?.bytes.blob, row.key.isVerified, row.key.validFrom, row.key.validUntil,
-                row.key.keeps, new.codes.pin?.blob, new.codes.address?.blob, number,
+                row.key.keeps, codes.pin?.blob, codes.address?.blob, number, keepsProof,
             ])
+        try saveEnrollment(of: registration.row ?? number, row.enrollment, codes.enrollment, in: db)
     }
 
     private static func saveEnrollment(

@@ -1,4 +1,5 @@
 internal import GRDB
+import PushSender
 
 /// Devices with waiting entries, as rows.
 enum QueueTable {
@@ -20,8 +21,11 @@ enum QueueTable {
         try db.run("UPDATE queues SET due = \(SafeNumber.sum("due", "?"))", [max(min(step, 1 << 60), -1 << 60)])
     }
 
-    /// Makes deferred entries due at once: the reason why the old address failed doesn't apply to the new one.
-    static func hurry(_ device: Int64, due: Int64, in db: Database) throws {
+    /// Hands a queue to a carrier. Deferred entries become due at the given time, if that is earlier.
+    static func redirect(_ device: Int64, to carrier: Carrier, dueBy due: Int64?, in db: Database) throws {
+        let carrier = try NameTable.carriers.id(making: carrier.description, in: db)
+        try db.run("UPDATE queues SET carrier = ? WHERE device = ?", [carrier, device])
+        guard let due else { return }
         try db.run(
             "UPDATE queues SET due = ?, attempts = 0 WHERE device = ? AND due > ? AND lease IS NULL",
             [due, device, due])

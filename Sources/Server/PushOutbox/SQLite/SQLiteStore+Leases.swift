@@ -106,8 +106,10 @@ extension SQLiteStore {
             case .bury(let reason):
                 try EntryTable.bury("id", lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db)
             case .prove: try prove(lease, in: db)
-            case .dropAddress(let reason): try disable(lease.device, "token = NULL, token_refusal = ?", reason, in: db)
-            case .disableAddress(let reason): try disable(lease.device, "token_refusal = ?", reason, in: db)
+            case .dropAddress(let reason):
+                try DeviceTable.disable(lease.device, "token = NULL, token_refusal = ?", reason, in: db)
+            case .disableAddress(let reason):
+                try DeviceTable.disable(lease.device, "token_refusal = ?", reason, in: db)
             case .discardAll(let outcome):
                 let count = try EntryTable.discardAll(of: lease.device, outcome, at: now, in: db)
                 try Tally.add(outcome, count, at: now, in: db)
@@ -123,11 +125,6 @@ extension SQLiteStore {
         try db.run(
             "UPDATE devices SET is_proven = 1 WHERE id = ? AND token = ?",
             [lease.device, lease.request.address.bytes.blob])
-    }
-
-    private static func disable(_ device: Int64, _ columns: String, _ reason: String, in db: Database) throws {
-        try db.run(
-            "UPDATE devices SET \(columns), is_proven = 0, \(SafeNumber.nextRevision) WHERE id = ?", [reason, device])
     }
 
     /// Returns the time at which the push's address was registered, in milliseconds, or nil if the device now has another.
