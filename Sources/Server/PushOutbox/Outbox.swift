@@ -160,7 +160,16 @@ public final class Outbox: Sendable {
     ///
     /// Dead letters for devices without an address aren't requeued. If a device has newer pushes waiting, its requeued push
     /// goes out before them.
-    public func retry(reason: String? = nil) async throws(OutboxError) -> Int { try await store.retry(reason: reason) }
+    public func retry(reason: String? = nil) async throws(OutboxError) -> Int {
+        var count = 0
+        // Begins with the devices that no other transaction holds, so that a held one delays only itself.
+        for isWaiting in [false, true] {
+            let requeuing = Requeuing(reason: reason, isWaiting: isWaiting)
+            count += try await inBatches { limit throws(OutboxError) in try await store.requeue(requeuing, limit: limit)
+            }
+        }
+        return count
+    }
 
     /// Requeues dead letters that aren't expired: the clock was wrong when they were buried, and is right again.
     func retryUnexpired() async throws(OutboxError) {
@@ -173,8 +182,31 @@ public final class Outbox: Sendable {
     @discardableResult public func retryNow() async throws(OutboxError) -> Int { try await store.retryNow() }
 
     /// Deletes pushes, and returns how many. Runs in transactions of a thousand, so that other callers can run in between.
-    @discardableResult
-    public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int { try await store.purge(scope) }
+    @discardableResult public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
+        let plan = PurgePlan(scope, at: scope.includesRecords ? try await store.removeRecords() : nil)
+        var count = 0
+        if let condition = plan.deadLetters {
+            count += try await inBatches { limit throws(OutboxError) in
+                try await store.removeDeadLetters(condition, limit: limit)
+            }
+        }
+        if let condition = plan.entries {
+            count += try await inBatches { limit throws(OutboxError) in
+                try await store.removeEntries(condition, outcome: plan.outcome, limit: limit)
+            }
+        }
+        return count
+    }
+
+    /// Repeats a transaction until it processes fewer rows than it may, and returns the total.
+    private func inBatches(_ body: (Int) async throws(OutboxError) -> Int) async throws(OutboxError) -> Int {
+        var total = 0
+        while true {
+            let count = try await body(Self.pageCount)
+            total += count
+            if count < Self.pageCount { return total }
+        }
+    }
 
     // MARK: Receipts
 

@@ -10,6 +10,8 @@ package import SealedPush
 /// - ``Settlement`` turns the outcome of a lease into the ``LeaseChange``s that the store makes.
 /// - ``ReceiptCount`` turns a receipt into tallies and into the facts to keep about its device.
 /// - ``Registration`` decides who may register a device, and what that changes.
+/// - ``PurgePlan``, ``RecordLimits``, and ``Requeuing`` select the rows of a purge or a retry.
+/// - ``StatusCount`` has the limits by which rows are counted.
 package protocol OutboxStore: Sendable {
     /// The clock that the courier uses for its own times, such as how long it holds a lease or pauses.
     var clock: OutboxClock { get }
@@ -63,12 +65,18 @@ package protocol OutboxStore: Sendable {
 
     // MARK: Upkeep
 
-    /// Requeues dead letters, for one reason or all, and reenables their addresses, in several transactions.
-    func retry(reason: String?) async throws(OutboxError) -> Int
+    /// Requeues at most `limit` dead letters, in the order of their numbers for each device, and reenables addresses. Returns
+    /// the number of letters.
+    func requeue(_ requeuing: Requeuing, limit: Int) async throws(OutboxError) -> Int
     /// Makes deferred pushes due at once, and returns the number of queues.
     func retryNow() async throws(OutboxError) -> Int
-    /// Deletes pushes, in several transactions.
-    func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int
+    /// Deletes records that have reached their ``RecordLimits``. Returns the time, or `nil` if it's uncertain.
+    func removeRecords() async throws(OutboxError) -> Int64?
+    /// Deletes at most `limit` dead letters, and returns how many.
+    func removeDeadLetters(_ condition: PushCondition, limit: Int) async throws(OutboxError) -> Int
+    /// Deletes at most `limit` waiting pushes and the queues that become empty, except those of devices with a push in transit.
+    /// Counts the pushes under the outcome, and returns how many they are.
+    func removeEntries(_ condition: PushCondition, outcome: String, limit: Int) async throws(OutboxError) -> Int
     func status() async throws(OutboxError) -> OutboxStatus
     func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter]
 

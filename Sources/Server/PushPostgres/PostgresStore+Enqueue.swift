@@ -109,15 +109,12 @@
         /// Returns the progress under the order's key, or `nil` if it has no key or the key hasn't been used yet.
         private static func progress(
             of order: EnqueueOrder, _ db: PostgresConnection
-        ) throws(OutboxError) -> (isComplete: Bool, enqueuedCount: Int, message: MessageID?)? {
+        ) throws(OutboxError) -> EnqueueProgress? {
             guard let key = order.key else { return nil }
             let rows = try db.rows(
-                "SELECT audience, is_complete, enqueued, message, fingerprint FROM sealed_push.request($1)",
+                "SELECT audience, position, is_complete, enqueued, message, fingerprint FROM sealed_push.request($1)",
                 [.bytes(key.digest)])
-            guard let row = rows.first else { return nil }
-            try order.requireSame(audience: row.text("audience"), fingerprint: row.optionalBytes("fingerprint"))
-            let message = try row.optionalText("message").flatMap(MessageID.init(parsing:))
-            return (try row.bool("is_complete"), try row.count("enqueued"), message)
+            return try rows.first.map { row throws(OutboxError) in try EnqueueProgress(row, of: order) }
         }
 
         /// - Parameter condition: The condition, and any clauses after it.

@@ -46,16 +46,16 @@
                 """, [id, number, .int(ReceiptCount.day(of: now))])
             let count = ReceiptCount(of: receipt, knowing: try KnownReceipts(known), at: now)
             for (outcome, number) in count.tallies { try tally(outcome, number, in: receiptTallies, at: now, db) }
-            guard let kept = count.kept else { return count.outcome }
+            guard let row = count.row else { return count.outcome }
             try db.rows(
                 "INSERT INTO sealed_push.receipt_numbers(id, number, day) VALUES ($1, $2, $3)",
-                [id, number, .int(kept.numberDay)])
-            for reason in kept.reasons {
+                [id, number, .int(row.numberDay)])
+            for reason in row.reasons {
                 try db.rows(
                     """
                     INSERT INTO sealed_push.receipt_failures AS f(id, reason, last) VALUES ($1, $2, $3)
                     ON CONFLICT (id, reason) DO UPDATE SET last = greatest(f.last, $3)
-                    """, [id, .text(reason), .int(now)])
+                    """, [id, .text(reason), .int(row.arrived)])
             }
             try db.rows(
                 """
@@ -67,8 +67,8 @@
                     shown_that_day = $5, failed_that_day = $6
                 """,
                 [
-                    id, .int(now), .int(Int64(kept.failedCount)), .int(kept.day), .int(Int64(kept.dayShownCount)),
-                    .int(Int64(kept.dayFailedCount)),
+                    id, .int(row.arrived), .int(Int64(row.failedCount)), .int(row.day), .int(Int64(row.dayShownCount)),
+                    .int(Int64(row.dayFailedCount)),
                 ])
             return count.outcome
         }
@@ -105,17 +105,6 @@
                 return try db.rows(sql, [.bytes(id.bytes)]).first.map { row throws(OutboxError) in
                     try ReceiptDevice(row)
                 }
-            }
-        }
-
-        /// Keeps devices and days for 60 days, and numbers for one day longer than their receipts are accepted.
-        static func purgeReceipts(at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
-            let day = now / Tally.millisecondsPerDay
-            try db.rows("DELETE FROM sealed_push.receipt_numbers WHERE day < $1", [.int(day - 8)])
-            try sumUp(receiptTallies, at: now, db)
-            for table in ["receipt_devices", "receipt_failures"] {
-                try db.rows(
-                    "DELETE FROM sealed_push.\(table) WHERE last < $1", [.int(now - 60 * Tally.millisecondsPerDay)])
             }
         }
     }

@@ -63,7 +63,7 @@
         func endLogins(of user: UserName, at moment: Int64) async throws(OutboxError) {
             _ = try await write { db, now throws(OutboxError) in
                 try db.rows(
-                    "DELETE FROM sealed_push.logins WHERE ended < $1", [.int(now - Outbox.keptLogins)])
+                    "DELETE FROM sealed_push.logins WHERE ended < $1", [.int(RecordLimits(at: now).loginsEnded)])
                 try db.rows(
                     """
                     INSERT INTO sealed_push.logins AS l (user_name, ended) VALUES ($1, $2)
@@ -161,7 +161,7 @@
         private static func write(
             _ new: StoredDevice, keepsProof: Bool, _ db: PostgresConnection
         ) throws(OutboxError) {
-            let row = DeviceRow(new.device)
+            let row = DeviceRow(new)
             let id = try db.row(
                 """
                 INSERT INTO sealed_push.devices(name, user_name, topic, carrier, token, token_registered, token_refusal,
@@ -177,10 +177,10 @@
                     .text(row.name), .text(row.user), .text(row.topic), .text(row.carrier), .bytes(row.address),
                     .int(row.registered), .text(row.refusal), .bytes(row.key.recipient?.bytes),
                     .bool(row.key.isVerified), .int(row.key.validFrom), .int(row.key.validUntil), .int(row.key.keeps),
-                    .bytes(new.codes.pin), .bytes(new.codes.address), .bool(keepsProof),
+                    .bytes(row.codes.pin), .bytes(row.codes.address), .bool(keepsProof),
                 ]
             ).int("id")
-            try saveEnrollment(of: id, row.enrollment, new.codes.enrollment, db)
+            try saveEnrollment(of: id, row.enrollment, row.codes.enrollment, db)
         }
 
         private static func saveEnrollment(

@@ -52,7 +52,7 @@
                         lane, from: floors[lane]?.due ?? .min, upTo: limit.map { now + $0.milliseconds } ?? .max, db)
                     if let due { first = min(first ?? due, due) }
                 }
-                return first.map { .milliseconds(max(0, $0) - now) }
+                return first.map { DueTimes.delay(until: $0, at: now) }
             }
         }
 

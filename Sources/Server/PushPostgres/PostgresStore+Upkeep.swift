@@ -4,19 +4,21 @@
     import SealedPush
 
     extension PostgresStore {
-        /// Begins with the devices that no other transaction holds, so that a held one delays only itself. Letters that don't
-        /// have the form of a push stay, because nobody enqueued them.
-        func retry(reason: String?) async throws(OutboxError) -> Int {
-            try await inBatches { db, now throws(OutboxError) in
-                try Self.retry(reason: reason, skippingHeld: true, at: now, db)
-            }
-                + inBatches(isWaiting: true) { db, now throws(OutboxError) in
-                    try Self.retry(reason: reason, skippingHeld: false, at: now, db)
+        /// Letters that don't have the form of a push stay, because nobody enqueued them.
+        func requeue(_ requeuing: Requeuing, limit: Int) async throws(OutboxError) -> Int {
+            let (reason, isWaiting) = (requeuing.reason, requeuing.isWaiting)
+            guard isWaiting else {
+                return try await write { db, now throws(OutboxError) in
+                    try Self.requeue(reason, skippingHeld: true, limit: limit, at: now, db)
                 }
+            }
+            return try await write(holding: nil) { db, now throws(OutboxError) in
+                try Self.requeue(reason, skippingHeld: false, limit: limit, at: now, db)
+            }
         }
 
-        private static func retry(
-            reason: String?, skippingHeld: Bool, at now: Int64, _ db: PostgresConnection
+        private static func requeue(
+            _ reason: String?, skippingHeld: Bool, limit: Int, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int {
             let skip = skippingHeld ? "SKIP LOCKED" : ""
             try db.rows(
@@ -36,9 +38,9 @@
                     AND d.token_refusal IS NULL AND NOT EXISTS (SELECT 1 FROM sealed_push.entries e WHERE e.id = l.id)
                     AND sealed_push.are_pushes(l.message, ARRAY[l.priority::bigint], ARRAY[l.sender], ARRAY[l.stale],
                         ARRAY[l.expiration], ARRAY[l.apns_id], ARRAY[l.collapse_id], ARRAY[l.body], ARRAY[l.code])
-                ORDER BY l.device, l.id LIMIT \(batchCount)
+                ORDER BY l.device, l.id LIMIT $3
                 FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d \(skip)
-                """, [.text(reason), .int(now)])
+                """, [.text(reason), .int(now), .int(Int64(limit))])
             guard !rows.isEmpty else { return 0 }
             let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
             let outcome = "CASE reason WHEN 'expired' THEN reason ELSE 'dead:' || reason END"
@@ -60,20 +62,6 @@
                 """, [ids, .int(now)])
             try db.rows("SELECT sealed_push.wake()")
             return rows.count
-        }
-
-        /// Repeats a transaction that handles up to ``batchCount`` rows until none is left, and returns the total. If it's
-        /// waiting, others' locks are waited for as in ``write(holding:attempt:_:)``.
-        private func inBatches(
-            isWaiting: Bool = false,
-            _ body: @escaping @Sendable (PostgresConnection, Int64) throws(OutboxError) -> Int
-        ) async throws(OutboxError) -> Int {
-            var total = 0
-            while true {
-                let count = try await isWaiting ? write(holding: nil, body) : write(body)
-                total += count
-                if count < Self.batchCount { return total }
-            }
         }
 
         /// Begins with the queues that no other transaction holds.
@@ -99,43 +87,22 @@
             return changed.changedCount
         }
 
-        func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
-            switch scope {
-            case .stale: return try await purgeStale()
-            case .records:
-                _ = try await purgeRecords()
-                return 0
-            case .sealed(let sealedBy):
-                let sender = PostgresValue.text(sealedBy.description)
-                return try await removeDeadLetters("sender = $1", sender)
-                    + remove("sender = $1", sender, outcome: Tally.purged)
-            case .deadLetters(let reason):
-                return try await removeDeadLetters(
-                    "reason = $1 OR $1::text IS NULL AND reason <> '\(Tally.expired)'", .text(reason))
-            case .everything:
-                _ = try await purgeRecords()
-                return try await removeDeadLetters("$1::text IS NULL", .text(nil))
-                    + remove("$1::text IS NULL", .text(nil), outcome: Tally.purged)
-            }
-        }
-
-        /// A no-op if the clocks disagree, because neither a caller nor a courier may delete everything for that reason.
-        private func purgeStale() async throws(OutboxError) -> Int {
-            guard let time = try await purgeRecords() else { return 0 }
-            return try await removeDeadLetters("stale <= $1", .int(time))
-                + remove("stale <= $1", .int(time), outcome: Tally.expired)
-        }
-
-        /// Returns the time, or nil if the clocks disagree.
-        private func purgeRecords() async throws(OutboxError) -> Int64? {
+        /// A no-op if the clocks disagree, because neither a caller nor a courier may delete everything for that reason. Ends
+        /// of logins are deleted by ``endLogins(of:at:)``: a login that delivers can't write them.
+        func removeRecords() async throws(OutboxError) -> Int64? {
             try await write { db, now throws(OutboxError) -> Int64? in
                 guard self.isCertain(now) else { return nil }
+                let limits = RecordLimits(at: now)
                 for table in ["requests", "outcomes"] {
-                    try db.rows(
-                        "DELETE FROM sealed_push.\(table) WHERE created < $1", [.int(now - EnqueueOrder.lifetime)])
+                    try db.rows("DELETE FROM sealed_push.\(table) WHERE created < $1", [.int(limits.created)])
                 }
-                try Self.sumUp("tallies", at: now, db)
-                try Self.purgeReceipts(at: now, db)
+                for table in ["tallies", "receipt_tallies"] {
+                    try Self.sumUp(table, from: limits.tallyDay, at: now, db)
+                }
+                try db.rows("DELETE FROM sealed_push.receipt_numbers WHERE day < $1", [.int(limits.receiptDay)])
+                for table in ["receipt_devices", "receipt_failures"] {
+                    try db.rows("DELETE FROM sealed_push.\(table) WHERE last < $1", [.int(limits.lastReceipt)])
+                }
                 return now
             }
         }
@@ -143,46 +110,44 @@
         /// A sum of counts that stays in range, even if the rows were tampered with.
         static let sum = "least(greatest(sum(count), 0), 9223372036854775807)::bigint"
 
-        /// Replaces the rows that were added one by one with one row for each outcome on each of the last 60 days.
-        static func sumUp(_ table: String, at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
+        /// Replaces the rows that were added one by one with one row for each outcome on each day from `first` on.
+        private static func sumUp(
+            _ table: String, from first: Int64, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) {
             let today = now / Tally.millisecondsPerDay
             try db.rows(
                 """
                 WITH old AS (DELETE FROM sealed_push.\(table) WHERE day < $1 RETURNING day, outcome, count)
                 INSERT INTO sealed_push.\(table)(day, outcome, count)
                 SELECT day, outcome, \(sum) FROM old WHERE day >= $2 GROUP BY day, outcome
-                """, [.int(today), .int(today - 60)])
+                """, [.int(today), .int(first)])
         }
 
-        private func removeDeadLetters(_ condition: String, _ value: PostgresValue) async throws(OutboxError) -> Int {
-            try await inBatches { db, _ throws(OutboxError) in
+        func removeDeadLetters(_ condition: PushCondition, limit: Int) async throws(OutboxError) -> Int {
+            let (sql, value) = condition.sql
+            return try await write { db, _ throws(OutboxError) in
                 try db.rows(
                     """
                     DELETE FROM sealed_push.dead_letters
-                    WHERE id IN (SELECT id FROM sealed_push.dead_letters WHERE \(condition) LIMIT \(Self.batchCount))
+                    WHERE id IN (SELECT id FROM sealed_push.dead_letters WHERE \(sql) LIMIT \(limit))
                     """, [value]
                 ).changedCount
             }
         }
 
-        /// Removes entries and the queues that become empty, except those of devices with a push in transit.
-        private func remove(
-            _ condition: String, _ argument: PostgresValue, outcome: String
-        ) async throws(OutboxError) -> Int {
-            try await inBatches { db, now throws(OutboxError) in
+        func removeEntries(_ condition: PushCondition, outcome: String, limit: Int) async throws(OutboxError) -> Int {
+            let (sql, value) = condition.sql
+            return try await write { db, now throws(OutboxError) in
                 let some = """
-                    id IN (SELECT id FROM sealed_push.entries WHERE \(condition) LIMIT \(Self.batchCount)
-                        FOR UPDATE SKIP LOCKED)
+                    id IN (SELECT id FROM sealed_push.entries WHERE \(sql) LIMIT \(limit) FOR UPDATE SKIP LOCKED)
                     """
-                let removed = try Self.removeEntries(some, argument, outcome, at: now, db)
+                let removed = try Self.removeEntries(some, value, outcome, at: now, db)
                 let free = try Self.lockQueues(of: Array(Set(removed)), freeAt: now, skipsLocked: true, db)
                 try Self.removeEmpty(Array(free.values), db)
                 try Self.tally(outcome, removed.count, at: now, db)
                 return removed.count
             }
         }
-
-        private static let batchCount = 1_000
 
         // MARK: Dead letters and sums
 
@@ -245,26 +210,27 @@
 
         func status() async throws(OutboxError) -> OutboxStatus {
             try await read { db, now throws(OutboxError) in
+                let count = StatusCount(at: now)
                 var status = OutboxStatus()
                 let devices = try db.row(
                     """
                     SELECT count(*) AS devices, count(*) FILTER (WHERE reachable) AS reachable,
                         min(valid_until) FILTER (WHERE reachable AND holds) AS expiry,
-                        count(*) FILTER (WHERE reachable AND holds AND valid_until < $1 + 2592000) AS expiring,
+                        count(*) FILTER (WHERE reachable AND holds AND valid_until < $2) AS expiring,
                         (SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
                             WHERE relnamespace = 'sealed_push'::regnamespace AND relkind = 'r') AS size
                     FROM (SELECT valid_until, is_verified AND valid_until >= $1 AS holds,
                         token IS NOT NULL AND token_refusal IS NULL AS reachable FROM sealed_push.devices) AS devices
-                    """, [.int(now / 1_000)])
+                    """, [.int(count.second), .int(count.expiresSoon)])
                 try status.count(devices)
                 status.fileByteCount = try devices.count("size")
-                let ages = OutboxStatus.ages.indices.map { "count(*) FILTER (WHERE enqueued < $\($0 + 1)) AS age\($0)" }
+                let ages = count.ages.indices.map { "count(*) FILTER (WHERE enqueued < $\($0 + 1)) AS age\($0)" }
                     .joined(separator: ", ")
                 let entries = try db.row(
-                    "SELECT count(*) AS waiting, \(ages) FROM sealed_push.entries",
-                    OutboxStatus.ages.map { .int(now - $0.milliseconds) })
+                    "SELECT count(*) AS waiting, \(ages) FROM sealed_push.entries", count.ages.map { .int($0.enqueued) }
+                )
                 status.waitingCount = try entries.count("waiting")
-                for (number, age) in OutboxStatus.ages.enumerated() {
+                for (number, (age, _)) in count.ages.enumerated() {
                     status.waitingByAge[age] = try entries.count("age\(number)")
                 }
                 status.waitingBySender = try Self.senders("entries", db)
@@ -277,7 +243,7 @@
                     FROM sealed_push.queues
                     """, [.int(now)])
                 status.queues = try OutboxStatus.Queues(queues)
-                status.nextDue = try queues.optionalInt("next").map { Timestamp(clamping: max($0, now) / 1_000) }
+                status.nextDue = count.nextDue(try queues.optionalInt("next"))
                 status.leasedByHost = try db.counts(
                     by: "coalesce(holder, 'unknown')", in: "queues", where: "due > $1 AND lease IS NOT NULL",
                     [.int(now)])
@@ -286,7 +252,7 @@
                 status.deadLetters = try db.counts(by: "reason", in: "dead_letters")
                 status.outcomes = try db.counts(
                     by: "outcome", in: "tallies", where: "day > $1",
-                    [.int((now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay)], sum: Self.sum)
+                    [.int(count.lastUncountedDay)], sum: Self.sum)
                 return status
             }
         }
@@ -306,6 +272,19 @@
         private static func senders(_ table: String, _ db: PostgresConnection) throws(OutboxError) -> [SealedBy: Int] {
             let counts = try db.counts(by: "sender", in: table, where: "sender IS NOT NULL")
             return OutboxStatus.parsed(counts) { SealedBy(parsing: $0) }
+        }
+    }
+
+    extension PushCondition {
+        /// The condition in SQL, and the value of `$1`.
+        fileprivate var sql: (String, PostgresValue) {
+            switch self {
+            case .all: ("$1::text IS NULL", .text(nil))
+            case .stale(let time): ("stale <= $1", .int(time))
+            case .reason(let reason): ("reason = $1", .text(reason))
+            case .anyReason(let other): ("reason <> $1", .text(other))
+            case .sealed(let sealedBy): ("sender = $1", .text(sealedBy.description))
+            }
         }
     }
 #endif

@@ -39,7 +39,7 @@ import Testing
             let count = count(receipt(failures: [.rejected: 5]), isKnown: true, shown: shown)
             #expect(count.outcome == .repeated)
             #expect(count.tallies == ["receipt:repeated": 1])
-            #expect(count.kept == nil)
+            #expect(count.row == nil)
         }
     }
 
@@ -49,7 +49,7 @@ import Testing
             let count = count(receipt(failures: [.rejected: 5]), shown: shown)
             #expect(count.outcome == .tooMany)
             #expect(count.tallies == ["receipt:refused:too-many": 1])
-            #expect(count.kept == nil)
+            #expect(count.row == nil)
         }
     }
 
@@ -71,21 +71,21 @@ import Testing
         var tallies = ["receipt:shown": 1, "receipt:within:1000": 1]
         for (reason, number) in counts where number > 0 { tallies["receipt:failed:\(reason)"] = number }
         #expect(count.tallies == tallies)
-        let kept = try #require(count.kept)
+        let row = try #require(count.row)
         // A reason is kept even if no more of its failures count: the device has it.
-        #expect(Set(kept.reasons) == Set(counts.keys))
-        #expect(kept.failedCount == counts.values.reduce(0, +))
-        #expect(kept.day == Self.day)
-        #expect(kept.dayShownCount == 7)
-        #expect(kept.dayFailedCount == before + kept.failedCount)
+        #expect(Set(row.reasons) == Set(counts.keys))
+        #expect(row.failedCount == counts.values.reduce(0, +))
+        #expect(row.day == Self.day)
+        #expect(row.dayShownCount == 7)
+        #expect(row.dayFailedCount == before + row.failedCount)
     }
 
     @Test("a receipt's number is kept under the day on which it was made or arrived, whichever is later")
     func numberDay() {
         for (daysAgo, day) in [(0, Self.day), (1, Self.day), (7, Self.day), (-1, Self.day + 1)] {
-            let kept = count(receipt(daysAgo: Int64(daysAgo))).kept
-            #expect(kept?.numberDay == day)
-            #expect(kept?.day == Self.day)
+            let row = count(receipt(daysAgo: Int64(daysAgo))).row
+            #expect(row?.numberDay == day)
+            #expect(row?.day == Self.day)
         }
     }
 

@@ -53,11 +53,15 @@ package struct EnqueueBatch: Sendable {
         package let revision: Int64
         package let entry: EntryRow
         /// The time at which the push becomes stale, in milliseconds; `nil` if neither caller nor content specified one.
-        fileprivate let end: Int64?
+        let end: Int64?
+        /// The number of days for which the device keeps a retired key, or `nil` if no record specifies it.
+        let keeps: Int64?
 
         /// Returns the value of `stale` for an entry that is enqueued now. No entry is kept longer than
-        /// ``EnqueueOrder/lifetime``.
-        package func stale(at now: Int64) -> Int64 { min(end ?? .max, now + EnqueueOrder.lifetime) }
+        /// ``EnqueueOrder/lifetime``, or longer than its device keeps the key.
+        package func stale(at now: Int64) -> Int64 {
+            min(end ?? .max, now + EnqueueOrder.lifetime, keeps.map { now + $0 * Tally.millisecondsPerDay } ?? .max)
+        }
     }
 }
 
@@ -136,7 +140,8 @@ extension EnqueueBatch {
                     payload, priority: order.priority, expiration: order.expiration ?? payload.expires,
                     device: candidate.names.device.description, sealedBy: order.sealedBy, key: order.outboxKey)
                 return Sealed(
-                    device: candidate.device, revision: candidate.revision, entry: entry, end: order.end(of: payload))
+                    device: candidate.device, revision: candidate.revision, entry: entry, end: order.end(of: payload),
+                    keeps: candidate.key.keeps)
             }
         }
     }

@@ -1,6 +1,6 @@
 import PushSender
 
-/// A device as a database stores it, without its codes.
+/// A device as a database stores it.
 package struct DeviceRow: Sendable {
     package let name: String
     package let user: String
@@ -14,6 +14,7 @@ package struct DeviceRow: Sendable {
     /// arrived; verifying them again against a key in the same row would prove nothing.
     package let key: SealingKey
     package let enrollment: Registrant?
+    package private(set) var codes = DeviceCodes()
 
     package struct Registrant: Sendable {
         package let key: String
@@ -22,7 +23,13 @@ package struct DeviceRow: Sendable {
         package let proven: String
     }
 
-    package init(_ device: RegisteredDevice) {
+    package init(_ stored: StoredDevice) {
+        self.init(stored.device)
+        codes = stored.codes
+    }
+
+    /// Creates a row without codes.
+    init(_ device: RegisteredDevice) {
         let time: Timestamp?
         (time, refusal) =
             switch device.address {

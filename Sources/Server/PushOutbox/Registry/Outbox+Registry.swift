@@ -183,10 +183,6 @@ extension Outbox {
 
     /// The lifetime of a login in seconds: an hour.
     package static let loginLifetime: Int64 = 3_600
-    /// How long a login's end is kept, in milliseconds: longer than the login would have lasted, even if the clock was a day
-    /// ahead when it ended.
-    package static let keptLogins = 2_000 * loginLifetime + Tally.millisecondsPerDay
-
     /// Returns the device, or `nil` if it isn't registered.
     ///
     /// - Throws: `damagedDevice` if its row can't be used. If the outbox has a key, `forged`, or `keyNeeded` without the key: an

@@ -11,6 +11,9 @@ package struct DueTimes: Hashable, Sendable {
         [Self(first: .min, last: now), Self(first: now + longestDelay + 1, last: .max)]
     }
 
+    /// Returns the time until a queue is due. A damaged database may contain any number.
+    package static func delay(until due: Int64, at now: Int64) -> Duration { .milliseconds(max(0, due) - now) }
+
     /// At least as long as any lease or back-off, in milliseconds.
     static let longestDelay: Int64 = Tally.millisecondsPerDay
 }

@@ -6,21 +6,8 @@ package struct ReceiptCount: Equatable, Sendable {
     package let outcome: ReceiptOutcome
     /// The numbers to add to the day's tallies, by name.
     package let tallies: [String: Int]
-    /// The facts to keep about the device, or `nil` if the receipt doesn't count.
-    package let kept: Kept?
-
-    package struct Kept: Equatable, Sendable {
-        /// The day under which the receipt's number is kept.
-        package let numberDay: Int64
-        /// The reasons of the reported failures.
-        package let reasons: [String]
-        /// The number of failures counted for this receipt.
-        package let failedCount: Int
-        /// The new counts of the day on which it arrived.
-        package let day: Int64
-        package let dayShownCount: Int
-        package let dayFailedCount: Int
-    }
+    /// The row to store, or `nil` if the receipt doesn't count.
+    package let row: ReceiptRow?
 
     /// Counts a receipt, in the order in which receipts arrive.
     package init(of receipt: ShownReceipt, knowing known: KnownReceipts, at now: Int64) {
@@ -41,13 +28,14 @@ package struct ReceiptCount: Equatable, Sendable {
         let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
         self.init(
             .counted, tallies,
-            Kept(
-                numberDay: max(made, day), reasons: failures.map(\.reason), failedCount: failedCount, day: day,
+            ReceiptRow(
+                id: receipt.id, number: receipt.number, numberDay: max(made, day), arrived: now,
+                reasons: failures.map(\.reason), failedCount: failedCount, day: day,
                 dayShownCount: known.dayShownCount + 1, dayFailedCount: known.dayFailedCount + failedCount))
     }
 
-    private init(_ outcome: ReceiptOutcome, _ tallies: [String: Int], _ kept: Kept? = nil) {
-        (self.outcome, self.tallies, self.kept) = (outcome, tallies, kept)
+    private init(_ outcome: ReceiptOutcome, _ tallies: [String: Int], _ row: ReceiptRow? = nil) {
+        (self.outcome, self.tallies, self.row) = (outcome, tallies, row)
     }
 
     /// Returns the day on which a receipt that arrives at this time is counted: in UTC, by the server's clock.

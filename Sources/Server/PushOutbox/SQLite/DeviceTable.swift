@@ -110,7 +110,7 @@ enum DeviceTable {
     }
 
     private static func write(_ registration: Registration, keepsProof: Bool, in db: Database) throws {
-        let (row, codes) = (DeviceRow(registration.new.device), registration.new.codes)
+        let row = DeviceRow(registration.new)
         let carrier = try NameTable.carriers.id(making: row.carrier, in: db)
         let number = try SafeNumber.next(in: "devices", in: db)
         try db.run(
@@ -126,9 +126,9 @@ enum DeviceTable {
             [
                 row.name, row.user, row.topic, carrier, row.address?.blob, row.registered, row.refusal,
                 row.key.recipient?.bytes.blob, row.key.isVerified, row.key.validFrom, row.key.validUntil,
-                row.key.keeps, codes.pin?.blob, codes.address?.blob, number, keepsProof,
+                row.key.keeps, row.codes.pin?.blob, row.codes.address?.blob, number, keepsProof,
             ])
-        try saveEnrollment(of: registration.row ?? number, row.enrollment, codes.enrollment, in: db)
+        try saveEnrollment(of: registration.row ?? number, row.enrollment, row.codes.enrollment, in: db)
     }
 
     private static func saveEnrollment(

@@ -130,11 +130,12 @@ enum RangeTable {
         let ids = try Int64.fetchAll(
             db, sql: "SELECT id FROM devices WHERE id > ? AND topic = ? ORDER BY id LIMIT ?",
             arguments: [position, order.topic.description, EnqueueBatch.maximumCount])
-        let isLast = ids.count < EnqueueBatch.maximumCount
-        try RequestTable.save(order, position: isLast ? .max : ids.last ?? .max, at: now, in: db)
-        guard let last = ids.last else { return nil }
-        try db.run("INSERT INTO ranges(key, start, last) VALUES (?, ?, ?)", [order.key?.digest.blob, position, last])
-        return (position, last)
+        let next = EnqueueProgress.next(behind: position, ids)
+        try RequestTable.save(order, position: next.position, at: now, in: db)
+        guard let range = next.range else { return nil }
+        try db.run(
+            "INSERT INTO ranges(key, start, last) VALUES (?, ?, ?)", [order.key?.digest.blob, range.start, range.last])
+        return range
     }
 
     /// Picks at random, so that concurrent callers usually find different ranges.
@@ -152,24 +153,13 @@ enum RangeTable {
 
 /// The progress of each request with an idempotency key, as rows. Only a hash of the key is stored.
 enum RequestTable {
-    struct Progress {
-        let position: Int64
-        let isComplete: Bool
-        let enqueuedCount: Int
-        let message: MessageID?
-    }
-
     /// Returns `nil` if there is no key, or if it hasn't been used yet.
-    static func progress(of order: EnqueueOrder, in db: Database) throws -> Progress? {
+    static func progress(of order: EnqueueOrder, in db: Database) throws -> EnqueueProgress? {
         guard let key = order.key else { return nil }
         let row = try db.row(
             "SELECT audience, position, is_complete, enqueued, message, fingerprint FROM requests WHERE key = ?",
             [key.digest.blob])
-        guard let row else { return nil }
-        try order.requireSame(audience: row.text("audience"), fingerprint: row.optionalBytes("fingerprint"))
-        return Progress(
-            position: try row.int("position"), isComplete: try row.bool("is_complete"),
-            enqueuedCount: try row.count("enqueued"), message: MessageID(parsing: try row.text("message")))
+        return try row.map { try EnqueueProgress($0, of: order) }
     }
 
     /// Records the reading position and the number of pushes enqueued, in the same transaction. A no-op without a key.

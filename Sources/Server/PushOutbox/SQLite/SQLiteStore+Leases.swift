@@ -31,8 +31,7 @@ extension SQLiteStore {
                     UNION ALL SELECT MIN(due) FROM queues WHERE carrier = ?1 AND priority = 5)
                 """, [carrier])
         }
-        // A damaged file may contain any number.
-        return due.map { .milliseconds(max(0, $0) - clock.now()) }
+        return due.map { DueTimes.delay(until: $0, at: clock.now()) }
     }
 
     private static func take(_ order: LeaseOrder, at now: Int64, in db: Database) throws -> LeaseAnswer {

@@ -54,15 +54,15 @@ enum ReceiptTable {
         guard let known else { throw OutboxError.damaged }
         let count = ReceiptCount(of: receipt, knowing: try KnownReceipts(known), at: now)
         for (outcome, number) in count.tallies { try Tally.add(outcome, number, at: now, in: db) }
-        guard let kept = count.kept else { return count.outcome }
+        guard let row = count.row else { return count.outcome }
         try db.run(
-            "INSERT INTO receipt_numbers(id, number, day) VALUES (?, ?, ?)", [id, receipt.number.blob, kept.numberDay])
-        for reason in kept.reasons {
+            "INSERT INTO receipt_numbers(id, number, day) VALUES (?, ?, ?)", [id, row.number.blob, row.numberDay])
+        for reason in row.reasons {
             try db.run(
                 """
                 INSERT INTO receipt_failures(id, reason, last) VALUES (?, ?, ?)
                 ON CONFLICT(id, reason) DO UPDATE SET last = MAX(last, excluded.last)
-                """, [id, reason, now])
+                """, [id, reason, row.arrived])
         }
         try db.run(
             """
@@ -71,16 +71,7 @@ enum ReceiptTable {
             ON CONFLICT(id) DO UPDATE SET last = MAX(last, excluded.last), shown = \(SafeNumber.sum("shown", "1")),
                 failed = \(SafeNumber.sum("failed", "excluded.failed")), day = excluded.day,
                 shown_that_day = excluded.shown_that_day, failed_that_day = excluded.failed_that_day
-            """, [id, now, kept.failedCount, kept.day, kept.dayShownCount, kept.dayFailedCount])
+            """, [id, row.arrived, row.failedCount, row.day, row.dayShownCount, row.dayFailedCount])
         return count.outcome
-    }
-
-    /// Keeps devices and days for 60 days, and numbers for one day longer than their receipts are accepted.
-    static func purge(at now: Int64, in db: Database) throws {
-        let day = now / Tally.millisecondsPerDay
-        try db.run("DELETE FROM receipt_numbers WHERE day < ?", [day - 8])
-        for table in ["receipt_devices", "receipt_failures"] {
-            try db.run("DELETE FROM \(table) WHERE last < ?", [now - 60 * Tally.millisecondsPerDay])
-        }
     }
 }

@@ -3,10 +3,6 @@ import PushSender
 import SealedPush
 
 extension SQLiteStore {
-    func retry(reason: String?) async throws(OutboxError) -> Int {
-        try await inBatches { db, now in try Self.retryBatch(reason: reason, at: now, in: db) }
-    }
-
     func retryNow() async throws(OutboxError) -> Int {
         try await write { db, now in
             try db.run("UPDATE queues SET due = ?1 WHERE due > ?1 AND lease IS NULL", [now])
@@ -14,92 +10,69 @@ extension SQLiteStore {
         }
     }
 
-    func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
-        switch scope {
-        case .stale: return try await purgeStale()
-        case .records:
-            _ = try await purgeRecords()
-            return 0
-        case .deadLetters(let reason):
-            return try await removeDeadLetters("reason = ?1 OR ?1 IS NULL AND reason <> ?2", [reason, Tally.expired])
-        case .sealed(let sealedBy):
-            let id = try await read { try NameTable.senders.id(of: sealedBy.description, in: $0) }
-            guard let id else { return 0 }
-            return try await removeDeadLetters("sender = ?", [id]) + remove("sender = ?", [id], outcome: Tally.purged)
-        case .everything:
-            _ = try await purgeRecords()
-            return try await removeDeadLetters("true") + remove("true", outcome: Tally.purged)
-        }
-    }
-
-    /// Returns the time.
-    private func purgeRecords() async throws(OutboxError) -> Int64 {
+    func removeRecords() async throws(OutboxError) -> Int64? {
         try await write { db, now in
+            let limits = RecordLimits(at: now)
             for table in ["requests", "outcomes"] {
-                try db.run("DELETE FROM \(table) WHERE created < ?", [now - EnqueueOrder.lifetime])
+                try db.run("DELETE FROM \(table) WHERE created < ?", [limits.created])
             }
-            try db.run(
-                "DELETE FROM tallies WHERE day < ?", [(now - 2 * EnqueueOrder.lifetime) / Tally.millisecondsPerDay])
-            try db.run("DELETE FROM logins WHERE ended < ?", [now - Outbox.keptLogins])
-            try ReceiptTable.purge(at: now, in: db)
+            try db.run("DELETE FROM tallies WHERE day < ?", [limits.tallyDay])
+            try db.run("DELETE FROM logins WHERE ended < ?", [limits.loginsEnded])
+            try db.run("DELETE FROM receipt_numbers WHERE day < ?", [limits.receiptDay])
+            for table in ["receipt_devices", "receipt_failures"] {
+                try db.run("DELETE FROM \(table) WHERE last < ?", [limits.lastReceipt])
+            }
             return now
         }
     }
 
-    private func purgeStale() async throws(OutboxError) -> Int {
-        let now = try await purgeRecords()
-        let count = try await removeDeadLetters("stale <= ?", [now])
-        // The second condition is the one in the index: entries that live for less than 30 days. The others are at the
-        // front of the table, since they are in order.
-        let short = "stale <= ? AND stale < enqueued + 2592000000"
-        let old = "stale <= ? AND id IN (SELECT id FROM entries ORDER BY id LIMIT \(Self.batchCount))"
-        return try await count + remove(short, [now], outcome: Tally.expired)
-            + remove(old, [now], outcome: Tally.expired)
-    }
-
-    private func removeDeadLetters(
-        _ condition: String, _ arguments: StatementArguments = []
-    ) async throws(OutboxError) -> Int {
-        let sql = """
-            DELETE FROM dead_letters
-            WHERE id IN (SELECT id FROM dead_letters WHERE \(condition) LIMIT \(Self.batchCount))
-            """
-        return try await inBatches { db, _ in
-            try db.run(sql, arguments)
+    func removeDeadLetters(_ condition: PushCondition, limit: Int) async throws(OutboxError) -> Int {
+        let (sql, arguments) = condition.sql
+        return try await write { db, _ in
+            try db.run(
+                "DELETE FROM dead_letters WHERE id IN (SELECT id FROM dead_letters WHERE \(sql) LIMIT ?)",
+                arguments + [limit])
             return db.changesCount
         }
     }
 
-    /// Removes entries and the queues that become empty. A queue with an entry in transit stays with its holder.
-    private func remove(
-        _ condition: String, _ arguments: StatementArguments = [], outcome: String
-    ) async throws(OutboxError) -> Int {
-        let sql = "SELECT id, device FROM entries WHERE \(condition) LIMIT \(Self.batchCount)"
-        return try await inBatches { db, now in
-            let rows = try db.rows(sql, arguments)
-            for row in rows {
-                let device = try row.int("device")
-                try EntryTable.remove(try row.int("id"), outcome, at: now, in: db)
-                guard try EntryTable.head(of: device, in: db) == nil else { continue }
-                try db.run("DELETE FROM queues WHERE device = ? AND (lease IS NULL OR due <= ?)", [device, now])
+    func removeEntries(_ condition: PushCondition, outcome: String, limit: Int) async throws(OutboxError) -> Int {
+        try await write { db, now in
+            guard case .stale = condition else {
+                return try Self.remove("true", condition, outcome, limit: limit, at: now, in: db)
             }
-            return rows.count
+            // The first condition is the one in the index: entries that live for less than 30 days. The others are at the
+            // front of the table, since they are in order.
+            let short = "stale < enqueued + 2592000000"
+            let old = "id IN (SELECT id FROM entries ORDER BY id LIMIT \(limit))"
+            let count = try Self.remove(short, condition, outcome, limit: limit, at: now, in: db)
+            return try count + Self.remove(old, condition, outcome, limit: limit - count, at: now, in: db)
         }
     }
 
-    /// Repeats a transaction until it processes less than a whole batch, and returns the total.
-    private func inBatches(
-        _ body: @escaping @Sendable (Database, Int64) throws -> Int
-    ) async throws(OutboxError) -> Int {
-        var total = 0
-        while true {
-            let count = try await write(body)
-            total += count
-            if count < Self.batchCount { return total }
+    /// Removes entries and the queues that become empty. A queue with an entry in transit stays with its holder.
+    private static func remove(
+        _ place: String, _ condition: PushCondition, _ outcome: String, limit: Int, at now: Int64, in db: Database
+    ) throws -> Int {
+        let (sql, arguments) = condition.sql
+        let rows = try db.rows(
+            "SELECT id, device FROM entries WHERE \(sql) AND \(place) LIMIT ?", arguments + [limit])
+        for row in rows {
+            let device = try row.int("device")
+            try EntryTable.remove(try row.int("id"), outcome, at: now, in: db)
+            guard try EntryTable.head(of: device, in: db) == nil else { continue }
+            try db.run("DELETE FROM queues WHERE device = ? AND (lease IS NULL OR due <= ?)", [device, now])
         }
+        return rows.count
     }
 
-    private static func retryBatch(reason: String?, at now: Int64, in db: Database) throws -> Int {
+    func requeue(_ requeuing: Requeuing, limit: Int) async throws(OutboxError) -> Int {
+        // A transaction has waited for all others, so it never leaves out a device.
+        guard !requeuing.isWaiting else { return 0 }
+        return try await write { db, now in try Self.requeue(requeuing.reason, limit: limit, at: now, in: db) }
+    }
+
+    private static func requeue(_ reason: String?, limit: Int, at now: Int64, in db: Database) throws -> Int {
         try db.run(
             """
             UPDATE devices SET token_refusal = NULL, \(SafeNumber.nextRevision)
@@ -114,7 +87,7 @@ extension SQLiteStore {
                 -- If a waiting entry has the number, one of the two was tampered with.
                 AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.id = dead_letters.id)
             ORDER BY dead_letters.id LIMIT ?3
-            """, [reason, now, batchCount])
+            """, [reason, now, limit])
         for row in rows {
             let id = try row.int("id")
             let outcome = Tally.dead(try row.text("reason"))
@@ -132,12 +105,10 @@ extension SQLiteStore {
         return rows.count
     }
 
-    private static let batchCount = 1_000
-
     // MARK: Status
 
     func status() async throws(OutboxError) -> OutboxStatus {
-        let now = clock.now()
+        let count = StatusCount(at: clock.now())
         return try await read { db in
             var status = OutboxStatus()
             let totals = try db.row(
@@ -147,21 +118,23 @@ extension SQLiteStore {
                     COUNT(*) FILTER (WHERE due > ?1 AND lease IS NULL) AS deferred, MIN(due) AS next,
                     (SELECT COUNT(*) FROM entries) AS waiting
                 FROM queues
-                """, [now])
+                """, [count.now])
             let devices = try db.row(
                 """
                 SELECT COUNT(*) AS devices, COUNT(*) FILTER (WHERE reachable) AS reachable,
                     MIN(valid_until) FILTER (WHERE reachable AND holds) AS expiry,
-                    COUNT(*) FILTER (WHERE reachable AND holds AND valid_until < ?1 + 2592000) AS expiring
+                    COUNT(*) FILTER (WHERE reachable AND holds AND valid_until < ?2) AS expiring
                 FROM (SELECT valid_until, is_verified AND valid_until >= ?1 AS holds,
                     token IS NOT NULL AND token_refusal IS NULL AS reachable FROM devices)
-                """, [now / 1_000])
+                """, [count.second, count.expiresSoon])
             guard let totals, let devices else { throw OutboxError.damaged }
             try status.count(devices)
             status.waitingCount = try totals.count("waiting")
             status.queues = try OutboxStatus.Queues(totals)
-            status.nextDue = try totals.optionalInt("next").map { Timestamp(clamping: max($0, now) / 1_000) }
-            for age in OutboxStatus.ages { status.waitingByAge[age] = try Self.count(olderThan: age, at: now, in: db) }
+            status.nextDue = count.nextDue(try totals.optionalInt("next"))
+            for (age, enqueued) in count.ages {
+                status.waitingByAge[age] = try Self.count(enqueuedBefore: enqueued, in: db)
+            }
             status.waitingBySender = try Self.senders(of: "entries", in: db)
             status.deadLettersBySender = try Self.senders(of: "dead_letters", in: db)
             let carriers = try Self.counts(
@@ -176,7 +149,7 @@ extension SQLiteStore {
                 """
                 SELECT outcome AS name, \(SafeNumber.total("count")) AS count FROM tallies
                 WHERE day > ? AND outcome NOT GLOB ? GROUP BY outcome
-                """, [(now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay, "\(ReceiptTally.prefix)*"], in: db)
+                """, [count.lastUncountedDay, "\(ReceiptTally.prefix)*"], in: db)
             status.fileByteCount = try ["page_count", "page_size"].reduce(1) { size, name in
                 try size * (db.value("PRAGMA \(name)") ?? 0)
             }
@@ -213,10 +186,9 @@ extension SQLiteStore {
         return OutboxStatus.parsed(counts) { SealedBy(parsing: $0) }
     }
 
-    /// Returns the number of entries older than an age. Entries are numbered in order, so a binary search finds the
+    /// Returns the number of entries that were enqueued before a time. Entries are numbered in order, so a binary search finds the
     /// boundary, and an index is counted. The bodies, by far the largest part of the file, aren't read.
-    private static func count(olderThan age: Duration, at now: Int64, in db: Database) throws -> Int {
-        let boundary = now - age.milliseconds
+    private static func count(enqueuedBefore boundary: Int64, in db: Database) throws -> Int {
         // SQLite assigns no number below 1 or above the largest.
         var low: Int64 = 0
         var high: Int64 = try min(db.value("SELECT MAX(id) FROM entries") ?? 0, .max - 1) + 1
@@ -230,5 +202,19 @@ extension SQLiteStore {
             }
         }
         return try db.value("SELECT COUNT(*) FROM entries INDEXED BY entries_by_device WHERE id < ?", [low]) ?? 0
+    }
+}
+
+extension PushCondition {
+    /// The condition in SQL, and its arguments.
+    fileprivate var sql: (String, StatementArguments) {
+        switch self {
+        case .all: ("true", [])
+        case .stale(let time): ("stale <= ?", [time])
+        case .reason(let reason): ("reason = ?", [reason])
+        case .anyReason(let other): ("reason <> ?", [other])
+        case .sealed(let sealedBy):
+            ("sender = (SELECT senders.id FROM senders WHERE senders.name = ?)", [sealedBy.description])
+        }
     }
 }

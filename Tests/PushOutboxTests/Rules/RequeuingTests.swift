@@ -1,0 +1,28 @@
+import Testing
+
+@testable import PushOutbox
+
+@Suite("Requeuing dead letters") struct RequeuingTests {
+    @Test(
+        "an address that was refused is used again if the reason is included",
+        arguments: [
+            (nil, true, "BadDeviceToken", true), ("BadDeviceToken", true, "BadDeviceToken", true),
+            ("BadTopic", true, "BadDeviceToken", false), (nil, true, nil, false), (nil, false, "Unregistered", false),
+            ("Unregistered", false, "Unregistered", false),
+        ] as [(String?, Bool, String?, Bool)])
+    func reenables(reason: String?, hasAddress: Bool, refusal: String?, isReenabled: Bool) {
+        let requeuing = Requeuing(reason: reason, isWaiting: false)
+        #expect(requeuing.reenables(hasAddress: hasAddress, refusal: refusal) == isReenabled)
+    }
+
+    @Test(
+        "a dead letter is requeued if its reason is included, and it isn't stale",
+        arguments: [
+            (nil, "BadTopic", 101, true), ("BadTopic", "BadTopic", 101, true), ("BadTopic", "expired", 101, false),
+            (nil, "BadTopic", 100, false), ("BadTopic", "BadTopic", .min, false),
+        ] as [(String?, String, Int64, Bool)])
+    func includes(reason: String?, ofLetter: String, stale: Int64, isIncluded: Bool) {
+        let requeuing = Requeuing(reason: reason, isWaiting: true)
+        #expect(requeuing.includes(reason: ofLetter, stale: stale, at: 100) == isIncluded)
+    }
+}
