@@ -6,7 +6,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("A courier is careful", .overStores) struct CautionTests {
+@Suite("A courier is careful", .overForms) struct CautionTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }

@@ -6,12 +6,12 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("A courier", .overStores) struct DeliveryTests {
+@Suite("A courier", .overForms) struct DeliveryTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }
 
-    @Test("a courier delivers an enqueued push, and it opens on the device") func delivers() async throws {
+    @Test("a courier delivers an enqueued push, and it opens on the device", .withAlerts) func delivers() async throws {
         let phone = DevicePrivateKey()
         try await fixture.addDevice("phone", identity: phone)
         let report = try await fixture.enqueue("Lunch at one?", to: .device("phone"))
@@ -231,7 +231,7 @@ import Testing
         #expect(try await fixture.outbox.status().nextDue == nil)
     }
 
-    @Test("the immediate lane is preferred, and the other one doesn't starve") func lanes() async throws {
+    @Test("the immediate lane is preferred, and the other one doesn't starve", .withAlerts) func lanes() async throws {
         for number in 0..<64 { try await fixture.addDevice("i\(number)", user: "immediate") }
         for number in 0..<8 { try await fixture.addDevice("c\(number)", user: "considerate") }
         try await fixture.enqueue(to: .user("considerate"), priority: .considerate)

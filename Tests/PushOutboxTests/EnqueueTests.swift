@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("Enqueueing", .overStores) struct EnqueueTests {
+@Suite("Enqueueing", .overForms) struct EnqueueTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }
@@ -147,7 +147,7 @@ import Testing
         lasting.expires = week
         // The expiry to fill in has passed.
         var old = content
-        old.sent = fixture.now.advanced(bySeconds: -3 * 86_400 - 1)
+        old.sent = Timestamp.now().advanced(bySeconds: -3 * 86_400 - 1)
         for (content, expiration) in [(lasting, nil), (content, week), (old, nil)] {
             for audience in [Audience.device("keeps3"), .user("anna")] {
                 await #expect(throws: OutboxError.seal(.expiresTooLate(days: 3))) {
@@ -161,7 +161,12 @@ import Testing
         }
         // A push that Apple hasn't accepted in three days is dropped here, too.
         try await fixture.deliver(transport)
-        try await fixture.outbox.enqueue(content, to: .device("keeps3"), from: fixture.sealer)
+        // The drift that is allowed doesn't lengthen that time.
+        var drifting = content
+        drifting.expires = end.advanced(bySeconds: 1_800)
+        for content in [content, drifting] {
+            try await fixture.outbox.enqueue(content, to: .device("keeps3"), from: fixture.sealer)
+        }
         fixture.time.advance(by: .seconds(3 * 86_400 + 1))
         try await fixture.outbox.purge(.stale)
         #expect(try await fixture.outbox.status().waitingCount == 0)
@@ -178,7 +183,9 @@ import Testing
         #expect(report.enqueuedCount == 2_300)
         #expect(steps.all == [1_000, 2_000, 2_300])
         #expect(try await fixture.outbox.status().waitingCount == 2_300)
-        #expect(try await fixture.number("SELECT count(*) FROM ranges") == 0)
+        if StoreKind.databases.contains(.current) {
+            #expect(try await fixture.number("SELECT count(*) FROM ranges") == 0)
+        }
         let none = try await fixture.outbox.enqueue(
             Content(body: "Hello"), to: .everyone, from: other, includingUnverified: true)
         #expect(none.enqueuedCount == 0)
@@ -219,7 +226,7 @@ import Testing
         #expect(try await fixture.outbox.status().waitingCount == 0)
     }
 
-    @Test("a device that changes during sealing gets a push sealed for its new state")
+    @Test("a device that changes during sealing gets a push sealed for its new state", .withAlerts)
     func changed() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
         let (store, order) = (fixture.outbox.store, self.order(under: "k"))

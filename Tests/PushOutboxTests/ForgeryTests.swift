@@ -9,7 +9,7 @@ import Testing
 @testable import PushOutbox
 
 /// Tests an attacker who can write the database but doesn't have the outbox's key.
-@Suite("Rows that can't be forged", .overUnkeyedStores) struct ForgeryTests {
+@Suite("Rows that can't be forged", .overUnkeyedDatabases) struct ForgeryTests {
     private let key = OutboxKey()
     private static let other = "'ffffffff-ffff-4fff-8fff-ffffffffffff'"
 

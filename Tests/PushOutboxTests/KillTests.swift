@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Kills real processes; the state that they leave behind must be intact.
-@Suite("Killed at any point", .serialized, .blocking, .overUnkeyedStores) struct KillTests {
+@Suite("Killed at any point", .serialized, .blocking, .overUnkeyedDatabases) struct KillTests {
     private static let worker = Program("outbox-worker")
     private static let deviceCount = 7
     private let fixture: Fixture

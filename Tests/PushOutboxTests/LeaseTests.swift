@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("Leases", .overStores) struct LeaseTests {
+@Suite("Leases", .overForms) struct LeaseTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }
@@ -67,7 +67,9 @@ import Testing
         #expect(try await takeOne(4).entry > second.entry)
     }
 
-    @Test("leases are numbered consecutively, whatever happens to other devices' pushes") func numbers() async throws {
+    @Test("leases are numbered consecutively, whatever happens to other devices' pushes", .inDatabases) func numbers()
+        async throws
+    {
         for name in ["d0", "d1", "d2"] {
             try await fixture.addDevice(name)
             try await fixture.enqueue(to: .device(DeviceName(parsing: name)!))
@@ -77,7 +79,7 @@ import Testing
         #expect(try await take(5, count: 3).map(\.number) == [5, 6])
     }
 
-    @Test("a queue is due at an impossible time, too", arguments: [Int64.min, .max, 253_402_300_800_000])
+    @Test("a queue is due at an impossible time, too", .inDatabases, arguments: [Int64.min, .max, 253_402_300_800_000])
     func impossibleTime(due: Int64) async throws {
         try await fixture.addPhone()
         try await fixture.execute("UPDATE queues SET due = \(due)")
@@ -114,7 +116,7 @@ import Testing
         #expect(try await takeOne(5).attempts == 1, "the first has expired, and the second was never tried")
     }
 
-    @Test("an entry is sent until its expiration, but not at it") func stale() async throws {
+    @Test("an entry is sent until its expiration, but not at it", .inDatabases) func stale() async throws {
         try await fixture.addDevice("phone")
         let expiration = fixture.now.advanced(bySeconds: 30)
         try await fixture.enqueue(to: .device("phone"), expiration: expiration)
@@ -151,7 +153,9 @@ import Testing
         #expect(try await take(4).count == 1)
     }
 
-    @Test("a device stays in the immediate lane while an immediate push waits for it") func lane() async throws {
+    @Test("a device stays in the immediate lane while an immediate push waits for it", .withAlerts) func lane()
+        async throws
+    {
         for name in ["first", "second"] { try await fixture.addDevice(name) }
         try await fixture.enqueue(to: .device("first"))
         try await fixture.enqueue(to: .device("first"), priority: .considerate)
@@ -160,7 +164,7 @@ import Testing
         #expect(try await takeOne(1).request.address == Fixture.address("first"))
     }
 
-    @Test("a tampered entry that no sealer makes is rejected, and the others are sent")
+    @Test("a tampered entry that no sealer makes is rejected, and the others are sent", .inDatabases)
     func strangeEntries() async throws {
         let changes = [
             "apns_id = 'short'", "apns_id = upper(apns_id)", "apns_id = substr(apns_id, 1, 35) || '\n'",
@@ -189,7 +193,7 @@ import Testing
         #expect(report.acceptedCount == 1)
     }
 
-    @Test("a queue with a tampered, extremely early due time is due") func beforeAllTime() async throws {
+    @Test("a queue with a tampered, extremely early due time is due", .inDatabases) func beforeAllTime() async throws {
         try await fixture.addPhone()
         try await fixture.execute("UPDATE queues SET due = -9223372036854775807")
         let time = try #require(try await fixture.outbox.store.timeUntilDue(by: .apns()))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("Message reports", .overStores) struct MessageReportTests {
+@Suite("Message reports", .overForms) struct MessageReportTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }

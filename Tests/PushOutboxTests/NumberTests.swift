@@ -7,7 +7,7 @@ import Testing
 @testable import PushSender
 
 /// Tests an attacker, or a fault, that writes impossible numbers into one device's rows or into the shared counts.
-@Suite("Impossible numbers", .overStores) struct NumberTests {
+@Suite("Impossible numbers", .overDatabases) struct NumberTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }

@@ -42,7 +42,7 @@ struct PostOffice: PushTransport {
     }
 }
 
-@Suite("A carrier other than Apple", .overStores) struct OtherCarrierTests {
+@Suite("A carrier other than Apple", .overForms) struct OtherCarrierTests {
     private let fixture: Fixture
     private let server: PostServer
 
@@ -66,7 +66,9 @@ struct PostOffice: PushTransport {
         """
     }
 
-    @Test("a carrier's outcomes are handled under its own reasons; another carrier's devices are not affected")
+    @Test(
+        "a carrier's outcomes are handled under its own reasons; another carrier's devices are not affected",
+        .withAlerts)
     func outcomes() async throws {
         let phone = DevicePrivateKey()
         try await addBox("taken", identity: phone)

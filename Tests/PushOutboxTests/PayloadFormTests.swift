@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(
-        "a clear-text payload in the database becomes a dead letter, and the others are sent", .overUnkeyedStores)
+        "a clear-text payload in the database becomes a dead letter, and the others are sent", .overUnkeyedDatabases)
     func delivered() async throws {
         let fixture = try await Fixture()
         for name in ["d0", "d1"] { try await fixture.addDevice(name) }

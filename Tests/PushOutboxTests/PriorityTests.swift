@@ -36,7 +36,7 @@ import Testing
 
     @Test(
         "each form of payload is stored, lined up, and sent with Apple's priority for it, and its row is authentic",
-        .overStores, arguments: PushPriority.allCases)
+        .overDatabases, arguments: PushPriority.allCases)
     func delivered(wanted: PushPriority) async throws {
         for isBroadcast in [false, true] {
             let fixture = try await Fixture()

@@ -96,7 +96,7 @@ import Testing
         #expect(try await fixture.outbox.devices(after: "phone").map(\.name) == ["tablet"])
     }
 
-    @Test("an enrolled device gets pushes once it has proven its key, as long as its record is valid")
+    @Test("an enrolled device gets pushes once it has proven its key, as long as its record is valid", .withAlerts)
     func enrollment() async throws {
         try await enroll()
         #expect(try await fixture.enqueue(to: .device("phone")).skipped == [.unproven: 1])
@@ -205,7 +205,9 @@ import Testing
         await #expect(throws: OutboxError.unknownUser) { try await fixture.enqueue("x", to: .user("anna")) }
     }
 
-    @Test("another user's device is taken over only if the previous user is named; otherwise, nothing changes")
+    @Test(
+        "another user's device is taken over only if the previous user is named; otherwise, nothing changes",
+        .withAlerts)
     func anothersDevice() async throws {
         try await fixture.addDevice("phone", user: "anna", identity: identity)
         try await fixture.enqueue("for anna", to: .user("anna"))
@@ -269,7 +271,7 @@ import Testing
         #expect(try await fixture.outbox.device("phone") == before)
     }
 
-    @Test("discarded pushes are counted if a device that had only pinned the key is removed")
+    @Test("discarded pushes are counted if a device that had only pinned the key is removed", .inDatabases)
     func discardedWithPin() async throws {
         try await enroll()
         try await prove(identity.recipient, by: [identity])
@@ -361,7 +363,8 @@ import Testing
         #expect(try await fixture.outbox.devices().map(\.topic) == ["com.example.other"])
     }
 
-    @Test("a refused push whose number a waiting one has stays, and the others are requeued") func sameNumber()
+    @Test("a refused push whose number a waiting one has stays, and the others are requeued", .inDatabases)
+    func sameNumber()
         async throws
     {
         try await fixture.addPhone(waiting: 2)
@@ -405,7 +408,7 @@ import Testing
         }
     }
 
-    @Test("a tampered device row affects only that device: listings skip it, and it can be removed")
+    @Test("a tampered device row affects only that device: listings skip it, and it can be removed", .inDatabases)
     func spoiled() async throws {
         for name in ["anna", "ben", "cleo", "dora"] { try await fixture.addDevice(name) }
         try await fixture.executeUnchecked(

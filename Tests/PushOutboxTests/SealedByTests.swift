@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("Purging by sender key", .overStores) struct SealedByTests {
+@Suite("Purging by sender key", .overForms) struct SealedByTests {
     private let fixture: Fixture
     private let other = SenderPrivateKey()
 

@@ -6,7 +6,8 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("A courier and time", .overStores) struct TimingTests {
+/// Not in memory: a poll there takes no time, so the clock would be far ahead before a transport answers.
+@Suite("A courier and time", .overDatabases) struct TimingTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }

@@ -8,7 +8,7 @@ import Testing
 @testable import PushOutbox
 
 /// Tests an attacker who can write the devices' rows, and tries to add a device that nobody sees.
-@Suite("Devices' rows that aren't valid", .overStores) struct UnusableDeviceTests {
+@Suite("Devices' rows that aren't valid", .overDatabases) struct UnusableDeviceTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }
@@ -140,6 +140,18 @@ import Testing
         #expect(try await outbox.unusableDevices().isEmpty)
         #expect(try await fixture.number("SELECT COUNT(*) FROM devices") == 2)
         #expect(try await outbox.devices().count == 2)
+    }
+
+    @Test(
+        "an address moves to its new owner from a device whose name isn't valid",
+        arguments: [Alteration("name", "a\u{7}b"), Alteration("name", bytes: [0x61, 0xff])])
+    func takenAddress(alteration: Alteration) async throws {
+        guard StoreKind.current == .sqlite || alteration.isInPostgres else { return }
+        try await fixture.addDevice("d0")
+        try await fixture.executeUnchecked(alteration.statement(of: "d0"))
+        let address = Fixture.address("d0")
+        try await fixture.addDevice("d1", address: address)
+        #expect(try await fixture.outbox.device("d1")?.address.address == address)
     }
 
     @Test("a record that isn't valid makes its row listed, and the tables refuse other text")

@@ -16,8 +16,9 @@ final class Fixture: Sendable {
     let sender = SenderPrivateKey()
     let sealer: Sealer
     let outbox: Outbox
-    /// The database, or `nil` for a file.
+    /// The database, or `nil` for a file or memory.
     let database: PostgresServer.Database?
+    private let memory: MemoryStore?
 
     static let topic: Topic = "com.example.app"
 
@@ -26,17 +27,21 @@ final class Fixture: Sendable {
 
     init() async throws {
         folder = try TemporaryFolder()
-        sealer = Sealer(sender: sender, topic: Self.topic, safeDefault: "You have a new message!")
+        sealer = Sealer(sender: sender, topic: Self.topic, safeDefault: try PayloadKind.current.safeDefault)
         switch StoreKind.current {
         case .sqlite:
-            database = nil
+            (database, memory) = (nil, nil)
             outbox = try Outbox(at: Self.path(folder), clock: time.clock, busyLimit: 600, key: Self.key)
         case .postgres:
             let database = try await PostgresServer.shared.value.database()
-            self.database = database
+            (self.database, memory) = (database, nil)
             outbox = try await Outbox(
                 postgres: database.address, clock: time.clock, patience: .seconds(300), rowPatience: .seconds(300),
                 key: Self.key)
+        case .memory:
+            let memory = MemoryStore(clock: time.clock)
+            (database, self.memory) = (nil, memory)
+            outbox = Outbox(memory, key: Self.key)
         }
     }
 
@@ -57,6 +62,7 @@ final class Fixture: Sendable {
                 postgres: database.address, clock: clock, patience: .seconds(300), rowPatience: .seconds(300),
                 key: Self.key)
         }
+        if let memory { return Outbox(MemoryStore(sharing: memory, clock: clock ?? .system), key: Self.key) }
         return try Outbox(at: path, clock: clock ?? .system, busyLimit: 600, key: Self.key)
     }
 
@@ -145,7 +151,7 @@ final class Fixture: Sendable {
         expiration: Timestamp? = nil, key: String? = nil, in other: Outbox? = nil
     ) async throws -> EnqueueReport {
         try await (other ?? outbox).enqueue(
-            Content(body: body), to: audience, from: sealer, priority: priority, expiration: expiration,
+            PayloadKind.current.content(body), to: audience, from: sealer, priority: priority, expiration: expiration,
             includingUnverified: true, key: key.flatMap { IdempotencyKey($0) })
     }
 
@@ -210,6 +216,8 @@ final class FakeClock: Sendable {
         OutboxClock(
             now: { self.now }, uptime: { self.uptime }, boot: "this start of the machine",
             sleep: { duration in
+                // A store in memory takes no time, but transports need some before the next poll.
+                if StoreKind.current == .memory { try? await Task.sleep(for: .milliseconds(1)) }
                 await Task.yield()
                 if !Task.isCancelled { self.advance(by: duration) }
             })

@@ -2,6 +2,7 @@ import ArgumentParser
 internal import CommandSupport
 internal import PushCore
 import PushKeyring
+internal import PushSender
 internal import SealedPush
 
 struct ExportCommand: ParsableCommand {

@@ -7,16 +7,14 @@ package struct EnqueueProgress: Equatable, Sendable {
     package let isComplete: Bool
     package let enqueuedCount: Int
     package let message: MessageID?
-}
 
-extension EnqueueProgress {
     /// Reads the row of the order's key. Throws `keyUsedForOthers` unless the key was used for the same request.
     package init(_ row: some OutboxRow, of order: EnqueueOrder) throws(OutboxError) {
         try order.requireSame(audience: row.text("audience"), fingerprint: row.optionalBytes("fingerprint"))
-        self.init(
-            position: try row.int("position"), isComplete: try row.bool("is_complete"),
-            enqueuedCount: try row.count("enqueued"),
-            message: try row.optionalText("message").flatMap(MessageID.init(parsing:)))
+        position = try row.int("position")
+        isComplete = try row.bool("is_complete")
+        enqueuedCount = try row.count("enqueued")
+        message = try row.optionalText("message").flatMap(MessageID.init(parsing:))
     }
 
     /// Starts a broadcast's next range, and returns it with the new position. There is none if no device is left.
