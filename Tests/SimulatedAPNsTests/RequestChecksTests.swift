@@ -149,7 +149,7 @@ import Testing
         for (state, reason) in [(DeviceRecord.State.unregistered, APNsReason.unregistered), (.expired, .expiredToken)] {
             #expect(fixture.registry.setState(state, token: fixture.device, since: 1_700_000_000_123))
             let refusal = fixture.handled(try fixture.request(), &identity).refusal
-            #expect(refusal == APNsRefusal(reason, timestamp: 1_700_000_000_123))
+            #expect(refusal == LocalAPNsRefusal(reason, timestamp: 1_700_000_000_123))
             #expect(refusal?.reason.status == 410)
             #expect(refusal?.json == #"{"reason":"\#(reason.rawValue)","timestamp":1700000000123}"#)
         }
@@ -167,8 +167,8 @@ import Testing
             records.withLock { $0.append(record) }
         }
         func register() -> String { registry.register(name: "phone", bundleID: APNsFixture.topic) }
-        func refusal(_ token: String, _ registry: DeviceRegistry) -> APNsRefusal? {
-            do throws(APNsRefusal) {
+        func refusal(_ token: String, _ registry: DeviceRegistry) -> LocalAPNsRefusal? {
+            do throws(LocalAPNsRefusal) {
                 _ = try registry.find(token, bundleID: APNsFixture.topic)
                 return nil
             } catch { return error }
@@ -177,20 +177,20 @@ import Testing
         #expect(registry.setState(.expired, token: first, since: 5))
         let second = register()
         #expect(second != first)
-        #expect(refusal(first, registry) == APNsRefusal(.expiredToken, timestamp: 5))
-        #expect(refusal(first.uppercased(), registry) == APNsRefusal(.expiredToken, timestamp: 5))
+        #expect(refusal(first, registry) == LocalAPNsRefusal(.expiredToken, timestamp: 5))
+        #expect(refusal(first.uppercased(), registry) == LocalAPNsRefusal(.expiredToken, timestamp: 5))
         #expect(registry.setState(.unregistered, token: first, since: 7))
-        #expect(refusal(first, registry) == APNsRefusal(.unregistered, timestamp: 7))
+        #expect(refusal(first, registry) == LocalAPNsRefusal(.unregistered, timestamp: 7))
         #expect(!registry.setState(.active, token: first, since: nil), "its device has another")
         #expect(refusal(second, registry) == nil)
         #expect(register() == second)
 
         let again = DeviceRegistry(LocalAPNsConfiguration(), known: records.withLock { $0 }) { _ in }
-        #expect(refusal(first, again) == APNsRefusal(.unregistered, timestamp: 7))
+        #expect(refusal(first, again) == LocalAPNsRefusal(.unregistered, timestamp: 7))
         #expect(refusal(second, again) == nil)
         #expect(again.register(name: "phone", bundleID: APNsFixture.topic) == second)
         #expect(again.setState(.bad, token: first, since: nil))
-        #expect(refusal(first, again) == APNsRefusal(.badDeviceToken))
+        #expect(refusal(first, again) == LocalAPNsRefusal(.badDeviceToken))
     }
 
     @Test("an unregistered token is valid again once its device registers") func registeringAgain() throws {
@@ -203,7 +203,7 @@ import Testing
 
     @Test("a connection has one stream until a push is accepted, one after an error, and all after a success")
     func limits() {
-        func refusal(_ reason: APNsReason) -> APNsRefusal? { APNsRefusal(reason) }
+        func refusal(_ reason: APNsReason) -> LocalAPNsRefusal? { LocalAPNsRefusal(reason) }
         var throttle = StreamThrottle()
         for reason in [APNsReason.missingProviderToken, .badDeviceToken, .unregistered, .serviceUnavailable] {
             #expect(throttle.count(refusal(reason), afterError: 1) == nil, "no success yet")

@@ -7,18 +7,18 @@ struct ConnectionIdentity {
     /// Returns the key that signed the token.
     mutating func check(
         _ authorization: String?, tokens: ProviderTokens, at now: Int64
-    ) throws(APNsRefusal) -> ProviderKey {
-        guard let authorization else { throw APNsRefusal(.missingProviderToken) }
+    ) throws(LocalAPNsRefusal) -> ProviderKey {
+        guard let authorization else { throw LocalAPNsRefusal(.missingProviderToken) }
         if let current, current.text == authorization {
             try checkAge(current.token, at: now)
             return current.token.key
         }
         let token = try tokens.verify(authorization)
         try checkAge(token, at: now)
-        guard first.map({ $0.teamID == token.key.teamID }) ?? true else { throw APNsRefusal(.invalidProviderToken) }
+        guard first.map({ $0.teamID == token.key.teamID }) ?? true else { throw LocalAPNsRefusal(.invalidProviderToken) }
         if let current, token.issued > current.token.issued {
             guard token.issued - current.token.issued >= Self.updateInterval else {
-                throw APNsRefusal(.tooManyProviderTokenUpdates)
+                throw LocalAPNsRefusal(.tooManyProviderTokenUpdates)
             }
         }
         if first == nil { first = token.key }
@@ -27,10 +27,10 @@ struct ConnectionIdentity {
         return token.key
     }
 
-    private func checkAge(_ token: ProviderTokens.Verified, at now: Int64) throws(APNsRefusal) {
+    private func checkAge(_ token: ProviderTokens.Verified, at now: Int64) throws(LocalAPNsRefusal) {
         // Compare without subtracting: the two times may be so far apart that their difference would overflow.
-        guard token.issued >= now - Self.maximumAge else { throw APNsRefusal(.expiredProviderToken) }
-        guard token.issued <= now + Self.futureTolerance else { throw APNsRefusal(.invalidProviderToken) }
+        guard token.issued >= now - Self.maximumAge else { throw LocalAPNsRefusal(.expiredProviderToken) }
+        guard token.issued <= now + Self.futureTolerance else { throw LocalAPNsRefusal(.invalidProviderToken) }
     }
 
     /// In seconds. Apple: a token is valid for an hour, and must not be renewed more often than every 20 minutes.

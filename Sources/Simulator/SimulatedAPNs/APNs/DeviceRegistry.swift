@@ -74,20 +74,20 @@ final class DeviceRegistry: Sendable {
     }
 
     /// Performs checks 15 to 18 of a ``ProviderRequest``. Returns the device's index.
-    func find(_ token: String, bundleID: String) throws(APNsRefusal) -> Int {
-        try state.withLock { state throws(APNsRefusal) -> Int in
+    func find(_ token: String, bundleID: String) throws(LocalAPNsRefusal) -> Int {
+        try state.withLock { state throws(LocalAPNsRefusal) -> Int in
             let token = token.lowercased()
             guard let index = state.byToken[token], let record = state.devices[index].records[token],
                 record.state != .bad
-            else { throw APNsRefusal(.badDeviceToken) }
-            guard record.bundleID == bundleID else { throw APNsRefusal(.deviceTokenNotForTopic) }
+            else { throw LocalAPNsRefusal(.badDeviceToken) }
+            guard record.bundleID == bundleID else { throw LocalAPNsRefusal(.deviceTokenNotForTopic) }
             switch record.state {
             case .active, .bad: break
-            case .unregistered: throw APNsRefusal(.unregistered, timestamp: record.since)
-            case .expired: throw APNsRefusal(.expiredToken, timestamp: record.since)
+            case .unregistered: throw LocalAPNsRefusal(.unregistered, timestamp: record.since)
+            case .expired: throw LocalAPNsRefusal(.expiredToken, timestamp: record.since)
             }
             guard state.devices[index].unacknowledged.count < configuration.unacknowledgedLimit else {
-                throw APNsRefusal(.tooManyRequests)
+                throw LocalAPNsRefusal(.tooManyRequests)
             }
             return index
         }

@@ -89,7 +89,7 @@ final class LocalAPNsCore: Sendable {
     /// The decision about one request.
     struct Handled {
         var apnsID: String
-        var refusal: APNsRefusal?
+        var refusal: LocalAPNsRefusal?
         var fault: FaultDecision
     }
 
@@ -102,13 +102,13 @@ final class LocalAPNsCore: Sendable {
         var handled = Handled(apnsID: id, fault: FaultDecision())
         var outcome: DeliveryOutcome?
         var keyID: String?
-        do throws(APNsRefusal) {
+        do throws(LocalAPNsRefusal) {
             let token = try request.deviceToken()
             keyID = try identity.check(request.headers["authorization"], tokens: tokens, at: now / 1_000).keyID
             let (notification, bundleID) = try request.notification(id: id, at: now)
             let device = try registry.find(token, bundleID: bundleID)
             handled.fault = dice.withLock { $0.decide() }
-            if let reason = handled.fault.refusal { throw APNsRefusal(reason) }
+            if let reason = handled.fault.refusal { throw LocalAPNsRefusal(reason) }
             outcome = registry.deliver(notification, to: device, handled.fault)
         } catch { handled.refusal = error }
         count(handled, outcome)

@@ -248,7 +248,7 @@ extension ProviderConnection {
     /// could discard data that the peer hasn't read yet.
     func goAway(_ reason: APNsReason?, _ context: ChannelHandlerContext) {
         guard closing == nil else { return }
-        let json = context.channel.allocator.buffer(string: reason.map { APNsRefusal($0).json } ?? "")
+        let json = context.channel.allocator.buffer(string: reason.map { LocalAPNsRefusal($0).json } ?? "")
         write(
             .goAway(lastStreamID: lastStream, errorCode: .noError, opaqueData: reason == nil ? nil : json),
             on: .rootStream, context)
@@ -294,7 +294,7 @@ struct StreamThrottle {
     private var hasSucceeded = false
 
     /// Returns the limit to announce after a request, or nil if it has not changed.
-    mutating func count(_ refusal: APNsRefusal?, afterError: Int) -> Int? {
+    mutating func count(_ refusal: LocalAPNsRefusal?, afterError: Int) -> Int? {
         var wanted = current
         if let refusal {
             if refusal.reason.isErrorCondition, hasSucceeded { wanted = min(afterError, Self.limit) }

@@ -55,32 +55,32 @@ struct ProviderRequest {
 /// 17. 410, 18. too many requests for one device.
 extension ProviderRequest {
     /// Performs checks 1 to 3, and returns the device token.
-    func deviceToken() throws(APNsRefusal) -> String {
-        guard method == "POST" else { throw APNsRefusal(.methodNotAllowed) }
+    func deviceToken() throws(LocalAPNsRefusal) -> String {
+        guard method == "POST" else { throw LocalAPNsRefusal(.methodNotAllowed) }
         let prefix = "/3/device"
-        guard path.hasPrefix(prefix) else { throw APNsRefusal(.badPath) }
+        guard path.hasPrefix(prefix) else { throw LocalAPNsRefusal(.badPath) }
         let rest = path.dropFirst(prefix.count)
-        if rest.isEmpty || rest == "/" { throw APNsRefusal(.missingDeviceToken) }
-        guard rest.first == "/" else { throw APNsRefusal(.badPath) }
-        guard repeated.isEmpty else { throw APNsRefusal(.duplicateHeaders) }
+        if rest.isEmpty || rest == "/" { throw LocalAPNsRefusal(.missingDeviceToken) }
+        guard rest.first == "/" else { throw LocalAPNsRefusal(.badPath) }
+        guard repeated.isEmpty else { throw LocalAPNsRefusal(.duplicateHeaders) }
         return String(rest.dropFirst())
     }
 
     /// Performs checks 5 to 14, and returns the notification and its bundle ID.
     func notification(
         id: String, at now: Int64
-    ) throws(APNsRefusal) -> (notification: APNsNotification, bundleID: String) {
-        guard headers["apns-id"] == nil || apnsID != nil else { throw APNsRefusal(.badMessageID) }
+    ) throws(LocalAPNsRefusal) -> (notification: APNsNotification, bundleID: String) {
+        guard headers["apns-id"] == nil || apnsID != nil else { throw LocalAPNsRefusal(.badMessageID) }
         guard let type = headers["apns-push-type"].flatMap(PushType.init(rawValue:)) else {
-            throw APNsRefusal(.invalidPushType)
+            throw LocalAPNsRefusal(.invalidPushType)
         }
-        guard let topic = headers["apns-topic"], !topic.isEmpty else { throw APNsRefusal(.missingTopic) }
+        guard let topic = headers["apns-topic"], !topic.isEmpty else { throw LocalAPNsRefusal(.missingTopic) }
         let (bundleID, suffix) = PushType.split(topic: topic)
-        guard suffix == type.topicSuffix else { throw APNsRefusal(.badTopic) }
+        guard suffix == type.topicSuffix else { throw LocalAPNsRefusal(.badTopic) }
         let priority = try priority(type)
         let expiration = try expiration()
         let collapseID = headers["apns-collapse-id"]
-        guard collapseID.map({ (1...64).contains($0.utf8.count) }) ?? true else { throw APNsRefusal(.badCollapseID) }
+        guard collapseID.map({ (1...64).contains($0.utf8.count) }) ?? true else { throw LocalAPNsRefusal(.badCollapseID) }
         try checkPayload(type)
         let notification = APNsNotification(
             apnsID: id, pushType: type, priority: priority, expiration: expiration, collapseID: collapseID,
@@ -88,29 +88,29 @@ extension ProviderRequest {
         return (notification, bundleID)
     }
 
-    private func priority(_ type: PushType) throws(APNsRefusal) -> Int {
+    private func priority(_ type: PushType) throws(LocalAPNsRefusal) -> Int {
         let text = headers["apns-priority"] ?? "10"
-        guard let priority = [1, 5, 10].first(where: { text == "\($0)" }) else { throw APNsRefusal(.badPriority) }
+        guard let priority = [1, 5, 10].first(where: { text == "\($0)" }) else { throw LocalAPNsRefusal(.badPriority) }
         // Apple: "Always use priority 5 [for background]. Using priority 10 is an error."
-        guard type != .background || priority != 10 else { throw APNsRefusal(.badPriority) }
+        guard type != .background || priority != 10 else { throw LocalAPNsRefusal(.badPriority) }
         return priority
     }
 
-    private func expiration() throws(APNsRefusal) -> Int64? {
+    private func expiration() throws(LocalAPNsRefusal) -> Int64? {
         guard let text = headers["apns-expiration"] else { return nil }
         guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit), let seconds = Int64(text) else {
-            throw APNsRefusal(.badExpirationDate)
+            throw LocalAPNsRefusal(.badExpirationDate)
         }
         return seconds
     }
 
-    private func checkPayload(_ type: PushType) throws(APNsRefusal) {
-        guard bodyByteCount > 0 else { throw APNsRefusal(.payloadEmpty) }
-        guard bodyByteCount <= type.payloadByteLimit else { throw APNsRefusal(.payloadTooLarge) }
+    private func checkPayload(_ type: PushType) throws(LocalAPNsRefusal) {
+        guard bodyByteCount > 0 else { throw LocalAPNsRefusal(.payloadEmpty) }
+        guard bodyByteCount <= type.payloadByteLimit else { throw LocalAPNsRefusal(.payloadTooLarge) }
         let payload = JSONReader.object(
             Array(body.readableBytesView), maximumByteCount: PushType.maximumPayloadByteCount,
             maximumDepth: JSONReader.maximumPayloadDepth)
-        guard case .object(let aps)? = payload?["aps"] else { throw APNsRefusal(.badRequestPayload) }
-        guard type.fits(aps) else { throw APNsRefusal(.invalidPushType) }
+        guard case .object(let aps)? = payload?["aps"] else { throw LocalAPNsRefusal(.badRequestPayload) }
+        guard type.fits(aps) else { throw LocalAPNsRefusal(.invalidPushType) }
     }
 }

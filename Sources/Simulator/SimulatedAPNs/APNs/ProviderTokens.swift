@@ -18,11 +18,11 @@ final class ProviderTokens: Sendable {
     }
 
     /// Verifies `bearer TOKEN`. Costs a P-256 verification, about 0.1 ms; a connection remembers its current token.
-    func verify(_ authorization: String) throws(APNsRefusal) -> Verified {
+    func verify(_ authorization: String) throws(LocalAPNsRefusal) -> Verified {
         let prefix = "bearer "
-        guard authorization.utf8.count <= Self.maximumByteCount else { throw APNsRefusal(.invalidProviderToken) }
+        guard authorization.utf8.count <= Self.maximumByteCount else { throw LocalAPNsRefusal(.invalidProviderToken) }
         guard authorization.prefix(prefix.count).lowercased() == prefix else {
-            throw APNsRefusal(.missingProviderToken)
+            throw LocalAPNsRefusal(.missingProviderToken)
         }
         let parts = authorization.dropFirst(prefix.count).split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
@@ -33,7 +33,7 @@ final class ProviderTokens: Sendable {
             let publicKey = key.verifyingKey,
             let signed = try? P256.Signing.ECDSASignature(rawRepresentation: Data(signature)),
             publicKey.isValidSignature(signed, for: Data("\(parts[0]).\(parts[1])".utf8))
-        else { throw APNsRefusal(.invalidProviderToken) }
+        else { throw LocalAPNsRefusal(.invalidProviderToken) }
         return Verified(key: key, issued: issued)
     }
 

@@ -1,5 +1,5 @@
 /// A refusal: the reason and, for 410, the time at which the token became inactive.
-package struct APNsRefusal: Error, Hashable, Sendable {
+package struct LocalAPNsRefusal: Error, Hashable, Sendable {
     package let reason: APNsReason
     /// Milliseconds since 1970.
     package var timestamp: Int64?
