@@ -36,7 +36,7 @@ struct RunningServer: Sendable {
 
     static func with(
         limits: ServerLimits = .unhurried, tokens: String = token, outbox: Outbox? = nil, topic: Topic = topic,
-        certificate: ServerCertificate? = nil, senderSet: ((Timestamp) throws -> SenderSet)? = nil,
+        certificate: ListenerCertificate? = nil, senderSet: ((Timestamp) throws -> SenderSet)? = nil,
         unread: @escaping @Sendable () -> PushServer.Unread? = { nil }, _ body: (RunningServer) async throws -> Void
     ) async throws {
         let (sender, authority, folder) = (SenderPrivateKey(), AuthorityPrivateKey(), try TemporaryFolder())
@@ -70,7 +70,7 @@ struct RunningServer: Sendable {
             "cert.pem")
         try #require(made.status == 0, "\(made.errors)")
         let bytes = { (name: String) in try Array(Data(contentsOf: folder.appending(name))) }
-        let certificate = try ServerCertificate(chain: bytes("cert.pem"), key: bytes("key.pem"))
+        let certificate = try ListenerCertificate(chain: bytes("cert.pem"), key: bytes("key.pem"))
         try await with(certificate: certificate) { try await body($0, folder.appending("cert.pem").path) }
     }
 

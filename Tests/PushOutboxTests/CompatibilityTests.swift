@@ -374,7 +374,7 @@ struct CompatibilityFiles {
     }
 
     private func fill(_ outbox: Outbox, _ device: EnrolledDevice) async throws {
-        func add(_ name: DeviceName, _ keys: PushOutbox.DeviceKeys) async throws {
+        func add(_ name: DeviceName, _ keys: RegisteredKeys) async throws {
             try await outbox.register(
                 RegisteredDevice(
                     name: name, user: "anna", topic: Self.topic, keys: keys,
@@ -424,7 +424,7 @@ struct CompatibilityFiles {
         status = try await outbox.status()
         #expect(status.waitingCount == 0)
         let opener = Opener(
-            topic: Self.topic, keys: PushService.DeviceKeys(FileSecretItems(in: self["Phone/keychain"])),
+            topic: Self.topic, keys: PushService.RegisteredKeys(FileSecretItems(in: self["Phone/keychain"])),
             trusting: [try sender.sender])
         let bodies = try transport.delivered.all.map { request in
             let object = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]

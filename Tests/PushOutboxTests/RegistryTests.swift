@@ -22,18 +22,18 @@ import Testing
     }
 
     /// Pins a record's enrollment key; by default, the device's own record.
-    private func pinned(_ record: DeviceRecord? = nil) throws -> DeviceKeys {
+    private func pinned(_ record: DeviceRecord? = nil) throws -> RegisteredKeys {
         .enrolled(try EnrolledDevice(pinning: record ?? self.record(), topic: Fixture.topic, at: fixture.now))
     }
 
-    private func proven() throws -> DeviceKeys {
+    private func proven() throws -> RegisteredKeys {
         .enrolled(try EnrolledDevice(loading: enrollmentKey.enrollment, record: record(), proven: [identity.recipient]))
     }
 
-    private static var unverified: DeviceKeys { .unverified(DevicePrivateKey().recipient) }
+    private static var unverified: RegisteredKeys { .unverified(DevicePrivateKey().recipient) }
 
     private func device(
-        _ keys: DeviceKeys, named name: DeviceName = "phone", of user: UserName = "anna", token: String = "aa11"
+        _ keys: RegisteredKeys, named name: DeviceName = "phone", of user: UserName = "anna", token: String = "aa11"
     ) -> RegisteredDevice {
         RegisteredDevice(
             name: name, user: user, topic: Fixture.topic, keys: keys,

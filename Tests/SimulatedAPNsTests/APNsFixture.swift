@@ -16,7 +16,7 @@ final class APNsFixture: Sendable {
     static let start: Int64 = 1_750_000_000
     let core: LocalAPNsCore
     let registry: DeviceRegistry
-    let key: ProviderKey
+    let key: AcceptedProviderKey
     let device: String
     private let secret: P256.Signing.PrivateKey
     private let clock: Locked<Int64>
@@ -28,7 +28,7 @@ final class APNsFixture: Sendable {
         configuration.now = { clock.withLock { $0 } }
         change(&configuration)
         self.clock = clock
-        let (key, p8) = ProviderKey.make()
+        let (key, p8) = AcceptedProviderKey.make()
         self.key = key
         secret = try P256.Signing.PrivateKey(pemRepresentation: p8)
         registry = DeviceRegistry(configuration, known: []) { _ in }
@@ -86,7 +86,7 @@ final class APNsFixture: Sendable {
 
 /// Signs provider tokens.
 struct ProviderTokenMaker {
-    let key: ProviderKey
+    let key: AcceptedProviderKey
     let secret: P256.Signing.PrivateKey
 
     func authorization(issued: Int64, header: String? = nil, claims: String? = nil) throws -> String {

@@ -64,11 +64,11 @@ struct FlagTests {
         "apns --key accepts a private provider key that only its owner can read, and any public key")
     func key() async throws {
         let folder = try TemporaryFolder()
-        let (key, p8) = ProviderKey.make()
-        let (other, otherP8) = ProviderKey.make()
+        let (key, p8) = AcceptedProviderKey.make()
+        let (other, otherP8) = AcceptedProviderKey.make()
         let files = [try folder.write(p8, to: "own.p8"), try folder.write(other.publicKey, to: "public.pem")]
         chmod(files[1], 0o644)
-        func given(_ key: ProviderKey, _ file: String) -> String { "\(key.keyID),\(key.teamID),\(file)" }
+        func given(_ key: AcceptedProviderKey, _ file: String) -> String { "\(key.keyID),\(key.teamID),\(file)" }
         let apns = try await RunningCommand("--key", given(key, files[0]), "--key", given(other, files[1]), in: folder)
         for (key, p8) in [(key, p8), (other, otherP8)] {
             let authorization = try ProviderTokenMaker(key: key, secret: .init(pemRepresentation: p8)).authorization(

@@ -97,7 +97,7 @@ import Testing
         let secret = P256.Signing.PrivateKey()
         let fixture = try APNsFixture()
         func answer(_ id: String, team: String, _ identity: inout ConnectionIdentity) throws -> String? {
-            let key = ProviderKey(keyID: id, teamID: team, publicKey: secret.publicKey.pemRepresentation)
+            let key = AcceptedProviderKey(keyID: id, teamID: team, publicKey: secret.publicKey.pemRepresentation)
             fixture.core.tokens.register(key)
             let authorization = try ProviderTokenMaker(key: key, secret: secret).authorization(issued: fixture.now)
             return fixture.answer(try fixture.request(["authorization": authorization]), &identity)

@@ -29,7 +29,7 @@ struct RunningAPNs: PushTarget {
     static func authorization(_ address: LocalAPNsAddress) throws -> String {
         let pem = try String(contentsOfFile: address.key ?? "", encoding: .utf8)
         let secret = try P256.Signing.PrivateKey(pemRepresentation: pem)
-        let key = ProviderKey(keyID: address.keyID ?? "", teamID: address.teamID ?? "", publicKey: "")
+        let key = AcceptedProviderKey(keyID: address.keyID ?? "", teamID: address.teamID ?? "", publicKey: "")
         return try ProviderTokenMaker(key: key, secret: secret).authorization(
             issued: Int64(Date().timeIntervalSince1970))
     }

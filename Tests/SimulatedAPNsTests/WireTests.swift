@@ -105,7 +105,7 @@ import Testing
         let server = folder.appending("APNs")
         try FileManager.default.createDirectory(at: server, withIntermediateDirectories: true)
         let validity = 90 * 86_400.0
-        let old = try ServerCertificate.make(at: .now.addingTimeInterval(secondsLeft - validity), validity: validity)
+        let old = try LocalCertificate.make(at: .now.addingTimeInterval(secondsLeft - validity), validity: validity)
         for (name, text) in [
             ("root.pem", old.rootPEM), ("server.pem", old.certificatePEM), ("server-key.pem", old.keyPEM),
         ] { try Data(text.utf8).write(to: server.appending(path: name)) }

@@ -42,7 +42,7 @@ package enum KeyReference: ExpressibleByArgument, Sendable {
     /// Parses text that comes from a file, or that the caller has already checked for other forms.
     ///
     /// - Throws: a failure with status 64 if the text is neither a key nor a name.
-    package init(reading text: String) throws(Failure) {
+    package init(reading text: String) throws(CommandFailure) {
         guard let reference = KeyReference(argument: text) else {
             throw .usage(
                 "a name has 1 to 64 letters, digits, dots, hyphens, and underscores, and starts with a letter or digit")
@@ -63,7 +63,7 @@ package struct KeyText: Sendable {
         self.text = text
     }
 
-    package func parsed<Key>(_ parse: (String) throws(KeyTextError) -> Key) throws(Failure) -> Key {
+    package func parsed<Key>(_ parse: (String) throws(KeyTextError) -> Key) throws(CommandFailure) -> Key {
         guard !Self.isRecord(text) else {
             throw .usage(
                 """

@@ -4,7 +4,7 @@ internal import PushCore
 /// Files named on the command line; `-` is standard input, which only one option can read.
 package enum InputFile {
     /// Returns the place to read from.
-    package static func place(_ file: String) throws(Failure) -> URL {
+    package static func place(_ file: String) throws(CommandFailure) -> URL {
         guard file == "-" else { return URL(filePath: file) }
         guard
             isTaken.withLock({ isTaken in
@@ -18,7 +18,7 @@ package enum InputFile {
     /// Returns the file's contents, or throws if there are more than `limit` bytes.
     ///
     /// - Parameter isSetting: whether the file configures a program; see ``canWait(_:)``.
-    package static func read(_ file: String, limit: Int, isSetting: Bool = false) throws(Failure) -> [UInt8] {
+    package static func read(_ file: String, limit: Int, isSetting: Bool = false) throws(CommandFailure) -> [UInt8] {
         let place = try place(file)
         let bytes: [UInt8]
         do throws(DurableFiles.Failure) {
@@ -42,7 +42,7 @@ package enum InputFile {
 
     /// Whether there is a file or folder. Throws if that can't be told, as in a folder of another user, since its owner needs
     /// other advice than the owner of a file that isn't there.
-    package static func exists(_ path: String) throws(Failure) -> Bool {
+    package static func exists(_ path: String) throws(CommandFailure) -> Bool {
         var facts = stat()
         guard stat(path, &facts) != 0 else { return true }
         let code = errno

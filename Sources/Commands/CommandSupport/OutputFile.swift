@@ -5,14 +5,14 @@ internal import PushCore
 /// write, and a failed attempt leaves no file that would block the next one.
 package enum OutputFile {
     /// Writes to standard output.
-    package static func print(_ bytes: [UInt8]) throws(Failure) {
+    package static func print(_ bytes: [UInt8]) throws(CommandFailure) {
         do throws(DurableFiles.Failure) { try DurableFiles.writeAll(bytes, to: STDOUT_FILENO) } catch {
             throw .file("can't write to standard output: \(error.message)")
         }
     }
 
     /// Refuses a file that already exists, before any work is done for it.
-    package static func requireNew(_ file: String) throws(Failure) {
+    package static func requireNew(_ file: String) throws(CommandFailure) {
         var facts = stat()
         guard lstat(file, &facts) != 0 else { throw .file("\(file) already exists and won't be overwritten") }
         guard errno == ENOENT else { throw .file("\(file): \(String(cString: strerror(errno)))") }
@@ -21,7 +21,7 @@ package enum OutputFile {
     /// Durably creates a file; never overwrites an existing one.
     ///
     /// - Parameter mode: the file's mode, which the umask restricts.
-    package static func create(_ file: String, _ bytes: [UInt8], mode: UInt16) throws(Failure) {
+    package static func create(_ file: String, _ bytes: [UInt8], mode: UInt16) throws(CommandFailure) {
         do throws(DurableFiles.Failure) { try write(bytes, to: file, mode: mode) } catch {
             guard error.code != EEXIST else { throw .file("\(file) already exists and won't be overwritten") }
             throw .file("\(file) can't be written: \(error.message)")

@@ -11,7 +11,7 @@ extension ParsableCommand {
             try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8))
             Foundation.exit(status)
         }
-        do throws(Failure) { try OutputFile.print(Array("\(text)\n".utf8)) } catch {
+        do throws(CommandFailure) { try OutputFile.print(Array("\(text)\n".utf8)) } catch {
             let line = "\(configuration.commandName ?? ""): \(error.message)\n"
             try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
             Foundation.exit(error.status)

@@ -9,8 +9,8 @@ package enum ProgramStart {
     /// Hides the environment's secrets, and checks the arguments, the environment, and the current folder.
     ///
     /// - Throws: a failure that repeats nothing that was typed: status 64, or 69 if this machine's libsodium can't be used.
-    package static func begin() throws(Failure) {
-        if let problem = Sodium.problem { throw Failure(status: 69, message: problem) }
+    package static func begin() throws(CommandFailure) {
+        if let problem = Sodium.problem { throw CommandFailure(status: 69, message: problem) }
         SecretFile.hideEnvironment()
         for index in 1..<max(1, Int(CommandLine.argc)) where !isText(CommandLine.unsafeArgv[index]) {
             throw .usage("argument \(index) isn't valid UTF-8; type it in UTF-8, or rename the file")

@@ -15,7 +15,7 @@ package struct SecretFile: Sendable {
     package var isStandardInput: Bool { path == "-" }
 
     /// Whether there is a file. Standard input always is.
-    package func exists() throws(Failure) -> Bool {
+    package func exists() throws(CommandFailure) -> Bool {
         var facts = stat()
         guard !isStandardInput, stat(path, &facts) != 0 else { return true }
         guard errno == ENOENT || errno == ENOTDIR else { throw failure(DurableFiles.Failure(code: errno)) }
@@ -26,7 +26,7 @@ package struct SecretFile: Sendable {
     /// that other users can read, change, or replace, and a pipe or device unless ``InputFile/canWait(_:)`` allows it.
     ///
     /// - Parameter isExposedAllowed: whether to read such a file anyway; the caller then checks its permissions if needed.
-    package func read(limit: Int, isExposedAllowed: Bool = false) throws(Failure) -> [UInt8] {
+    package func read(limit: Int, isExposedAllowed: Bool = false) throws(CommandFailure) -> [UInt8] {
         var bytes: [UInt8]
         let place = try InputFile.place(path)
         do throws(DurableFiles.Failure) {
@@ -40,7 +40,7 @@ package struct SecretFile: Sendable {
     }
 
     /// Durably writes a new file that only its owner can read; never overwrites an existing one.
-    package func create(_ bytes: [UInt8]) throws(Failure) {
+    package func create(_ bytes: [UInt8]) throws(CommandFailure) {
         do throws(DurableFiles.Failure) { try OutputFile.write(bytes, to: path, mode: 0o600) } catch {
             guard error.code != EEXIST else { throw .file("\(self) already exists and won't be overwritten") }
             throw failure(error)
@@ -49,9 +49,9 @@ package struct SecretFile: Sendable {
 
     package func remove() { unlink(path) }
 
-    private func failure(_ error: DurableFiles.Failure) -> Failure {
+    private func failure(_ error: DurableFiles.Failure) -> CommandFailure {
         if let exposure = error.exposure {
-            return Failure(status: 77, message: "\(self) contains a secret, but \(exposure)")
+            return CommandFailure(status: 77, message: "\(self) contains a secret, but \(exposure)")
         }
         let hint = isThere ? "" : "; it takes a file's path, never the secret itself"
         return .file("\(self): \(InputFile.cause(error))\(hint)")
@@ -63,21 +63,21 @@ package struct SecretFile: Sendable {
     }
 
     /// Reads a keyring key, `PUSH-KEYRING-KEY-1…`, from a file.
-    package func keyringKey() throws(Failure) -> KeyringKey {
+    package func keyringKey() throws(CommandFailure) -> KeyringKey {
         var bytes = try read(limit: 4_096)
         defer { wipe(&bytes) }
         return try keyringKey(bytes)
     }
 
     /// Parses the file's contents.
-    package func keyringKey(_ bytes: [UInt8]) throws(Failure) -> KeyringKey {
+    package func keyringKey(_ bytes: [UInt8]) throws(CommandFailure) -> KeyringKey {
         do throws(KeyTextError) { return try KeyringKey(parsing: bytes) } catch {
             throw .input("\(self) doesn't contain a keyring key: \(Self.words(error))")
         }
     }
 
     /// Returns the key that was in the environment, or nil if there wasn't one.
-    package static func keyringKeyFromEnvironment() throws(Failure) -> KeyringKey? { try environmentKey.get() }
+    package static func keyringKeyFromEnvironment() throws(CommandFailure) -> KeyringKey? { try environmentKey.get() }
 
     /// Removes secrets from /proc/PID/environ, so that nobody who inspects this process later can find them there. The keyring's
     /// key also leaves the environment; libpq still finds its password. Call it at the start, whatever the command.
@@ -89,7 +89,7 @@ package struct SecretFile: Sendable {
         free(copy)
     }
 
-    private static let environmentKey = Result { () throws(Failure) -> KeyringKey? in
+    private static let environmentKey = Result { () throws(CommandFailure) -> KeyringKey? in
         guard let start = getenv(keyVariable), start.pointee != 0 else { return nil }
         let value = UnsafeMutableRawBufferPointer(start: start, count: byteCount(ofText: start))
         var bytes = [UInt8](value)

@@ -56,7 +56,7 @@ struct AttachCommand: ParsableCommand {
         let name = try name()
         for file in [output, entry].compactMap(\.self) { try OutputFile.requireNew(file) }
         guard entry != output else {
-            throw Failure.usage("--entry and --output are the same file; use different ones")
+            throw CommandFailure.usage("--entry and --output are the same file; use different ones")
         }
         try checkRoom(for: name, in: before)
         let attachment = try seal(as: name)
@@ -86,7 +86,7 @@ struct AttachCommand: ParsableCommand {
         } catch { throw failure(error) }
     }
 
-    private func failure(_ error: AttachmentError) -> Failure {
+    private func failure(_ error: AttachmentError) -> CommandFailure {
         switch error {
         case .exists: .file("\(output): \(error)")
         case .notWritable: .file("\(output): \(error)\(Self.reason(folder, W_OK))")
@@ -119,23 +119,26 @@ struct AttachCommand: ParsableCommand {
         guard let attachments = content?.attachments, let file = self.content else { return }
         guard !attachments.contains(where: { $0.id.hasBytes(of: name) })
         else {
-            throw Failure.input("\(file) already has an attachment \(name); give this one a different ID with --id")
+            throw CommandFailure.input(
+                "\(file) already has an attachment \(name); give this one a different ID with --id")
         }
         guard attachments.count < Content.Attachment.maximumCount
         else {
-            throw Failure.input(
+            throw CommandFailure.input(
                 "\(file) already has \(attachments.count) attachments, the most that a message can have")
         }
     }
 
     /// Replaces the content file atomically, so that readers see it either with the attachment or without.
     private func replace(_ name: String, with content: Content) throws {
-        do throws(ContentError) { try content.checkForSealing() } catch { throw Failure.input("\(name): \(error)") }
+        do throws(ContentError) { try content.checkForSealing() } catch {
+            throw CommandFailure.input("\(name): \(error)")
+        }
         do throws(DurableFiles.Failure) {
             // The file now contains a key, so only its owner may read it. If it is a symbolic link, its target is replaced.
             try DurableFiles.replace(
                 URL(filePath: name).resolvingSymlinksInPath(), with: content.json + [UInt8(ascii: "\n")], mode: 0o600)
-        } catch { throw Failure.file("\(name) can't be written: \(error.message)") }
+        } catch { throw CommandFailure.file("\(name) can't be written: \(error.message)") }
     }
 
     private func report(_ file: RemoteFile) throws {

@@ -13,12 +13,12 @@ enum ContentFile {
         do {
             content = try Content(
                 parsing: Array(bytes.withoutByteOrderMark), maximumByteCount: Content.maximumUnsealedByteCount)
-        } catch { throw Failure.input("\(file): \(error)") }
+        } catch { throw CommandFailure.input("\(file): \(error)") }
         guard !content.isExpired(at: .now())
-        else { throw Failure.input("\(file): \"expires\" is in the past; give \(Content.momentRule)") }
+        else { throw CommandFailure.input("\(file): \"expires\" is in the past; give \(Content.momentRule)") }
         let members = try? JSONReader.members(bytes.withoutByteOrderMark)
         for suspect in members.map(Content.suspectMembers) ?? [] {
-            Failure.report("warning: \(Content.warning(of: suspect))")
+            CommandFailure.report("warning: \(Content.warning(of: suspect))")
         }
         return content
     }
@@ -27,13 +27,14 @@ enum ContentFile {
     static func warn(of content: Content) {
         let now = Timestamp.now()
         if let sent = content.sent, now.seconds(since: sent) > 30 * 86_400 {
-            Failure.report("warning: the content's \"sent\" is more than 30 days ago, so no device will open it")
+            CommandFailure.report("warning: the content's \"sent\" is more than 30 days ago, so no device will open it")
         }
         if let sent = content.sent, sent.seconds(since: now) > 26 * 3_600 {
-            Failure.report("warning: the content's \"sent\" is more than 26 hours ahead, so no device will open it yet")
+            CommandFailure.report(
+                "warning: the content's \"sent\" is more than 26 hours ahead, so no device will open it yet")
         }
         for attachment in content.attachments where attachment.file.isOnPrivateNetwork {
-            Failure.report(
+            CommandFailure.report(
                 "warning: the attachment \(attachment.id) is on a private network; only apps that allow private addresses fetch it"
             )
         }

@@ -44,7 +44,7 @@ struct OpenCommand: ParsableCommand {
         do throws(OpenError) { opened = try opener.open(envelope, at: .now()) } catch {
             let diagnosis = try keys.diagnose(
                 bytes, for: device, topic: topic, trusting: trusted, allowsAnonymous: allowAnonymous)
-            throw Failure.input(
+            throw CommandFailure.input(
                 "\(error): \(DiagnosisWords(diagnosis: diagnosis, folder: keyring.keyring).failure)")
         }
         try Output.line(TerminalText.json(String(decoding: opened.content.json, as: UTF8.self)))

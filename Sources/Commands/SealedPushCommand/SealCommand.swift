@@ -123,10 +123,10 @@ struct SealCommand: ParsableCommand {
                 try OutputFile.print(answers.bytes)
                 answers.removeAll()
             }
-        } catch let error as DurableFiles.Failure { throw Failure.file("\(file): \(error.message)") }
+        } catch let error as DurableFiles.Failure { throw CommandFailure.file("\(file): \(error.message)") }
         try OutputFile.print(answers.bytes)
         guard failedCount == 0 else {
-            throw Failure.input("lines not sealed: \(failedCount.grouped); see the output for the reasons")
+            throw CommandFailure.input("lines not sealed: \(failedCount.grouped); see the output for the reasons")
         }
     }
 
@@ -134,7 +134,7 @@ struct SealCommand: ParsableCommand {
     private func requireNewFiles() throws {
         for file in [output, overflowOutput].compactMap(\.self) { try OutputFile.requireNew(file) }
         guard output == nil || output != overflowOutput else {
-            throw Failure.usage("--output and --overflow-output are the same file; use different ones")
+            throw CommandFailure.usage("--output and --overflow-output are the same file; use different ones")
         }
     }
 
@@ -144,7 +144,7 @@ struct SealCommand: ParsableCommand {
         if let file, let overflowOutput, let url = overflow?.url {
             try OutputFile.create(overflowOutput, file, mode: 0o666)
             files.append(overflowOutput)
-            Failure.report(
+            CommandFailure.report(
                 """
                 store \(overflowOutput) (\(file.count.grouped) bytes) at \(url.absoluteString) before you send; \
                 the push itself carries only the start of the text
@@ -167,7 +167,7 @@ struct SealCommand: ParsableCommand {
         try keyring.willChoose(in: keys)
         let entry = try keys.authenticEntry(named: name)
         if let enrolled = entry.topic, enrolled != sealing.topic {
-            throw Failure.input(
+            throw CommandFailure.input(
                 "\(name) is enrolled for \(enrolled), so it can't open messages sealed for \(sealing.topic)")
         }
         guard !unverified else { return (try keys.unverifiedRecipient(named: name), nil) }

@@ -36,8 +36,8 @@ internal import PushCore
             nonisolated(unsafe) var task = waiting
             try wait { try await task.run() }
         } catch {
-            guard let failure = Failure(error) else { end(parsing: error, of: CommandLine.arguments) }
-            Failure.report(failure.message, isError: true)
+            guard let failure = CommandFailure(error) else { end(parsing: error, of: CommandLine.arguments) }
+            CommandFailure.report(failure.message, isError: true)
             exit(withError: ExitCode(failure.status))
         }
     }

@@ -21,7 +21,7 @@ struct SealingOptions: ParsableArguments {
     /// - Parameter name: the sender's name; nil to seal anonymously.
     func sealer(from name: KeyName?, _ keys: Keyring, _ options: KeyringOptions) throws -> Sealer {
         let alert: WireAlert
-        do { alert = try WireAlert(text: safeDefault) } catch { throw Failure.usage("--default: \(error)") }
+        do { alert = try WireAlert(text: safeDefault) } catch { throw CommandFailure.usage("--default: \(error)") }
         guard let name else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
         try options.willChoose(in: keys)
         return Sealer(

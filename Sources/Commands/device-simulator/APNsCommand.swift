@@ -60,14 +60,14 @@ struct APNsCommand: ParsableCommand {
             let server: LocalAPNs
             do throws(LocalAPNsError) {
                 server = try await LocalAPNs.start(folder: URL(filePath: folder), configuration: configuration)
-            } catch { throw Failure(error) }
+            } catch { throw CommandFailure(error) }
             try announce(server)
             await ended()
             await server.stop()
         }
     }
 
-    private func configuration() throws(Failure) -> LocalAPNsConfiguration {
+    private func configuration() throws(CommandFailure) -> LocalAPNsConfiguration {
         var configuration = LocalAPNsConfiguration()
         configuration.port = port
         configuration.environment = environment
@@ -79,17 +79,17 @@ struct APNsCommand: ParsableCommand {
         return configuration
     }
 
-    private static func providerKey(_ text: String) throws(Failure) -> ProviderKey {
+    private static func providerKey(_ text: String) throws(CommandFailure) -> AcceptedProviderKey {
         let parts = text.split(separator: ",", maxSplits: 2).map(String.init)
-        guard parts.count == 3 else { throw Failure(status: 64, message: "--key must be ID,TEAM,FILE") }
+        guard parts.count == 3 else { throw CommandFailure(status: 64, message: "--key must be ID,TEAM,FILE") }
         let file = SecretFile(parts[2], from: "--key")
         let pem = String(decoding: try file.read(limit: 16_384, isExposedAllowed: true), as: UTF8.self)
         // A public key may be read by anyone. Standard input isn't a file that others could read.
         if pem.contains("PRIVATE KEY"), !file.isStandardInput { _ = try file.read(limit: 16_384) }
-        guard let publicKey = ProviderKey.publicKey(pem: pem) else {
-            throw Failure.input("\(file) doesn't contain a P-256 key in PEM")
+        guard let publicKey = AcceptedProviderKey.publicKey(pem: pem) else {
+            throw CommandFailure.input("\(file) doesn't contain a P-256 key in PEM")
         }
-        return ProviderKey(keyID: parts[0], teamID: parts[1], publicKey: publicKey)
+        return AcceptedProviderKey(keyID: parts[0], teamID: parts[1], publicKey: publicKey)
     }
 
     private func announce(_ server: LocalAPNs) throws {

@@ -58,7 +58,7 @@ struct DeliverCommand: ParsableCommand {
         let device = try OwnedDevice(deviceOptions, container: container)
         let delivery = extensionOptions.delivery(
             to: device, topic: deviceOptions.topic, isLocked: system.locked, rules: system.rules)
-        let deliveries = Locked<[LockScreenPicture.Delivery]>([])
+        let deliveries = Locked<[LockScreenPicture.PicturedPush]>([])
         try deliverAll(pushes) { file, push in
             let identifier = identifier ?? UUID().uuidString
             var delivered: DeliveredPush
@@ -67,11 +67,12 @@ struct DeliverCommand: ParsableCommand {
                 if expanded, let shown = delivered.shown {
                     delivered.expansion = try delivery.expand(shown, identifier: identifier, at: Date())
                 }
-            } catch { throw Failure(status: 74, message: "\(error)") }
+            } catch { throw CommandFailure(status: 74, message: "\(error)") }
             // One at a time from here on, so that the picture matches the output.
             try deliveries.withLock { deliveries in
                 if picture.file != nil {
-                    deliveries.append(LockScreenPicture.Delivery(name: file, identifier: identifier, push: delivered))
+                    deliveries.append(
+                        LockScreenPicture.PicturedPush(name: file, identifier: identifier, push: delivered))
                 }
                 let confirmed = throwaway ? nil : confirm(device)
                 guard json else { return try printPush(delivered) }
@@ -130,10 +131,10 @@ struct DeliverCommand: ParsableCommand {
         let bytes = try InputFile.read(file, limit: PushFile.maximumFileByteCount)
         let push: PushFile
         do { push = try PushFile(parsing: Data(bytes)) } catch {
-            throw Failure(status: 65, message: "\(file): \(error)")
+            throw CommandFailure(status: 65, message: "\(file): \(error)")
         }
         if let bundle = push.targetBundle, bundle != deviceOptions.topic.description {
-            throw Failure(
+            throw CommandFailure(
                 status: 65,
                 message: "\(file) is for \(TerminalText.printable(bundle)), but --topic is \(deviceOptions.topic)")
         }
@@ -167,7 +168,7 @@ struct PictureOptions: ParsableArguments {
     }
 
     /// Checks that the file can be created. Call it before delivering, because a delivery can't be undone.
-    func check() throws(Failure) {
+    func check() throws(CommandFailure) {
         guard let file else { return }
         try OutputFile.requireNew(file)
         let folder = URL(filePath: file).deletingLastPathComponent().path(percentEncoded: false)
@@ -176,7 +177,7 @@ struct PictureOptions: ParsableArguments {
         }
     }
 
-    func draw(_ deliveries: [LockScreenPicture.Delivery], topic: Topic) throws {
+    func draw(_ deliveries: [LockScreenPicture.PicturedPush], topic: Topic) throws {
         guard let file else { return }
         let name = appName ?? topic.description.split(separator: ".").last.map(String.init) ?? topic.description
         try OutputFile.create(file, Array(LockScreenPicture(deliveries, appName: name).png()), mode: 0o600)

@@ -31,7 +31,7 @@ struct DeviceOptions: ParsableArguments {
     var container: URL { state.map { URL(filePath: $0) } ?? .temporaryDirectory.appending(path: UUID().uuidString) }
 
     /// Returns the keyring, ready to be unlocked. It doesn't need to exist.
-    func openKeyring() throws(Failure) -> Keyring {
+    func openKeyring() throws(CommandFailure) -> Keyring {
         let key: KeyringKey? =
             if let unlock { try SecretFile(unlock, from: "--unlock").keyringKey() } else {
                 try SecretFile.keyringKeyFromEnvironment()
@@ -41,7 +41,7 @@ struct DeviceOptions: ParsableArguments {
             command: "device-simulator")
         do throws(KeyringError) {
             guard try keyring.sealKind() != .passphrase else { throw KeyringError.needsSecret(.passphrase) }
-        } catch { throw Failure(opening: error) }
+        } catch { throw CommandFailure(opening: error) }
         return keyring
     }
 

@@ -28,7 +28,7 @@ internal import PushSimulator
             try ProgramStart.begin()
             var command = try parseAsRoot()
             try command.run()
-        } catch let failure as Failure {
+        } catch let failure as CommandFailure {
             report(failure.message)
             exit(withError: ExitCode(failure.status))
         } catch { end(parsing: error, of: CommandLine.arguments) }

@@ -24,7 +24,7 @@ struct KeyringSource: Sendable {
     }
 
     /// Copies the device's keys and the newest sender set, unless nothing has changed since the last time.
-    func copy(to phone: SimulatedDevice) throws(Failure) {
+    func copy(to phone: SimulatedDevice) throws(CommandFailure) {
         let state: State
         let keys: [DeviceKey]
         let enrollment: (key: EnrollmentPrivateKey, record: DeviceRecord)?
@@ -34,7 +34,7 @@ struct KeyringSource: Sendable {
             guard copied.withLock({ $0 }) != state else { return }
             keys = try keyring.deviceKeys(named: name)
             enrollment = try keyring.enrollment(named: name)
-        } catch { throw Failure(opening: error) }
+        } catch { throw CommandFailure(opening: error) }
         let gone = state.entry.keys.filter { !$0.life.opens }.compactMap { key in
             if case .device(let recipient) = key.key { recipient } else { nil as DevicePublicKey? }
         }
@@ -50,10 +50,10 @@ struct KeyringSource: Sendable {
     }
 
     /// Puts the new key into use, both in the keyring and on the phone.
-    func confirm(on phone: SimulatedDevice) throws(Failure) {
+    func confirm(on phone: SimulatedDevice) throws(CommandFailure) {
         do throws(KeyringError) { try keyring.confirm(name) } catch {
             // If another process has already confirmed it, there is nothing to do.
-            guard error == .nothingToConfirm(name) else { throw Failure(error) }
+            guard error == .nothingToConfirm(name) else { throw CommandFailure(error) }
         }
         try copy(to: phone)
     }

@@ -16,7 +16,7 @@ struct OwnedDevice: Sendable {
     /// - Parameters:
     ///   - container: the phone's folder, which is created if it's missing.
     ///   - makesKeys: whether its app creates keys if it has none.
-    init(_ options: DeviceOptions, container: URL, makesKeys: Bool = false) throws(Failure) {
+    init(_ options: DeviceOptions, container: URL, makesKeys: Bool = false) throws(CommandFailure) {
         phone = SimulatedDevice(container: container)
         let hasOwnKeys = makesKeys || !((try? phone.rotation.active) ?? []).isEmpty
         let isThere = hasOwnKeys ? true : try InputFile.exists(options.keyring)
@@ -30,13 +30,13 @@ struct OwnedDevice: Sendable {
             let isInKeyring = try keyring.has(options.device)
             guard isInKeyring || hasOwnKeys else { throw KeyringError.notFound(options.device) }
             source = isInKeyring ? KeyringSource(keyring, options.device, topic) : nil
-        } catch { throw Failure(opening: error) }
+        } catch { throw CommandFailure(opening: error) }
         try source?.copy(to: phone)
     }
 
     /// Copies keys that changed in the keyring while the device stays on. If they can't be read, the phone keeps its own.
     func bringNewKeys() {
-        do throws(Failure) { try source?.copy(to: phone) } catch {
+        do throws(CommandFailure) { try source?.copy(to: phone) } catch {
             report("new keys can't be copied: \(error.message)")
         }
     }
@@ -49,7 +49,7 @@ struct OwnedDevice: Sendable {
             if let source { try source.confirm(on: phone) } else { _ = try phone.app(for: topic)?.maintain() }
             return waiting
         } catch {
-            report("the new key can't be confirmed: \((error as? Failure)?.message ?? "\(error)")")
+            report("the new key can't be confirmed: \((error as? CommandFailure)?.message ?? "\(error)")")
             return nil
         }
     }

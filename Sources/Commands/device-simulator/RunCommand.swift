@@ -129,7 +129,7 @@ private final class RunningDevice: Sendable {
         var (options, container) = (command.device, command.device.container)
         if let number {
             guard let name = KeyName(parsing: "\(options.device)-\(number)") else {
-                throw Failure.usage("--device is too long for \(number) phones")
+                throw CommandFailure.usage("--device is too long for \(number) phones")
             }
             options.device = name
             try? FileManager.default.createDirectory(at: container, withIntermediateDirectories: true)
@@ -158,7 +158,7 @@ private final class RunningDevice: Sendable {
         }
         let standard = command.extensionOptions.standard(owned, topic: options.topic)
         guard let inside = PushDelivery(inThisProcess: standard, device: owned.phone) else {
-            throw Failure.usage("the phone's configuration is invalid")
+            throw CommandFailure.usage("the phone's configuration is invalid")
         }
         delivery = inside
     }

@@ -70,7 +70,7 @@ func jsonLine(_ object: [String: Any]) -> String {
 /// Prints one line. Throws if standard output can't be written, so that no script mistakes silence for success.
 func printLine(_ text: String) throws { try OutputFile.print(Array((text + "\n").utf8)) }
 
-extension Failure {
+extension CommandFailure {
     init(opening error: KeyringError) {
         guard error == .needsSecret(.passphrase) else {
             self.init(error)

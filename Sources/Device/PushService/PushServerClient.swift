@@ -194,7 +194,7 @@ extension PushServerClient {
             // Despite any error, hand over the record and the newest token.
             let kept = update.maintenance?.record
             let record = if let kept { kept } else { try Self.record(of: device, at: now) }
-            let registration = Registration(
+            let registration = RegistrationBody(
                 device: device, exchange: exchange, token: Hex.encode(token), environment: environment, now: now)
             try await registration.run(record, &update)
         } catch { update.note(.registration, error) }
@@ -287,7 +287,7 @@ extension PushServerClient {
 }
 
 /// The registration of one device, which hands over its record and token and proves its keys.
-private struct Registration {
+private struct RegistrationBody {
     let device: OwnDevice
     let exchange: PushServerExchange
     let token: String

@@ -66,7 +66,7 @@ public final class APNSTransport: PushTransport, Service {
     package func answer(to request: PushRequest) async throws(PushTransportError) -> APNSAnswer {
         let dispatcher = dispatcher
         let now = dispatcher.clock.now()
-        let delivery = Delivery(request, startedAt: now, deadline: now + dispatcher.deadlines.request)
+        let delivery = PendingPush(request, startedAt: now, deadline: now + dispatcher.deadlines.request)
         let outcome = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 delivery.continuation = continuation
@@ -94,6 +94,6 @@ public final class APNSTransport: PushTransport, Service {
 
     /// Adds addresses, such as a registry's, for which APNs recently accepted pushes. They skip the unproven connection.
     public func trust(_ addresses: some Sequence<Address>, topic: Topic) {
-        dispatcher.remember(addresses.map { Delivery.fingerprint($0, topic) })
+        dispatcher.remember(addresses.map { PendingPush.fingerprint($0, topic) })
     }
 }

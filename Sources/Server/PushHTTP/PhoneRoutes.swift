@@ -62,7 +62,7 @@ struct PhoneRoutes: Sendable {
 
     func register(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
-        let order = try Registration(try await request.members())
+        let order = try RegistrationBody(try await request.members())
         guard order.record.enrollment == enrollment
         else { throw Problem.malformed("the record is not signed by the key in the path") }
         let keys = try state().sender()
@@ -180,7 +180,7 @@ struct PhoneRoutes: Sendable {
     }
 }
 
-private struct Registration {
+private struct RegistrationBody {
     let record: DeviceRecord
     let address: Address
 

@@ -13,7 +13,7 @@ package final class PushServer: Sendable {
     let batches: TaskSemaphore
     let phoneGate: PhoneGate
     private let state: Locked<ServerState>
-    private let certificate: Locked<ServerCertificate?>
+    private let certificate: Locked<ListenerCertificate?>
     private let metrics: PrometheusMetrics
     private let service: RunningService
 
@@ -32,7 +32,7 @@ package final class PushServer: Sendable {
     ///   - unread: Returns what has been reread for too long, so that the service isn't ready.
     /// - Throws: `needsTLS`, `needsTokens`, `badCertificate`; `notBound` if a socket's path can't be claimed.
     package init(
-        at place: ServerPlace, phones: ServerPlace? = nil, certificate: ServerCertificate? = nil, outbox: Outbox,
+        at place: ServerPlace, phones: ServerPlace? = nil, certificate: ListenerCertificate? = nil, outbox: Outbox,
         state: ServerState, metrics: PrometheusMetrics = PrometheusMetrics(), limits: ServerLimits = ServerLimits(),
         unread: @escaping @Sendable () -> Unread? = { nil }, logger: Logger
     ) throws(ServingError) {
@@ -98,7 +98,7 @@ package final class PushServer: Sendable {
     }
 
     /// Replaces the certificate, starting with the next connection.
-    package func use(certificate: ServerCertificate?) {
+    package func use(certificate: ListenerCertificate?) {
         self.certificate.withLock { $0 = certificate }
         recordExpiry()
     }

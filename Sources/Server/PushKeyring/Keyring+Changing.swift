@@ -12,7 +12,7 @@ struct KeyringChange {
 
     /// Adds a first key under a name, which must be free. With a topic, its device is enrolled, too.
     mutating func add(
-        _ stored: StoredKey, as name: KeyName, _ event: AuditEntry.Event, topic: Topic? = nil
+        _ stored: NamedKey, as name: KeyName, _ event: AuditEntry.Event, topic: Topic? = nil
     ) throws(KeyringError) {
         guard contents.names[name] == nil else { throw .exists(name) }
         var keys = NamedKeys(name, kind: stored.key.kind, created: now, keys: [stored])
@@ -116,7 +116,7 @@ extension Keyring {
         _ key: PrivateKey<Role>, named name: KeyName, topic: Topic? = nil, at now: Timestamp
     ) throws(KeyringError) -> PublicKey<Role> {
         try change(at: now) { (change) throws(KeyringError) in
-            try change.add(StoredKey(key, at: now), as: name, .generated, topic: topic)
+            try change.add(NamedKey(key, at: now), as: name, .generated, topic: topic)
         }
         return key.publicKey
     }
@@ -125,7 +125,7 @@ extension Keyring {
     public func add(_ key: AnyPublicKey, named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
         let life = KeyLife(created: now, confirmed: key.kind == .device ? nil : now)
         try change(at: now) { (change) throws(KeyringError) in
-            try change.add(StoredKey(key: key, life: life), as: name, .imported)
+            try change.add(NamedKey(key: key, life: life), as: name, .imported)
         }
     }
 
@@ -136,7 +136,7 @@ extension Keyring {
     public func add(
         secretText text: [UInt8], named name: KeyName, at now: Timestamp = .now()
     ) throws(KeyringError) -> AnyPublicKey? {
-        guard let stored = StoredKey.imported(text, at: now) else { return nil }
+        guard let stored = NamedKey.imported(text, at: now) else { return nil }
         try change(at: now) { (change) throws(KeyringError) in try change.add(stored, as: name, .imported) }
         return stored.key
     }
@@ -220,7 +220,7 @@ extension NamedKeys {
         let known = keys
         keys = record.recipients.map { recipient in
             known.first { $0.key == .device(recipient) }
-                ?? StoredKey(key: .device(recipient), life: KeyLife(created: now))
+                ?? NamedKey(key: .device(recipient), life: KeyLife(created: now))
         }
         keys += known.filter { key in key.life.state == .revoked && !keys.contains { $0.key == key.key } }
     }

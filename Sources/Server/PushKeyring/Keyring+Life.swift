@@ -83,11 +83,11 @@ extension Keyring {
 
 extension NamedKeys {
     mutating func rotate(at now: Timestamp) throws(KeyringError) -> AnyPublicKey {
-        var stored: StoredKey
+        var stored: NamedKey
         switch kind {
         case .device:
-            stored = StoredKey(keys.first?.key.device.map { DevicePrivateKey($0.algorithm) } ?? PrivateKey(), at: now)
-        case .sender: stored = StoredKey(SenderPrivateKey(), at: now)
+            stored = NamedKey(keys.first?.key.device.map { DevicePrivateKey($0.algorithm) } ?? PrivateKey(), at: now)
+        case .sender: stored = NamedKey(SenderPrivateKey(), at: now)
         case .authority: throw .wrongKind(name, expected: .device)
         }
         var rotation = rotation

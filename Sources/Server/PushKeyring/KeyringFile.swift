@@ -93,7 +93,7 @@ extension KeyringFile {
         for paragraph in 2..<text.count - 1 {
             if text.has("public", in: paragraph) {
                 guard let secret = secrets.next("secret", of: text, in: paragraph),
-                    let stored = StoredKey(text, in: paragraph, secret: secret), stored.key.kind == names.last?.kind
+                    let stored = NamedKey(text, in: paragraph, secret: secret), stored.key.kind == names.last?.kind
                 else { return nil }
                 names[names.count - 1].keys.append(stored)
             } else if text.has("name", in: paragraph) {

@@ -18,9 +18,9 @@ struct NamedKeys: Sendable {
     var counter: UInt64?
     /// Lines that a later version added.
     private(set) var laterLines: [String: String] = [:]
-    var keys: [StoredKey]
+    var keys: [NamedKey]
 
-    init(_ name: KeyName, kind: AnyPublicKey.Kind, created: Timestamp, keys: [StoredKey] = []) {
+    init(_ name: KeyName, kind: AnyPublicKey.Kind, created: Timestamp, keys: [NamedKey] = []) {
         self.name = name
         self.kind = kind
         self.created = created
@@ -47,8 +47,8 @@ struct NamedKeys: Sendable {
     }
 
     /// The newest active key. If two are active, a sender seals with the confirmed one; other kinds use the newest.
-    var newest: StoredKey? { keys.first { $0.life.state == .active } }
-    var newestConfirmed: StoredKey? { keys.first { $0.life.state == .active && $0.life.confirmed != nil } }
+    var newest: NamedKey? { keys.first { $0.life.state == .active } }
+    var newestConfirmed: NamedKey? { keys.first { $0.life.state == .active && $0.life.confirmed != nil } }
 
     /// A device's own keys that can open messages: active and retired ones, newest first.
     var deviceKeys: [DeviceKey] {

@@ -25,7 +25,7 @@
             var leases: [Lease] = []
             var lanes = LaneSequence(order)
             while let (priority, limit) = lanes.next(after: leases.count) {
-                let lane = Lane(carrier: order.carrier, priority: priority.rawValue)
+                let lane = QueueLane(carrier: order.carrier, priority: priority.rawValue)
                 let places = try due(in: lane, limit: limit, at: now, db)
                 let taken = try Self.take(places, order, after: leases.count, at: now, db)
                 // Recorded before the next lane, which may be the same one: SKIP LOCKED doesn't skip our own locks.
@@ -42,12 +42,12 @@
         /// `floors` are the due times below which no search is made. `limit` is the largest due time searched; every recent
         /// lease lies beyond it.
         func timeUntilDue(
-            by carrier: Carrier, above floors: [Lane: Floor], within limit: Duration?
+            by carrier: Carrier, above floors: [QueueLane: Floor], within limit: Duration?
         ) async throws(OutboxError) -> Duration? {
             try await read { db, now throws(OutboxError) in
                 var first: Int64?
                 for priority in [10, 5] {
-                    let lane = Lane(carrier: carrier, priority: priority)
+                    let lane = QueueLane(carrier: carrier, priority: priority)
                     let due = try Self.first(
                         lane, from: floors[lane]?.due ?? .min, upTo: limit.map { now + $0.milliseconds } ?? .max, db)
                     if let due { first = min(first ?? due, due) }
@@ -57,7 +57,7 @@
         }
 
         /// Queues that are taken from together, in the order in which they are due.
-        struct Lane: Hashable, Sendable {
+        struct QueueLane: Hashable, Sendable {
             let carrier: Carrier
             let priority: Int
 
@@ -67,7 +67,7 @@
         /// Returns the locations of due queues' rows, longest waiting first, and skips those that others hold. They are
         /// locked until the transaction ends.
         private func due(
-            in lane: Lane, limit: Int, at now: Int64, _ db: PostgresConnection
+            in lane: QueueLane, limit: Int, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {
             var floor = floors.withLock { $0[lane] } ?? Floor()
             let start = ContinuousClock.now
@@ -86,7 +86,7 @@
 
         /// Returns the first queue between two times, including held ones, because other processes' are searched again.
         private static func first(
-            _ lane: Lane, from lowest: Int64, upTo highest: Int64, _ db: PostgresConnection
+            _ lane: QueueLane, from lowest: Int64, upTo highest: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int64? {
             try db.rows(
                 """
@@ -97,7 +97,7 @@
         }
 
         private static func due(
-            _ lane: Lane, from lowest: Int64, upTo highest: Int64, limit: Int, _ db: PostgresConnection
+            _ lane: QueueLane, from lowest: Int64, upTo highest: Int64, limit: Int, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {
             try db.rows(
                 """

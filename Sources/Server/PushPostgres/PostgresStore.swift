@@ -18,7 +18,7 @@
         /// The names of the roles that the login has.
         private let roles: [String]
         /// The due times below which no queue's row was found recently.
-        let floors = Locked<[Lane: Floor]>([:])
+        let floors = Locked<[QueueLane: Floor]>([:])
         /// The time at which a courier may again look below the floors before it sleeps.
         private let nextWholeLook = Locked(ContinuousClock.Instant.now)
         /// The number of leases taken since the last turn of generations.

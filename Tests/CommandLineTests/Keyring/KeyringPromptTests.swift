@@ -148,7 +148,7 @@ enum PseudoTerminal {
         case signal(UInt8)
     }
 
-    struct Failure: Error {}
+    struct CommandFailure: Error {}
 
     /// - Parameter answers: the questions and the text to type once each question has appeared.
     static func run(_ arguments: [String], answers: [(question: String, answer: String)]) throws -> Outcome {
@@ -218,7 +218,7 @@ enum PseudoTerminal {
             Glibc.kill(-tcgetpgrp(master), Int32(number))
             return
         }
-        guard write(master, bytes, bytes.count) == bytes.count else { throw Failure() }
+        guard write(master, bytes, bytes.count) == bytes.count else { throw CommandFailure() }
     }
 
     private static func isEchoing(_ descriptor: Int32) -> Bool {
@@ -232,10 +232,10 @@ enum PseudoTerminal {
         var isLocked: Int32 = 0
         var number: Int32 = -1
         guard master >= 0, ioctl(master, 0x4004_5431, &isLocked) == 0, ioctl(master, 0x8004_5430, &number) == 0 else {
-            throw Failure()
+            throw CommandFailure()
         }
         let slave = Glibc.open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard slave >= 0 else { throw Failure() }
+        guard slave >= 0 else { throw CommandFailure() }
         return (master, slave)
     }
 }

@@ -9,10 +9,10 @@ import Testing
     private static let milliseconds: Int64 = 1_800_000_000_000
     private static let (identity, other) = (DevicePrivateKey(), DevicePrivateKey())
     private static let (pinned, proven) = (enrolled(isProven: false), enrolled(isProven: true))
-    private static let login = DeviceKeys.unverified(identity.recipient)
+    private static let login = RegisteredKeys.unverified(identity.recipient)
     private static let enrollment = EnrollmentPrivateKey()
 
-    private static func enrolled(by key: EnrollmentPrivateKey? = nil, isProven: Bool) -> DeviceKeys {
+    private static func enrolled(by key: EnrollmentPrivateKey? = nil, isProven: Bool) -> RegisteredKeys {
         let key = key ?? enrollment
         let record = try! DeviceRecord(
             of: [identity.recipient], topic: Fixture.topic, counter: 1, created: now,
@@ -22,7 +22,7 @@ import Testing
     }
 
     private static func device(
-        _ keys: DeviceKeys = login, of user: UserName = "anna", topic: Topic = Fixture.topic,
+        _ keys: RegisteredKeys = login, of user: UserName = "anna", topic: Topic = Fixture.topic,
         at address: AddressState = active("a")
     ) -> RegisteredDevice {
         RegisteredDevice(name: "phone", user: user, topic: topic, keys: keys, address: address)
@@ -147,8 +147,8 @@ import Testing
             // Nobody has proven it yet.
             (pinned, [(8, false), (9, false)], []), (proven, [(8, false), (9, false)], [8, 9]),
             (pinned, [(8, false), (9, true)], nil), (proven, [(8, true), (9, false)], nil),
-        ] as [(DeviceKeys, [(Int64, Bool)], [Int64]?)])
-    func claims(keys: DeviceKeys, others: [(Int64, Bool)], removed: [Int64]?) throws {
+        ] as [(RegisteredKeys, [(Int64, Bool)], [Int64]?)])
+    func claims(keys: RegisteredKeys, others: [(Int64, Bool)], removed: [Int64]?) throws {
         let others = others.map { KnownOwners.Enrolled(row: $0.0, isProven: $0.1) }
         let result = Result { () throws(OutboxError) in try plan(Self.device(keys), enrolled: others) }
         if let removed {

@@ -97,14 +97,15 @@ enum Pushes {
     static func delivery(
         _ shown: ShownNotification = shown(), _ outcome: DeliveredPush.Outcome = .opened, reason: String? = nil,
         note: String? = nil, name: String = "push.apns", identifier: String = UUID().uuidString
-    ) -> LockScreenPicture.Delivery {
-        LockScreenPicture.Delivery(
+    ) -> LockScreenPicture.PicturedPush {
+        LockScreenPicture.PicturedPush(
             name: name, identifier: identifier,
             push: DeliveredPush(outcome: outcome, shown: shown, reason: reason, note: note))
     }
 
-    static func nothing(_ note: String) -> LockScreenPicture.Delivery {
-        LockScreenPicture.Delivery(name: "push.apns", identifier: "nothing", push: DeliveredPush(notShownBecause: note))
+    static func nothing(_ note: String) -> LockScreenPicture.PicturedPush {
+        LockScreenPicture.PicturedPush(
+            name: "push.apns", identifier: "nothing", push: DeliveredPush(notShownBecause: note))
     }
 
     static func attachment(_ file: URL, type: String = "public.png") -> ShownAttachment {
@@ -113,7 +114,7 @@ enum Pushes {
             thumbnail: ThumbnailOptions())
     }
 
-    static func picture(_ deliveries: [LockScreenPicture.Delivery]) -> LockScreenPicture {
+    static func picture(_ deliveries: [LockScreenPicture.PicturedPush]) -> LockScreenPicture {
         LockScreenPicture(deliveries, appName: "App")
     }
 }

@@ -7,7 +7,7 @@ import UserNotifications
 @testable import device_simulator
 
 @Suite("The drawing of the lock screen") struct PainterTests {
-    private func picture(_ deliveries: [LockScreenPicture.Delivery]) throws -> Raster {
+    private func picture(_ deliveries: [LockScreenPicture.PicturedPush]) throws -> Raster {
         try Raster(png: LockScreenPicture(deliveries, appName: "App").png())
     }
 

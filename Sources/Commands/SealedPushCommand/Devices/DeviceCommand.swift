@@ -54,7 +54,7 @@ struct DeviceListCommand: AsyncParsableCommand {
             try await outbox.forEachPage { page in try show(page, &isFirst) }
             unusable = try await outbox.unusableDevices()
         }
-        for device in unusable { Failure.report("warning: \(device.warning)") }
+        for device in unusable { CommandFailure.report("warning: \(device.warning)") }
         if isFirst && !json {
             let whose = user.map { " for \(TerminalText.printable($0))" } ?? ""
             try Output.line("\(options.shown) has no devices\(whose).")
@@ -65,7 +65,7 @@ struct DeviceListCommand: AsyncParsableCommand {
     private static func closeOutput() throws {
         var facts = stat()
         guard fstat(1, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return }
-        guard fchmod(1, 0o600) == 0 else { throw Failure.file("the output file's mode can't be changed to 600") }
+        guard fchmod(1, 0o600) == 0 else { throw CommandFailure.file("the output file's mode can't be changed to 600") }
     }
 
     private func show(_ devices: [RegisteredDevice], _ isFirst: inout Bool) throws {
@@ -114,7 +114,8 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
         let shown: String
         if let row {
             guard let device = try await outbox.unusableDevice(row: row) else {
-                throw Failure.input("`sealedpush device list` doesn't warn of row \(row); remove a device by its name")
+                throw CommandFailure.input(
+                    "`sealedpush device list` doesn't warn of row \(row); remove a device by its name")
             }
             shown = "row \(row), \"\(device.name)\""
         } else {

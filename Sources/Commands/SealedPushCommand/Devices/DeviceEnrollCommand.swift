@@ -67,13 +67,13 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
     func run() async throws {
         var entries = try list.map(EnrollmentList.read) ?? []
         if let name, let token { entries = [EnrollmentList.Entry(device: name, token: token)] }
-        guard !entries.isEmpty else { throw Failure.input("\(list ?? "") contains no device with a token") }
+        guard !entries.isEmpty else { throw CommandFailure.input("\(list ?? "") contains no device with a token") }
         let now = Timestamp.now()
         let keys = entries.allSatisfy { $0.enrolled != nil } ? nil : try keyring.newKeys("device enroll")
         // Create the outbox only after all input has been checked.
         let checked = try entries.map { entry in
             do { return try device(entry, in: keys, at: now) } catch {
-                guard let list, let failure = Failure(error) else { throw error }
+                guard let list, let failure = CommandFailure(error) else { throw error }
                 throw failure.saying(before: "\(list), line \(entry.line): ")
             }
         }
@@ -88,7 +88,7 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
             let answers: [RegistrationChange]
             do throws(OutboxError) { answers = try await outbox.register(batch, movingFrom: moving) } catch {
                 let so = ". Enrolled so far: \(start.grouped) of \(checked.count.grouped); run the command again"
-                throw Failure(error).saying(after: start > 0 ? so : "")
+                throw CommandFailure(error).saying(after: start > 0 ? so : "")
             }
             changes += zip(batch, answers).map { (device: $0.name, change: $1) }
         }
@@ -122,10 +122,10 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
     private func device(_ entry: EnrollmentList.Entry, in keys: Keyring?, at now: Timestamp) throws -> CheckedDevice {
         guard let token = DeviceToken(parsing: entry.token)
         else {
-            throw Failure.input(
+            throw CommandFailure.input(
                 "\(entry.device): a token must have 2 to 200 hexadecimal digits, and an even number of them")
         }
-        let known: (keys: PushOutbox.DeviceKeys, topic: Topic)
+        let known: (keys: RegisteredKeys, topic: Topic)
         if let enrolled = entry.enrolled {
             known = (.enrolled(enrolled), enrolled.record.topic)
         } else {
@@ -133,7 +133,10 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
             known = try deviceKeys(entry, in: keys)
         }
         guard topic.map({ $0 == known.topic }) ?? true
-        else { throw Failure.input("\(entry.device) is enrolled for \(known.topic), not for \(topic ?? known.topic)") }
+        else {
+            throw CommandFailure.input(
+                "\(entry.device) is enrolled for \(known.topic), not for \(topic ?? known.topic)")
+        }
         return CheckedDevice(
             name: entry.device, user: entry.user ?? user, movingFrom: entry.movingFrom ?? movingFrom,
             environment: entry.environment ?? environment, topic: known.topic, keys: known.keys, token: token,
@@ -142,12 +145,12 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
 
     private func deviceKeys(
         _ entry: EnrollmentList.Entry, in keys: Keyring
-    ) throws -> (keys: PushOutbox.DeviceKeys, topic: Topic) {
+    ) throws -> (keys: RegisteredKeys, topic: Topic) {
         let name: KeyName
         switch try key ?? entry.key ?? KeyReference(reading: entry.device.description) {
         case .text(let text):
             let recipient = try text.recipient(isUnverifiedAllowed: unverified)
-            guard let topic else { throw Failure.usage("--topic is needed for an unverified key") }
+            guard let topic else { throw CommandFailure.usage("--topic is needed for an unverified key") }
             return (.unverified(recipient), topic)
         case .name(let given): name = given
         }
@@ -157,7 +160,7 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
             let enrolled = try keys.enrolledDevice(named: name)
             return (.enrolled(enrolled), enrolled.record.topic)
         } catch KeyringError.unverified(let name) {
-            throw Failure.input(
+            throw CommandFailure.input(
                 "the key of \(name) is unverified; import its signed record, or use --unverified; your own device has a record if it was generated with --topic"
             )
         }
@@ -171,7 +174,7 @@ private struct CheckedDevice {
     let movingFrom: UserName?
     let environment: PushEnvironment?
     let topic: Topic
-    let keys: PushOutbox.DeviceKeys
+    let keys: RegisteredKeys
     let token: DeviceToken
     let registered: Timestamp
 
@@ -180,7 +183,7 @@ private struct CheckedDevice {
         let known = user == nil || environment == nil ? try await outbox.device(name) : nil
         let environment = environment ?? known?.address.carrier.environment ?? .production
         guard let user = user ?? known?.user ?? UserName(parsing: name.description)
-        else { throw Failure.usage("\(name) is not a valid user name; give one with --user") }
+        else { throw CommandFailure.usage("\(name) is not a valid user name; give one with --user") }
         return RegisteredDevice(
             name: name, user: user, topic: topic, keys: keys,
             address: .active(.apns(token, environment), registered: registered))
@@ -208,8 +211,10 @@ enum EnrollmentList {
         do {
             return try entries(of: file)
         } catch let error as DurableFiles.Failure {
-            guard error.code != EFBIG else { throw Failure.input("\(file) is larger than \(maximumByteCount) bytes") }
-            throw Failure.file("\(file): \(error.message)")
+            guard error.code != EFBIG else {
+                throw CommandFailure.input("\(file) is larger than \(maximumByteCount) bytes")
+            }
+            throw CommandFailure.file("\(file): \(error.message)")
         }
     }
 
@@ -221,15 +226,15 @@ enum EnrollmentList {
         while let line = try reader.next() {
             number += 1
             guard line.count <= maximumLineByteCount
-            else { throw Failure.input("\(file), line \(number): longer than \(maximumLineByteCount) bytes") }
+            else { throw CommandFailure.input("\(file), line \(number): longer than \(maximumLineByteCount) bytes") }
             guard !JSONReader.isBlank(line) else { continue }
             let members: [String: JSONValue]
             do throws(JSONFault) { members = try JSONReader.members(line.withoutByteOrderMark).dictionary } catch {
-                throw Failure.input("\(file), line \(number): not one JSON object: \(error.placeInLine)")
+                throw CommandFailure.input("\(file), line \(number): not one JSON object: \(error.placeInLine)")
             }
             guard let token = members["token"], token != .null else { continue }
             guard var entry = try? Entry(members) else {
-                throw Failure.input(
+                throw CommandFailure.input(
                     "\(file), line \(number): needs \"device\" and \"token\" as strings; \"environment\" must be production or sandbox; \"enrollment\", \"record\", and \"proven\" must be given together"
                 )
             }

@@ -25,7 +25,9 @@ struct HostOptions: ParsableArguments {
         for (name, check) in checks(topic) {
             var (outcome, words) = ("ok", "")
             do { words = try await check() } catch {
-                (outcome, words) = ((error as? Failure)?.status == 0 ? "skipped" : "failed", Failure.words(of: error))
+                (outcome, words) = (
+                    (error as? CommandFailure)?.status == 0 ? "skipped" : "failed", CommandFailure.words(of: error)
+                )
             }
             results.append(["name": .string(name), "outcome": .string(outcome), "words": .string(words)])
             let mark = ["ok": "ok  ", "failed": "FAIL"][outcome] ?? "-   "
@@ -50,7 +52,7 @@ struct HostOptions: ParsableArguments {
         let unusable = try await opened.unusableDevices()
         guard unusable.isEmpty else {
             let more = unusable.count > 10 ? ["and \(unusable.count - 10) more; see `sealedpush device list`"] : []
-            throw Failure.input((unusable.prefix(10).map(\.warning) + more).joined(separator: "; "))
+            throw CommandFailure.input((unusable.prefix(10).map(\.warning) + more).joined(separator: "; "))
         }
         return "\(outbox.shown) can be read; devices: \(try await opened.status().deviceCount.grouped)"
     }
@@ -65,8 +67,8 @@ struct HostOptions: ParsableArguments {
         let answer = (try? tool.run()).flatMap { try? output.fileHandleForReading.readToEnd() }
         switch answer.map({ String(decoding: $0, as: UTF8.self) }) {
         case "yes\n": return "synchronized"
-        case "no\n": throw Failure.file("not synchronized; enable an NTP client, such as systemd-timesyncd")
-        default: throw Failure(status: 0, message: "systemd doesn't report whether it is synchronized")
+        case "no\n": throw CommandFailure.file("not synchronized; enable an NTP client, such as systemd-timesyncd")
+        default: throw CommandFailure(status: 0, message: "systemd doesn't report whether it is synchronized")
         }
     }
 
@@ -76,7 +78,7 @@ struct HostOptions: ParsableArguments {
     private static func trustRoots() throws -> String {
         let files = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
         guard let file = files.first(where: FileManager.default.fileExists) else {
-            throw Failure.file("no certificate authorities found; install the package ca-certificates")
+            throw CommandFailure.file("no certificate authorities found; install the package ca-certificates")
         }
         let text = String(decoding: try InputFile.read(file, limit: 4_000_000), as: UTF8.self)
         let isThere = text.components(separatedBy: "-----BEGIN CERTIFICATE-----").contains { part in
@@ -84,22 +86,26 @@ struct HostOptions: ParsableArguments {
             return certificate.map { Hex.encode($0.withUnsafeBytes(SHA256.hash)) } == appleRoot
         }
         guard isThere else {
-            throw Failure.file("\(file) lacks the authority of APNs, USERTrust RSA; update ca-certificates")
+            throw CommandFailure.file("\(file) lacks the authority of APNs, USERTrust RSA; update ca-certificates")
         }
         return "\(file) contains the authority of APNs"
     }
 
     private static func readiness(at place: ServerPlace) async throws -> String {
         let name = place.description(nil)
-        guard let status = try? await place.readiness() else { throw Failure.file("no service answers at \(name)") }
-        guard status == 200 else { throw Failure.file("\(name) answers \(status) to /readyz; see the service's log") }
+        guard let status = try? await place.readiness() else {
+            throw CommandFailure.file("no service answers at \(name)")
+        }
+        guard status == 200 else {
+            throw CommandFailure.file("\(name) answers \(status) to /readyz; see the service's log")
+        }
         return "the service at \(name) is ready"
     }
 
     /// Sends a push to a token that no device has. If APNs refuses only the token, everything else works.
     private func apns(_ topic: Topic?) async throws -> String {
         guard provider.isGiven, let topic, let nobody = DeviceToken(parsing: String(repeating: "0", count: 64)) else {
-            throw Failure(status: 0, message: "specify --topic and --provider-key to check the connection")
+            throw CommandFailure(status: 0, message: "specify --topic and --provider-key to check the connection")
         }
         let account = try provider.account()
         let transport = try account.transport(metrics: nil, logger: .toStandardError(isVerbose: false))
@@ -110,14 +116,15 @@ struct HostOptions: ParsableArguments {
         do throws(PushTransportError) { answer = try await transport.answer(to: request) } catch {
             await transport.shutDown()
             switch error {
-            case .unreachable(let reason), .connectionLost(let reason): throw Failure.file("no answer: \(reason)")
-            default: throw Failure.file("no answer: \(error.name)")
+            case .unreachable(let reason), .connectionLost(let reason):
+                throw CommandFailure.file("no answer: \(reason)")
+            default: throw CommandFailure.file("no answer: \(error.name)")
             }
         }
         await transport.shutDown()
         guard case .refused(let refusal) = answer, refusal.reason == .badDeviceToken else {
             let words = answer.outcome.reason?.name ?? "200"
-            throw Failure.file("APNs answers \(words); see Docs/Operations.md, chapter 9")
+            throw CommandFailure.file("APNs answers \(words); see Docs/Operations.md, chapter 9")
         }
         return "\(account.configuration.endpoint) accepts the key and the topic"
     }

@@ -47,13 +47,13 @@ struct ExportCommand: ParsableCommand {
             let current = entry.current
             guard current.life.state == .active else { throw KeyringError.notUsable(name, current.life.state) }
             if entry.isOwn, current.life.confirmed == nil {
-                Failure.report(
+                CommandFailure.report(
                     "warning: this key of \(name) is not in use yet; confirm it with `keys rotate --confirm`")
             }
             return try Output.line(entry.key.description)
         }
         guard let record = entry.record
-        else { throw Failure.input("\(name) has no record; only a device generated with --topic signs records") }
+        else { throw CommandFailure.input("\(name) has no record; only a device generated with --topic signs records") }
         try Output.line(record.description)
     }
 

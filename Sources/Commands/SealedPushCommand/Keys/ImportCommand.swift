@@ -41,7 +41,9 @@ struct ImportCommand: ParsableCommand {
             try keys.add(DeviceRecord(parsing: text), named: name)
         } else if let text {
             let key: AnyPublicKey
-            do { key = try AnyPublicKey(parsing: text) } catch { throw Failure.input("not a public key: \(error)") }
+            do { key = try AnyPublicKey(parsing: text) } catch {
+                throw CommandFailure.input("not a public key: \(error)")
+            }
             try keys.add(key, named: name)
         }
         let entry = try keys.entry(named: name)
@@ -55,7 +57,7 @@ struct ImportCommand: ParsableCommand {
         var text = [UInt8](bytes.trimmingSpace)
         defer { wipe(&text) }
         guard try keys.add(secretText: text, named: name) != nil
-        else { throw Failure.input("\(file) doesn't contain the secret key of a device, sender, or authority") }
+        else { throw CommandFailure.input("\(file) doesn't contain the secret key of a device, sender, or authority") }
         try keyring.warnIfInTheClear(keys)
     }
 }

@@ -35,7 +35,7 @@ struct ListCommand: ParsableCommand {
         let (entries, isVerified) = try keyring.keys("keys list").entries()
         if json { try Output.json(.array(entries.map { $0.json() })) } else { try printTable(entries) }
         guard !isVerified else { return }
-        Failure.report("unverified: without the keyring's secret, there is no way to tell whether it was edited")
+        CommandFailure.report("unverified: without the keyring's secret, there is no way to tell whether it was edited")
     }
 
     private func printTable(_ entries: [KeyringEntry]) throws {
@@ -106,7 +106,7 @@ struct ShowCommand: ParsableCommand {
             shown = entry.key
         }
         guard qr else { return }
-        guard let code = QRCode(shown) else { throw Failure.input("this key can't be shown as a QR code") }
+        guard let code = QRCode(shown) else { throw CommandFailure.input("this key can't be shown as a QR code") }
         for line in code.terminalLines { try Output.line(line) }
     }
 

@@ -20,7 +20,7 @@ struct LifeOptions: ParsableArguments {
         let entry = try keys.entry(named: name)
         let id = try keyID.map { text in
             guard let key = entry.keys.first(where: { $0.key.keyID.description == text.lowercased() })
-            else { throw Failure.input("\(name) has no key with this ID; `keys show \(name)` lists its keys") }
+            else { throw CommandFailure.input("\(name) has no key with this ID; `keys show \(name)` lists its keys") }
             return key.key.keyID
         }
         return (keys, entry, id)

@@ -47,7 +47,7 @@ struct PassphraseCommand: ParsableCommand {
             file: newUnlock, option: "--new-unlock", question: "New passphrase: ", for: "the keyring")
         // After a theft, resealing with the current secret would only look like a change.
         guard isSealed(with: secret) != true else {
-            throw Failure.input(
+            throw CommandFailure.input(
                 "\(keyring.keyring) is already sealed with this \(secret.kind.rawValue); nothing was changed")
         }
         do { try keys.seal(with: secret) } catch {

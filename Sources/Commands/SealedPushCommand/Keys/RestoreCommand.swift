@@ -30,7 +30,7 @@ struct RestoreCommand: ParsableCommand {
     private func secret(for kind: KeyringSecret.Kind) throws -> KeyringSecret {
         if let backupSecret { return try Secrets.secret(SecretFile(backupSecret, from: "--backup-secret")) }
         guard kind == .passphrase, let passphrase = try Prompt.passphrase("Backup passphrase: ") else {
-            throw Failure(
+            throw CommandFailure(
                 status: 77, message: "the backup is sealed with a \(kind.rawValue); use its file with --backup-secret")
         }
         return .passphrase(passphrase)

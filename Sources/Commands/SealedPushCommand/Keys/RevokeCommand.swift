@@ -25,7 +25,7 @@ struct RevokeCommand: ParsableCommand {
         let isDone = !already.isEmpty && asked.allSatisfy { [.revoked, .erased].contains($0.life.state) }
         let revoked = isDone ? already : try revoke(entry, id, in: keys)
         for key in revoked { try Output.line("\(entry.name): \(key.keyID) is \(isDone ? "already " : "")revoked") }
-        if let hint = Self.hint(entry, revoked) { Failure.report("hint: \(hint)") }
+        if let hint = Self.hint(entry, revoked) { CommandFailure.report("hint: \(hint)") }
     }
 
     private func revoke(_ entry: KeyringEntry, _ id: KeyID?, in keys: Keyring) throws -> [AnyPublicKey] {

@@ -69,7 +69,8 @@ struct RotateCommand: ParsableCommand {
         let before = try keys.entry(named: name)
         guard before.kind != .authority
         else {
-            throw Failure.input("an authority's key is built into apps and can't be rotated; create a new authority")
+            throw CommandFailure.input(
+                "an authority's key is built into apps and can't be rotated; create a new authority")
         }
         try keys.rotate(name)
         return [(name, .rotate, before.keys[0].key)]

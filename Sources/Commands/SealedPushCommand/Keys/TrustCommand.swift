@@ -52,7 +52,7 @@ struct TrustCommand: ParsableCommand {
         func run() throws {
             let (keys, trusted) = try options.chosen("trust remove")
             guard try keys.distrust(trusted, for: options.topic)
-            else { throw Failure.input("it is not in the trust list for \(options.topic)") }
+            else { throw CommandFailure.input("it is not in the trust list for \(options.topic)") }
             try Output.line("\(trusted.words): no longer trusted for \(options.topic)")
         }
     }
@@ -96,7 +96,7 @@ struct TrustOptions: ParsableArguments {
         let keys = try keyring.newKeys(command)
         let trusted = try trusted(in: keys)
         if case .senderSet = trusted, try keys.trustList().trustedSenders(for: topic).authorities.isEmpty {
-            throw Failure.input(
+            throw CommandFailure.input(
                 "no authority is pinned for \(topic), so no sender set is trusted; first run `sealedpush trust add pushauthority1…`"
             )
         }
@@ -108,7 +108,7 @@ struct TrustOptions: ParsableArguments {
         switch try keyring.publicKey(KeyReference(reading: whom), in: keys) {
         case .sender(let sender): return .sender(sender)
         case .authority(let authority): return .authority(authority)
-        case .device: throw Failure.input("a device's key can't be trusted; only senders and authorities can")
+        case .device: throw CommandFailure.input("a device's key can't be trusted; only senders and authorities can")
         }
     }
 }
@@ -193,7 +193,7 @@ struct SignCommand: ParsableCommand {
         }
         guard (1...16).contains(chosen.count)
         else {
-            throw Failure.input(
+            throw CommandFailure.input(
                 "a sender set must have 1 to 16 senders, but these names have \(chosen.count) active keys")
         }
         let set = try keys.signSenderSet(of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)

@@ -221,7 +221,8 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
         let count = try await outbox.purge(scope)
         try Output.line("Discarded: \(count.grouped).")
         if count > 0 {
-            Failure.report("hint: to send any of these messages again, use a new --id; the old ones count as enqueued")
+            CommandFailure.report(
+                "hint: to send any of these messages again, use a new --id; the old ones count as enqueued")
         }
     }
 }

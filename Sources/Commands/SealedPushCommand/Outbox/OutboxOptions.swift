@@ -28,7 +28,8 @@ struct OutboxOptions: ParsableArguments {
             let what =
                 try InputFile.exists(outbox)
                 ? "\(outbox) is empty, so it is not an outbox" : "there is no outbox at \(outbox)"
-            throw Failure.file("\(what); specify its file with --outbox, or create one with `sealedpush device enroll`")
+            throw CommandFailure.file(
+                "\(what); specify its file with --outbox, or create one with `sealedpush device enroll`")
         }
         return try await outbox(key: try outboxKey.map(Self.key), toShow: isShown)
     }
@@ -44,11 +45,13 @@ struct OutboxOptions: ParsableArguments {
                 defer { wipe(&text) }
                 try file.create(text)
             }
-            Failure.report(
+            CommandFailure.report(
                 "created \(file); every program that registers, enqueues, or delivers needs it, so keep a copy")
         }
         let opened = try await outbox(key: try outboxKey.map(Self.key))
-        if isNew { Failure.report("made \(outbox), a new outbox; if you expected an existing one, check --outbox") }
+        if isNew {
+            CommandFailure.report("made \(outbox), a new outbox; if you expected an existing one, check --outbox")
+        }
         return opened
     }
 
@@ -65,25 +68,25 @@ struct OutboxOptions: ParsableArguments {
             #if Postgres
                 let patience: Duration = isShown ? .seconds(10) : .seconds(60)
                 return try await Outbox(postgres: outbox, clock: nil, patience: patience, key: key) { reason in
-                    Failure.report("waiting up to \(patience.components.seconds) s: \(reason)")
+                    CommandFailure.report("waiting up to \(patience.components.seconds) s: \(reason)")
                 }
             #else
                 throw OutboxError.connection("this program was built without PostgreSQL (the `Postgres` trait)")
             #endif
-        } catch { throw Failure(error).saying(before: "\(shown): ") }
+        } catch { throw CommandFailure(error).saying(before: "\(shown): ") }
     }
 
     private func file(key: OutboxKey?, toShow isShown: Bool) throws(OutboxError) -> Outbox {
         let place = outbox
         let alarm = Task {
             try await Task.sleep(for: .seconds(2))
-            Failure.report("waiting up to 30 s, because another process is writing to \(place)")
+            CommandFailure.report("waiting up to 30 s, because another process is writing to \(place)")
         }
         defer { alarm.cancel() }
         do throws(OutboxError) { return try Outbox(at: place, key: key) } catch {
             guard isShown, case .readOnly = error else { throw error }
             let outbox = try Outbox(at: place, clock: .system, isReadOnly: true, key: key)
-            Failure.report("\(place) can't be written to, so it was opened read-only")
+            CommandFailure.report("\(place) can't be written to, so it was opened read-only")
             return outbox
         }
     }
@@ -100,7 +103,7 @@ struct OutboxOptions: ParsableArguments {
         var bytes = try file.read(limit: 4_096)
         defer { wipe(&bytes) }
         do throws(OutboxError) { return try OutboxKey(parsing: bytes) } catch {
-            throw Failure(error).saying(before: "\(file): ")
+            throw CommandFailure(error).saying(before: "\(file): ")
         }
     }
 }

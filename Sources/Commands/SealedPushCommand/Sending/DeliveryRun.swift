@@ -54,7 +54,8 @@ struct DeliveryRun {
             try? await Task.sleep(for: .milliseconds(500))
             if !isEnding, case .outbox(let error)? = await courier.failure {
                 isEnding = true
-                Failure.report("stopping, after up to 30 s of trying to record the pushes that APNs accepted: \(error)")
+                CommandFailure.report(
+                    "stopping, after up to 30 s of trying to record the pushes that APNs accepted: \(error)")
             }
             let report = await courier.report
             let now = ContinuousClock.now

@@ -17,6 +17,6 @@ struct ProviderAccount: Sendable {
     func transport(metrics: PrometheusMetrics?, logger: Logger) throws -> APNSTransport {
         do throws(APNSConfigurationError) {
             return try APNSTransport(configuration, logger: logger, metrics: metrics ?? MetricsSystem.factory)
-        } catch { throw Failure(status: 69, message: "can't set up TLS on this machine") }
+        } catch { throw CommandFailure(status: 69, message: "can't set up TLS on this machine") }
     }
 }

@@ -47,7 +47,7 @@ struct ProviderOptions: ParsableArguments {
 
     private func apple() throws -> ProviderAccount {
         guard let providerKey else {
-            throw Failure.usage(
+            throw CommandFailure.usage(
                 "use --provider-key KEYID,TEAMID,FILE.p8 to reach APNs, or --apns FOLDER for a local one")
         }
         let environment = environment ?? .production
@@ -71,23 +71,25 @@ struct ProviderOptions: ParsableArguments {
         // The folder's files decide which server this program contacts and which key file it reads.
         let exposure: Exposure?
         do throws(DurableFiles.Failure) { exposure = try Exposure.ofFolder(folder) } catch {
-            throw Failure.file("\(folder): \(error.message)")
+            throw CommandFailure.file("\(folder): \(error.message)")
         }
         guard exposure == nil else {
-            throw Failure(
+            throw CommandFailure(
                 status: 77,
                 message: "other users can write to \(exposure!.path); use a private folder for a local APNs")
         }
         guard DurableFiles.modified(file) != nil else {
-            throw Failure.file(
+            throw CommandFailure.file(
                 "no local APNs was started in \(folder); start one with `device-simulator apns --folder \(folder)`")
         }
         let bytes = try InputFile.read(file.path(percentEncoded: false), limit: 65_536, isSetting: true)
         guard let address = try? JSONDecoder().decode(Address.self, from: Data(bytes)),
             (1...65_535).contains(address.port)
-        else { throw Failure.input("\(file.path(percentEncoded: false)) is damaged, or contains no provider key") }
+        else {
+            throw CommandFailure.input("\(file.path(percentEncoded: false)) is damaged, or contains no provider key")
+        }
         guard environment.map({ $0 == address.environment }) ?? true
-        else { throw Failure.usage("the local APNs in \(folder) is for \(address.environment.rawValue)") }
+        else { throw CommandFailure.usage("the local APNs in \(folder) is for \(address.environment.rawValue)") }
         let own = ProviderKeyName(keyID: address.keyID, teamID: address.teamID, file: address.key)
         var configuration = APNSConfiguration(
             endpoint: APNSEndpoint(host: "localhost", port: address.port),
@@ -95,7 +97,7 @@ struct ProviderOptions: ParsableArguments {
         let root = try InputFile.read(address.root, limit: 1_000_000, isSetting: true)
         do throws(APNSConfigurationError) {
             configuration.trustRoots = try TrustRoots(pem: root)
-        } catch { throw Failure.input("\(address.root) contains no PEM certificates") }
+        } catch { throw CommandFailure.input("\(address.root) contains no PEM certificates") }
         // Shorten delays, so that a rehearsal doesn't wait for an hour.
         var limits = CourierLimits(lease: .seconds(5))
         limits.delayFactor = Self.localDelayScale
@@ -122,11 +124,11 @@ struct ProviderKeyName {
             let found: String
             switch error {
             case .malformedIdentifier:
-                throw Failure.usage("a key ID and a team ID must each have 10 letters and digits")
+                throw CommandFailure.usage("a key ID and a team ID must each have 10 letters and digits")
             case .otherPEM(let other): found = "; it is a \(other.rawValue.lowercased())"
             case .malformedKey, .malformedTrustRoots, .tls: found = ""
             }
-            throw Failure.input(
+            throw CommandFailure.input(
                 "\(file) is not a .p8 key (a P-256 private key in PEM) from an Apple developer account\(found)")
         }
     }

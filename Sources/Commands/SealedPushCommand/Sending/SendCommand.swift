@@ -60,7 +60,7 @@ struct SendCommand: AsyncParsableCommand {
         if !json { try enqueued.print() }
         guard enqueued.enqueuedCount + enqueued.alreadyEnqueuedCount > 0 else {
             if json { try Output.json(.object(enqueued.json)) }
-            throw Failure.input(
+            throw CommandFailure.input(
                 enqueued.skipped.isEmpty
                     ? "\(options.shown) has no devices for \(sealing.topic)" : "none of the devices can be sent to")
         }
@@ -115,12 +115,12 @@ struct SendCommand: AsyncParsableCommand {
         } catch {
             // A broadcast is enqueued in parts.
             let count = done.withLock { $0 }
-            guard count > 0 else { throw Failure(error) }
+            guard count > 0 else { throw CommandFailure(error) }
             let way =
                 id == nil
                 ? "it has no --id, so these devices would get it twice if you send it again"
                 : "send it again with the same --id"
-            throw Failure(error).saying(
+            throw CommandFailure(error).saying(
                 after: ". The message is enqueued for \(count.grouped) devices, but not for the others; \(way)")
         }
     }

@@ -32,7 +32,7 @@ struct WorkCommand: AsyncParsableCommand {
 
     func run() async throws {
         let interrupt = Interrupt(onHangUp: {
-            Failure.report("SIGHUP is ignored; restart `sealedpush work` to use a different provider key")
+            CommandFailure.report("SIGHUP is ignored; restart `sealedpush work` to use a different provider key")
         })
         let outbox = try await options.opened()
         let observation = Observation()

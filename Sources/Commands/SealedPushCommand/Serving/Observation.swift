@@ -14,16 +14,16 @@ final class Observation: Sendable {
 
     /// Logs the version, and shows it as a metric.
     init() {
-        Failure.report("version \(Version.text)")
+        CommandFailure.report("version \(Version.text)")
         let labels = [("version", Version.number), ("commit", Version.commit)]
         Gauge(label: "push_build_info", dimensions: labels, factory: metrics).record(1)
     }
 
     /// Returns the failure for the error that ended a run, with the number of pushes that the run delivered.
-    func failure(_ error: CourierError) async -> Failure {
+    func failure(_ error: CourierError) async -> CommandFailure {
         let count = await courier.withLock { $0 }?.report.acceptedCount ?? 0
         let done = ". APNs accepted \(count.grouped) in this run; `sealedpush work` sends the rest"
-        return Failure(error).saying(after: count > 0 ? done : "")
+        return CommandFailure(error).saying(after: count > 0 ? done : "")
     }
 }
 

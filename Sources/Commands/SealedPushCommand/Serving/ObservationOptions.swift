@@ -39,7 +39,7 @@ struct ObservationOptions: ParsableArguments {
             server = try MetricsServer(
                 host: host, port: number, metrics: observation.metrics, outbox: outbox,
                 deliveries: { await observation.courier.withLock { $0 }?.report }, logger: logger)
-        } catch { throw Failure(serving: error, at: "--metrics") }
+        } catch { throw CommandFailure(serving: error, at: "--metrics") }
         let (bound, isBound) = AsyncStream<Void>.makeStream()
         let serving = Task {
             defer {
@@ -48,10 +48,10 @@ struct ObservationOptions: ParsableArguments {
             }
             do throws(ServingError) {
                 try await server.run { port in
-                    Failure.report("metrics are at http://\(metrics.description(port))/metrics")
+                    CommandFailure.report("metrics are at http://\(metrics.description(port))/metrics")
                     isBound.yield()
                 }
-            } catch { throw Failure(serving: error, at: "--metrics") }
+            } catch { throw CommandFailure(serving: error, at: "--metrics") }
         }
         // Don't announce the service or start to deliver before the metrics server is listening.
         if await bound.first(where: { _ in true }) == nil { try await serving.value }

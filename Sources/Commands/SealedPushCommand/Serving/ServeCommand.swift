@@ -37,7 +37,7 @@ struct ServeCommand: AsyncParsableCommand {
             onLate: Self.report,
             onEnd: {
                 guard running.withLock({ $0?.isSealing ?? false }) else { return }
-                Failure.report("reread the keys, tokens, sender set, and certificate")
+                CommandFailure.report("reread the keys, tokens, sender set, and certificate")
             })
         // Handle signals from the start: SIGHUP never ends the program, and SIGTERM ends it even as process 1.
         let interrupt = Interrupt(onHangUp: reload.request)
@@ -85,7 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
             do { try await Task.sleep(for: .seconds(2)) } catch { return }
         }
         guard !Task.isCancelled else { return }
-        Failure.report(
+        CommandFailure.report(
             "a socket of this service was removed or replaced, so no program can connect to it; restart the service")
     }
 
@@ -147,16 +147,17 @@ struct ServeCommand: AsyncParsableCommand {
                 try read()
                 return true
             } catch {
-                Failure.report(
-                    "\(name) could not be reread, so the previous version stays in use: \(Failure.words(of: error))")
+                CommandFailure.report(
+                    "\(name) could not be reread, so the previous version stays in use: \(CommandFailure.words(of: error))"
+                )
                 return false
             }
         }
     }
 
     private static func report(late names: [String]) {
-        guard !names.isEmpty else { return Failure.report("all files have responded") }
-        Failure.report(
+        guard !names.isEmpty else { return CommandFailure.report("all files have responded") }
+        CommandFailure.report(
             "\(names.joined(separator: ", ")) could not be reread within \(Reload.patience.components.seconds) s, so the previous version stays in use until the file system responds"
         )
     }
@@ -178,8 +179,8 @@ struct ServeCommand: AsyncParsableCommand {
                 throw error
             }
             server.withdrawSender()
-            Failure.report(
-                "sealing is disabled and all logins are refused; \(way): \(Failure.words(of: error))")
+            CommandFailure.report(
+                "sealing is disabled and all logins are refused; \(way): \(CommandFailure.words(of: error))")
         }
     }
 }
@@ -214,7 +215,7 @@ struct ListeningOptions: ParsableArguments {
         var bytes = try file.read(limit: 4_096)
         defer { wipe(&bytes) }
         do throws(TokenError) { return try BearerTokens(parsing: bytes) } catch {
-            throw Failure.input("\(file) doesn't contain a valid token: \(error)")
+            throw CommandFailure.input("\(file) doesn't contain a valid token: \(error)")
         }
     }
 
@@ -226,27 +227,30 @@ struct ListeningOptions: ParsableArguments {
             let set = try SenderSet(parsing: text.trimmingCharacters(in: .whitespacesAndNewlines))
             guard set.topic == topic else { throw .otherTopic }
             return set
-        } catch { throw Failure.input("\(senderSet) doesn't contain a valid sender set for \(topic): \(error)") }
+        } catch { throw CommandFailure.input("\(senderSet) doesn't contain a valid sender set for \(topic): \(error)") }
     }
 
-    func certificate() throws -> ServerCertificate? {
+    func certificate() throws -> ListenerCertificate? {
         guard let files = tls?.split(separator: ",").map(String.init) else { return nil }
         var key = try SecretFile(files[1], from: "--tls").read(limit: 65_536)
         defer { wipe(&key) }
         let chain = try InputFile.read(files[0], limit: 1_000_000, isSetting: true)
         do throws(CertificateFault) {
-            let certificate = try ServerCertificate(chain: chain, key: key)
+            let certificate = try ListenerCertificate(chain: chain, key: key)
             if certificate.hasExpired {
-                Failure.report("--tls: the server's certificate in \(files[0]) has expired, so clients refuse it")
+                CommandFailure.report(
+                    "--tls: the server's certificate in \(files[0]) has expired, so clients refuse it")
             }
             return certificate
-        } catch { throw Failure.input("--tls: \(error.file == .chain ? files[0] : files[1]) \(error)") }
+        } catch { throw CommandFailure.input("--tls: \(error.file == .chain ? files[0] : files[1]) \(error)") }
     }
 
     /// Returns the failure for an error of the service, with the option of the place where it can't listen.
-    func failure(_ error: ServingError) -> Failure {
-        if case .notBound(_, let place?) = error, place == phones { return Failure(serving: error, at: "--phones") }
-        return Failure(serving: error)
+    func failure(_ error: ServingError) -> CommandFailure {
+        if case .notBound(_, let place?) = error, place == phones {
+            return CommandFailure(serving: error, at: "--phones")
+        }
+        return CommandFailure(serving: error)
     }
 
     func announce(_ port: Int?, _ phonesPort: Int?) throws {
@@ -292,8 +296,8 @@ struct LastingDelivery {
                 failureCount += 1
                 let pause = Self.pause(after: error, failureCount: failureCount)
                 paused.record(1)
-                Failure.report(
-                    "delivery pauses for \(pause.components.seconds) s while everything else continues: \(Failure.words(of: error))"
+                CommandFailure.report(
+                    "delivery pauses for \(pause.components.seconds) s while everything else continues: \(CommandFailure.words(of: error))"
                 )
                 await interrupt.sleep(for: pause * account.delayScale)
                 guard !interrupt.isInterrupted else { return }

@@ -14,13 +14,13 @@ enum Input {
         if trimmed.first == UInt8(ascii: "{") || bytes.hasByteOrderMark {
             do throws(JSONFault) {
                 members = try JSONReader.members(bytes, maximumDepth: JSONReader.maximumPayloadDepth).dictionary
-            } catch { throw Failure.input("malformed: \(file) is not one JSON object: \(error)") }
+            } catch { throw CommandFailure.input("malformed: \(file) is not one JSON object: \(error)") }
             guard let field = members?[Envelope.fieldName]?.string
-            else { throw Failure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"") }
+            else { throw CommandFailure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"") }
             text = field
         }
         do { return (try Envelope(parsing: text), members.map { ($0, trimmed.count) }) } catch {
-            throw Failure.input("malformed: \(error)")
+            throw CommandFailure.input("malformed: \(error)")
         }
     }
 

@@ -32,10 +32,11 @@ final class Interrupt: @unchecked Sendable {
                     if state.withLock({ $0.isStarting }) { ProcessSignals.end(by: number) }
                     guard let handlers = Self.handlers(of: state) else { _exit(130) }
                     ServiceManager.notify("STOPPING=1")
-                    Failure.report("stopping after requests in transit finish; interrupt again to stop immediately")
+                    CommandFailure.report(
+                        "stopping after requests in transit finish; interrupt again to stop immediately")
                     // An unresponsive database must not block the exit. An unrecorded push is sent again, but shown once.
                     DispatchQueue.global().asyncAfter(deadline: .now() + 45) {
-                        Failure.report("stopped after 45 s with work unfinished; run the command again")
+                        CommandFailure.report("stopped after 45 s with work unfinished; run the command again")
                         _exit(75)
                     }
                     for handler in handlers { handler() }

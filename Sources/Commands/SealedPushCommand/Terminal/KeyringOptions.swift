@@ -23,7 +23,7 @@ struct KeyringOptions: ParsableArguments {
 
     static func mustBeThere(_ folder: String) throws {
         guard try InputFile.exists(folder)
-        else { throw Failure.file("there is no keyring at \(folder); specify its folder with --keyring") }
+        else { throw CommandFailure.file("there is no keyring at \(folder); specify its folder with --keyring") }
     }
 
     /// Prepares to choose a key by its name: fails if the keyring is missing, and warns if it isn't sealed.
@@ -57,7 +57,7 @@ struct KeyringOptions: ParsableArguments {
     func warnIfInTheClear(_ keys: Keyring) throws {
         guard try keys.sealKind() == nil, Self.hasWarned.withLock({ !$0 }) else { return }
         Self.hasWarned.withLock { $0 = true }
-        Failure.report(
+        CommandFailure.report(
             "warning: \(keyring) is not sealed: its secrets are in the clear, and anyone who can write to it can replace keys; use `sealedpush keys passphrase` to seal it"
         )
     }
@@ -97,7 +97,7 @@ extension KeyText {
     func recipient(isUnverifiedAllowed: Bool) throws -> DevicePublicKey {
         let recipient = try parsed(DevicePublicKey.init(parsing:))
         guard isUnverifiedAllowed else {
-            throw Failure.usage(
+            throw CommandFailure.usage(
                 "a key given as text is unverified; import the device's record, or use --unverified")
         }
         return recipient

@@ -10,9 +10,9 @@ enum Prompt {
         guard let terminal = Terminal() else { return nil }
         var lines = terminal.askSilently([question] + (isNew ? ["Repeat the passphrase: "] : []))
         defer { for index in lines.indices { wipe(&lines[index]) } }
-        guard lines[0] == lines[lines.count - 1] else { throw Failure.input("the two passphrases differ") }
+        guard lines[0] == lines[lines.count - 1] else { throw CommandFailure.input("the two passphrases differ") }
         guard let passphrase = Passphrase(lines[0]) else {
-            throw Failure.input("a passphrase must be 1 to 1,024 bytes long")
+            throw CommandFailure.input("a passphrase must be 1 to 1,024 bytes long")
         }
         return passphrase
     }
@@ -21,9 +21,9 @@ enum Prompt {
     static func confirm(_ warning: String, isConfirmed: Bool) throws {
         guard !isConfirmed else { return }
         guard let terminal = Terminal()
-        else { throw Failure.usage("\(warning) There is no terminal for a prompt; use --yes to continue.") }
+        else { throw CommandFailure.usage("\(warning) There is no terminal for a prompt; use --yes to continue.") }
         guard terminal.ask("\(warning)\nType yes to continue: ") == Array("yes".utf8)
-        else { throw Failure.usage("nothing was changed") }
+        else { throw CommandFailure.usage("nothing was changed") }
     }
 }
 

@@ -14,9 +14,9 @@ enum Secrets {
             return .key(try file.keyringKey(bytes))
         }
         let line = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
-        guard bytes[line...].count <= 1 else { throw Failure.input("\(file) contains more than one line") }
+        guard bytes[line...].count <= 1 else { throw CommandFailure.input("\(file) contains more than one line") }
         guard let passphrase = Passphrase(bytes)
-        else { throw Failure.input("\(file) doesn't contain a passphrase of 1 to 1,024 bytes") }
+        else { throw CommandFailure.input("\(file) doesn't contain a passphrase of 1 to 1,024 bytes") }
         return .passphrase(passphrase)
     }
 
@@ -31,7 +31,7 @@ enum Secrets {
     ) throws -> (secret: KeyringSecret, created: SecretFile?) {
         guard let path else {
             guard let passphrase = try Prompt.passphrase(question, isNew: true)
-            else { throw Failure.usage("there is no terminal for a prompt; specify a file with \(option)") }
+            else { throw CommandFailure.usage("there is no terminal for a prompt; specify a file with \(option)") }
             return (checked(.passphrase(passphrase)), nil)
         }
         let file = SecretFile(path, from: option)
@@ -42,7 +42,7 @@ enum Secrets {
                 defer { wipe(&bytes) }
                 try file.create(bytes)
             }
-            Failure.report("created \(file); without it, \(sealed) can't be opened")
+            CommandFailure.report("created \(file); without it, \(sealed) can't be opened")
             return (.key(key), file)
         }
         return (checked(try secret(file)), nil)
@@ -52,7 +52,7 @@ enum Secrets {
     private static func checked(_ secret: KeyringSecret) -> KeyringSecret {
         // NIST SP 800-63B-4, 3.1.1.2: at least 15 characters for single-factor authentication.
         if case .passphrase(let passphrase) = secret, passphrase.byteCount < 15 {
-            Failure.report(
+            CommandFailure.report(
                 "warning: a passphrase of \(passphrase.byteCount) bytes can be guessed, even at a high cost per guess; use four or five random words"
             )
         }

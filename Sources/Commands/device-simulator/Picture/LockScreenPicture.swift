@@ -14,7 +14,7 @@ struct LockScreenPicture: Sendable {
     let hiddenCount: Int
 
     /// One push and its outcome.
-    struct Delivery: Sendable {
+    struct PicturedPush: Sendable {
         /// The push's name in the caption, such as its file name.
         let name: String
         let identifier: String
@@ -30,7 +30,7 @@ struct LockScreenPicture: Sendable {
     /// - Parameters:
     ///   - deliveries: the deliveries in order of arrival. The newest 30 are drawn.
     ///   - appName: the app's name on the home screen.
-    init(_ deliveries: [Delivery], appName: String) {
+    init(_ deliveries: [PicturedPush], appName: String) {
         let drawn = deliveries.enumerated().suffix(Self.maximumCount)
         hiddenCount = deliveries.count - drawn.count
         var screen = DeviceScreen()
@@ -125,7 +125,7 @@ struct Caption {
     let lines: [String]
 
     /// - Parameter place: the push's place on the screen if it isn't visible; otherwise nil.
-    init(_ delivery: LockScreenPicture.Delivery, number: Int, place: String? = nil) {
+    init(_ delivery: LockScreenPicture.PicturedPush, number: Int, place: String? = nil) {
         let push = delivery.push
         self.number = number
         outcome = push.outcome

@@ -33,7 +33,7 @@ public struct PlaceholderStage: ServiceStage {
     }
 
     private static func fill(_ text: String, _ values: [String: String], keepsLines: Bool) -> String? {
-        Template(text).filled(maximumByteCount: maximumByteCount) { name in
+        TextTemplate(text).filled(maximumByteCount: maximumByteCount) { name in
             let value = values[name].map { clean($0, keepsLines: keepsLines) }
             return value.flatMap { VisibleText.isVisible($0) ? $0 : nil }
         }
@@ -76,7 +76,7 @@ public struct DefaultBodyStage: ServiceStage {
 
 /// A text with placeholders, `{{name}}` or `{{name|fallback}}`. It's parsed once and filled once, so that no value is read
 /// as a placeholder. Source: Specification 17.2.
-struct Template: Hashable, Sendable {
+struct TextTemplate: Hashable, Sendable {
     private let parts: [Part]
 
     private enum Part: Hashable, Sendable {
@@ -173,7 +173,7 @@ public struct SharedValues: Sendable {
     public func replaceAll(with values: [String: String]) throws(SharedValuesError) {
         guard values.count <= Self.maximumCount else { throw .tooMany }
         for (name, value) in values {
-            guard Template.isName(name) else { throw .badName }
+            guard TextTemplate.isName(name) else { throw .badName }
             guard value.utf8.count <= Self.maximumValueByteCount else { throw .tooLong(name: name) }
         }
         let bytes = JSONValue.object(values.mapValues(JSONValue.string)).bytes
@@ -193,7 +193,7 @@ public struct SharedValues: Sendable {
         guard let bytes = try? DurableFiles.read(file, limit: Self.maximumFileByteCount + 1),
             let members = JSONReader.object(bytes, maximumByteCount: Self.maximumFileByteCount)
         else { return [:] }
-        return members.compactMapValues { $0.string.map { Template.cut($0, to: Self.maximumValueByteCount) } }
+        return members.compactMapValues { $0.string.map { TextTemplate.cut($0, to: Self.maximumValueByteCount) } }
     }
 
     private var folder: URL { root.appending(path: Self.folderName, directoryHint: .isDirectory) }

@@ -16,7 +16,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
 
     let number: Int
     let lane: Lane
-    var state: ConnectionState<Delivery>
+    var state: ConnectionState<PendingPush>
 
     private var reader = FrameReader()
     private var writer = FrameWriter()
@@ -43,7 +43,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     // MARK: For the lane
 
     /// Writes a push, which ``flush()`` sends. Requires a free stream.
-    func send(_ delivery: Delivery, token: ProviderToken) {
+    func send(_ delivery: PendingPush, token: ProviderToken) {
         let streamID = state.open(
             delivery, bodyByteCount: delivery.request.body.count, deadline: delivery.deadline)
         delivery.sent(on: self, streamID, token)
@@ -58,7 +58,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     }
 
     /// Removes a push, whose caller already has its result.
-    func cancel(_ delivery: Delivery) {
+    func cancel(_ delivery: PendingPush) {
         delivery.connection = nil
         state.cancel(delivery.streamID)
         perform()
@@ -92,7 +92,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
 extension APNSConnection {
     private func perform() { while let action = state.nextAction() { perform(action) } }
 
-    private func perform(_ action: ConnectionState<Delivery>.Action) {
+    private func perform(_ action: ConnectionState<PendingPush>.Action) {
         switch action {
         case .acknowledgeSettings: writer.acknowledgeSettings()
         case .data(let delivery, let streamID, let range, let isLast):

@@ -12,7 +12,7 @@ struct HeaderEncoder {
     private var table = HeaderTable()
     /// New table sizes to announce to the peer: the smallest one, then the last.
     private var sizeUpdates: (smallest: Int, last: Int)?
-    private var templates: [Template] = []
+    private var templates: [HeaderTemplate] = []
     private var templatesGeneration = 0
 
     init(endpoint: APNSEndpoint) {
@@ -47,7 +47,7 @@ struct HeaderEncoder {
     }
 
     /// The bytes that pushes of the same kind have in common.
-    private struct Template {
+    private struct HeaderTemplate {
         let topic: Topic
         let priority: PushPriority
         let isBackground: Bool
@@ -88,7 +88,7 @@ struct HeaderEncoder {
         if templatesGeneration != generation || templates.count >= Self.maximumTemplateCount { templates = [] }
         templatesGeneration = generation
         templates.append(
-            Template(
+            HeaderTemplate(
                 topic: request.topic, priority: request.priority, isBackground: request.isBackground,
                 tokenGeneration: token.generation, repeated: repeated, apnsID: apnsID, collapseID: collapseID,
                 expiration: expiration ?? name("apns-expiration")))

@@ -52,7 +52,7 @@ struct TransportObserver: Sendable {
         waiting.record(waitingCount)
     }
 
-    func finished(_ outcome: Delivery.Outcome, nanoseconds: Int64) {
+    func finished(_ outcome: PendingPush.Outcome, nanoseconds: Int64) {
         switch outcome {
         case .success(.accepted): requests["accepted"]?.increment()
         case .success(.refused(let refusal)): requests["refused-\(refusal.advice.rawValue)"]?.increment()

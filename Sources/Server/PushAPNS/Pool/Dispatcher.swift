@@ -119,7 +119,7 @@ final class Dispatcher: @unchecked Sendable {
         startTicking()
     }
 
-    private func accept(_ delivery: Delivery) {
+    private func accept(_ delivery: PendingPush) {
         outstandingCount += 1
         delivery.isAccepted = true
         if delivery.isCancelled { return finish(delivery, .failure(.cancelled)) }
@@ -131,7 +131,7 @@ final class Dispatcher: @unchecked Sendable {
     }
 
     /// Cancels a push. If the cancellation comes before the push itself, the push is rejected later.
-    private func cancel(_ delivery: Delivery) {
+    private func cancel(_ delivery: PendingPush) {
         delivery.isCancelled = true
         guard delivery.isAccepted, !delivery.isFinished else { return }
         if let connection = delivery.connection { connection.cancel(delivery) } else { hasCancelled = true }
@@ -147,7 +147,7 @@ final class Dispatcher: @unchecked Sendable {
         for lane in lanes { lane.dropFinished() }
     }
 
-    func finish(_ delivery: Delivery, _ outcome: Delivery.Outcome) {
+    func finish(_ delivery: PendingPush, _ outcome: PendingPush.Outcome) {
         guard !delivery.isFinished else { return }
         outstandingCount -= 1
         observer.finished(outcome, nanoseconds: (clock.now() - delivery.startedAt).nanoseconds)
@@ -221,8 +221,8 @@ final class Dispatcher: @unchecked Sendable {
 }
 
 enum Submission: Sendable {
-    case deliver(Delivery)
-    case cancel(Delivery)
+    case deliver(PendingPush)
+    case cancel(PendingPush)
 }
 
 /// Passes values from any thread to the event loop, many per turn.

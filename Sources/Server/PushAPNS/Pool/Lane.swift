@@ -11,7 +11,7 @@ final class Lane {
     let kind: Kind
     let dispatcher: Dispatcher
     private let connectionLimit: Int
-    var waiting = CircularBuffer<Delivery>()
+    var waiting = CircularBuffer<PendingPush>()
     var connections: [APNSConnection] = []
     var backoff: Backoff
     /// Why the peer or the network last ended a connection, or nil once another is ready.
@@ -27,7 +27,7 @@ final class Lane {
         backoff = Backoff(first: dispatcher.deadlines.firstBackoff, longest: dispatcher.deadlines.longestBackoff)
     }
 
-    func append(_ delivery: Delivery) { waiting.append(delivery) }
+    func append(_ delivery: PendingPush) { waiting.append(delivery) }
 
     /// Assigns waiting pushes to free streams, and opens a connection if there's none.
     func dispatch(now: NIODeadline) {
@@ -60,7 +60,7 @@ final class Lane {
     }
 
     /// Returns the next push that is still worth sending, and fails stale ones before it. After a stall, there may be many.
-    private func nextToSend(now: NIODeadline, today: Timestamp) -> Delivery? {
+    private func nextToSend(now: NIODeadline, today: Timestamp) -> PendingPush? {
         while let delivery = waiting.popFirst() {
             if delivery.isFinished { continue }
             if delivery.deadline <= now {
@@ -217,19 +217,19 @@ extension Lane {
 /// Results of pushes.
 extension Lane {
     /// Handles a connection that failed before the whole response arrived. A partial response still counts.
-    func lost(_ delivery: Delivery, _ answer: APNSAnswer?, because reason: String, surelyUnsent: Bool) {
+    func lost(_ delivery: PendingPush, _ answer: APNSAnswer?, because reason: String, surelyUnsent: Bool) {
         if surelyUnsent, answer == nil { return sendAgain(delivery, because: reason) }
         end(delivery, answer, .connectionLost(reason))
     }
 
     /// Fails a push, unless enough of a response has arrived.
-    func end(_ delivery: Delivery, _ answer: APNSAnswer?, _ failure: PushTransportError) {
+    func end(_ delivery: PendingPush, _ answer: APNSAnswer?, _ failure: PushTransportError) {
         guard let answer else { return dispatcher.finish(delivery, .failure(failure)) }
         note(answer, to: delivery)
         dispatcher.finish(delivery, .success(answer))
     }
 
-    private func sendAgain(_ delivery: Delivery, because reason: String) {
+    private func sendAgain(_ delivery: PendingPush, because reason: String) {
         guard !delivery.isFinished else { return }
         if delivery.attemptCount < Self.attemptLimit {
             waiting.prepend(delivery)
@@ -238,7 +238,7 @@ extension Lane {
         }
     }
 
-    func answered(_ delivery: Delivery, _ answer: APNSAnswer, on connection: APNSConnection) {
+    func answered(_ delivery: PendingPush, _ answer: APNSAnswer, on connection: APNSConnection) {
         note(answer, to: delivery)
         if case .refused(let refusal) = answer, let reason = refusal.reason, let meaning = reason.meaning {
             switch meaning.connection {
@@ -253,7 +253,7 @@ extension Lane {
         dispatcher.finish(delivery, .success(answer))
     }
 
-    private func note(_ answer: APNSAnswer, to delivery: Delivery) {
+    private func note(_ answer: APNSAnswer, to delivery: PendingPush) {
         switch answer {
         case .accepted: if kind == .unproven { dispatcher.proven.insert(delivery.fingerprint) }
         case .refused(let refusal):
@@ -262,7 +262,7 @@ extension Lane {
         }
     }
 
-    private func tokenExpired(_ delivery: Delivery, because reason: String, on connection: APNSConnection) {
+    private func tokenExpired(_ delivery: PendingPush, because reason: String, on connection: APNSConnection) {
         switch dispatcher.tokens.expired(generation: delivery.tokenGeneration, now: clock.now()) {
         case .renewed:
             connection.retire(because: reason, isOurs: true)

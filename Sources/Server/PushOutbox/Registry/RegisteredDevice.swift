@@ -9,12 +9,12 @@ public struct RegisteredDevice: Hashable, Sendable {
     /// The app's topic.
     public let topic: Topic
     /// The keys that messages are sealed to.
-    public internal(set) var keys: DeviceKeys
+    public internal(set) var keys: RegisteredKeys
     /// The address that pushes are delivered to.
     public internal(set) var address: AddressState
 
     /// Creates a registration.
-    public init(name: DeviceName, user: UserName, topic: Topic, keys: DeviceKeys, address: AddressState) {
+    public init(name: DeviceName, user: UserName, topic: Topic, keys: RegisteredKeys, address: AddressState) {
         self.name = name
         self.user = user
         self.topic = topic

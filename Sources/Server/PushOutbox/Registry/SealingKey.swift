@@ -23,7 +23,7 @@ extension SealingKey {
     }
 
     /// Like `EnrolledDevice.recipient(at:)`, but independent of the time.
-    init(_ keys: DeviceKeys) {
+    init(_ keys: RegisteredKeys) {
         switch keys {
         case .unverified:
             self.init(recipient: keys.recipient, isVerified: false, validFrom: 0, validUntil: .max, keeps: nil)

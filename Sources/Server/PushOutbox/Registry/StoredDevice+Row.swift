@@ -6,7 +6,7 @@ extension StoredDevice {
     package init(_ row: some OutboxRow, knowing record: DeviceRecord? = nil) throws(OutboxError) {
         let names = try DeviceRowNames(row)
         device = RegisteredDevice(
-            name: names.device, user: names.user, topic: names.topic, keys: try DeviceKeys(row, knowing: record),
+            name: names.device, user: names.user, topic: names.topic, keys: try RegisteredKeys(row, knowing: record),
             address: try AddressState(row))
         isSealedToItsKey = try SealingKey(row) == SealingKey(device.keys)
         codes = DeviceCodes(
@@ -31,7 +31,7 @@ extension AddressState {
     }
 }
 
-extension DeviceKeys {
+extension RegisteredKeys {
     fileprivate init(_ row: some OutboxRow, knowing known: DeviceRecord?) throws(OutboxError) {
         do {
             guard let enrollment = try row.optionalText("enrollment") else {

@@ -1,13 +1,13 @@
 /// A connection's memory of its provider tokens. The first push binds it to a team, and its tokens must not change too
 /// often.
 struct ConnectionIdentity {
-    private var first: ProviderKey?
+    private var first: AcceptedProviderKey?
     private var current: (text: String, token: ProviderTokens.Verified)?
 
     /// Returns the key that signed the token.
     mutating func check(
         _ authorization: String?, tokens: ProviderTokens, at now: Int64
-    ) throws(LocalAPNsRefusal) -> ProviderKey {
+    ) throws(LocalAPNsRefusal) -> AcceptedProviderKey {
         guard let authorization else { throw LocalAPNsRefusal(.missingProviderToken) }
         if let current, current.text == authorization {
             try checkAge(current.token, at: now)
@@ -15,7 +15,9 @@ struct ConnectionIdentity {
         }
         let token = try tokens.verify(authorization)
         try checkAge(token, at: now)
-        guard first.map({ $0.teamID == token.key.teamID }) ?? true else { throw LocalAPNsRefusal(.invalidProviderToken) }
+        guard first.map({ $0.teamID == token.key.teamID }) ?? true else {
+            throw LocalAPNsRefusal(.invalidProviderToken)
+        }
         if let current, token.issued > current.token.issued {
             guard token.issued - current.token.issued >= Self.updateInterval else {
                 throw LocalAPNsRefusal(.tooManyProviderTokenUpdates)

@@ -115,7 +115,7 @@ package final class LocalAPNs: Sendable {
     /// The number of devices, known and online, and of notifications waiting for them.
     package var deviceCounts: DeviceCounts { core.registry.counts }
 
-    package func register(_ key: ProviderKey) { core.tokens.register(key) }
+    package func register(_ key: AcceptedProviderKey) { core.tokens.register(key) }
 
     package func goAway(_ reason: APNsReason?) { core.goAway(reason) }
 }

@@ -34,13 +34,16 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
         self = address
     }
 
-    init(host: String, port: Int, folder: LocalAPNsFolder, keys: [ProviderKey], configuration: LocalAPNsConfiguration) {
+    init(
+        host: String, port: Int, folder: LocalAPNsFolder, keys: [AcceptedProviderKey],
+        configuration: LocalAPNsConfiguration
+    ) {
         self.host = host
         self.port = port
         control = folder.path(LocalAPNsCore.controlSocketName)
         devices = folder.path(DeviceSocket.name)
         root = folder.path("root.pem")
-        func file(_ key: ProviderKey) -> String? {
+        func file(_ key: AcceptedProviderKey) -> String? {
             let path = folder.path("AuthKey_\(key.keyID).p8")
             return FileManager.default.fileExists(atPath: path) ? path : nil
         }

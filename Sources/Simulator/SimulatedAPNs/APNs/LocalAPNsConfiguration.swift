@@ -14,7 +14,7 @@ package struct LocalAPNsConfiguration: Sendable {
     package var log = APNsLogDetail.headers
 
     /// Provider keys that are accepted in addition to those in the folder.
-    package var providerKeys: [ProviderKey] = []
+    package var providerKeys: [AcceptedProviderKey] = []
 
     /// The number of notifications that an online device may leave unacknowledged before `TooManyRequests`.
     package var unacknowledgedLimit = 1_000

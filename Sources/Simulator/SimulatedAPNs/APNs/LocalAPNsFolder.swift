@@ -49,14 +49,14 @@ struct LocalAPNsFolder {
     func path(_ name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
 
     /// Returns the existing certificate, or a new one.
-    func certificate() throws(LocalAPNsError) -> ServerCertificate {
+    func certificate() throws(LocalAPNsError) -> LocalCertificate {
         if let root = text("root.pem"), let certificate = text("server.pem"), let key = text("server-key.pem"),
-            ServerCertificate.isGood(certificate)
+            LocalCertificate.isGood(certificate)
         {
-            return ServerCertificate(rootPEM: root, certificatePEM: certificate, keyPEM: key)
+            return LocalCertificate(rootPEM: root, certificatePEM: certificate, keyPEM: key)
         }
-        let made: ServerCertificate
-        do { made = try ServerCertificate.make() } catch { throw .certificate("\(error)") }
+        let made: LocalCertificate
+        do { made = try LocalCertificate.make() } catch { throw .certificate("\(error)") }
         // The root is written last, so that if it exists, the rest does, too.
         try write(made.keyPEM, "server-key.pem")
         try write(made.certificatePEM, "server.pem")
@@ -65,14 +65,14 @@ struct LocalAPNsFolder {
     }
 
     /// Returns the provider keys. If there is none, creates one and its `.p8` file.
-    func providerKeys() throws(LocalAPNsError) -> [ProviderKey] {
+    func providerKeys() throws(LocalAPNsError) -> [AcceptedProviderKey] {
         if let text = text("keys.json") {
-            guard let keys = try? JSONDecoder().decode([ProviderKey].self, from: Data(text.utf8)) else {
+            guard let keys = try? JSONDecoder().decode([AcceptedProviderKey].self, from: Data(text.utf8)) else {
                 throw .damaged(path("keys.json"))
             }
             return keys
         }
-        let (key, p8) = ProviderKey.make()
+        let (key, p8) = AcceptedProviderKey.make()
         try write(p8, "AuthKey_\(key.keyID).p8")
         try save([key], as: "keys.json")
         return [key]

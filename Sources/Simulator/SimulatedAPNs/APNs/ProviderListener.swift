@@ -10,7 +10,7 @@ struct ProviderListener {
     let core: LocalAPNsCore
     let context: NIOSSLContext
 
-    init(core: LocalAPNsCore, certificate: ServerCertificate) throws(LocalAPNsError) {
+    init(core: LocalAPNsCore, certificate: LocalCertificate) throws(LocalAPNsError) {
         self.core = core
         do {
             let chain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.certificatePEM.utf8))

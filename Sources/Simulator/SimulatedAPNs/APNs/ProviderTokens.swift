@@ -5,15 +5,17 @@ internal import SealedPush
 
 /// Verifies provider tokens. Source: Apple, "Establishing a token-based connection to APNs".
 final class ProviderTokens: Sendable {
-    private let keys: Locked<[String: ProviderKey]>
+    private let keys: Locked<[String: AcceptedProviderKey]>
 
-    init(_ keys: [ProviderKey]) { self.keys = Locked(Dictionary(keys.map { ($0.keyID, $0) }) { _, last in last }) }
+    init(_ keys: [AcceptedProviderKey]) {
+        self.keys = Locked(Dictionary(keys.map { ($0.keyID, $0) }) { _, last in last })
+    }
 
-    func register(_ key: ProviderKey) { keys.withLock { $0[key.keyID] = key } }
+    func register(_ key: AcceptedProviderKey) { keys.withLock { $0[key.keyID] = key } }
 
     /// A token with a valid signature. Its age is checked at each request.
     struct Verified: Sendable {
-        let key: ProviderKey
+        let key: AcceptedProviderKey
         let issued: Int64
     }
 

@@ -18,7 +18,7 @@ final class Client {
     private let dispatcher: Dispatcher
     private let lane: Lane
     private let outcomes = Outcomes()
-    private var deliveries: [Delivery] = []
+    private var deliveries: [PendingPush] = []
     private var written = WrittenFrames()
     private var receivedByteCount = 0
 
@@ -56,11 +56,11 @@ final class Client {
             collapseID: "collapse", priority: .immediate, expiration: nil)
         request.isProven = true
         written.expect(request)
-        let delivery = Delivery(request, startedAt: clock.now, deadline: clock.now + dispatcher.deadlines.request)
+        let delivery = PendingPush(request, startedAt: clock.now, deadline: clock.now + dispatcher.deadlines.request)
         deliveries.append(delivery)
         let (dispatcher, outcomes) = (dispatcher, outcomes)
         Task(executorPreference: dispatcher.executor) {
-            let _: Delivery.Outcome = await withUnsafeContinuation { continuation in
+            let _: PendingPush.Outcome = await withUnsafeContinuation { continuation in
                 delivery.continuation = continuation
                 dispatcher.submit(.deliver(delivery))
             }

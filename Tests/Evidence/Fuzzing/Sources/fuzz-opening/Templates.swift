@@ -19,7 +19,7 @@ func fuzzTemplate(_ input: inout Input) {
 
 private func checkFilling(_ text: String, limit: Int) {
     var asked: [String] = []
-    let filled = Template(text).filled(maximumByteCount: limit) { name in
+    let filled = TextTemplate(text).filled(maximumByteCount: limit) { name in
         asked.append(name)
         return values[name]
     }

@@ -3,7 +3,7 @@ package import PushKeyring
 internal import SealedPush
 
 /// The reason a program ends: a one-line message for standard error, and an exit status from sysexits(3).
-package struct Failure: Error {
+package struct CommandFailure: Error {
     package let status: Int32
     package let message: String
 
@@ -13,13 +13,13 @@ package struct Failure: Error {
     }
 
     /// Returns this failure with text added before and after its message.
-    package func saying(before prefix: String = "", after suffix: String = "") -> Failure {
-        Failure(status: status, message: prefix + message + suffix)
+    package func saying(before prefix: String = "", after suffix: String = "") -> CommandFailure {
+        CommandFailure(status: status, message: prefix + message + suffix)
     }
 
-    package static func usage(_ message: String) -> Failure { Failure(status: 64, message: message) }
-    package static func input(_ message: String) -> Failure { Failure(status: 65, message: message) }
-    package static func file(_ message: String) -> Failure { Failure(status: 74, message: message) }
+    package static func usage(_ message: String) -> CommandFailure { CommandFailure(status: 64, message: message) }
+    package static func input(_ message: String) -> CommandFailure { CommandFailure(status: 65, message: message) }
+    package static func file(_ message: String) -> CommandFailure { CommandFailure(status: 74, message: message) }
 
     package init(_ error: KeyringError) { self.init(status: error.exitStatus, message: error.shown) }
 }

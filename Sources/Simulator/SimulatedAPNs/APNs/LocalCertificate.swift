@@ -5,13 +5,13 @@ internal import X509
 
 /// The server's certificate and the root that signed it. The root's private key is discarded immediately, so trusting
 /// this root means trusting one server.
-struct ServerCertificate {
+struct LocalCertificate {
     let rootPEM: String
     let certificatePEM: String
     let keyPEM: String
 
     /// Creates a certificate for `localhost` and the loopback addresses.
-    static func make(at now: Date = Date(), validity: TimeInterval = 397 * 86_400) throws -> ServerCertificate {
+    static func make(at now: Date = Date(), validity: TimeInterval = 397 * 86_400) throws -> LocalCertificate {
         let rootKey = P256.Signing.PrivateKey()
         let serverKey = P256.Signing.PrivateKey()
         let start = now.addingTimeInterval(-86_400)
@@ -39,7 +39,7 @@ struct ServerCertificate {
                 SubjectKeyIdentifier(keyIdentifier: identifier(serverKey.publicKey))
                 AuthorityKeyIdentifier(keyIdentifier: rootIdentifier)
             }, issuerPrivateKey: .init(rootKey))
-        return ServerCertificate(
+        return LocalCertificate(
             rootPEM: try root.serializeAsPEM().pemString + "\n",
             certificatePEM: try server.serializeAsPEM().pemString + "\n", keyPEM: serverKey.pemRepresentation + "\n")
     }

@@ -3,7 +3,7 @@ internal import PushSender
 
 /// A push between its caller and its response. Its `Sendable` conformance is unchecked, because its state is confined to
 /// the event loop. The caller's task creates it, passes it through the ``Inbox``, and never touches it again.
-final class Delivery: @unchecked Sendable {
+final class PendingPush: @unchecked Sendable {
     typealias Outcome = Result<APNSAnswer, PushTransportError>
 
     let request: PushRequest

@@ -4,7 +4,7 @@ internal import NIOSSL
 internal import PushCore
 
 /// A certificate chain and its key, both in PEM.
-package struct ServerCertificate: Sendable {
+package struct ListenerCertificate: Sendable {
     let chain: [NIOSSLCertificateSource]
     let key: NIOSSLPrivateKeySource
     /// The earliest expiration in the chain, in seconds since 1970.
@@ -62,7 +62,7 @@ package struct ServerCertificate: Sendable {
     }
 
     /// - Parameter current: Returns the certificate for a new connection, which may be replaced later.
-    func configuration(_ current: @escaping @Sendable () -> ServerCertificate?) -> TLSConfiguration {
+    func configuration(_ current: @escaping @Sendable () -> ListenerCertificate?) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]

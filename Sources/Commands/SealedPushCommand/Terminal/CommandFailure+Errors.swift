@@ -7,12 +7,12 @@ internal import PushOutbox
 internal import PushSender
 internal import SealedPush
 
-extension Failure {
+extension CommandFailure {
     /// Creates the failure that ends the program after a library's error, or nil for any other error, such as the argument
     /// parser's.
     init?(_ error: any Error) {
         switch error {
-        case let error as Failure: self = error
+        case let error as CommandFailure: self = error
         case let error as KeyringError: self.init(error)
         case let error as OutboxError: self.init(error)
         case let error as CourierError: self.init(error)
@@ -90,7 +90,7 @@ extension Failure {
     }
 
     /// Returns an error's message, including the command or option that helps.
-    static func words(of error: any Error) -> String { Failure(error)?.message ?? "\(error)" }
+    static func words(of error: any Error) -> String { CommandFailure(error)?.message ?? "\(error)" }
 
     /// Prints a message to standard error; the program's name is red for an error on a color terminal.
     static func report(_ message: String, isError: Bool = false) {

@@ -1,7 +1,7 @@
 internal import Crypto
 
 /// A provider's key as the server stores it: its ID, the team, and the public key. It's valid for the whole team.
-package struct ProviderKey: Codable, Hashable, Sendable {
+package struct AcceptedProviderKey: Codable, Hashable, Sendable {
     /// The key ID. Apple's key IDs have ten characters.
     package var keyID: String
     package var teamID: String
@@ -15,9 +15,10 @@ package struct ProviderKey: Codable, Hashable, Sendable {
     }
 
     /// Creates a key pair. Returns the public key for the server, and the `.p8` file's text for the provider.
-    package static func make() -> (key: ProviderKey, p8: String) {
+    package static func make() -> (key: AcceptedProviderKey, p8: String) {
         let secret = P256.Signing.PrivateKey()
-        let key = ProviderKey(keyID: randomID(), teamID: randomID(), publicKey: secret.publicKey.pemRepresentation)
+        let key = AcceptedProviderKey(
+            keyID: randomID(), teamID: randomID(), publicKey: secret.publicKey.pemRepresentation)
         return (key, secret.pemRepresentation + "\n")
     }
 

@@ -2,7 +2,7 @@ public import PushSender
 public import SealedPush
 
 /// How a device's keys were established.
-public enum DeviceKeys: Hashable, Sendable {
+public enum RegisteredKeys: Hashable, Sendable {
     /// Through signed records and answered challenges.
     case enrolled(EnrolledDevice)
     /// Through the app's login alone, so the key is unverified. Used only if the sender explicitly includes such devices.

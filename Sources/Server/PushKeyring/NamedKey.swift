@@ -1,6 +1,6 @@
 internal import SealedPush
 
-struct StoredKey: Sendable {
+struct NamedKey: Sendable {
     let key: AnyPublicKey
     var life: KeyLife
     var secret: StoredSecret?
@@ -18,7 +18,7 @@ struct StoredKey: Sendable {
     }
 }
 
-extension StoredKey {
+extension NamedKey {
     /// Creates a first key, which doesn't replace another.
     init<Role: NamedRole>(_ key: PrivateKey<Role>, at now: Timestamp) {
         self.init(
@@ -26,14 +26,14 @@ extension StoredKey {
     }
 
     /// Creates a key from imported text, or returns nil if the text isn't the secret key of a role that has names.
-    static func imported(_ text: [UInt8], at now: Timestamp) -> StoredKey? {
-        (try? DevicePrivateKey(parsing: text)).map { StoredKey($0, at: now) }
-            ?? (try? SenderPrivateKey(parsing: text)).map { StoredKey($0, at: now) }
-            ?? (try? AuthorityPrivateKey(parsing: text)).map { StoredKey($0, at: now) }
+    static func imported(_ text: [UInt8], at now: Timestamp) -> NamedKey? {
+        (try? DevicePrivateKey(parsing: text)).map { NamedKey($0, at: now) }
+            ?? (try? SenderPrivateKey(parsing: text)).map { NamedKey($0, at: now) }
+            ?? (try? AuthorityPrivateKey(parsing: text)).map { NamedKey($0, at: now) }
     }
 }
 
-extension StoredKey {
+extension NamedKey {
     init?(_ file: borrowing TextFile, in paragraph: Int, secret: StoredSecret?) {
         guard let key = file.text("public", in: paragraph).flatMap({ try? AnyPublicKey(parsing: $0) }),
             let life = KeyLife(file, in: paragraph), life.state != .erased || secret == nil
