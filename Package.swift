@@ -157,7 +157,7 @@ let serverTargets: [Target] = [
     // Empty without the trait, so that a server on SQLite doesn't need libpq.
     library("Clibpq", "libpq", apt: "libpq-dev", brew: "libpq"),
     module("Server/PushPostgres", ["PushOutbox", "PushSender"] + core + [postgres("Clibpq")]),
-    module("Server/PushAPNS", ["PushSender"] + core + transport),
+    module("Server/PushAPNs", ["PushSender"] + core + transport),
     module(
         "Server/PushHTTP",
         ["PushOutbox", "PushSender"] + core + hummingbird + nioCore + tls + [logging, lifecycle, coreMetrics]),
@@ -166,9 +166,9 @@ let serverTargets: [Target] = [
     // Not named after its product: a Mac's disk can't tell `sealedpush` from `SealedPush`.
     program(
         "Commands/SealedPushCommand",
-        ["CommandSupport", "PushAPNS", "PushHTTP", "PushOutbox", "PushKeyring", "PushSender"] + core
+        ["CommandSupport", "PushAPNs", "PushHTTP", "PushOutbox", "PushKeyring", "PushSender"] + core
             + ["Clibqrencode", argumentParser, logging, metrics, postgres("PushPostgres")]),
-    example("sending-server-example", "SendingServer", ["PushAPNS", "PushOutbox", "PushSender", logging, lifecycle]),
+    example("sending-server-example", "SendingServer", ["PushAPNs", "PushOutbox", "PushSender", logging, lifecycle]),
     example(
         "transaction-example", "Transaction",
         ["PushOutbox", "PushSender", postgres("PushPostgres"), postgres("Clibpq")],
@@ -234,8 +234,8 @@ let testedEverywhere: [Target] = [
         ["PushCharts", "PushService", "PushSender", "TestSupport"] + core + userNotifications + drawing,
         exclude: ["Golden"]),
     tests(
-        "PushAPNSTests",
-        ["PushAPNS", "PushSender", "TestSupport", "HostilePeers", http2, server("MetricsTestKit", "swift-metrics")]
+        "PushAPNsTests",
+        ["PushAPNs", "PushSender", "TestSupport", "HostilePeers", http2, server("MetricsTestKit", "swift-metrics")]
             + core + transport + certificates),
 ]
 
@@ -259,14 +259,14 @@ let testedOnLinux: [Target] = [
         settings: strict),
     tool(
         "soak", "Evidence/Soak",
-        ["EndToEnd", "PushOutbox", "PushAPNS", "PushSender", "device-simulator", logging, metrics, coreMetrics] + core),
+        ["EndToEnd", "PushOutbox", "PushAPNs", "PushSender", "device-simulator", logging, metrics, coreMetrics] + core),
     tool(
         "hostile-benchmark", "Evidence/HostileBenchmark",
-        ["HostilePeers", "PushAPNS", "PushSender", coreMetrics] + core + transport),
+        ["HostilePeers", "PushAPNs", "PushSender", coreMetrics] + core + transport),
     tests(
         "PushOutboxTests",
         [
-            "PushOutbox", "PushPostgres", "PushAPNS", "PushSender", "PushSimulator", "PushService", "PushKeyring",
+            "PushOutbox", "PushPostgres", "PushAPNs", "PushSender", "PushSimulator", "PushService", "PushKeyring",
             "outbox-worker", "transaction-example", database,
         ] + core + tested),
     tests(
@@ -290,7 +290,7 @@ let testedOnLinux: [Target] = [
     tests(
         "EndToEndTests",
         [
-            "EndToEnd", "PushAPNS", "SimulatedAPNs", "PushSimulator", "PushService", "PushSender", "soak",
+            "EndToEnd", "PushAPNs", "SimulatedAPNs", "PushSimulator", "PushService", "PushSender", "soak",
             "device-simulator",
         ] + core + tested + localAPNs),
     tests(
@@ -317,7 +317,7 @@ let package = Package(
     products: [
         product("SealedPush"), product("PushSender"), product("PushKeyring"), product("PushService"),
         product("PushServiceTesting"), product("PushCharts"), product("PushOutbox"), product("PushPostgres"),
-        product("PushAPNS"),
+        product("PushAPNs"),
         .executable(name: "sealedpush", targets: ["SealedPushCommand"]),
     ]
         + (onLinux

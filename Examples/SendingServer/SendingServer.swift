@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import PushAPNS
+import PushAPNs
 import PushOutbox
 import PushSender
 import ServiceLifecycle
@@ -17,7 +17,7 @@ struct SendingServer {
         let logger = Logger(label: "push")
 
         let key = try ProviderKey(pem: Array(file), keyID: "ABCDE12345", teamID: "FGHIJ67890")
-        let apns = try APNSTransport(APNSConfiguration(endpoint: .production, key: key))
+        let apns = try APNsTransport(APNsConfiguration(endpoint: .production, key: key))
         let outbox = try Outbox(at: "/var/lib/push/outbox.sqlite")
         let courier = Courier(for: outbox, through: apns)
         let group = ServiceGroup(

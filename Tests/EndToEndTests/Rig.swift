@@ -1,7 +1,7 @@
 import EndToEnd
 import Foundation
 import Glibc
-import PushAPNS
+import PushAPNs
 import PushSender
 import PushSimulator
 import SealedPush
@@ -20,7 +20,7 @@ final class Rig {
     /// The server's record of each device.
     var enrolled: [EnrolledDevice]
     private let sealer: Sealer
-    private let transport: APNSTransport
+    private let transport: APNsTransport
     private var tokens: [DeviceToken] = []
 
     static let deviceCount = 8
@@ -36,15 +36,15 @@ final class Rig {
         sealer = Sealer(sender: newsroom.sender, topic: Newsroom.topic, safeDefault: Newsroom.safeDefault)
         server = try await LocalAPNs.start(folder: folder.appending("APNs"))
         let address = server.address
-        var configuration = APNSConfiguration(
-            endpoint: APNSEndpoint(host: address.host, port: address.port),
+        var configuration = APNsConfiguration(
+            endpoint: APNsEndpoint(host: address.host, port: address.port),
             key: try ProviderKey(
                 pem: Array(Data(contentsOf: URL(filePath: address.key ?? ""))), keyID: address.keyID ?? "",
                 teamID: address.teamID ?? ""),
             trustRoots: try TrustRoots(pem: Array(Data(contentsOf: URL(filePath: address.root)))))
         configuration.deadlines.request = .seconds(600)
         configuration.deadlines.connect = .seconds(600)
-        transport = try APNSTransport(configuration)
+        transport = try APNsTransport(configuration)
         for number in 0..<processCount { try await start(number) }
         tokens = try lines(0).compactMap { ($0["token"] as? String).flatMap { DeviceToken(parsing: $0) } }
     }

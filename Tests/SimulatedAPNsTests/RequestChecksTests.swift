@@ -146,7 +146,9 @@ import Testing
     @Test("a token's state is reported with its time, in milliseconds") func states() throws {
         let fixture = try APNsFixture()
         var identity = ConnectionIdentity()
-        for (state, reason) in [(DeviceRecord.State.unregistered, APNsReason.unregistered), (.expired, .expiredToken)] {
+        for (state, reason) in [
+            (DeviceRecord.State.unregistered, LocalAPNsReason.unregistered), (.expired, .expiredToken),
+        ] {
             #expect(fixture.registry.setState(state, token: fixture.device, since: 1_700_000_000_123))
             let refusal = fixture.handled(try fixture.request(), &identity).refusal
             #expect(refusal == LocalAPNsRefusal(reason, timestamp: 1_700_000_000_123))
@@ -203,9 +205,9 @@ import Testing
 
     @Test("a connection has one stream until a push is accepted, one after an error, and all after a success")
     func limits() {
-        func refusal(_ reason: APNsReason) -> LocalAPNsRefusal? { LocalAPNsRefusal(reason) }
+        func refusal(_ reason: LocalAPNsReason) -> LocalAPNsRefusal? { LocalAPNsRefusal(reason) }
         var throttle = StreamThrottle()
-        for reason in [APNsReason.missingProviderToken, .badDeviceToken, .unregistered, .serviceUnavailable] {
+        for reason in [LocalAPNsReason.missingProviderToken, .badDeviceToken, .unregistered, .serviceUnavailable] {
             #expect(throttle.count(refusal(reason), afterError: 1) == nil, "no success yet")
         }
         #expect(throttle.count(nil, afterError: 1) == 1_000)

@@ -9,15 +9,15 @@ import SealedPush
 import TestSupport
 import Testing
 
-@testable import PushAPNS
+@testable import PushAPNs
 @testable import SimulatedAPNs
 
 /// A local APNs and a transport to it, over real TLS, for one test.
 struct BothEnds {
     let folder: TemporaryFolder
     let server: LocalAPNs
-    let transport: APNSTransport
-    let key: PushAPNS.ProviderKey
+    let transport: APNsTransport
+    let key: PushAPNs.ProviderKey
     let root: Data
     /// The transport's clock.
     let clock = AdjustableClock()
@@ -29,7 +29,7 @@ struct BothEnds {
     /// - Parameter key: Returns the key that the transport signs with; by default, the server's own.
     init(
         _ change: (inout LocalAPNsConfiguration) -> Void = { _ in },
-        key: (PushAPNS.ProviderKey, LocalAPNs) throws -> PushAPNS.ProviderKey = { key, _ in key }
+        key: (PushAPNs.ProviderKey, LocalAPNs) throws -> PushAPNs.ProviderKey = { key, _ in key }
     ) async throws {
         folder = try TemporaryFolder()
         let serverError = Locked<Int64>(0)
@@ -46,17 +46,17 @@ struct BothEnds {
         server = try await LocalAPNs.start(folder: folder.appending("APNs"), configuration: configuration)
         let address = server.address
         let pem = try Data(contentsOf: URL(filePath: address.key ?? ""))
-        let own = try PushAPNS.ProviderKey(pem: Array(pem), keyID: address.keyID ?? "", teamID: address.teamID ?? "")
+        let own = try PushAPNs.ProviderKey(pem: Array(pem), keyID: address.keyID ?? "", teamID: address.teamID ?? "")
         self.key = try key(own, server)
         root = try Data(contentsOf: URL(filePath: address.root))
         transport = try Self.transport(to: address.port, key: self.key, root: root, clock)
     }
 
     static func transport(
-        to port: Int, key: PushAPNS.ProviderKey, root: Data, _ clock: AdjustableClock
-    ) throws -> APNSTransport {
-        var configuration = APNSConfiguration(
-            endpoint: APNSEndpoint(host: "localhost", port: port), key: key,
+        to port: Int, key: PushAPNs.ProviderKey, root: Data, _ clock: AdjustableClock
+    ) throws -> APNsTransport {
+        var configuration = APNsConfiguration(
+            endpoint: APNsEndpoint(host: "localhost", port: port), key: key,
             trustRoots: try TrustRoots(pem: Array(root)))
         configuration.limits.connectionCount = 1
         // Real time must not run out, even on a busy machine. Only the time that a test adds counts.
@@ -64,7 +64,7 @@ struct BothEnds {
         configuration.deadlines.connect = .seconds(1_000_000)
         configuration.deadlines.firstAnswer = .seconds(1_000_000)
         configuration.deadlines.ping = .seconds(1_000_000)
-        return try APNSTransport(
+        return try APNsTransport(
             configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             metrics: NOOPMetricsHandler.instance,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock.transportClock)
@@ -91,9 +91,9 @@ struct BothEnds {
             collapseID: id, priority: .immediate, expiration: nil)
     }
 
-    typealias Outcome = Result<APNSAnswer, PushTransportError>
+    typealias Outcome = Result<APNsAnswer, PushTransportError>
 
-    func deliver(_ request: PushRequest, over other: APNSTransport? = nil) async -> Outcome {
+    func deliver(_ request: PushRequest, over other: APNsTransport? = nil) async -> Outcome {
         let transport = other ?? transport
         do {
             return try await ending("the outcome of a push") {
@@ -135,7 +135,7 @@ struct BothEnds {
 extension BothEnds.Outcome {
     var isAccepted: Bool { if case .success(.accepted) = self { true } else { false } }
     var error: PushTransportError? { if case .failure(let error) = self { error } else { nil } }
-    var refusal: APNSRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
+    var refusal: APNsRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
 }
 
 /// The real time plus the time that a test adds.

@@ -4,13 +4,13 @@ import SealedPush
 import TestSupport
 import Testing
 
-@testable import PushAPNS
+@testable import PushAPNs
 @testable import SimulatedAPNs
 
 @Suite("Connections that end and tokens that expire, from end to end", .serialized) struct EndingTests {
     @Test("the transport knows each reason of the local APNs, which lists them independently") func reasons() {
-        for reason in APNsReason.allCases {
-            #expect(APNSReason(rawValue: reason.rawValue).meaning != nil, "\(reason)")
+        for reason in LocalAPNsReason.allCases {
+            #expect(APNsReason(rawValue: reason.rawValue).meaning != nil, "\(reason)")
         }
     }
 
@@ -21,7 +21,7 @@ import Testing
         // Twice, because a new token gets its own connection.
         #expect(try await ends.deliver().isAccepted)
         #expect(try await ends.deliver().isAccepted)
-        for reason in [nil] + APNsReason.allCases {
+        for reason in [nil] + LocalAPNsReason.allCases {
             let (connections, accepted) = (core.counts.connections, core.counts.accepted)
             core.faults.latencyMillisecondsMinimum = 100
             core.faults.latencyMillisecondsMaximum = 100
@@ -62,7 +62,7 @@ import Testing
         #expect(ends.server.setState(.unregistered, token: token.hexadecimal, since: 1_700_000_000_123))
         let refusal = await ends.deliver(ends.push(to: token)).refusal
         let since = try #require(Timestamp(secondsSince1970: 1_700_000_000))
-        #expect(refusal == APNSRefusal(status: 410, reason: .unregistered, timestamp: since))
+        #expect(refusal == APNsRefusal(status: 410, reason: .unregistered, timestamp: since))
         #expect(refusal?.advice == .drop)
         #expect(try ends.device() == token)
         #expect(await ends.deliver(ends.push(to: token)).isAccepted)
@@ -71,7 +71,7 @@ import Testing
         let renewed = try ends.device()
         #expect(renewed != token)
         let expired = await ends.deliver(ends.push(to: token)).refusal
-        #expect(expired == APNSRefusal(status: 410, reason: .expiredToken, timestamp: since))
+        #expect(expired == APNsRefusal(status: 410, reason: .expiredToken, timestamp: since))
         #expect(await ends.deliver(ends.push(to: renewed)).isAccepted)
         await ends.stop()
     }

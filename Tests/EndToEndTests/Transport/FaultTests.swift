@@ -5,7 +5,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@testable import PushAPNS
+@testable import PushAPNs
 @testable import SimulatedAPNs
 
 @Suite("Faults, from end to end", .serialized) struct FaultTests {

@@ -5,7 +5,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@testable import PushAPNS
+@testable import PushAPNs
 @testable import SimulatedAPNs
 
 @Suite("Provider tokens and clocks, from end to end", .serialized)
@@ -24,13 +24,13 @@ struct TokenTests {
         let (key, p8) = SimulatedAPNs.ProviderKey.make()
         for team in [key.teamID, "OTHERTEAM1"] {
             let isUnknown = team == key.teamID
-            let own = try PushAPNS.ProviderKey(pem: Array(p8.utf8), keyID: key.keyID, teamID: team)
+            let own = try PushAPNs.ProviderKey(pem: Array(p8.utf8), keyID: key.keyID, teamID: team)
             let ends = try await BothEnds(key: { _, server in
                 if !isUnknown { server.register(key) }
                 return own
             })
             let refusal = try await ends.deliver().refusal
-            #expect(refusal == APNSRefusal(status: 403, reason: .invalidProviderToken))
+            #expect(refusal == APNsRefusal(status: 403, reason: .invalidProviderToken))
             #expect(refusal?.advice == .fixKeys)
             #expect(ends.server.deviceCounts.waiting == 0)
             if isUnknown {
@@ -57,7 +57,7 @@ struct TokenTests {
         let outcome = try await ends.deliver()
         // A token from the future is invalid. If one has expired, the sender knows that it is in fact recent.
         if isSenders == (hours > 0) {
-            #expect(outcome.refusal == APNSRefusal(status: 403, reason: .invalidProviderToken))
+            #expect(outcome.refusal == APNsRefusal(status: 403, reason: .invalidProviderToken))
         } else {
             #expect(outcome.error == .wrongClock && outcome.error?.mayHaveBeenDelivered == false)
         }

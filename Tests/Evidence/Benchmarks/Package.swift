@@ -31,7 +31,7 @@ let package = Package(
         .executableTarget(
             name: "push-benchmark",
             dependencies: [
-                .product(name: "PushAPNS", package: "sealed-push"),
+                .product(name: "PushAPNs", package: "sealed-push"),
                 .product(name: "PushSender", package: "sealed-push"),
                 .product(name: "Logging", package: "swift-log"),
             ],

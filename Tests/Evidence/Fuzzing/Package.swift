@@ -35,7 +35,7 @@ let package = Package(
         target("fuzz-outbox", "PushOutbox", "PushSender", packages: ["GRDB.swift": ["GRDB"]]),
         target("fuzz-fetch", "PushSimulator", "PushService", "PushSender", "SealedPush"),
         target(
-            "fuzz-http2", "PushAPNS", "PushSender",
+            "fuzz-http2", "PushAPNs", "PushSender",
             packages: [
                 "swift-nio": ["NIOCore", "NIOEmbedded", "NIOTLS"], "swift-nio-http2": ["NIOHPACK"],
                 "swift-crypto": ["Crypto"], "swift-log": ["Logging"], "swift-metrics": ["CoreMetrics"],

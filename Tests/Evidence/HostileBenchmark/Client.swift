@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
-import PushAPNS
+import PushAPNs
 import PushCore
 import PushSender
 import SealedPush
@@ -18,9 +18,9 @@ struct Client {
     private static let topic: Topic = "com.example.app"
 
     private let folder: URL
-    private let good: APNSTransport
+    private let good: APNsTransport
     private let requests: [PushRequest]
-    private let hostile: [(HostileDeed, APNSConfiguration)]
+    private let hostile: [(HostileDeed, APNsConfiguration)]
     private let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
     private let state = Locked(State())
 
@@ -35,11 +35,11 @@ struct Client {
         let key = try ProviderKey(
             pem: Array(P256.Signing.PrivateKey().pemRepresentation.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
         let roots = try TrustRoots(pem: Array(Data(contentsOf: folder.appending(path: "root.pem"))))
-        func peers(_ name: String) throws -> [(String, APNSConfiguration)] {
+        func peers(_ name: String) throws -> [(String, APNsConfiguration)] {
             try String(contentsOf: folder.appending(path: name), encoding: .utf8).split(separator: "\n").map { line in
                 let words = line.split(separator: " ")
-                let endpoint = APNSEndpoint(host: "localhost", port: Int(words[1]) ?? 0)
-                return (String(words[0]), APNSConfiguration(endpoint: endpoint, key: key, trustRoots: roots))
+                let endpoint = APNsEndpoint(host: "localhost", port: Int(words[1]) ?? 0)
+                return (String(words[0]), APNsConfiguration(endpoint: endpoint, key: key, trustRoots: roots))
             }
         }
         hostile = try peers("hostile").compactMap { name, configuration in
@@ -47,7 +47,7 @@ struct Client {
         }
         var configuration = try peers("good")[0].1
         configuration.limits.connectionCount = 1
-        good = try APNSTransport(
+        good = try APNsTransport(
             configuration, logger: Logger(label: "good") { _ in SwiftLogNoOpLogHandler() },
             metrics: NOOPMetricsHandler.instance, eventLoop: eventLoop, clock: TransportClock())
         let sealer = Sealer(sender: SenderPrivateKey(), topic: Self.topic, safeDefault: "You have a new message!")
@@ -217,10 +217,10 @@ struct Servers {
 /// One connection to a hostile server, with the client that `sealedpush work` uses.
 struct Victim: Sendable {
     let deed: HostileDeed
-    private let transport: APNSTransport
+    private let transport: APNsTransport
     private let log = CollectedLog()
 
-    init(_ deed: HostileDeed, _ configuration: APNSConfiguration, on eventLoop: any EventLoop) throws {
+    init(_ deed: HostileDeed, _ configuration: APNsConfiguration, on eventLoop: any EventLoop) throws {
         self.deed = deed
         var configuration = configuration
         // Shorten deadlines so that a round doesn't take half a minute.
@@ -230,7 +230,7 @@ struct Victim: Sendable {
             configuration.deadlines.ping = .seconds(1)
         }
         let log = log
-        transport = try APNSTransport(
+        transport = try APNsTransport(
             configuration, logger: Logger(label: "victim") { _ in log }, metrics: NOOPMetricsHandler.instance,
             eventLoop: eventLoop, clock: TransportClock())
     }

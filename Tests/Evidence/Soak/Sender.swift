@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Logging
 import Metrics
-import PushAPNS
+import PushAPNs
 import PushCore
 import PushOutbox
 import PushSender
@@ -107,11 +107,11 @@ final class Enqueuing: Sendable {
 
 /// Delivers through APNs, and kills its own process at the worst moment: after a response, before it is recorded.
 struct MortalTransport: PushTransport {
-    private let apns: APNSTransport
+    private let apns: APNsTransport
     private let remaining: Locked<Int>?
 
     /// - Parameter count: The number of accepted pushes after which the process dies, or nil to live.
-    init(_ apns: APNSTransport, dyingAfter count: Int?) {
+    init(_ apns: APNsTransport, dyingAfter count: Int?) {
         self.apns = apns
         remaining = count.map { Locked($0) }
     }
@@ -141,13 +141,13 @@ struct ServerAddress: Decodable {
         self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: folder.appending(path: "address.json")))
     }
 
-    func transport(_ plan: RunPlan) throws -> APNSTransport {
+    func transport(_ plan: RunPlan) throws -> APNsTransport {
         let pem = try Array(Data(contentsOf: URL(filePath: key)))
         let roots = try Array(Data(contentsOf: URL(filePath: root)))
-        var configuration = APNSConfiguration(
-            endpoint: APNSEndpoint(host: host, port: port),
+        var configuration = APNsConfiguration(
+            endpoint: APNsEndpoint(host: host, port: port),
             key: try ProviderKey(pem: pem, keyID: keyID, teamID: teamID), trustRoots: try TrustRoots(pem: roots))
         configuration.deadlines.request = .milliseconds(plan.patience.request)
-        return try APNSTransport(configuration)
+        return try APNsTransport(configuration)
     }
 }

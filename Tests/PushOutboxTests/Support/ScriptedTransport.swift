@@ -1,5 +1,5 @@
 import Foundation
-import PushAPNS
+import PushAPNs
 import PushCore
 import PushSender
 import TestSupport
@@ -43,6 +43,6 @@ extension ScriptedTransport.Answer {
 extension PushOutcome {
     /// Returns the outcome of a refusal by APNs.
     static func apns(_ status: Int, _ reason: String?, timestamp: Timestamp? = nil) -> PushOutcome {
-        APNSRefusal(status: status, reason: reason.map(APNSReason.init), timestamp: timestamp).outcome
+        APNsRefusal(status: status, reason: reason.map(APNsReason.init), timestamp: timestamp).outcome
     }
 }

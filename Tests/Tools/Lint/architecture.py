@@ -15,7 +15,7 @@ ALLOWED = {
     "Server/PushKeyring": "PushSender",
     "Server/PushOutbox": "PushSender GRDB",
     "Server/PushPostgres": "PushSender PushOutbox Clibpq Dispatch",
-    "Server/PushAPNS":
+    "Server/PushAPNs":
         "PushSender NIOCore NIOPosix NIOTLS NIOSSL NIOHTTP1 NIOHTTP2 NIOHPACK NIOExtras JWTKit Crypto Logging Metrics "
         "ServiceLifecycle",
     "Server/PushHTTP":
@@ -28,7 +28,7 @@ ALLOWED = {
         "Hummingbird HTTPTypes Logging X509 SwiftASN1 Crypto",
     "Commands/CommandSupport": "PushKeyring ArgumentParser Dispatch",
     "Commands/SealedPushCommand":
-        "CommandSupport PushSender PushKeyring PushOutbox PushPostgres PushAPNS PushHTTP ArgumentParser Clibqrencode "
+        "CommandSupport PushSender PushKeyring PushOutbox PushPostgres PushAPNs PushHTTP ArgumentParser Clibqrencode "
         "Logging Metrics Dispatch",
     "Commands/device-simulator":
         "CommandSupport PushKeyring PushService PushSimulator SimulatedAPNs Cpangocairo ArgumentParser Dispatch",
@@ -93,7 +93,7 @@ def downloads(tree):
 
 def reasons(tree):
     """One file lists Apple's reasons for rejecting a push. Only the transport that talks to Apple knows them."""
-    place = "Sources/Server/PushAPNS/APNSReason.swift"
+    place = "Sources/Server/PushAPNs/APNsReason.swift"
     known = set(re.findall(r'"([A-Z][A-Za-z]+)"', tree.texts.get(place, "")))
     if known and "BadDeviceToken" not in known:
         yield place, "this rule no longer finds Apple's reasons there"
@@ -101,12 +101,12 @@ def reasons(tree):
         # The local APNs has a list of its own, so that it tests this one.
         if path != place and not path.startswith("Sources/Simulator/SimulatedAPNs/"):
             for word in sorted(known & set(re.findall(r'"([A-Za-z]+)"', text))):
-                yield path, f"write Apple's reason {word} as an APNSReason"
+                yield path, f"write Apple's reason {word} as an APNsReason"
     long = {word for word in known if re.match("[A-Z][a-z]+[A-Z]", word)}
     for target in ("PushSender", "PushOutbox", "PushPostgres", "PushHTTP"):
         for path, text in swift(tree, f"Sources/Server/{target}"):
             for word in sorted(long & set(re.findall(r"[A-Za-z]+", text))):
-                yield path, f"only PushAPNS may name Apple's reason {word}"
+                yield path, f"only PushAPNs may name Apple's reason {word}"
 
 
 def commands(tree):
@@ -237,7 +237,7 @@ def leftovers(tree):
 
 
 READS_TIMES = {"Sources/Core/PushCore/A.swift": "stat("}
-APNS_REASONS = {"Sources/Server/PushAPNS/APNSReason.swift": '"BadDeviceToken"'}
+APNS_REASONS = {"Sources/Server/PushAPNs/APNsReason.swift": '"BadDeviceToken"'}
 RULES = [
     (imports, [
         {"Sources/Core/PushCore/A.swift": "import GRDB\n"}, {"Sources/Server/New/A.swift": ""},
@@ -255,8 +255,8 @@ RULES = [
     ]),
     (reasons, [
         APNS_REASONS | {"Sources/Server/PushHTTP/A.swift": "BadDeviceToken"},
-        APNS_REASONS | {"Sources/Server/PushAPNS/A.swift": '"BadDeviceToken"'},
-        {"Sources/Server/PushAPNS/APNSReason.swift": '"OtherReason"'},
+        APNS_REASONS | {"Sources/Server/PushAPNs/A.swift": '"BadDeviceToken"'},
+        {"Sources/Server/PushAPNs/APNsReason.swift": '"OtherReason"'},
     ]),
     (commands, [
         {"Sources/Server/PushHTTP/A.swift": f"x({literal})"}

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
-internal import PushAPNS
+internal import PushAPNs
 internal import PushCore
 internal import PushHTTP
 internal import PushOutbox
@@ -112,7 +112,7 @@ struct HostOptions: ParsableArguments {
         let request = PushRequest(
             address: .apns(nobody, account.environment), body: Array(#"{"aps":{"alert":"doctor"}}"#.utf8), topic: topic,
             apnsID: UUID().uuidString.lowercased(), collapseID: "doctor", priority: .immediate, expiration: nil)
-        let answer: APNSAnswer
+        let answer: APNsAnswer
         do throws(PushTransportError) { answer = try await transport.answer(to: request) } catch {
             await transport.shutDown()
             switch error {

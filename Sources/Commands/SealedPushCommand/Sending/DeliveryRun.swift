@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Logging
-internal import PushAPNS
+internal import PushAPNs
 internal import PushCore
 internal import PushOutbox
 internal import PushSender

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
-internal import PushAPNS
+internal import PushAPNs
 internal import PushCore
 internal import PushKeyring
 internal import PushOutbox
@@ -41,7 +41,7 @@ struct ProviderOptions: ParsableArguments {
     /// Reads the provider's key.
     func account() throws -> ProviderAccount {
         var account = try apns.map(local) ?? apple()
-        if let proxy { account.configuration.proxy = APNSEndpoint(host: proxy.host, port: proxy.port) }
+        if let proxy { account.configuration.proxy = APNsEndpoint(host: proxy.host, port: proxy.port) }
         return account
     }
 
@@ -52,7 +52,7 @@ struct ProviderOptions: ParsableArguments {
         }
         let environment = environment ?? .production
         return ProviderAccount(
-            configuration: APNSConfiguration(
+            configuration: APNsConfiguration(
                 endpoint: environment == .production ? .production : .sandbox, key: try providerKey.read()),
             environment: environment, limits: CourierLimits(), delayScale: 1)
     }
@@ -91,11 +91,11 @@ struct ProviderOptions: ParsableArguments {
         guard environment.map({ $0 == address.environment }) ?? true
         else { throw CommandFailure.usage("the local APNs in \(folder) is for \(address.environment.rawValue)") }
         let own = ProviderKeyName(keyID: address.keyID, teamID: address.teamID, file: address.key)
-        var configuration = APNSConfiguration(
-            endpoint: APNSEndpoint(host: "localhost", port: address.port),
+        var configuration = APNsConfiguration(
+            endpoint: APNsEndpoint(host: "localhost", port: address.port),
             key: try providerKey?.read() ?? own.read(from: "--apns"))
         let root = try InputFile.read(address.root, limit: 1_000_000, isSetting: true)
-        do throws(APNSConfigurationError) {
+        do throws(APNsConfigurationError) {
             configuration.trustRoots = try TrustRoots(pem: root)
         } catch { throw CommandFailure.input("\(address.root) contains no PEM certificates") }
         // Shorten delays, so that a rehearsal doesn't wait for an hour.
@@ -120,7 +120,7 @@ struct ProviderKeyName {
         let file = SecretFile(file, from: option)
         var pem = try file.read(limit: 16_384)
         defer { wipe(&pem) }
-        do throws(APNSConfigurationError) { return try ProviderKey(pem: pem, keyID: keyID, teamID: teamID) } catch {
+        do throws(APNsConfigurationError) { return try ProviderKey(pem: pem, keyID: keyID, teamID: teamID) } catch {
             let found: String
             switch error {
             case .malformedIdentifier:

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CommandSupport
-internal import PushAPNS
+internal import PushAPNs
 internal import PushCore
 internal import PushOutbox
 internal import PushSender

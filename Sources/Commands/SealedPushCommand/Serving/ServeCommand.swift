@@ -3,7 +3,7 @@ internal import CommandSupport
 internal import Foundation
 internal import Logging
 internal import Metrics
-internal import PushAPNS
+internal import PushAPNs
 internal import PushCore
 internal import PushHTTP
 internal import PushKeyring

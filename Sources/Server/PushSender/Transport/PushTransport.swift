@@ -1,4 +1,4 @@
-/// Delivers sealed pushes to one carrier's addresses: APNs over HTTP/2 (`PushAPNS`), or another service.
+/// Delivers sealed pushes to one carrier's addresses: APNs over HTTP/2 (`PushAPNs`), or another service.
 ///
 /// It's called from many tasks at once. An implementation bounds every wait, and translates the service's responses into a
 /// ``PushOutcome``. It answers a push for another carrier's address with ``PushOutcome/change(_:)``.

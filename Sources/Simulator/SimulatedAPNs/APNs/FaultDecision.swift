@@ -1,6 +1,6 @@
 /// The effect of the faults on one request.
 struct FaultDecision {
-    var refusal: APNsReason?
+    var refusal: LocalAPNsReason?
     var isDelivered = true
     var deliveryCount = 1
     var answer = Answer.given

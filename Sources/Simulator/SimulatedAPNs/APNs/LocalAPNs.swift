@@ -117,5 +117,5 @@ package final class LocalAPNs: Sendable {
 
     package func register(_ key: AcceptedProviderKey) { core.tokens.register(key) }
 
-    package func goAway(_ reason: APNsReason?) { core.goAway(reason) }
+    package func goAway(_ reason: LocalAPNsReason?) { core.goAway(reason) }
 }

@@ -80,7 +80,7 @@ final class LocalAPNsCore: Sendable {
     }
 
     /// Sends GOAWAY to every connection.
-    func goAway(_ reason: APNsReason?) {
+    func goAway(_ reason: LocalAPNsReason?) {
         for channel in channels { channel.pipeline.fireUserInboundEventTriggered(GoAwayEvent(reason: reason)) }
     }
 

@@ -246,7 +246,7 @@ extension ProviderConnection {
 
     /// Sends GOAWAY: answers the requests received so far, accepts no more, and closes a little later. Closing immediately
     /// could discard data that the peer hasn't read yet.
-    func goAway(_ reason: APNsReason?, _ context: ChannelHandlerContext) {
+    func goAway(_ reason: LocalAPNsReason?, _ context: ChannelHandlerContext) {
         guard closing == nil else { return }
         let json = context.channel.allocator.buffer(string: reason.map { LocalAPNsRefusal($0).json } ?? "")
         write(
@@ -284,7 +284,7 @@ extension ProviderConnection {
 }
 
 /// An event that makes a connection send GOAWAY.
-struct GoAwayEvent: Sendable { let reason: APNsReason? }
+struct GoAwayEvent: Sendable { let reason: LocalAPNsReason? }
 
 /// The stream limit of a connection: one until a push is accepted, fewer after an error, and the maximum after a success.
 ///

@@ -80,7 +80,8 @@ extension ProviderRequest {
         let priority = try priority(type)
         let expiration = try expiration()
         let collapseID = headers["apns-collapse-id"]
-        guard collapseID.map({ (1...64).contains($0.utf8.count) }) ?? true else { throw LocalAPNsRefusal(.badCollapseID) }
+        guard collapseID.map({ (1...64).contains($0.utf8.count) }) ?? true
+        else { throw LocalAPNsRefusal(.badCollapseID) }
         try checkPayload(type)
         let notification = APNsNotification(
             apnsID: id, pushType: type, priority: priority, expiration: expiration, collapseID: collapseID,

@@ -1,5 +1,5 @@
 import Foundation
-import PushAPNS
+import PushAPNs
 import PushSender
 
 /// Devices, and the ways to send to them.
@@ -17,13 +17,13 @@ struct Load: Sendable {
         case forNew
     }
 
-    private let transport: APNSTransport
+    private let transport: APNsTransport
     private let sealer = Sealer(
         sender: SenderPrivateKey(), topic: "com.example.app", safeDefault: "You have a new message!")
     private let devices: [Device]
     private let content = Content(title: "Nina", body: "Lunch at one? The usual place.")
 
-    init(_ transport: APNSTransport, tokens: [DeviceToken]) {
+    init(_ transport: APNsTransport, tokens: [DeviceToken]) {
         self.transport = transport
         devices = tokens.map { Device(token: $0) }
         transport.trust(tokens.map { .apns($0) }, topic: "com.example.app")

@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import PushAPNS
+import PushAPNs
 import PushSender
 
 /// Sends pushes over HTTP/2 to a server on this machine, and prints one line of figures.
@@ -28,11 +28,11 @@ import PushSender
             DeviceToken(parsing: String($0))
         }
         let key = try ProviderKey(pem: file(arguments[3]), keyID: "ABCDE12345", teamID: "FGHIJ67890")
-        var configuration = APNSConfiguration(
-            endpoint: APNSEndpoint(host: "localhost", port: port), key: key,
+        var configuration = APNsConfiguration(
+            endpoint: APNsEndpoint(host: "localhost", port: port), key: key,
             trustRoots: try TrustRoots(pem: file(arguments[2])))
         configuration.limits.connectionCount = 1
-        let transport = try APNSTransport(
+        let transport = try APNsTransport(
             configuration, logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() })
         let load = Load(transport, tokens: tokens)
 

@@ -6,7 +6,7 @@ import NIOCore
 import NIOEmbedded
 import NIOTLS
 
-@testable import PushAPNS
+@testable import PushAPNs
 @testable import PushSender
 @testable import SealedPush
 
@@ -33,7 +33,7 @@ final class Client {
         _ = dispatcher.tokens.current(now: clock.now)
         _ = dispatcher.tokens.signed("token")
         lane = dispatcher.lanes[0]
-        let connection = APNSConnection(number: dispatcher.nextConnectionNumber(), lane: lane, now: clock.now)
+        let connection = APNsConnection(number: dispatcher.nextConnectionNumber(), lane: lane, now: clock.now)
         connection.state.hasSucceeded = hasSucceeded
         lane.connections.append(connection)
         channel = EmbeddedChannel(loop: loop)
@@ -115,11 +115,11 @@ final class Client {
     }
 
     private static let token = DeviceToken(parsing: String(repeating: "ab", count: 32)).unsafelyUnwrapped
-    private static let configuration: APNSConfiguration = {
+    private static let configuration: APNsConfiguration = {
         let pem = P256.Signing.PrivateKey().pemRepresentation
         do {
             let key = try ProviderKey(pem: Array(pem.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
-            return APNSConfiguration(endpoint: .production, key: key)
+            return APNsConfiguration(endpoint: .production, key: key)
         } catch { fatalError("no key: \(error)") }
     }()
     private static let tls: TLSClient = {

@@ -1,0 +1,14 @@
+package import PushSender
+
+package enum APNsAnswer: Hashable, Sendable {
+    /// Status 200. Only Apple's development environment returns an `apns-unique-id`.
+    case accepted(uniqueID: String?)
+    case refused(APNsRefusal)
+
+    package var outcome: PushOutcome {
+        switch self {
+        case .accepted(let uniqueID): .accepted(uniqueID: uniqueID)
+        case .refused(let refusal): refusal.outcome
+        }
+    }
+}
