@@ -120,4 +120,21 @@ import Testing
         #expect(try run("device", "remove").status == 64)
         #expect(try run("outbox", "purge").status == 64)
     }
+
+    @Test("the status is shown to a login that only delivers, which may not read the devices' keys")
+    func delivering() async throws {
+        let fixture = try await SendingFixture()
+        let database = try await PostgresServer.shared.value.database()
+        defer { withExtendedLifetime(database) {} }
+        let outbox = ["--outbox", database.address]
+        #expect(try fixture.run(["outbox", "status"] + outbox).status == 0)
+        let role = ["PGOPTIONS": "-c role=sealed_push_deliver"]
+        let shown = try fixture.run(["outbox", "status"] + outbox, environment: role)
+        #expect(shown.status == 0 && shown.output.contains("unusable  not checked: this login"), "\(shown)")
+        let counted = try fixture.run(["outbox", "status", "--json"] + outbox, environment: role)
+        #expect(counted.objects.first?["damaged"] is NSNull, "\(counted)")
+        #expect(
+            try fixture.run(["doctor", "--host"] + outbox, environment: role).output.contains("can be read; devices: 0")
+        )
+    }
 }

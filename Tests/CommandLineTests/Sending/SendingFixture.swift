@@ -61,8 +61,10 @@ final class SendingFixture: Sendable {
         return right
     }
 
-    @discardableResult func run(_ arguments: [String], input: String = "") throws -> Program.Result {
-        try Program("sealedpush", in: folder.url).run(arguments, input: input)
+    @discardableResult func run(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> Program.Result {
+        try Program("sealedpush", in: folder.url).run(arguments, input: input, environment: environment)
     }
 
     func sendArguments(_ more: [String], apns: Bool = true) -> [String] {

@@ -49,7 +49,7 @@ struct HostOptions: ParsableArguments {
 
     private func deviceCount() async throws -> String {
         let opened = try await outbox.opened(toShow: true)
-        let unusable = try await opened.unusableDevices()
+        let unusable = try await opened.readableUnusableDevices() ?? []
         guard unusable.isEmpty else {
             let more = unusable.count > 10 ? ["and \(unusable.count - 10) more; see `sealedpush device list`"] : []
             throw CommandFailure.input((unusable.prefix(10).map(\.warning) + more).joined(separator: "; "))

@@ -47,16 +47,17 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         let status = try await outbox.status()
         let receipts = try await outbox.receipts()
         let names = try senders()
-        let unusable = try await outbox.unusableDevices()
+        let unusable = try await outbox.readableUnusableDevices()
         if json {
             var members = status.json.merging(["senders": status.senders(names), "receipts": receipts.jsonWithHints]) {
                 $1
             }
-            let damaged = unusable.filter { $0.reason == .damaged }
-            members["damaged"] = .array(damaged.map(\.json))
+            func listed(_ reason: UnusableDevice.Reason) -> JSONValue {
+                unusable.map { rows in .array(rows.filter { $0.reason == reason }.map(\.json)) } ?? .null
+            }
+            members["damaged"] = listed(.damaged)
             // Null without the outbox's key, which the search for forged devices needs.
-            let forged = unusable.filter { $0.reason == .forged }
-            members["forged"] = options.outboxKey == nil ? .null : .array(forged.map(\.json))
+            members["forged"] = options.outboxKey == nil ? .null : listed(.forged)
             try Output.json(.object(members))
         } else {
             for line in status.lines(names) + Self.lines(unusable) + receipts.lines { try Output.line(line) }
@@ -103,7 +104,8 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         ]
     }
 
-    private static func lines(_ unusable: [UnusableDevice]) -> [String] {
+    private static func lines(_ unusable: [UnusableDevice]?) -> [String] {
+        guard let unusable else { return ["unusable  not checked: this login may not read the devices' keys"] }
         guard !unusable.isEmpty else { return [] }
         return ["unusable  \(unusable.count.grouped) of the devices"] + unusable.map { "  \($0.warning)" }
     }
