@@ -46,7 +46,7 @@ import Testing
         #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
         try await fixture.enqueue("Second", to: .everyone)
         let report = try await fixture.deliver(transport, until: .empty, inFlight: 1, refusedInARow: 2)
-        #expect(report.acceptedCount == 1 && report.dead == ["BadDeviceToken": 19])
+        #expect(report.acceptedCount == 1 && report.refused == ["BadDeviceToken": 19])
     }
 
     @Test("a token is proven once APNs has accepted a push for it, until it changes or is refused")

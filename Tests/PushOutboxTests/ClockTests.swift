@@ -183,7 +183,7 @@ import Testing
         fixture.time.advance(by: .seconds(40 * 86_400))
         try await fixture.deliver(ScriptedTransport(refusing: 503, nil))
         #expect(try await fixture.outbox.status().deadLetters == ["expired": 2])
-        #expect(try await fixture.outbox.purge(.stale) == 2)
+        #expect(try await fixture.outbox.purge(.expired) == 2)
     }
 
     @Test("the system's clocks are known: the uptime advances, and the machine's start has a name") func system() async

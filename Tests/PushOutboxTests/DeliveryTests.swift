@@ -194,7 +194,7 @@ import Testing
             return request.apnsID == first.all[0] ? .apns(413, "PayloadTooLarge") : .accepted
         }
         let report = try await fixture.deliver(transport, until: .empty)
-        #expect(report.dead == ["PayloadTooLarge": 1])
+        #expect(report.refused == ["PayloadTooLarge": 1])
         #expect(report.acceptedCount == 1)
         #expect(try await fixture.outbox.purge(.deadLetters(reason: "PayloadTooLarge")) == 1)
     }
@@ -221,12 +221,12 @@ import Testing
         try await fixture.enqueue("old", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 90 * 86_400))
         try await fixture.enqueue("short", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 9))
         // The refused one, which expired before a push was accepted, unless the courier has deleted it already.
-        #expect(try await fixture.outbox.purge(.stale) <= 1)
+        #expect(try await fixture.outbox.purge(.expired) <= 1)
         #expect(try await fixture.outbox.status().deadLetters.isEmpty)
         fixture.time.advance(by: .seconds(60))
-        #expect(try await fixture.outbox.purge(.stale) == 1)
+        #expect(try await fixture.outbox.purge(.expired) == 1)
         fixture.time.advance(by: .seconds(30 * 86_400))
-        #expect(try await fixture.outbox.purge(.stale) == 1)
+        #expect(try await fixture.outbox.purge(.expired) == 1)
         #expect(try await fixture.outbox.status().waitingCount == 0)
         #expect(try await fixture.outbox.status().nextDue == nil)
     }

@@ -69,7 +69,7 @@ import Testing
         try await fixture.addDevice("phone")
         try await fixture.enqueue(to: .everyone, key: "k")
         fixture.time.advance(by: .seconds(30 * 86_400 + 1))
-        try await fixture.outbox.purge(.stale)
+        try await fixture.outbox.purge(.expired)
         #expect(try await fixture.enqueue(to: .everyone, key: "k").enqueuedCount == 1)
     }
 
@@ -168,7 +168,7 @@ import Testing
             try await fixture.outbox.enqueue(content, to: .device("keeps3"), from: fixture.sealer)
         }
         fixture.time.advance(by: .seconds(3 * 86_400 + 1))
-        try await fixture.outbox.purge(.stale)
+        try await fixture.outbox.purge(.expired)
         #expect(try await fixture.outbox.status().waitingCount == 0)
     }
 

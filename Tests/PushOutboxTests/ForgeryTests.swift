@@ -51,11 +51,11 @@ import Testing
             let transport = ScriptedTransport()
             let report = try await fixture.deliver(transport)
             let isHarmless = alteration.hasPrefix("stale") || alteration.hasPrefix("enqueued")
-            #expect(report.dead == (isHarmless ? [:] : ["forged": 1]), "\(alteration) over \(StoreKind.current)")
+            #expect(report.refused == (isHarmless ? [:] : ["forged": 1]), "\(alteration) over \(StoreKind.current)")
             #expect(report.acceptedCount == (alteration.hasPrefix("enqueued") ? 4 : 3), "\(alteration)")
             let status = try await fixture.outbox.status()
             // An entry that looked stale stays there until the purge.
-            #expect(status.deadLetters.filter { $0.key != "expired" } == report.dead, "\(alteration)")
+            #expect(status.deadLetters.filter { $0.key != "expired" } == report.refused, "\(alteration)")
             #expect(status.waitingCount == 0, "\(alteration)")
         }
     }
@@ -71,7 +71,7 @@ import Testing
             try await fixture.execute(words("UPDATE devices SET \(alteration) WHERE name = 'd0'"))
             let transport = ScriptedTransport()
             let report = try await fixture.deliver(transport)
-            #expect(report.dead == ["forged": 1], "\(alteration) over \(StoreKind.current)")
+            #expect(report.refused == ["forged": 1], "\(alteration) over \(StoreKind.current)")
             #expect(transport.delivered.all.map(\.address) == [Fixture.address("d1")], "\(alteration)")
         }
     }

@@ -108,14 +108,14 @@ import Testing
             }
         }
         expectLater(judge(410, "Unregistered"), 900)
-        #expect(judge(410, "Unregistered", attempts: 3) == Judgment(.dead(reason: "Unregistered")))
+        #expect(judge(410, "Unregistered", attempts: 3) == Judgment(.refused(reason: "Unregistered")))
     }
 
     @Test(
         "a mistake in a push affects only that push, one in the provider's keys stops the run, and an unknown one has three tries"
     )
     func others() {
-        #expect(judge(413, "PayloadTooLarge") == Judgment(.dead(reason: "PayloadTooLarge")))
+        #expect(judge(413, "PayloadTooLarge") == Judgment(.refused(reason: "PayloadTooLarge")))
         #expect(
             judge(403, "InvalidProviderToken")
                 == Judgment(
@@ -135,7 +135,7 @@ import Testing
                             "APNs refuses this provider (401 without a reason); correct the key, the team, or the topic"
                     )))
         for attempts in 1...2 { expectLater(judge(418, "Teapot", attempts: attempts), Double(attempts) * 900) }
-        #expect(judge(418, "Teapot", attempts: 3) == Judgment(.dead(reason: "Teapot")))
+        #expect(judge(418, "Teapot", attempts: 3) == Judgment(.refused(reason: "Teapot")))
     }
 
     @Test("a transport that ends or reports a wrong clock stops the run; a busy one is retried soon")

@@ -38,7 +38,7 @@ import Testing
     @Test(
         "a holder that lost its lease leaves the device's place to the new one, whatever the push's outcome",
         arguments: [
-            Settlement.later(.zero), .returned, .accepted, .dead(reason: "PayloadTooLarge"),
+            Settlement.later(.zero), .returned, .accepted, .refused(reason: "PayloadTooLarge"),
         ])
     func lost(settlement: Settlement) async throws {
         try await fixture.addPhone(waiting: 3)
@@ -54,7 +54,7 @@ import Testing
 
     @Test(
         "a newer push waits for a holder whose push was settled by an earlier holder, even if the queue was empty meanwhile",
-        arguments: [Settlement.accepted, .dead(reason: "PayloadTooLarge")])
+        arguments: [Settlement.accepted, .refused(reason: "PayloadTooLarge")])
     func lostLast(settlement: Settlement) async throws {
         let phone = try await fixture.addPhone()
         let first = try await takeOne(1)
@@ -146,7 +146,7 @@ import Testing
         try await fixture.outbox.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
         #expect(try await take(2).isEmpty)
         fixture.time.advance(by: .seconds(20))
-        #expect(try await fixture.outbox.purge(.stale) == 1)
+        #expect(try await fixture.outbox.purge(.expired) == 1)
         try await fixture.enqueue("more", to: .device("phone"))
         #expect(try await take(3).isEmpty)
         fixture.time.advance(by: .seconds(40))

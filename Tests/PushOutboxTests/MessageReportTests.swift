@@ -23,13 +23,15 @@ import Testing
 
         let leases = try await fixture.outbox.take(1, count: 4)
         let ends: [Settlement] = [
-            .accepted, .dead(reason: "PayloadTooLarge"), .addressRefused(reason: "DeviceTokenNotForTopic"),
+            .accepted, .refused(reason: "PayloadTooLarge"), .addressRefused(reason: "DeviceTokenNotForTopic"),
             .addressGone(reason: "Unregistered", since: fixture.now.advanced(bySeconds: 1), otherwise: .zero),
         ]
         _ = try await fixture.outbox.settle(Array(zip(leases, ends)).map { ($0, $1) }, taking: nil)
         let ended = try await report(sent)
         #expect(ended.enqueuedCount == 4)
-        let expected = ["accepted", "dead:PayloadTooLarge", "dead:DeviceTokenNotForTopic", "dropped:Unregistered"]
+        let expected = [
+            "accepted", "refused:PayloadTooLarge", "refused:DeviceTokenNotForTopic", "dropped:Unregistered",
+        ]
         #expect(ended.outcomes == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
         #expect(Set(ended.devices?.values.map { $0 } ?? []) == Set(expected))
         // A retried push waits again; the same request again is the same message.
@@ -70,10 +72,10 @@ import Testing
         try await fixture.addDevice("phone")
         let sent = try await fixture.enqueue(to: .user("anna"), expiration: fixture.now.advanced(bySeconds: 60))
         fixture.time.advance(by: .seconds(3_600))
-        try await fixture.outbox.purge(.stale)
+        try await fixture.outbox.purge(.expired)
         #expect(try await report(sent).outcomes == ["expired": 1])
         fixture.time.advance(by: .seconds(30 * 86_400))
-        try await fixture.outbox.purge(.stale)
+        try await fixture.outbox.purge(.expired)
         #expect(try await fixture.outbox.report(on: sent.id) == nil)
         let other = Sealer(sender: fixture.sender, topic: "com.example.other", safeDefault: "New")
         let nobody = try await fixture.outbox.enqueue(Content(body: "b"), to: .user("anna"), from: other)

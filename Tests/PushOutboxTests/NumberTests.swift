@@ -112,7 +112,7 @@ import Testing
         _ = try await fixture.outbox.status()
         _ = try await fixture.outbox.deadLetters()
         _ = try await fixture.outbox.retry()
-        _ = try await fixture.outbox.purge(.stale)
+        _ = try await fixture.outbox.purge(.expired)
         try await fixture.enqueue(to: .device("d0"))
         try await fixture.deliver()
     }

@@ -98,7 +98,7 @@ struct PostOffice: PushTransport {
         #expect(report.acceptedCount == 2)
         #expect(report.deferred == ["slow down": 1, "status 418": 2])
         #expect(report.dropped == ["moved away": 1])
-        #expect(report.dead == ["no such box": 1, "does not fit the slot": 1, "status 418": 1])
+        #expect(report.refused == ["no such box": 1, "does not fit the slot": 1, "status 418": 1])
         #expect(busy.all.count == 2 && busy.all[1] - busy.all[0] >= 3_000_000)
         let address = try #require(try await fixture.outbox.device("taken")?.address.address)
         let index = try #require(server.heads.firstIndex { $0.hasPrefix("POST /taken ") })

@@ -224,7 +224,7 @@ import Testing
         try await fixture.execute("UPDATE entries SET body = \(body) WHERE id = (SELECT MIN(id) FROM entries)")
         let transport = ScriptedTransport()
         let report = try await fixture.deliver(transport, until: .empty)
-        #expect(report.dead == ["not-sealed": 1] && report.acceptedCount == 1)
+        #expect(report.refused == ["not-sealed": 1] && report.acceptedCount == 1)
         #expect(transport.delivered.all.allSatisfy { PayloadForm.matches($0.body) })
         #expect(try await fixture.outbox.status().deadLetters == ["not-sealed": 1])
     }

@@ -57,7 +57,7 @@ import Testing
         let most = value > 0 ? 1 << 40 : 0
         #expect(try await fixture.outbox.report(on: message)?.enqueuedCount ?? 0 == most)
         #expect(try await fixture.outbox.status().outcomes == [Tally.accepted: most])
-        _ = try await fixture.outbox.purge(.stale)
+        _ = try await fixture.outbox.purge(.expired)
         let days = try await fixture.outbox.receipts(days: 7).days
         #expect(days.map(\.shownCount) == [most, most])
         #expect(days.map(\.acceptedCount) == [most, most])
@@ -125,7 +125,7 @@ import Testing
 
         try await fixture.enqueue("Hello", to: .everyone)
         try await database.run("UPDATE entries SET stale = 0")
-        #expect(try await outbox.purge(.stale) == (isKept ? 0 : 2))
+        #expect(try await outbox.purge(.expired) == (isKept ? 0 : 2))
         #expect(try await outbox.status().waitingCount == (isKept ? 2 : 0))
         #expect(try await outbox.status().deadLetters == (isKept ? ["expired": 2] : [:]))
         // A purge of everything still deletes all of it.
@@ -135,7 +135,7 @@ import Testing
 
     @Test(
         "stale pushes, or malformed ones, of many devices are buried by one statement",
-        arguments: [("stale = 0", "expired", "expired"), ("apns_id = 'x'", "malformed", "dead:malformed")])
+        arguments: [("stale = 0", "expired", "expired"), ("apns_id = 'x'", "malformed", "refused:malformed")])
     func buriedAtOnce(fault: String, reason: String, outcome: String) async throws {
         try await fixture.addDevices(0..<3)
         try await fixture.enqueue("Hello", to: .everyone)

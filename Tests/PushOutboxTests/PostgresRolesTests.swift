@@ -410,7 +410,7 @@ import Testing
             "UPDATE dead_letters SET device = (SELECT id FROM devices WHERE name = 'd1')")
         #expect(try await fixture.outbox.retry() == 1)
         let transport = ScriptedTransport()
-        #expect(try await fixture.deliver(transport).dead == ["forged": 1])
+        #expect(try await fixture.deliver(transport).refused == ["forged": 1])
         #expect(transport.delivered.all.isEmpty)
     }
 

@@ -577,7 +577,7 @@ import Testing
             #expect(try await fixture.database?.run(call).first?.first == "enqueued")
             let report = try await fixture.deliver(ScriptedTransport(), until: .empty)
             #expect(report.acceptedCount == count)
-            #expect(report.dead == (count == 0 ? ["forged": 1] : [:]))
+            #expect(report.refused == (count == 0 ? ["forged": 1] : [:]))
         }
     }
 
@@ -772,7 +772,7 @@ import Testing
         #expect(report.acceptedCount == 2)
         try await enqueueing.enqueue(
             Content(body: "Hello"), to: .everyone, from: fixture.sealer, includingUnverified: true)
-        _ = try await delivering.purge(.stale)
+        _ = try await delivering.purge(.expired)
         #expect(try await delivering.status().waitingCount == 1)
         let gone = ScriptedTransport(refusing: 410, "Unregistered", timestamp: fixture.now.advanced(bySeconds: 60))
         try await Courier(for: delivering, through: gone, limits: Fixture.limits()).run(until: .empty)

@@ -66,7 +66,7 @@ import Testing
     ) async throws {
         let transport = ScriptedTransport()
         let report = try await fixture.deliver(transport, until: .empty)
-        #expect(report.acceptedCount == count && report.dead.isEmpty, "\(report.dead)")
+        #expect(report.acceptedCount == count && report.refused.isEmpty, "\(report.refused)")
         for request in transport.delivered.all {
             #expect(request.priority == (request.isBackground ? .considerate : wanted))
         }

@@ -75,7 +75,7 @@ import Testing
         #expect(report.total.failures["rejected"] == 9)
         #expect(try await fixture.outbox.receipts(days: 1).failingDevices == ["rejected": 1])
         fixture.time.advance(by: .seconds(61 * 86_400))
-        try await fixture.outbox.purge(.stale)
+        try await fixture.outbox.purge(.expired)
         #expect(try await fixture.outbox.receipts(days: 60).failingDevices.isEmpty)
     }
 
@@ -108,16 +108,16 @@ import Testing
         try await fixture.outbox.count(receipt)
         // It is known as long as a copy would be accepted.
         fixture.time.advance(by: .seconds(7 * 86_400))
-        try await fixture.outbox.purge(.stale)
+        try await fixture.outbox.purge(.expired)
         let receiver = ReceiptReceiver(keys: [devices.key])
         let copy = try receiver.receive(devices.bytes("a", of: receipt), at: fixture.now)
         #expect(try await fixture.outbox.count(copy) == .repeated)
         fixture.time.advance(by: .seconds(2 * 86_400))
         #expect(throws: ReceiptError.tooOld) { try receiver.receive(devices.bytes("a", of: receipt), at: fixture.now) }
-        try await fixture.outbox.purge(.stale)
+        try await fixture.outbox.purge(.expired)
         #expect(try await fixture.outbox.count(receipt) == .counted)
         fixture.time.advance(by: .seconds(61 * 86_400))
-        try await fixture.outbox.purge(.stale)
+        try await fixture.outbox.purge(.expired)
         #expect(try await fixture.outbox.receipts(days: 60).days.isEmpty)
         #expect(try await fixture.outbox.receipts(of: receipt.id) == nil)
     }

@@ -51,7 +51,7 @@ import Testing
 
         let transport = ScriptedTransport()
         let report = try await fixture.deliver(transport, from: outbox, until: .empty)
-        #expect(report.acceptedCount == 1 && report.dead.isEmpty)
+        #expect(report.acceptedCount == 1 && report.refused.isEmpty)
         let request = try #require(transport.delivered.all.first)
         #expect(try fixture.body(of: request, for: identity, at: .now()) == "Lunch at one?")
     }

@@ -150,7 +150,7 @@ extension OutboxStatus {
 
 extension CourierReport {
     var samples: [MetricSample] {
-        let lists = [("deferred", deferred), ("dropped", dropped), ("refused", dead)]
+        let lists = [("deferred", deferred), ("dropped", dropped), ("refused", refused)]
         return [
             MetricSample(
                 "push_deliveries_total", .counter, acceptedCount, labels: [("outcome", "accepted"), ("reason", "")]),

@@ -2,7 +2,7 @@
 public enum PurgeScope: Hashable, Sendable {
     /// Only expired data: stale pushes, and anything older than 30 days. A clock that is ahead makes every push look stale, so
     /// a courier does this by itself, once an accepted push has shown that its clock is right.
-    case stale
+    case expired
     /// Only expired data other than pushes.
     case records
     /// Dead letters, either with one reason or all of them. All doesn't include `expired`, the reason of pushes that only

@@ -487,7 +487,7 @@
                         INSERT INTO sealed_push.dead_letters(\(entryColumns), reason, attempts, died)
                         SELECT \(entryColumns), bury.reason, bury.attempts, sealed_push.moment(bury.now) FROM gone
                         ON CONFLICT (id) DO NOTHING),
-                    \(noted("CASE bury.reason WHEN '\(Tally.expired)' THEN bury.reason ELSE 'dead:' || bury.reason END",
+                    \(noted("CASE bury.reason WHEN '\(Tally.expired)' THEN bury.reason ELSE 'refused:' || bury.reason END",
                         at: "sealed_push.moment(bury.now)"))
                 SELECT count(*) FROM gone
             $$;

@@ -43,7 +43,7 @@
                 """, [.text(reason), .int(now), .int(Int64(limit))])
             guard !rows.isEmpty else { return 0 }
             let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
-            let outcome = "CASE reason WHEN 'expired' THEN reason ELSE 'dead:' || reason END"
+            let outcome = "CASE reason WHEN 'expired' THEN reason ELSE 'refused:' || reason END"
             // Requeued entries are older than those that have arrived since, so scans begin with them.
             try db.rows(
                 """
@@ -179,7 +179,7 @@
                 "SELECT sealed_push.bury($1, $2, $3, $4, $5) AS count",
                 [entries, device, .text(reason), .int(Int64(attempts)), .int(now)]
             ).count("count")
-            try tally(Tally.dead(reason), count, at: now, db)
+            try tally(Tally.refused(reason), count, at: now, db)
         }
 
         /// Moves all waiting entries of a device to the dead letters.
@@ -280,7 +280,7 @@
         fileprivate var sql: (String, PostgresValue) {
             switch self {
             case .all: ("$1::text IS NULL", .text(nil))
-            case .stale(let time): ("stale <= $1", .int(time))
+            case .expired(let time): ("stale <= $1", .int(time))
             case .reason(let reason): ("reason = $1", .text(reason))
             case .anyReason(let other): ("reason <> $1", .text(other))
             case .sealed(let sealedBy): ("sender = $1", .text(sealedBy.description))

@@ -45,7 +45,8 @@ func runSender(_ arguments: [String]) async throws {
     await apns.shutDown()
     let report = await courier.report
     print(
-        "accepted \(report.acceptedCount), deferred \(report.deferred), dropped \(report.dropped), dead \(report.dead)")
+        "accepted \(report.acceptedCount), deferred \(report.deferred), dropped \(report.dropped), refused \(report.refused)"
+    )
 }
 
 /// Enqueues the unacknowledged messages from several tasks at once, and records the number of each when it is stored.

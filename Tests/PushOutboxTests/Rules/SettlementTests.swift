@@ -36,7 +36,7 @@ import Testing
             (.later(delay), nil, again),
             (.later(.zero), nil, [.release(after: .zero, isAttempt: true)]),
             (.returned, nil, unchanged),
-            (.dead(reason: "PayloadTooLarge"), nil, [.bury(reason: "PayloadTooLarge"), .advance]),
+            (.refused(reason: "PayloadTooLarge"), nil, [.bury(reason: "PayloadTooLarge"), .advance]),
             // The address has changed, or is disabled already.
             (gone, nil, unchanged),
             (.addressRefused(reason: "BadDeviceToken"), nil, unchanged),
@@ -61,7 +61,7 @@ import Testing
         "only outcomes that concern the address depend on its registration, and change it or all of a device's pushes")
     func concerns() {
         let settlements: [Settlement] = [
-            .accepted, .later(Self.delay), .returned, .dead(reason: "PayloadTooLarge"), Self.gone,
+            .accepted, .later(Self.delay), .returned, .refused(reason: "PayloadTooLarge"), Self.gone,
             .addressRefused(reason: "BadDeviceToken"),
         ]
         let lease = lease(isProven: false)

@@ -65,7 +65,7 @@ struct DeliverySummary {
     private var otherDeviceCount: Int { status.waitingDevices[.apns(other)] ?? 0 }
 
     /// 65 if pushes were permanently refused, 75 if pushes are waiting, or otherwise 0.
-    var exitStatus: Int32 { report.dead.isEmpty ? (status.waitingCount == 0 ? 0 : 75) : 65 }
+    var exitStatus: Int32 { report.refused.isEmpty ? (status.waitingCount == 0 ? 0 : 75) : 65 }
 
     func print() throws {
         let seconds = result.duration / .seconds(1)
@@ -75,7 +75,7 @@ struct DeliverySummary {
         try Output.line("Accepted by APNs: \(report.acceptedCount.grouped)\(rate).")
         try line(status.waitingCount > 0 ? "Deferred" : "Temporarily deferred", report.deferred, "")
         try line("Devices gone", report.dropped, "")
-        try line("Refused", report.dead, "; see `sealedpush outbox status` and Docs/Operations.md")
+        try line("Refused", report.refused, "; see `sealedpush outbox status` and Docs/Operations.md")
         if let failure = report.latestFailure {
             try Output.line("Latest request without a response: \(TerminalText.printable(failure)).")
         }
@@ -91,7 +91,7 @@ struct DeliverySummary {
     var json: [String: JSONValue] {
         [
             "accepted": .count(report.acceptedCount), "deferred": .counts(report.deferred),
-            "dropped": .counts(report.dropped), "refused": .counts(report.dead),
+            "dropped": .counts(report.dropped), "refused": .counts(report.refused),
             "latestFailure": .text(report.latestFailure), "waiting": .count(status.waitingCount),
             "environment": .string(result.environment.rawValue),
             "waitingDevicesOfOtherEnvironment": .count(otherDeviceCount),

@@ -144,7 +144,7 @@ public actor Courier {
         purging = Task {
             // If the file has a problem, sending runs into it, too.
             if mayHaveBuried { _ = try? await outbox.retryUnexpired() }
-            _ = try? await outbox.purge(.stale)
+            _ = try? await outbox.purge(.expired)
             purging = nil
         }
     }
@@ -203,8 +203,8 @@ public actor Courier {
     private func send(_ lease: Lease, until end: Int64) {
         if let fault = outbox.key?.fault(of: lease) {
             // The row was tampered with. Reject it without stopping the others.
-            report.add(.dead(reason: fault), name: fault, waited: nil)
-            return finished.append((lease, .dead(reason: fault)))
+            report.add(.refused(reason: fault), name: fault, waited: nil)
+            return finished.append((lease, .refused(reason: fault)))
         }
         let (transport, clock) = (transport, outbox.clock)
         let sent = clock.reading()

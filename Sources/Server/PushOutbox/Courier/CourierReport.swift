@@ -12,7 +12,7 @@ public struct CourierReport: Hashable, Sendable {
     /// has registered the address since.
     public internal(set) var dropped: [String: Int] = [:]
     /// Refusals that created dead letters, by the service's reason: for one push, or for every push of a device.
-    public internal(set) var dead: [String: Int] = [:]
+    public internal(set) var refused: [String: Int] = [:]
     /// Why the most recent request without a response failed, in the transport's words; public names only.
     public internal(set) var latestFailure: String?
     /// The number of pushes in transit at this moment.
@@ -27,12 +27,12 @@ public struct CourierReport: Hashable, Sendable {
         // A request that this host ended says nothing about the service.
         case .later, .returned: if name != PushTransportError.cancelled.name { deferred[name, default: 0] += 1 }
         case .addressGone: dropped[name, default: 0] += 1
-        case .dead, .addressRefused: dead[name, default: 0] += 1
+        case .refused, .addressRefused: refused[name, default: 0] += 1
         }
     }
 
     /// The number of requests that got a response or failed.
     public var attemptCount: Int {
-        acceptedCount + [deferred, dropped, dead].reduce(0) { $0 + $1.values.reduce(0, +) }
+        acceptedCount + [deferred, dropped, refused].reduce(0) { $0 + $1.values.reduce(0, +) }
     }
 }

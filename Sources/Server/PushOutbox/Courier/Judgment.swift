@@ -22,9 +22,10 @@ struct Judgment: Sendable, Equatable {
             self.init(
                 .addressGone(reason: reason.name, since: since, otherwise: delays.afterTooMany(attempts: attempts)))
         case .refused(let reason): self.init(.addressRefused(reason: reason.name))
-        case .later(.doubtful, let reason) where attempts >= Self.unknownAttempts: self.init(.dead(reason: reason.name))
+        case .later(.doubtful, let reason) where attempts >= Self.unknownAttempts:
+            self.init(.refused(reason: reason.name))
         case .later(let delay, _): self.init(delay, attempts: attempts, delays: delays)
-        case .change(let reason): self.init(.dead(reason: reason.name))
+        case .change(let reason): self.init(.refused(reason: reason.name))
         case .stop(let reason): self.init(.returned, stop: .senderRefused(reason: reason.name, problem: reason.problem))
         }
     }

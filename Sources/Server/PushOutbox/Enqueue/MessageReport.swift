@@ -2,7 +2,7 @@
 public struct MessageReport: Hashable, Sendable {
     /// The number of devices that the message was enqueued for.
     public private(set) var enqueuedCount = 0
-    /// Devices by outcome: `waiting`, `accepted`, `expired`, `purged`, `discarded`, `dropped:REASON`, `dead:REASON`.
+    /// Devices by outcome: `waiting`, `accepted`, `expired`, `purged`, `discarded`, `dropped:REASON`, `refused:REASON`.
     public private(set) var outcomes: [String: Int] = [:]
     /// The outcome for each device that is still registered; `nil` for a message to everyone.
     public private(set) var devices: [DeviceName: String]? = [:]

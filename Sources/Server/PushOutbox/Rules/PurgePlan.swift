@@ -14,7 +14,7 @@ package struct PurgePlan: Hashable, Sendable {
     ///   because the scope doesn't include them, or because the time is uncertain. Nothing is stale at an uncertain time.
     init(_ scope: PurgeScope, at time: Int64?) {
         switch scope {
-        case .stale:
+        case .expired:
             let stale = time.map { PushCondition.stale(at: $0) }
             self.init(deadLetters: stale, entries: stale, outcome: Tally.expired)
         case .records: self.init(deadLetters: nil, entries: nil)
@@ -31,7 +31,7 @@ extension PurgeScope {
     /// Whether expired data other than pushes is deleted first.
     var includesRecords: Bool {
         switch self {
-        case .stale, .records, .everything: true
+        case .expired, .records, .everything: true
         case .deadLetters, .sealed: false
         }
     }

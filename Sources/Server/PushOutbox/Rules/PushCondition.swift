@@ -2,7 +2,7 @@
 package enum PushCondition: Hashable, Sendable {
     case all
     /// Pushes that are stale at this time, in milliseconds since 1970.
-    case stale(at: Int64)
+    case expired(at: Int64)
     /// Dead letters with this reason.
     case reason(String)
     /// Dead letters with any other reason.
@@ -15,7 +15,7 @@ extension PushCondition {
     package func selects(stale: Int64, sender: String?, reason: String?) -> Bool {
         switch self {
         case .all: true
-        case .stale(let time): stale <= time
+        case .expired(let time): stale <= time
         case .reason(let wanted): reason == wanted
         case .anyReason(let other): reason.map { $0 != other } ?? false
         case .sealed(let sealedBy): sender == sealedBy.description

@@ -9,7 +9,7 @@ package enum Settlement: Sendable, Equatable {
     /// The push wasn't sent; this doesn't count as an attempt.
     case returned
     /// The push is kept as a dead letter.
-    case dead(reason: String)
+    case refused(reason: String)
     /// The address has been gone since the given time. It is removed along with its waiting pushes, unless it was
     /// registered again since then. If so, the entry is sent again after a delay.
     case addressGone(reason: String, since: Timestamp, otherwise: Duration)
@@ -22,7 +22,7 @@ extension Settlement {
     package var concernsAddress: Bool {
         switch self {
         case .addressGone, .addressRefused: true
-        case .accepted, .later, .returned, .dead: false
+        case .accepted, .later, .returned, .refused: false
         }
     }
 
@@ -52,7 +52,7 @@ extension Settlement {
             (lease.request.isProven ? [] : [.prove]) + [.remove(outcome: Tally.accepted), .advance]
         case .later(let delay): [.release(after: delay, isAttempt: true)]
         case .returned: [.release(after: .zero, isAttempt: false)]
-        case .dead(let reason): [.bury(reason: reason), .advance]
+        case .refused(let reason): [.bury(reason: reason), .advance]
         case .addressGone(let reason, _, _):
             [.dropAddress(reason: reason), .discardAll(outcome: Tally.dropped(reason))]
         case .addressRefused(let reason):

@@ -73,14 +73,14 @@ enum EntryTable {
     static func bury(
         _ column: String, _ value: Int64, reason: String, attempts: Int = 0, at now: Int64, in db: Database
     ) throws {
-        try note(Tally.dead(reason), column, value, at: now, in: db)
+        try note(Tally.refused(reason), column, value, at: now, in: db)
         try db.run(
             """
             INSERT OR IGNORE INTO dead_letters(\(columns), reason, attempts, died)
             SELECT \(columns), ?, ?, ? FROM entries WHERE \(column) = ?
             """, [reason, attempts, now, value])
         try db.run("DELETE FROM entries WHERE \(column) = ?", [value])
-        try Tally.add(Tally.dead(reason), db.changesCount, at: now, in: db)
+        try Tally.add(Tally.refused(reason), db.changesCount, at: now, in: db)
     }
 
     static let columns =

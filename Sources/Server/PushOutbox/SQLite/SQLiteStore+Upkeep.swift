@@ -38,7 +38,7 @@ extension SQLiteStore {
 
     func removeEntries(_ condition: PushCondition, outcome: String, limit: Int) async throws(OutboxError) -> Int {
         try await write { db, now in
-            guard case .stale = condition else {
+            guard case .expired = condition else {
                 return try Self.remove("true", condition, outcome, limit: limit, at: now, in: db)
             }
             // The first condition is the one in the index: entries that live for less than 30 days. The others are at the
@@ -90,7 +90,7 @@ extension SQLiteStore {
             """, [reason, now, limit])
         for row in rows {
             let id = try row.int("id")
-            let outcome = Tally.dead(try row.text("reason"))
+            let outcome = Tally.refused(try row.text("reason"))
             try EntryTable.note(outcome, "id", id, of: "dead_letters", count: -1, at: now, in: db)
             try db.run(
                 """
@@ -210,7 +210,7 @@ extension PushCondition {
     fileprivate var sql: (String, StatementArguments) {
         switch self {
         case .all: ("true", [])
-        case .stale(let time): ("stale <= ?", [time])
+        case .expired(let time): ("stale <= ?", [time])
         case .reason(let reason): ("reason = ?", [reason])
         case .anyReason(let other): ("reason <> ?", [other])
         case .sealed(let sealedBy):

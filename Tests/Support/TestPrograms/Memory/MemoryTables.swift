@@ -249,12 +249,12 @@ struct MemoryTables: Sendable {
     private mutating func bury(
         _ entry: Int64?, of device: Int64, reason: String, attempts: Int = 0, at now: Int64
     ) {
-        let taken = take(entry, of: device, Tally.dead(reason), at: now)
+        let taken = take(entry, of: device, Tally.refused(reason), at: now)
         for var push in taken {
             (push.reason, push.attempts, push.died) = (reason, attempts, now)
             deadLetters[push.id] = push
         }
-        tallies.add(Tally.dead(reason), taken.count, at: now)
+        tallies.add(Tally.refused(reason), taken.count, at: now)
         if entry == nil { queues[device] = nil }
     }
 
@@ -348,7 +348,7 @@ struct MemoryTables: Sendable {
                 && requeuing.includes(reason: letter.reason ?? "", stale: letter.stale, at: now)
         }.sorted { $0.id < $1.id }.prefix(limit)
         for var letter in letters {
-            note(Tally.dead(letter.reason ?? ""), letter, count: -1, at: now)
+            note(Tally.refused(letter.reason ?? ""), letter, count: -1, at: now)
             deadLetters[letter.id] = nil
             letter.reason = nil
             insert(letter, at: now)

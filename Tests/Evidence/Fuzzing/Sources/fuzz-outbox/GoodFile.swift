@@ -91,7 +91,9 @@ enum GoodFile {
                 let order = LeaseOrder(
                     carrier: .apns(), count: 2, considerateCount: 0, duration: .seconds(60), firstNumber: 1)
                 let leases = try await outbox.store.settle(LeaseExchange(order: order)).leases
-                let settled = leases.enumerated().map { ($1, $0 == 0 ? Settlement.accepted : .dead(reason: "reason")) }
+                let settled = leases.enumerated().map {
+                    ($1, $0 == 0 ? Settlement.accepted : .refused(reason: "reason"))
+                }
                 _ = try await outbox.store.settle(LeaseExchange(settled: settled))
                 try await outbox.count([receipt, receipt], refused: [.rejected: 3])
                 try await (outbox.store as? SQLiteStore)?.checkpoint()

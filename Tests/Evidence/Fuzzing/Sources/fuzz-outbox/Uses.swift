@@ -63,7 +63,7 @@ private func change(_ outbox: Outbox) async {
             Content(body: "again"), to: .everyone, from: GoodFile.sealer, includingUnverified: true,
             key: IdempotencyKey("key"))
     }
-    _ = await answer { () throws(OutboxError) in try await outbox.purge(.stale) }
+    _ = await answer { () throws(OutboxError) in try await outbox.purge(.expired) }
     _ = await answer { () throws(OutboxError) in try await outbox.purge(.deadLetters(reason: nil)) }
     _ = await answer { () throws(OutboxError) in try await outbox.remove("watch") }
 }
@@ -79,6 +79,6 @@ func answer<Answer>(_ call: () async throws(OutboxError) -> Answer) async -> Ans
 }
 
 private let settlements: [Settlement] = [
-    .accepted, .later(.seconds(10)), .returned, .dead(reason: "reason"), .addressRefused(reason: "BadDeviceToken"),
+    .accepted, .later(.seconds(10)), .returned, .refused(reason: "reason"), .addressRefused(reason: "BadDeviceToken"),
     .addressGone(reason: "Unregistered", since: GoodFile.now, otherwise: .seconds(1)),
 ]
