@@ -571,8 +571,11 @@ import Testing
         codes.formUnion(challenge.map(\.rawValue))
         // A phone sends no stored state.
         codes.remove(RecordError.malformedState.rawValue)
-        for file in try Checkout.files(in: "Sources/Server/PushHTTP", ending: ".swift") {
-            codes.formUnion(try Checkout.text(file).matches(of: /\.[a-zA-Z]+,\s*"([a-z-]+)"[,)]/).map { String($0.1) })
+        for folder in ["Sources/Server/PushHTTP", "Sources/Server/PushOutbox/Forms"] {
+            for file in try Checkout.files(in: folder, ending: ".swift") {
+                let found = try Checkout.text(file).matches(of: /\.[a-zA-Z]+,\s*"([a-z-]+)"[,)]/)
+                codes.formUnion(found.map { String($0.1) })
+            }
         }
         #expect(codes.count > 40)
         #expect(Set(page.matches(of: /<a id="([a-z-]+)">/).map { String($0.1) }) == codes)

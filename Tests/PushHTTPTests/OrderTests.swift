@@ -96,10 +96,10 @@ import Testing
         }
     }
 
-    @Test("an order's error has HTTP's number and phrase", arguments: OrderError.Status.allCases)
-    func statuses(status: OrderError.Status) {
-        let known = HTTPResponse.Status(integerLiteral: status.rawValue)
-        #expect(!status.title.isEmpty && status.title == known.reasonPhrase)
+    @Test("an order's error has HTTP's number and phrase") func statuses() {
+        let known: [HTTPResponse.Status] = [.badRequest, .conflict, .contentTooLarge, .unprocessableContent]
+        #expect(OrderError.Status.allCases.map(\.rawValue) == known.map(\.code))
+        #expect(OrderError.Status.allCases.map(\.title) == known.map(\.reasonPhrase))
     }
 
     @Test(

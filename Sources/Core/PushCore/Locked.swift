@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+    package import Darwin
+#else
+    package import Glibc
+#endif
+
 /// Mutable state shared by several threads and protected by one lock: a pthread mutex on the heap. The lock is not
 /// reentrant and is held while the closure runs, so keep closures short and don't call out from them. `@unchecked`: the
 /// value can't be reached without the lock. For why this isn't `Synchronization.Mutex`, see

@@ -1,5 +1,11 @@
 internal import Clibsodium
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 /// The only place that initializes libsodium. `sodium_init` may be called repeatedly and from any thread; calling
 /// `sodium_malloc` before it aborts the process. Source: libsodium, "Usage".
 package enum Sodium {
@@ -23,13 +29,6 @@ package enum Sodium {
     /// Whether the version of the library's binary interface suffices. In configure.ac's numbering, 1.0.18 is 10.3.
     static func isRecent(_ major: Int32, _ minor: Int32) -> Bool { (major, minor) >= (10, 3) }
 }
-
-/// The system's C library, for all importers of this module, since only its name differs between systems.
-#if canImport(Darwin)
-    @_exported public import Darwin
-#else
-    @_exported public import Glibc
-#endif
 
 /// Overwrites memory in a way that the compiler must not optimize away.
 /// Source: explicit_bzero(3); on Apple's systems, memset_s(3), C11 K.3.7.4.1.

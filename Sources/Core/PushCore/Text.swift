@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 /// Returns the number of bytes before the zero that ends a C string. `strlen` returns Int or UInt, depending on the system.
 package func byteCount(ofText start: UnsafePointer<CChar>) -> Int {
     var count = 0

@@ -4,6 +4,12 @@
     internal import Dispatch
     internal import PushCore
 
+    #if canImport(Darwin)
+        internal import Darwin
+    #else
+        internal import Glibc
+    #endif
+
     /// The address of a database: a URL in the form that all PostgreSQL tools accept, with our own settings added. It
     /// contains no password, which comes from the environment (`PGPASSWORD`), a file (`PGPASSFILE`), or a service file. For
     /// a server on another machine, the certificate is checked, unless `sslmode` requests something else.

@@ -3,6 +3,12 @@
     internal import PushCore
     internal import PushSender
 
+    #if canImport(Darwin)
+        internal import Darwin
+    #else
+        internal import Glibc
+    #endif
+
     /// A few connections to one server, and transactions that survive a lost connection, a restart, and a failover.
     package final class PostgresPool: Sendable {
         private let address: PostgresAddress

@@ -4,6 +4,12 @@
     import SealedPush
     import PushCore
 
+    #if canImport(Darwin)
+        internal import Darwin
+    #else
+        internal import Glibc
+    #endif
+
     /// The start of a search for due queues. Deleted rows stay in an index until a vacuum, which any long transaction
     /// delays, and a scan from the beginning visits all of them each time. So a search begins where the first row was last
     /// found, minus a margin for transactions in progress. Searches from the beginning take up only a fiftieth of the time.

@@ -1,5 +1,6 @@
 internal import CommandSupport
 internal import Dispatch
+internal import Glibc
 internal import PushCore
 
 /// A handler for signals, which a command that waits creates before anything else. The first Ctrl-C or SIGTERM ends the

@@ -1,3 +1,8 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else

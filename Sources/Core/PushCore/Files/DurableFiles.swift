@@ -1,3 +1,8 @@
+#if canImport(Darwin)
+    package import Darwin
+#else
+    package import Glibc
+#endif
 #if canImport(FoundationEssentials)
     package import FoundationEssentials
 #else

@@ -1,5 +1,10 @@
 internal import PushCore
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else

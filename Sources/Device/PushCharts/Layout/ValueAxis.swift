@@ -1,5 +1,10 @@
-internal import PushCore
 import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
 
 /// The vertical axis: the height of each value, and the positions of the numbers. Accepts any finite numbers. Those
 /// beyond 10^100 count as 10^100, and those nearer to zero than 10^-100 as zero.

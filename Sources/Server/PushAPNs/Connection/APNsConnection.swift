@@ -92,7 +92,7 @@ final class APNsConnection: ChannelInboundHandler, @unchecked Sendable {
 extension APNsConnection {
     private func perform() { while let action = state.nextAction() { perform(action) } }
 
-    private func perform(_ action: ConnectionState<PendingPush>.Action) {
+    private func perform(_ action: consuming ConnectionState<PendingPush>.Action) {
         switch action {
         case .acknowledgeSettings: writer.acknowledgeSettings()
         case .data(let delivery, let streamID, let range, let isLast):

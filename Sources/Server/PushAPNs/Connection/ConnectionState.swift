@@ -64,7 +64,7 @@ struct ConnectionState<Push> {
 
     private let number: Int
     private(set) var phase = Phase.connecting
-    private var actions = CircularBuffer<Action>()
+    private var actions = Actions()
 
     private var streams: [Int32: Stream] = [:]
     private(set) var peerStreamLimit = 0
@@ -110,7 +110,7 @@ struct ConnectionState<Push> {
     }
 
     /// Returns the next action, or nil if there is none until the next event.
-    mutating func nextAction() -> Action? { actions.popFirst() }
+    mutating func nextAction() -> Action? { actions.next() }
 
     var streamCount: Int { streams.count }
 
@@ -168,7 +168,7 @@ extension ConnectionState {
     /// Sends a body as far as the peer's windows allow. Most bodies fit at once, at the cost of two comparisons.
     private static func sendBody(
         of stream: inout Stream, _ streamID: Int32, _ connectionWindow: inout Int,
-        _ actions: inout CircularBuffer<Action>
+        _ actions: inout Actions
     ) {
         while !stream.isBodySent {
             let start = stream.sentByteCount
@@ -508,6 +508,30 @@ extension ConnectionState {
 }
 
 extension ConnectionState.Action: Equatable where Push: Equatable {}
+
+extension ConnectionState {
+    /// A queue. Most events lead to one action, which is then moved in and out without an array.
+    private struct Actions {
+        private var first: Action?
+        private var others: [Action] = []
+        /// The place of the next action in `others`.
+        private var place = 0
+
+        mutating func append(_ action: Action) { if first == nil { first = action } else { others.append(action) } }
+
+        mutating func next() -> Action? {
+            guard let action = first.take() else { return nil }
+            if place < others.count {
+                first = others[place]
+                place += 1
+            } else if place > 0 {
+                others.removeAll(keepingCapacity: true)
+                place = 0
+            }
+            return action
+        }
+    }
+}
 
 private enum ConnectionLimits {
     /// Two are usual: a warning, and the actual end. Each is logged.

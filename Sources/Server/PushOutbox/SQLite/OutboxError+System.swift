@@ -1,6 +1,12 @@
 internal import GRDB
 internal import PushCore
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 extension OutboxError {
     /// Creates the error for a failed system call, or returns nil if its error number has no case of its own.
     init?(errno code: Int32) {

@@ -1,5 +1,11 @@
 internal import PushCore
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 /// Checks that no other user can change the outbox's file, SQLite's companion files, or their folder. Several users can share
 /// an outbox through a folder that root shares with their group: all of them may then write the files, and nobody else.
 ///

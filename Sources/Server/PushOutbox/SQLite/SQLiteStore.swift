@@ -2,6 +2,11 @@ internal import GRDB
 internal import PushCore
 import PushSender
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else

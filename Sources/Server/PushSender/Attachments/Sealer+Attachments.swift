@@ -1,6 +1,11 @@
 internal import PushCore
 internal import SealedPush
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
