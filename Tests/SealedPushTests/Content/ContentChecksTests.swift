@@ -52,7 +52,7 @@ import Testing
             change(&content)
             #expect(refusal(content) == .besideWithdrawal(name), "\(name)")
         }
-        #expect(refusal(Content(withdrawing: .thread(""))) == .invalid("withdraw"))
+        #expect(refusal(Content(withdrawing: .thread(""))) == .invalid("withdraw.thread"))
     }
 
     /// Arrays inside arrays.
