@@ -2,7 +2,7 @@ package import PushSender
 package import SealedPush
 
 /// The database operations that the outbox needs, in an SQLite file on one host or in PostgreSQL for many. Each call is one
-/// transaction, or a series of them if documented: it either completes and is durable on return, or has no effect.
+/// transaction, which either completes and is durable on return, or has no effect.
 ///
 /// A store reads and writes rows. Values decide, the same for every store, and their tests need no database:
 /// - ``DueTimes`` and ``LaneSequence`` say where to look for due queues, and how many to take.
@@ -18,8 +18,8 @@ package protocol OutboxStore: Sendable {
 
     // MARK: Devices
 
-    /// Creates or replaces devices, all or none, each as its ``Registration`` decides. Throws the errors of
-    /// that and of the changes.
+    /// Creates or replaces devices, all or none, each as its ``Registration`` decides. Throws its errors, and those of the
+    /// changes.
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange]
     /// Throws if no registration could succeed. Changes nothing.
     func requireRegistering() async throws(OutboxError)

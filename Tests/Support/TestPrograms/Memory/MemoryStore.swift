@@ -75,9 +75,8 @@ package final class MemoryStore: OutboxStore {
     }
 
     package func endLogins(of user: UserName, at moment: Int64) throws(OutboxError) {
-        try write { tables, _ in
-            tables.logins[user.description.bytes] = max(tables.logins[user.description.bytes] ?? .min, moment)
-        }
+        let name = user.description.bytes
+        try write { tables, _ in tables.logins[name] = max(tables.logins[name] ?? .min, moment) }
     }
 
     package func loginsEnded(for user: UserName) -> Int64? { tables.logins[user.description.bytes] }
@@ -166,12 +165,7 @@ package final class MemoryStore: OutboxStore {
         }
     }
 
-    package func removeRecords() throws(OutboxError) -> Int64? {
-        try write { tables, now in
-            tables.removeRecords(RecordLimits(at: now))
-            return now
-        }
-    }
+    package func removeRecords() throws(OutboxError) -> Int64? { try write { $0.removeRecords(at: $1) } }
 
     package func removeDeadLetters(_ condition: PushCondition, limit: Int) throws(OutboxError) -> Int {
         try write { tables, _ in

@@ -7,6 +7,8 @@ struct MemoryTables: Sendable {
     var mark: [UInt8]?
     var devices: [Int64: Device] = [:]
     private var lastDevice: Int64 = 0
+    /// The numbers of the last devices with each name and each address.
+    private var (names, holders): ([[UInt8]: Int64], [[UInt8]: Int64]) = ([:], [:])
     /// The ends of users' logins, by the bytes of their names.
     var logins: [[UInt8]: Int64] = [:]
     /// Waiting pushes of each device, in the order of their numbers.
@@ -28,13 +30,12 @@ struct MemoryTables: Sendable {
     struct Device: Sendable {
         let id: Int64
         let row: DeviceRow
+        let (name, user): ([UInt8], [UInt8])
         var address: [UInt8]?
         var refusal: String?
         var isProven: Bool
         var revision: Int64
 
-        var name: [UInt8] { row.name.bytes }
-        var user: [UInt8] { row.user.bytes }
         var isReachable: Bool { address != nil && refusal == nil }
 
         var columns: MemoryRow {
@@ -90,7 +91,7 @@ struct MemoryTables: Sendable {
     // MARK: Devices
 
     mutating func save(_ change: DeviceChange, at now: Int64) throws(OutboxError) -> RegistrationChange {
-        let known = devices.values.first { $0.name == change.name.description.bytes }
+        let known = names[change.name.description.bytes].flatMap { devices[$0] }
         let registration = try Registration(change, knowing: known?.columns)
         let plan = try registration.plan(knowing: owners(registration))
         var discardedCount = 0
@@ -110,23 +111,26 @@ struct MemoryTables: Sendable {
     }
 
     private func owners(_ registration: Registration) throws(OutboxError) -> KnownOwners {
-        let user = registration.new.device.user.description.bytes
-        let others = devices.values.filter { $0.name != registration.new.device.name.description.bytes }
-        let enrolled = others.filter { device in
-            device.user != user && device.row.enrollment.map { $0.key == registration.enrollment?.description } ?? false
-        }
+        let (user, bytes) = (registration.new.device.user.description.bytes, registration.address?.bytes ?? [])
+        let holder = holders[bytes].flatMap { devices[$0] }
+        let key = registration.enrollment?.description
+        let enrolled = key == nil ? [] : devices.values.filter { $0.row.enrollment?.key == key && $0.user != user }
         return try KnownOwners(
-            deviceCount: devices.values.count { $0.user == user },
-            enrolled: enrolled.map { MemoryRow(["id": $0.id, "is_proven": $0.row.enrollment?.proven != ""]) },
-            holder: registration.address.flatMap { address in others.first { $0.address == address.bytes }?.columns })
+            deviceCount: registration.countedUser == nil ? 0 : devices.values.count { $0.user == user },
+            enrolled: enrolled.filter { $0.id != registration.row }.map {
+                MemoryRow(["id": $0.id, "is_proven": $0.row.enrollment?.proven != ""])
+            },
+            holder: holder.flatMap { $0.address == bytes && $0.id != registration.row ? $0.columns : nil })
     }
 
     private mutating func write(_ registration: Registration, isProven: Bool) {
         if registration.row == nil { lastDevice += 1 }
         let (id, row) = (registration.row ?? lastDevice, DeviceRow(registration.new))
-        devices[id] = Device(
-            id: id, row: row, address: row.address, refusal: row.refusal, isProven: isProven,
-            revision: (devices[id]?.revision ?? 0) + 1)
+        let device = Device(
+            id: id, row: row, name: row.name.bytes, user: row.user.bytes, address: row.address, refusal: row.refusal,
+            isProven: isProven, revision: (devices[id]?.revision ?? 0) + 1)
+        (devices[id], names[device.name]) = (device, id)
+        if let address = row.address { holders[address] = id }
     }
 
     mutating func remove(_ id: Int64, at now: Int64) -> Int {
@@ -356,7 +360,8 @@ struct MemoryTables: Sendable {
         return letters.count
     }
 
-    mutating func removeRecords(_ limits: RecordLimits) {
+    mutating func removeRecords(at now: Int64) -> Int64? {
+        let limits = RecordLimits(at: now)
         forgetRequests { $0.optionalInt("created") ?? 0 < limits.created }
         outcomes = outcomes.filter { $0.value.created >= limits.created }
         tallies = tallies.filter { $0.key >= limits.tallyDay }
@@ -365,6 +370,7 @@ struct MemoryTables: Sendable {
         receipts.removeAll { !recent.contains($0.id) }
         receiptTallies = receiptTallies.filter { $0.key >= limits.tallyDay }
         receiptDay = limits.receiptDay
+        return now
     }
 
     func status(_ count: StatusCount) throws(OutboxError) -> OutboxStatus {
