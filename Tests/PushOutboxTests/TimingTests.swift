@@ -20,17 +20,21 @@ import Testing
     /// Whether another courier could take a lease now.
     private static func isFree(_ outbox: Outbox) async -> Bool { (try? await outbox.take(7))?.isEmpty == false }
 
+    private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+
     @Test("a machine that was suspended sends no push under a lease that has ended in the meantime", arguments: 1...24)
     func stoodStill(look: Int) async throws {
         try await addDevices(1)
         let (time, other) = (fixture.time, fixture.outbox)
-        // It is suspended, for exactly as long as a lease lasts, when the courier reads the clock for the nth time.
-        let looks = Locked(0)
+        // It is suspended, for exactly as long as a lease lasts, when the courier reads the clock for the nth time. Several tasks
+        // read it; what counts is the latest reading of the one that sends.
+        let looks = Locked((count: 0, latest: [Int?: Int]()))
         let clock = OutboxClock(
             now: {
                 let count = looks.withLock { looks in
-                    looks += 1
-                    return looks
+                    looks.count += 1
+                    looks.latest[Self.currentTask] = looks.count
+                    return looks.count
                 }
                 if count == look { time.advance(by: .seconds(120)) }
                 return time.now
@@ -38,9 +42,9 @@ import Testing
         let outbox = try await fixture.reopened(clock)
         let transport = ScriptedTransport { _, _ in
             // A push that is already in transit can't be recalled.
-            let isOut = looks.withLock { $0 } < look
+            let isOut = looks.withLock { $0.latest[Self.currentTask] ?? 0 } < look
             let isFree = await Self.isFree(other)
-            #expect(!isFree || isOut && looks.withLock { $0 } >= look, "another may send it, too")
+            #expect(!isFree || isOut && looks.withLock { $0.count } >= look, "another may send it, too")
             return .accepted
         }
         try await fixture.deliver(transport, from: outbox, until: .empty)
