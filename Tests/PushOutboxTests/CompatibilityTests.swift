@@ -424,7 +424,7 @@ struct CompatibilityFiles {
         status = try await outbox.status()
         #expect(status.waitingCount == 0)
         let opener = Opener(
-            topic: Self.topic, keys: PushService.RegisteredKeys(FileSecretItems(in: self["Phone/keychain"])),
+            topic: Self.topic, keys: PushService.DeviceKeys(FileSecretItems(in: self["Phone/keychain"])),
             trusting: [try sender.sender])
         let bodies = try transport.delivered.all.map { request in
             let object = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]

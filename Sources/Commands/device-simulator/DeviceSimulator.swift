@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import Glibc
 internal import PushCore
 internal import PushSimulator
 

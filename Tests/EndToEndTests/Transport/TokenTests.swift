@@ -21,7 +21,7 @@ struct TokenTests {
         #expect(id.utf8.count == 36)
         await good.stop()
 
-        let (key, p8) = SimulatedAPNs.ProviderKey.make()
+        let (key, p8) = AcceptedProviderKey.make()
         for team in [key.teamID, "OTHERTEAM1"] {
             let isUnknown = team == key.teamID
             let own = try PushAPNs.ProviderKey(pem: Array(p8.utf8), keyID: key.keyID, teamID: team)

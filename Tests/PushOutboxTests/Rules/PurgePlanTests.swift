@@ -8,7 +8,7 @@ import Testing
     @Test(
         "each scope, at a time that is certain",
         arguments: [
-            (.stale, true, .stale(at: now), .stale(at: now), "expired"),
+            (.expired, true, .expired(at: now), .expired(at: now), "expired"),
             (.records, true, nil, nil, "purged"),
             (.deadLetters(reason: "BadTopic"), false, .reason("BadTopic"), nil, "purged"),
             (.deadLetters(reason: "expired"), false, .reason("expired"), nil, "purged"),
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test("if the time is uncertain, nothing is stale, and everything else is deleted as usual") func uncertain() {
-        let stale = PurgePlan(.stale, at: nil)
+        let stale = PurgePlan(.expired, at: nil)
         #expect(stale.deadLetters == nil)
         #expect(stale.entries == nil)
         for scope in [.deadLetters(reason: nil), .sealed(by: .anonymous), .everything] as [PurgeScope] {
@@ -39,7 +39,7 @@ import Testing
         "each condition selects waiting pushes or dead letters",
         arguments: [
             // Whether the push's end is the time of the condition, one millisecond later, its sender, and its reason.
-            (.all, [true, true, true, true]), (.stale(at: now), [true, false, true, true]),
+            (.all, [true, true, true, true]), (.expired(at: now), [true, false, true, true]),
             (.reason("BadTopic"), [false, false, true, false]),
             (.anyReason(except: "BadTopic"), [false, false, false, true]),
             (.sealed(by: .anonymous), [true, false, false, true]),

@@ -15,7 +15,7 @@ package struct PurgePlan: Hashable, Sendable {
     init(_ scope: PurgeScope, at time: Int64?) {
         switch scope {
         case .expired:
-            let stale = time.map { PushCondition.stale(at: $0) }
+            let stale = time.map { PushCondition.expired(at: $0) }
             self.init(deadLetters: stale, entries: stale, outcome: Tally.expired)
         case .records: self.init(deadLetters: nil, entries: nil)
         case .deadLetters(let reason?): self.init(deadLetters: .reason(reason), entries: nil)
