@@ -2,6 +2,9 @@ public import PushSender
 public import SealedPush
 
 /// The reason why an outbox operation failed. Contains public IDs only.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum OutboxError: Error, Equatable, Sendable {
     /// The file is not a database, parts of it are destroyed, or it or PostgreSQL's tables contain values of the wrong type.
     /// The contents can be recovered only from a backup.

@@ -208,7 +208,7 @@ def cases(tree):
                     yield path, f"{name} has several cases in a line: {line.strip()}"
 
 
-OPEN = ("Sources/Core/", "Sources/Device/", "Sources/Server/PushSender/")
+OPEN = ("Sources/Core/", "Sources/Device/", "Sources/Server/")
 
 
 def errors(tree):
