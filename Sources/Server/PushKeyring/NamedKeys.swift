@@ -57,7 +57,7 @@ struct NamedKeys: Sendable {
         }
     }
 
-    /// Another owner's device with a record, as a server stores it, or nil if it has no record.
+    /// A device with a record, as a server stores it; nil if it has no record.
     var enrolledDevice: EnrolledDevice? {
         guard let enrollment, let record else { return nil }
         let proven = keys.filter { $0.life.state == .active && $0.life.confirmed != nil }.compactMap(\.key.device)

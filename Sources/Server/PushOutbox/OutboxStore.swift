@@ -2,7 +2,8 @@ package import PushSender
 package import SealedPush
 
 /// The database operations that the outbox needs, in an SQLite file on one host or in PostgreSQL for many. Each call is one
-/// transaction, which either completes and is durable on return, or has no effect.
+/// transaction, which either completes and is durable on return, or has no effect. In PostgreSQL, `settle`, `enqueue`, and
+/// `retryNow` may take several, so a call that throws may have done a part; to repeat it is harmless.
 ///
 /// A store reads and writes rows. Values decide, the same for every store, and their tests need no database:
 /// - ``DueTimes`` and ``LaneSequence`` say where to look for due queues, and how many to take.

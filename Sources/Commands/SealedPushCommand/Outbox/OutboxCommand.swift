@@ -288,7 +288,7 @@ extension SealedBy {
 
 extension DeadLetter {
     fileprivate var line: String {
-        let device = device.map { TerminalText.printable($0) } ?? "a removed device"
+        let device = device.map { TerminalText.printable($0) } ?? "an unknown device"
         return "\(apnsID)  \(device)  \(TerminalText.printable(reason))  tried \(attempts)  \(TimeText.minute(died))"
     }
 

@@ -63,7 +63,7 @@ extension CommandFailure {
         case .outbox(let error): self.init(error)
         case .senderRefused: self.init(status: 77, message: error.description)
         case .allRefused:
-            self.init(status: 77, message: "\(error.description) `sealedpush outbox retry` enables those tokens again")
+            self.init(status: 77, message: "\(error.description); `sealedpush outbox retry` enables those tokens again")
         case .wrongClock:
             self.init(
                 status: 69, message: "this machine's clock is wrong; APNs rejects a fresh provider token as expired")
