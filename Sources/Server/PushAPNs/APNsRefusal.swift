@@ -6,7 +6,7 @@ package struct APNsRefusal: Hashable, Sendable {
     package let status: Int
     /// Apple's reason, or nil if the body had none. Unknown reasons are kept, up to 64 characters.
     package let reason: APNsReason?
-    /// With status 410, the time at which APNs determined that the token is no longer valid.
+    /// For status 410, the time at which APNs found that the token was no longer valid.
     package let timestamp: Timestamp?
 
     package init(status: Int, reason: APNsReason?, timestamp: Timestamp? = nil) {

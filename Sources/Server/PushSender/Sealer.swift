@@ -7,7 +7,7 @@ public import SealedPush
 ///
 /// A payload has two parts. Its clear part is the same for all messages: an alert that says nothing, such as "You have a new
 /// message", and the order to wake the app's extension. The other is the envelope, which only the device can open. No content
-/// ever goes into the clear part, and there is no way to get a payload that isn't sealed.
+/// ever goes into the clear part, and a sealer never returns a payload that isn't sealed.
 ///
 /// ```swift
 /// let sealer = Sealer(sender: key, topic: "com.example.app", safeDefault: "You have a new message")
@@ -18,7 +18,7 @@ public import SealedPush
 /// recipient that it has seen, so each further message costs about 5 µs instead of 120; see ``ContextLimits``. The contexts are
 /// wiped when they are used up or too old. ``forget(_:)`` wipes one early, such as that of a device's retired key.
 ///
-/// What happens to content:
+/// Content passes through these steps:
 /// 1. It is completed: an ID, the topic, the time, and, if the device erases its keys early, an expiry.
 /// 2. It is checked. Content that a device would refuse throws an error here, where a developer sees it.
 /// 3. It is written, and cut if ``FitPolicy`` allows that. ``sizePlan(for:)`` tells in advance how much fits.

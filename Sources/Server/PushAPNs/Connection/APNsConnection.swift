@@ -8,7 +8,7 @@ internal import NIOTLS
 internal import PushSender
 
 /// An HTTP/2 connection: the handler right after TLS, which reads and writes frames. Its ``ConnectionState`` decides what
-/// happens; the handler performs it. There is no channel per stream; see Docs/Decisions/0020-http2-frames-of-our-own.md.
+/// happens; the handler performs it. Streams have no channels of their own; see Docs/Decisions/0020-http2-frames-of-our-own.md.
 /// Its `Sendable` conformance is unchecked, because it's confined to its lane's event loop.
 final class APNsConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
@@ -65,7 +65,7 @@ final class APNsConnection: ChannelInboundHandler, @unchecked Sendable {
         flush()
     }
 
-    /// Stops accepting pushes, and closes once there are no outstanding responses. `isOurs` says whether the connection is
+    /// Stops accepting pushes, and closes after the last outstanding response. `isOurs` says whether the connection is
     /// fine, so that the next one need not wait.
     func retire(because reason: String, isOurs: Bool = false) {
         state.retire(because: reason, isOurs: isOurs)

@@ -201,7 +201,7 @@ extension ConnectionState {
     /// The handshake is over, and our SETTINGS were sent.
     mutating func sentSettings() { awaitsSettingsAcknowledgement = true }
 
-    /// Stops accepting pushes, and closes once there are no outstanding responses. `isOurs` says whether the connection is
+    /// Stops accepting pushes, and closes after the last outstanding response. `isOurs` says whether the connection is
     /// fine, so that the next one need not wait.
     mutating func retire(because reason: String, isOurs: Bool = false) {
         if phase == .connecting { return close(because: reason) }
