@@ -183,6 +183,26 @@ def choice(original, mutations):
     return original
 
 
+def find_filters(groups):
+    """Checks that each alternative of each filter names a test, since a filter that also names others would still run."""
+    tests = []
+    for path in Path("Tests").glob("*Tests/**/*.swift"):
+        suites = re.findall(r"^(?:    )?(?! ).*\b(?:struct|class|extension) (\w+)", path.read_text(), re.M)
+        cases = re.findall(r"^    .*\bfunc (\w+)", path.read_text(), re.M)
+        tests += [f"{path.parts[1]}.{suite}/{case}" for suite in suites for case in cases]
+    every = "\n".join(tests)
+    wrong = []
+    for group, filters in groups.items():
+        for text in filters:
+            before, opening, rest = text.partition("(")
+            names, _, after = rest.partition(")")
+            wrong += [
+                f"group {group}: no test matches {before}{name}{after}" for name in names.split("|")
+                if not re.search(f"{before}{name}{after}", every, re.M)]
+    if wrong:
+        raise Wrong("\n".join(wrong))
+
+
 def write_copy(folder, mutations):
     """Writes only the files that changed, so that the next build is short."""
     names = subprocess.run(
@@ -292,6 +312,7 @@ def main():
     unknown = [name for name in options.names if name not in known and name not in groups]
     if unknown:
         raise Wrong(f"neither a fault nor a group in {LIST}: {' '.join(unknown)}")
+    find_filters(groups)
     find_all(mutations, Sources("Sources"))
     files = {mutation.file for mutation in mutations}
     for file in files:

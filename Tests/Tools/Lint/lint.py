@@ -45,6 +45,15 @@ class Tree:
         return path in self.texts or any(name.startswith(path + "/") for name in self.texts)
 
 
+def place(tree, path, problem):
+    """Returns the file and, if the file contains what the problem quotes or ends with, its line."""
+    text = tree.texts.get(path, "")
+    for words in (problem.partition("“")[2].partition("”")[0], problem.rpartition(": ")[2], problem.rpartition(" ")[2]):
+        if words and words in text:
+            return f"{path}:{text[:text.index(words)].count(chr(10)) + 1}"
+    return path
+
+
 def main():
     rules = [rule for module in (english, documents, architecture) for rule in module.RULES]
     for rule, samples in rules:
@@ -53,7 +62,7 @@ def main():
                 sys.exit(f"lint: the rule {rule.__module__}.{rule.__name__} finds nothing in its sample {sample}")
     tree = Tree.checkout()
     findings = [
-        f"{path}: {problem}" for rule, _ in rules for path, problem in rule(tree)]
+        f"{place(tree, path, problem)}: {problem}" for rule, _ in rules for path, problem in rule(tree)]
     print("\n".join(findings + [f"{len(rules)} rules, {len(tree.texts)} files, {len(findings)} findings"]))
     return 1 if findings else 0
 
