@@ -32,6 +32,7 @@ public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
         self = .authority(try AuthorityPublicKey(parsing: text))
     }
 
+    /// The purpose of the secret half.
     public var kind: Kind {
         switch self {
         case .device: .device
@@ -40,6 +41,7 @@ public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The short ID, for logs and lists.
     public var keyID: KeyID {
         switch self {
         case .device(let recipient): recipient.keyID

@@ -40,6 +40,7 @@ public enum Finding: Hashable, Sendable {
     /// A stable code for `--json` and scripts.
     public var code: String { facts.code }
 
+    /// How urgent it is.
     public var severity: Severity { facts.severity }
 
     /// The subject: a name in the keyring, an app, a file, or `keyring`.
@@ -80,6 +81,7 @@ public enum Finding: Hashable, Sendable {
         }
     }
 
+    /// How urgent a finding is.
     public enum Severity: Int, Sendable, CaseIterable {
         /// Something is lost, unsafe, or not working.
         case problem

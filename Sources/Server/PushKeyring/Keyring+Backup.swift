@@ -6,7 +6,9 @@ extension Keyring {
     ///
     /// Recorded in the audit log. A backup is at most 16 MiB. Takes about 0.2 s for a passphrase.
     ///
-    /// - Parameter secret: The backup's secret, which need not be the keyring's.
+    /// - Parameters:
+    ///   - secret: The backup's secret, which need not be the keyring's.
+    ///   - now: The current time.
     public func backup(under secret: KeyringSecret, at now: Timestamp = .now()) throws(KeyringError) -> [UInt8] {
         guard try read(.atHand).exists else { throw .file(folder, message: "there is no keyring here") }
         let key = try SealKey(new: secret)
@@ -40,7 +42,10 @@ extension Keyring {
     /// devices signs a new record with a counter higher than any signed after the backup; send it to the server. Changes
     /// made after the backup are lost, such as keys created, revoked, or distrusted later, and others' newer records.
     ///
-    /// - Parameter secret: The secret that the backup was made with.
+    /// - Parameters:
+    ///   - bytes: The backup.
+    ///   - secret: The secret that the backup was made with.
+    ///   - now: The current time.
     /// - Returns: The names, sorted.
     /// - Throws: `backup` for a wrong secret or any damage, without changing anything.
     @discardableResult

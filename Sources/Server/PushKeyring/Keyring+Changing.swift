@@ -88,8 +88,10 @@ extension Keyring {
     /// Generates a device's key. The name can't be used for another key afterward.
     ///
     /// - Parameters:
+    ///   - name: The device's name.
     ///   - topic: The app's topic. With one, the device also gets an enrollment key, and its first signed record.
     ///   - policy: The algorithm of this key and of those that replace it.
+    ///   - now: The current time.
     @discardableResult
     public func generateDevice(
         named name: KeyName, topic: Topic? = nil, policy: KeyPolicy = .classical, at now: Timestamp = .now()

@@ -35,9 +35,11 @@ extension Keyring {
 
     /// Declares keys stolen. They can no longer open messages, be sealed to, or seal. This can't be undone.
     ///
-    /// - Parameter id: The key, or nil for all keys under the name, even waiting and retired ones, because a thief has them
-    ///   all. For another owner's device, no more records are accepted, because a thief may sign one: erase it and enroll
-    ///   again.
+    /// - Parameters:
+    ///   - name: The keys' name.
+    ///   - id: The key, or nil for all keys under the name, even waiting and retired ones, because a thief has them all. For
+    ///     another owner's device, no more records are accepted, because a thief may sign one: erase it and enroll again.
+    ///   - now: The current time.
     /// - Throws: `notUsable` if every key is already revoked or erased.
     @discardableResult
     public func revoke(
@@ -118,6 +120,7 @@ extension Keyring {
     /// - Parameters:
     ///   - name: A name, or nil for all.
     ///   - age: The age in seconds at which keys are rotated, or nil to rotate none.
+    ///   - now: The current time.
     public func dueSteps(
         of name: KeyName? = nil, rotatingOlderThan age: Int64?, at now: Timestamp = .now()
     ) throws(KeyringError) -> [RotationStep] {

@@ -51,7 +51,10 @@ extension Keyring {
 
     /// Returns a sender's secret keys, for responses to messages: active and recently retired ones, not revoked ones.
     ///
-    /// - Parameter span: How many seconds after its retirement a key is included.
+    /// - Parameters:
+    ///   - name: The sender's name.
+    ///   - span: How many seconds after its retirement a key is included.
+    ///   - now: The current time.
     public func senderKeys(
         named name: KeyName, retiredWithin span: Int64, at now: Timestamp = .now()
     ) throws(KeyringError) -> [SenderPrivateKey] {
@@ -84,7 +87,11 @@ extension Keyring {
 
     /// Passes a secret key's text to `body`, and wipes it afterward. The export is first recorded in the audit log.
     ///
-    /// - Parameter id: The key, or nil for the newest whose secret is here.
+    /// - Parameters:
+    ///   - name: The key's name.
+    ///   - id: The key, or nil for the newest whose secret is here.
+    ///   - now: The current time.
+    ///   - body: Uses the text, without its line's end. It may not keep the bytes.
     public func withSecretText<Answer>(
         of name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now(), _ body: (UnsafeRawBufferPointer) -> Answer
     ) throws(KeyringError) -> Answer {
@@ -102,7 +109,10 @@ extension Keyring {
     ///
     /// - Parameters:
     ///   - senders: 1 to 16 different senders, newest first. Devices then trust only these.
+    ///   - topic: The app's topic.
+    ///   - name: The authority's name.
     ///   - lifetime: How many seconds devices trust the set.
+    ///   - now: The current time.
     public func signSenderSet(
         of senders: [SenderPublicKey], topic: Topic, by name: KeyName, lifetime: Int64, at now: Timestamp = .now()
     ) throws(KeyringError) -> SenderSet {
@@ -130,7 +140,10 @@ extension Keyring {
     /// Creates a challenge for another owner's device to prove that it holds its newest key. Send its text; it's valid for
     /// ten minutes. A second challenge replaces the first.
     ///
-    /// - Parameter sender: One of your own senders, which the device trusts.
+    /// - Parameters:
+    ///   - name: The device's name.
+    ///   - sender: One of your own senders, which the device trusts.
+    ///   - now: The current time.
     public func challenge(
         _ name: KeyName, from sender: KeyName, at now: Timestamp = .now()
     ) throws(KeyringError) -> PendingChallenge {

@@ -6,7 +6,9 @@ extension AuthorityRole: NamedRole { static func named(_ key: AuthorityPublicKey
 
 /// The public information about a name in the keyring.
 public struct KeyringEntry: Hashable, Sendable {
+    /// The name of the keys.
     public let name: KeyName
+    /// The purpose of their secret halves.
     public let kind: AnyPublicKey.Kind
     /// The time at which the name was added to this keyring.
     public let created: Timestamp
@@ -25,7 +27,9 @@ public struct KeyringEntry: Hashable, Sendable {
 
     /// One key under the name.
     public struct Key: Hashable, Sendable {
+        /// The public key.
         public let key: AnyPublicKey
+        /// Its state, and when it changed.
         public let life: KeyLife
         /// Whether the secret half is here.
         public let hasSecret: Bool

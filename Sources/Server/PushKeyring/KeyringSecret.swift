@@ -17,6 +17,7 @@ public enum KeyringSecret: Sendable {
         case key
     }
 
+    /// Which kind of secret this is.
     public var kind: Kind {
         switch self {
         case .passphrase: .passphrase

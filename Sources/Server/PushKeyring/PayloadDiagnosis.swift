@@ -8,7 +8,9 @@ public import SealedPush
 public struct PayloadDiagnosis: Equatable, Sendable {
     /// The device that the payload was opened for, its app, and its time.
     public let device: KeyName
+    /// The app's topic.
     public let topic: Topic
+    /// The time on the device.
     public let now: Timestamp
     /// Whether the envelope was in a payload, which determines whether iOS starts the extension.
     public let hasPayload: Bool
@@ -41,10 +43,14 @@ public struct PayloadDiagnosis: Equatable, Sendable {
         }
     }
 
+    /// A step of opening, and how it went.
     public struct Step: Hashable, Sendable {
+        /// The step.
         public let name: OpenError.Step
+        /// How it went.
         public let outcome: Outcome
 
+        /// How a step went.
         public enum Outcome: String, Sendable {
             /// The step succeeded.
             case passed
@@ -57,9 +63,13 @@ public struct PayloadDiagnosis: Equatable, Sendable {
 
     /// A message's metadata, without its content.
     public struct Message: Hashable, Sendable {
+        /// The message's ID, or nil if the content is invalid.
         public let id: MessageID?
+        /// The topic for which it was sealed.
         public let topic: Topic?
+        /// When it was sealed.
         public let sent: Timestamp?
+        /// When it expires.
         public let expires: Timestamp?
         /// The key that unsealed it.
         public let recipient: DevicePublicKey
@@ -114,7 +124,7 @@ public struct PayloadDiagnosis: Equatable, Sendable {
 
 extension Keyring {
     /// Finds out why a payload doesn't open. It takes the same steps as a device, with the given keys, trust list, and
-    /// time. ``Opener`` returns the verdict; the cause adds details from the keyring.
+    /// time. SealedPush's `Opener` returns the verdict; the cause adds details from the keyring.
     ///
     /// Makes no changes, and returns no content. Takes a few milliseconds at most for any payload, plus 0.2 s for a passphrase.
     ///

@@ -1,9 +1,13 @@
 /// A step that is due for a keyring's keys, by the intervals of Specification 13.
 public struct RotationStep: Hashable, Sendable {
+    /// The name of the key.
     public let name: KeyName
+    /// The key that changes, or the one to replace.
     public let key: AnyPublicKey
+    /// The action to take.
     public let act: Act
 
+    /// The action of a step.
     public enum Act: String, Sendable {
         /// The key is old, so a new one is made beside it.
         case rotate

@@ -2,16 +2,20 @@ public import SealedPush
 
 /// The senders that a keyring's devices trust, by app.
 public struct TrustList: Hashable, Sendable {
+    /// The entries, in the order in which they were added.
     public private(set) var entries: [Entry]
 
     /// A trusted sender, authority, or sender set.
     public struct Entry: Hashable, Sendable {
+        /// The app's topic.
         public let topic: Topic
+        /// The sender, authority, or sender set that the app's devices trust.
         public let trusted: Trusted
         /// The time at which the entry was added to the list.
         public let added: Timestamp
     }
 
+    /// A sender, an authority, or a sender set that devices trust.
     public enum Trusted: Hashable, Sendable {
         /// A sender, as an app would build it in.
         case sender(SenderPublicKey)
@@ -21,6 +25,7 @@ public struct TrustList: Hashable, Sendable {
         case senderSet(SenderSet)
     }
 
+    /// Creates an empty list.
     public init() { entries = [] }
 
     /// Returns the senders that are listed for an app, in order. The newest set is in ``senderSet(for:)``.

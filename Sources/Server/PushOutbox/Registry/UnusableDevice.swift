@@ -19,6 +19,7 @@ public struct UnusableDevice: Hashable, Sendable {
     public let name: String
     /// The user's name in the same form.
     public let user: String
+    /// The reason why a send skips it.
     public let reason: Reason
 
     /// Returns nil if the device can be used.
