@@ -24,8 +24,8 @@ struct SendingServer {
             services: [apns, Delivery(courier: courier)], gracefulShutdownSignals: [.sigterm], logger: logger)
 
         try await outbox.enqueue(
-            Content(title: "Nina", body: "Lunch at one?"), to: .user("alice"), from: sealer,
-            key: IdempotencyKey("lunch-8812"))
+            OutgoingMessage(Content(title: "Nina", body: "Lunch at one?"), key: IdempotencyKey("lunch-8812")),
+            to: .user("alice"), from: sealer)
         try await group.run()
     }
 }

@@ -401,7 +401,7 @@ struct CompatibilityFiles {
         var content = Content(body: text)
         content.sent = Self.now
         return try await outbox.enqueue(
-            content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey(text))
+            OutgoingMessage(content, key: IdempotencyKey(text)), to: .everyone, from: sealer, includingUnverified: true)
     }
 
     // MARK: Reading an outbox

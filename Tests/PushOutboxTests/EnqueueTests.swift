@@ -46,8 +46,8 @@ import Testing
             #expect((again.enqueuedCount, again.id) == (0, first.id))
             let rotated = Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "New")
             let unknown = try await fixture.outbox.enqueue(
-                Content(body: "two"), to: audience, from: rotated, includingUnverified: true,
-                key: IdempotencyKey("\(audience)"))
+                OutgoingMessage(Content(body: "two"), key: IdempotencyKey("\(audience)")), to: audience, from: rotated,
+                includingUnverified: true)
             #expect((unknown.enqueuedCount, unknown.id) == (0, first.id))
         }
         #expect(try await fixture.outbox.status().waitingCount == 5)
@@ -88,11 +88,12 @@ import Testing
         try await fixture.addDevice("hybrid", identity: DevicePrivateKey(.hybrid))
         let content = Content(body: String(repeating: "x", count: 2_000))
         let report = try await fixture.outbox.enqueue(
-            content, to: .everyone, from: fixture.sealer, includingUnverified: true)
+            OutgoingMessage(content), to: .everyone, from: fixture.sealer, includingUnverified: true)
         #expect((report.enqueuedCount, report.skipped) == (1, [.tooLarge: 1]))
         for audience in [Audience.device("hybrid"), .user("anna")] {
             await #expect(throws: OutboxError.self) {
-                try await fixture.outbox.enqueue(content, to: audience, from: fixture.sealer, includingUnverified: true)
+                try await fixture.outbox.enqueue(
+                    OutgoingMessage(content), to: audience, from: fixture.sealer, includingUnverified: true)
             }
         }
         #expect(try await fixture.outbox.status().waitingCount == 1)
@@ -107,7 +108,7 @@ import Testing
             sender: fixture.sender, topic: Fixture.topic, safeDefault: "You have a new message!", requiresHybrid: true)
         for (audience, count) in [(Audience.everyone, 120), (.user("anna"), 120), (.device("d7"), 1)] {
             let report = try await fixture.outbox.enqueue(
-                Content(body: "Hello"), to: audience, from: sealer, includingUnverified: true)
+                OutgoingMessage(Content(body: "Hello")), to: audience, from: sealer, includingUnverified: true)
             #expect((report.enqueuedCount, report.skipped) == (count == 1 ? 0 : 1, [.notHybrid: count]))
             #expect(report.notHybrid.count == min(count, 100) && report.notHybrid.contains("d7"))
         }
@@ -137,7 +138,9 @@ import Testing
         var content = Content(body: "Hello")
         content.sent = fixture.now
         let end = fixture.now.advanced(bySeconds: 3 * 86_400)
-        #expect(try await fixture.outbox.enqueue(content, to: .user("anna"), from: fixture.sealer).enqueuedCount == 2)
+        #expect(
+            try await fixture.outbox.enqueue(OutgoingMessage(content), to: .user("anna"), from: fixture.sealer)
+                .enqueuedCount == 2)
         let transport = ScriptedTransport()
         try await fixture.deliver(transport)
         #expect(
@@ -152,11 +155,11 @@ import Testing
             for audience in [Audience.device("keeps3"), .user("anna")] {
                 await #expect(throws: OutboxError.seal(.expiresTooLate(days: 3))) {
                     try await fixture.outbox.enqueue(
-                        content, to: audience, from: fixture.sealer, expiration: expiration)
+                        OutgoingMessage(content, expiration: expiration), to: audience, from: fixture.sealer)
                 }
             }
             let report = try await fixture.outbox.enqueue(
-                content, to: .everyone, from: fixture.sealer, expiration: expiration)
+                OutgoingMessage(content, expiration: expiration), to: .everyone, from: fixture.sealer)
             #expect((report.enqueuedCount, report.skipped) == (1, [.expiresTooLate: 1]))
         }
         // A push that Apple hasn't accepted in three days is dropped here, too.
@@ -165,7 +168,7 @@ import Testing
         var drifting = content
         drifting.expires = end.advanced(bySeconds: 1_800)
         for content in [content, drifting] {
-            try await fixture.outbox.enqueue(content, to: .device("keeps3"), from: fixture.sealer)
+            try await fixture.outbox.enqueue(OutgoingMessage(content), to: .device("keeps3"), from: fixture.sealer)
         }
         fixture.time.advance(by: .seconds(3 * 86_400 + 1))
         try await fixture.outbox.purge(.expired)
@@ -178,7 +181,7 @@ import Testing
         let other = Sealer(sender: fixture.sender, topic: "com.example.other", safeDefault: "New")
         let steps = Collected<Int>()
         let report = try await fixture.outbox.enqueue(
-            Content(body: "Hello"), to: .everyone, from: fixture.sealer, includingUnverified: true
+            OutgoingMessage(Content(body: "Hello")), to: .everyone, from: fixture.sealer, includingUnverified: true
         ) { steps.add($0.enqueuedCount) }
         #expect(report.enqueuedCount == 2_300)
         #expect(steps.all == [1_000, 2_000, 2_300])
@@ -187,10 +190,10 @@ import Testing
             #expect(try await fixture.number("SELECT count(*) FROM ranges") == 0)
         }
         let none = try await fixture.outbox.enqueue(
-            Content(body: "Hello"), to: .everyone, from: other, includingUnverified: true)
+            OutgoingMessage(Content(body: "Hello")), to: .everyone, from: other, includingUnverified: true)
         #expect(none.enqueuedCount == 0)
         let skipped = try await fixture.outbox.enqueue(
-            Content(body: "Hello"), to: .device("d0"), from: other, includingUnverified: true)
+            OutgoingMessage(Content(body: "Hello")), to: .device("d0"), from: other, includingUnverified: true)
         #expect(skipped.skipped == [.otherTopic: 1])
     }
 

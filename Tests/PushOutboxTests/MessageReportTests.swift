@@ -78,7 +78,8 @@ import Testing
         try await fixture.outbox.purge(.expired)
         #expect(try await fixture.outbox.report(on: sent.id) == nil)
         let other = Sealer(sender: fixture.sender, topic: "com.example.other", safeDefault: "New")
-        let nobody = try await fixture.outbox.enqueue(Content(body: "b"), to: .user("anna"), from: other)
+        let nobody = try await fixture.outbox.enqueue(
+            OutgoingMessage(Content(body: "b")), to: .user("anna"), from: other)
         #expect(try await fixture.outbox.report(on: nobody.id) == nil)
     }
 }

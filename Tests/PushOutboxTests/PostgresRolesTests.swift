@@ -158,17 +158,20 @@ import Testing
         let (sealer, content) = (fixture.sealer, Content(body: "Hello"))
         for priority in [PushPriority.considerate, .immediate, .considerate] {
             try await outbox.enqueue(
-                content, to: .device("d0"), from: sealer, priority: priority, includingUnverified: true)
+                OutgoingMessage(content, priority: priority), to: .device("d0"), from: sealer, includingUnverified: true
+            )
         }
         #expect(try await fixture.number("SELECT priority FROM queues") == 10)
         for _ in 0..<2 {
             let report = try await outbox.enqueue(
-                content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey("k"))
+                OutgoingMessage(content, key: IdempotencyKey("k")), to: .everyone, from: sealer,
+                includingUnverified: true)
             #expect(report.enqueuedCount + report.alreadyEnqueuedCount == 3)
         }
         await #expect(throws: OutboxError.keyUsedForOthers) {
             try await outbox.enqueue(
-                content, to: .device("d0"), from: sealer, includingUnverified: true, key: IdempotencyKey("k"))
+                OutgoingMessage(content, key: IdempotencyKey("k")), to: .device("d0"), from: sealer,
+                includingUnverified: true)
         }
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 6)
         #expect(try await fixture.number("SELECT count(*) FROM requests WHERE is_complete") == 1)

@@ -306,7 +306,8 @@ import Testing
             group.addTask {
                 for number in 0..<40 {
                     try await outbox.enqueue(
-                        Content(body: "\(number)"), to: .everyone, from: sealer, includingUnverified: true)
+                        OutgoingMessage(Content(body: "\(number)")), to: .everyone, from: sealer,
+                        includingUnverified: true)
                 }
             }
             for (number, recipient) in calls.enumerated() {
@@ -394,8 +395,8 @@ import Testing
         let sealer = fixture.sealer
         for number in 0..<60 {
             try await outbox.enqueue(
-                Content(body: "\(number)"), to: number % 3 == 0 ? .everyone : .device("d1"), from: sealer,
-                includingUnverified: true)
+                OutgoingMessage(Content(body: "\(number)")), to: number % 3 == 0 ? .everyone : .device("d1"),
+                from: sealer, includingUnverified: true)
             enqueued.withLock { $0 += 1 }
         }
         cutting.cancel()
@@ -428,7 +429,8 @@ import Testing
                 try server.end()
                 try server.start()
             }
-            try await outbox.enqueue(Content(body: "\(number)"), to: .everyone, from: sealer, includingUnverified: true)
+            try await outbox.enqueue(
+                OutgoingMessage(Content(body: "\(number)")), to: .everyone, from: sealer, includingUnverified: true)
         }
         try await eventually("all is delivered") {
             try await outbox.status().waitingCount == 0 && Set(transport.delivered.all.map(\.apnsID)).count == 5 * count
@@ -457,7 +459,8 @@ import Testing
         try await configure(database, settings, "synchronous_standby_names = 'none'")
         let (sealer, isStored) = (fixture.sealer, Locked(false))
         let enqueuing = Task {
-            try await outbox.enqueue(Content(body: "Hello"), to: .everyone, from: sealer, includingUnverified: true)
+            try await outbox.enqueue(
+                OutgoingMessage(Content(body: "Hello")), to: .everyone, from: sealer, includingUnverified: true)
             isStored.withLock { $0 = true }
         }
         let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
@@ -478,8 +481,8 @@ import Testing
         // A caller that asks again under a finished key may be getting its first answer.
         @Sendable func enqueue() async throws -> Int {
             try await outbox.enqueue(
-                Content(body: "Hello"), to: .device("d"), from: sealer, includingUnverified: true,
-                key: IdempotencyKey("k")
+                OutgoingMessage(Content(body: "Hello"), key: IdempotencyKey("k")), to: .device("d"), from: sealer,
+                includingUnverified: true
             ).enqueuedCount
         }
         #expect(try await enqueue() == 1)
@@ -762,8 +765,8 @@ import Testing
         try await registering.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
         for key in ["a", "a", "b"] {
             try await enqueueing.enqueue(
-                Content(body: "Hello"), to: .device("phone"), from: fixture.sealer, includingUnverified: true,
-                key: IdempotencyKey(key))
+                OutgoingMessage(Content(body: "Hello"), key: IdempotencyKey(key)), to: .device("phone"),
+                from: fixture.sealer, includingUnverified: true)
         }
         let transport = ScriptedTransport { request, count in
             count == 1 ? .success(.apns(503, nil)) : .success(.accepted(uniqueID: nil))
@@ -771,7 +774,7 @@ import Testing
         let report = try await Courier(for: delivering, through: transport, limits: Fixture.limits()).run(until: .empty)
         #expect(report.acceptedCount == 2)
         try await enqueueing.enqueue(
-            Content(body: "Hello"), to: .everyone, from: fixture.sealer, includingUnverified: true)
+            OutgoingMessage(Content(body: "Hello")), to: .everyone, from: fixture.sealer, includingUnverified: true)
         _ = try await delivering.purge(.expired)
         #expect(try await delivering.status().waitingCount == 1)
         let gone = ScriptedTransport(refusing: 410, "Unregistered", timestamp: fixture.now.advanced(bySeconds: 60))
@@ -779,7 +782,7 @@ import Testing
         #expect(try await delivering.status().outcomes["dropped:Unregistered"] == 1)
         try await registering.register(device)
         try await enqueueing.enqueue(
-            Content(body: "Hello"), to: .everyone, from: fixture.sealer, includingUnverified: true)
+            OutgoingMessage(Content(body: "Hello")), to: .everyone, from: fixture.sealer, includingUnverified: true)
         #expect(try await registering.remove("phone") == 1)
     }
 

@@ -44,8 +44,8 @@ import Testing
             for form in forms {
                 try await fixture.addDevice(form.device.description)
                 try await fixture.outbox.enqueue(
-                    form.content, to: isBroadcast ? .everyone : .device(form.device),
-                    from: Self.sealer(form, of: fixture), priority: wanted, includingUnverified: true)
+                    OutgoingMessage(form.content, priority: wanted), to: isBroadcast ? .everyone : .device(form.device),
+                    from: Self.sealer(form, of: fixture), includingUnverified: true)
                 #expect(try await Self.row(in: fixture) == Int64(form.priority(wanted).rawValue), "\(form.device)")
             }
             let queues = try await fixture.number("SELECT MIN(priority) + MAX(priority) FROM queues")

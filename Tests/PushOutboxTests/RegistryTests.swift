@@ -179,7 +179,8 @@ import Testing
 
     @Test("an unverified device gets pushes only if the caller includes such devices") func unverified() async throws {
         try await fixture.addDevice("phone")
-        let report = try await fixture.outbox.enqueue(Content(body: "Hello"), to: .everyone, from: fixture.sealer)
+        let report = try await fixture.outbox.enqueue(
+            OutgoingMessage(Content(body: "Hello")), to: .everyone, from: fixture.sealer)
         #expect(report.skipped == [.unverified: 1])
         #expect(report.enqueuedCount == 0)
     }

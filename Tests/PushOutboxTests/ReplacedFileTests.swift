@@ -33,7 +33,7 @@ import Testing
 
     private func enqueue(in outbox: Outbox) async throws {
         try await outbox.enqueue(
-            Content(body: "Hello"), to: .device("phone"), from: Self.sealer, includingUnverified: true)
+            OutgoingMessage(Content(body: "Hello")), to: .device("phone"), from: Self.sealer, includingUnverified: true)
     }
 
     enum Change: String, CaseIterable, CustomStringConvertible {

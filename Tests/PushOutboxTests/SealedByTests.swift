@@ -14,7 +14,8 @@ import Testing
     private func enqueue(by sealer: Sealer, _ count: Int) async throws {
         for number in 0..<count {
             try await fixture.outbox.enqueue(
-                Content(body: "Hello \(number)"), to: .device("phone"), from: sealer, includingUnverified: true)
+                OutgoingMessage(Content(body: "Hello \(number)")), to: .device("phone"), from: sealer,
+                includingUnverified: true)
         }
     }
 

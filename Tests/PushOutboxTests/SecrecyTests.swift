@@ -23,7 +23,8 @@ struct SecrecyTests {
         content.sound = .named("secret-bell.caf")
         let key = "request-about-nina"
         try await fixture.outbox.enqueue(
-            content, to: .everyone, from: fixture.sealer, includingUnverified: true, key: IdempotencyKey(key))
+            OutgoingMessage(content, key: IdempotencyKey(key)), to: .everyone, from: fixture.sealer,
+            includingUnverified: true)
         let secrets: [String] = [
             "Nina", "Sommerfeld", "Private matter", "Lunch", "Luigi", "table-number", "seventeen",
             try #require(content.id).description, "conversation-with-nina", "thread-of-nina", "invitation-category",

@@ -27,8 +27,8 @@ struct MessageRoutes: Sendable {
             let sealer = try state().sender().sealer
             let order = try MessageOrder(members, header: key)
             let report = try await outbox.enqueue(
-                order.content, to: order.audience, from: sealer, priority: order.priority,
-                expiration: order.expiration, includingUnverified: order.includesUnverified, key: order.key)
+                OutgoingMessage(order.content, priority: order.priority, expiration: order.expiration, key: order.key),
+                to: order.audience, from: sealer, includingUnverified: order.includesUnverified)
             var answer = report.json
             if let line { (answer["line"], answer["status"]) = (.count(line.number), .count(line.status)) }
             answer["warnings"] = .warnings(order.suspects)

@@ -150,7 +150,8 @@ struct PhoneRoutes: Sendable {
     private func sendTest(to audience: Audience) async throws -> Response {
         let content = Content(title: "Test", body: "It works: this message was sealed for this device alone.")
         let report = try await outbox.enqueue(
-            content, to: audience, from: state().sender().sealer, expiration: Timestamp.now().advanced(bySeconds: 3_600)
+            OutgoingMessage(content, expiration: Timestamp.now().advanced(bySeconds: 3_600)), to: audience,
+            from: state().sender().sealer
         )
         return .json(.object(report.json), status: .accepted)
     }

@@ -22,12 +22,12 @@ public import SealedPush
 /// ```swift
 /// let outbox = try Outbox(at: "/var/lib/app/outbox.db")
 /// try await outbox.register([device])
-/// try await outbox.enqueue(Content(body: "Lunch?"), to: .user("nina"), from: sealer)
+/// try await outbox.enqueue(OutgoingMessage(Content(body: "Lunch?")), to: .user("nina"), from: sealer)
 /// let report = try await Courier(for: outbox, through: transport).run(until: .empty)
 /// ```
 /// A push's life:
-/// 1. ``enqueue(_:to:from:priority:expiration:includingUnverified:key:progress:)`` finds the devices, seals for each, and
-///    stores the payloads in one transaction per thousand devices. Content is never written, and can't be read back.
+/// 1. ``enqueue(_:to:from:includingUnverified:progress:)`` finds the devices, seals for each, and stores the payloads in one
+///    transaction per thousand devices. Content is never written, and can't be read back.
 /// 2. A courier leases it, sends it, and records the outcome. It is then gone, or deferred to a later time.
 /// 3. A push that a service refuses for a reason that won't pass becomes a dead letter, kept for an operator. ``retry(reason:)``
 ///    requeues such pushes, and ``purge(_:)`` deletes them.

@@ -97,11 +97,12 @@ final class Enqueuing: Sendable {
     private func enqueue(_ message: Int) async throws {
         guard let device = DeviceName(parsing: RunPlan.deviceName(plan.device(of: message))) else { return }
         try await outbox.enqueue(
-            Content(
-                title: plan.marker.title, body: plan.body(of: message),
-                data: .object(["place": .string(plan.marker.data)])),
-            to: .device(device), from: sealer, includingUnverified: true,
-            key: IdempotencyKey("\(plan.marker.key) \(message)"))
+            OutgoingMessage(
+                Content(
+                    title: plan.marker.title, body: plan.body(of: message),
+                    data: .object(["place": .string(plan.marker.data)])),
+                key: IdempotencyKey("\(plan.marker.key) \(message)")), to: .device(device), from: sealer,
+            includingUnverified: true)
         acknowledged.append("\(message)")
     }
 }

@@ -151,8 +151,9 @@ final class Fixture: Sendable {
         expiration: Timestamp? = nil, key: String? = nil, in other: Outbox? = nil
     ) async throws -> EnqueueReport {
         try await (other ?? outbox).enqueue(
-            PayloadKind.current.content(body), to: audience, from: sealer, priority: priority, expiration: expiration,
-            includingUnverified: true, key: key.flatMap { IdempotencyKey($0) })
+            OutgoingMessage(
+                PayloadKind.current.content(body), priority: priority, expiration: expiration,
+                key: key.flatMap { IdempotencyKey($0) }), to: audience, from: sealer, includingUnverified: true)
     }
 
     /// Returns limits with which a fake clock passes a day in a moment.

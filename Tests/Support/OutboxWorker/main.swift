@@ -60,8 +60,8 @@ case "enqueue", "everyone":
         guard let key = IdempotencyKey("message \(number)"), let name = DeviceName(parsing: "d\(number % deviceCount)")
         else { break }
         try await outbox.enqueue(
-            Content(body: "message \(number)"), to: words.first == "everyone" ? .everyone : .device(name), from: sealer,
-            includingUnverified: true, key: key)
+            OutgoingMessage(Content(body: "message \(number)"), key: key),
+            to: words.first == "everyone" ? .everyone : .device(name), from: sealer, includingUnverified: true)
         acknowledged.append("\(number)")
     }
 case "work":

@@ -104,8 +104,8 @@ struct SendCommand: AsyncParsableCommand {
         let done = Locked(0)
         do throws(OutboxError) {
             let report = try await outbox.enqueue(
-                content, to: recipients.audience, from: sealer, priority: priority.priority,
-                includingUnverified: recipients.unverified, key: id
+                OutgoingMessage(content, priority: priority.priority, key: id), to: recipients.audience, from: sealer,
+                includingUnverified: recipients.unverified
             ) { report in
                 done.withLock { $0 = report.enqueuedCount + report.alreadyEnqueuedCount }
                 progress.show("sealed for \(report.enqueuedCount.grouped) devices")

@@ -1,5 +1,5 @@
 public import PushSender
-public import SealedPush
+internal import SealedPush
 
 extension Outbox {
     /// Seals a message for devices and stores the sealed payloads in one step, durable on return.
@@ -11,31 +11,26 @@ extension Outbox {
     /// µs of a core for each device that the sealer hasn't seen before.
     ///
     /// - Parameters:
-    ///   - content: The content; without an ID, it gets a random one.
+    ///   - message: The content, and how to send it.
     ///   - audience: The recipients.
     ///   - sealer: The sealer for the app, with the sender key that the devices trust.
-    ///   - priority: The value for `apns-priority`.
-    ///   - expiration: The value for `apns-expiration`, the time until which the push is useful. `nil` uses the content's
-    ///     own. Stale pushes, and all pushes after 30 days, are dropped instead of sent.
     ///   - includingUnverified: Whether to include devices whose recipient is unverified.
-    ///   - key: An idempotency key, which makes a repeated call harmless for 30 days. Strongly advised for broadcasts.
     ///   - progress: Called after each transaction.
     /// - Throws: `seal`, `unknownDevice`, `unknownUser`, `keyUsedForOthers`, `keyNeeded`, `otherKey`, or the database's
     ///   error.
     @discardableResult public func enqueue(
-        _ content: Content, to audience: Audience, from sealer: Sealer, priority: PushPriority = .immediate,
-        expiration: Timestamp? = nil, includingUnverified: Bool = false, key: IdempotencyKey? = nil,
+        _ message: OutgoingMessage, to audience: Audience, from sealer: Sealer, includingUnverified: Bool = false,
         progress: (@Sendable (EnqueueReport) -> Void)? = nil
     ) async throws(OutboxError) -> EnqueueReport {
         try await requireKey()
-        let fingerprint = key.map { sealer.fingerprint(of: content, under: $0) }
-        var content = content
+        let fingerprint = message.key.map { sealer.fingerprint(of: message.content, under: $0) }
+        var content = message.content
         content.id = content.id ?? .random()
         var order = EnqueueOrder(
-            content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
-            includesUnverified: includingUnverified,
+            content: content, topic: sealer.topic, audience: audience, priority: message.priority,
+            expiration: message.expiration, includesUnverified: includingUnverified,
             // The progress of a broadcast is always recorded under a key.
-            key: key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: self.key,
+            key: message.key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: key,
             fingerprint: fingerprint)
         var contents = PreparedContents(order, from: sealer)
         if audience == .everyone {

@@ -139,7 +139,8 @@ private struct Run: Sendable {
 
     func enqueueForEveryone(in outbox: Outbox) async throws {
         try await outbox.enqueue(
-            content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey(UUID().uuidString))
+            OutgoingMessage(content, key: IdempotencyKey(UUID().uuidString)), to: .everyone, from: sealer,
+            includingUnverified: true)
     }
 
     /// Enqueues from tasks that each have their own outbox, and therefore their own connection.
@@ -150,7 +151,8 @@ private struct Run: Sendable {
                 group.addTask {
                     for number in stride(from: task, to: total, by: 16) {
                         guard let name = DeviceName(parsing: "device-\(number % count)") else { continue }
-                        try await outbox.enqueue(content, to: .device(name), from: sealer, includingUnverified: true)
+                        try await outbox.enqueue(
+                            OutgoingMessage(content), to: .device(name), from: sealer, includingUnverified: true)
                     }
                 }
             }
@@ -186,7 +188,8 @@ private struct Run: Sendable {
         for number in 0..<40 {
             try await Task.sleep(for: .milliseconds(Int.random(in: 300...700)))
             guard let name = DeviceName(parsing: "device-\(number % count)") else { continue }
-            try await outbox.enqueue(content, to: .device(name), from: sealer, includingUnverified: true)
+            try await outbox.enqueue(
+                OutgoingMessage(content), to: .device(name), from: sealer, includingUnverified: true)
             let start = ContinuousClock.now
             if let end = await iterator.next() { waits.append(max(0, (end - start) / .milliseconds(1))) }
         }

@@ -85,8 +85,9 @@ enum GoodFile {
                 try await outbox.register(devices)
                 for priority in [PushPriority.immediate, .considerate, .immediate] {
                     try await outbox.enqueue(
-                        Content(body: "a text"), to: .everyone, from: sealer, priority: priority,
-                        includingUnverified: true, key: IdempotencyKey("key \(priority.rawValue)"))
+                        OutgoingMessage(
+                            Content(body: "a text"), priority: priority, key: IdempotencyKey("key \(priority.rawValue)")
+                        ), to: .everyone, from: sealer, includingUnverified: true)
                 }
                 let order = LeaseOrder(
                     carrier: .apns(), count: 2, considerateCount: 0, duration: .seconds(60), firstNumber: 1)

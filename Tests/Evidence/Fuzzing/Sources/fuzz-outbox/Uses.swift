@@ -60,8 +60,8 @@ private func change(_ outbox: Outbox) async {
     }
     _ = await answer { () throws(OutboxError) in
         try await outbox.enqueue(
-            Content(body: "again"), to: .everyone, from: GoodFile.sealer, includingUnverified: true,
-            key: IdempotencyKey("key"))
+            OutgoingMessage(Content(body: "again"), key: IdempotencyKey("key")), to: .everyone, from: GoodFile.sealer,
+            includingUnverified: true)
     }
     _ = await answer { () throws(OutboxError) in try await outbox.purge(.expired) }
     _ = await answer { () throws(OutboxError) in try await outbox.purge(.deadLetters(reason: nil)) }
