@@ -57,7 +57,7 @@ import Testing
             ("enqueue", "(SELECT count(*) FROM sealed_push.request('\(key)'))", "0"),
             ("enqueue", "sealed_push.set_apart('\(key)', 0, '{1}')", "t"),
             ("deliver", "sealed_push.milliseconds() > 1", "t"), ("deliver", "sealed_push.turn()", "t"),
-            ("deliver", "sealed_push.bury('{1}', 1, 'x', 1, 1)", "0"),
+            ("deliver", "sealed_push.bury('{1}', 1, 'x', 'x', 1, 1)", "0"),
             ("register", "sealed_push.wake()", ""),
         ]
     }
@@ -114,7 +114,7 @@ import Testing
             ],
             "register": [
                 "claims", "dead_letters", "devices", "enrollments", "entries", "logins", "outcomes", "queues",
-                "receipt_devices", "receipt_failures", "receipt_numbers", "registrations", "requests",
+                "receipt_devices", "receipt_failures", "receipt_numbers", "registrations", "requests", "tallies",
             ],
         ]
         #expect(writable == expected[role])
@@ -374,7 +374,7 @@ import Testing
         }
         let entry = try #require(try await fixture.number("SELECT id FROM entries"))
         try await database.run(
-            "SET ROLE sealed_push_deliver; SELECT sealed_push.bury('{\(entry)}', NULL, 'expired', 1, 1)")
+            "SET ROLE sealed_push_deliver; SELECT sealed_push.bury('{\(entry)}', NULL, 'expired', 'expired', 1, 1)")
         #expect(try await database.run("SELECT \(columns) FROM dead_letters") == before)
         #expect(try await fixture.outbox.retry(reason: "expired") == 1)
         #expect(try await database.run("SELECT \(columns) FROM entries") == before)

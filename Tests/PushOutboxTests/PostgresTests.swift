@@ -724,7 +724,7 @@ import Testing
                 Self.call(recipient: recipient), "INSERT INTO queues VALUES (1)", "UPDATE meta SET version = 9",
                 "UPDATE generations SET current = 7", "SELECT sealed_push.turn()",
                 "UPDATE queues SET generation = 7", "UPDATE queues SET device = 7",
-                "SELECT sealed_push.bury('{1}', 1, 'x', 1, 1)",
+                "SELECT sealed_push.bury('{1}', 1, 'x', 'x', 1, 1)",
             ],
         ]
         for (role, statements) in forbidden {

@@ -9,6 +9,7 @@ package import SealedPush
 /// - ``DueTimes`` and ``LaneSequence`` say where to look for due queues, and how many to take.
 /// - ``QueueHead`` judges a queue's oldest entry; the store carries out the ``QueueVerdict``.
 /// - ``Settlement`` turns the outcome of a lease into the ``LeaseChange``s that the store makes.
+/// - ``PushEnding`` says how the end of a push is counted, exactly once.
 /// - ``ReceiptCount`` turns a receipt into tallies and into the facts to keep about its device.
 /// - ``Registration`` decides who may register a device, and what that changes.
 /// - ``PurgePlan``, ``RecordLimits``, and ``Requeuing`` select the rows of a purge or a retry.

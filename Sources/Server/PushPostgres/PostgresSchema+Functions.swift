@@ -458,16 +458,20 @@
         static let entryColumns =
             "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message"
 
-        /// Returns the part of a statement that records the outcomes of the rows in `gone` for their messages.
-        static func noted(_ outcome: String, _ count: String = "count(*)", at time: String) -> String {
+        /// Returns the part of a statement that counts the end of the rows in `gone`, for their messages and by day. The
+        /// parameters are SQL for the members of a ``PushEnding``.
+        static func counted(_ outcome: String, at time: String, step: Int = 1) -> String {
             """
+            tallied AS (
+                INSERT INTO sealed_push.tallies(day, outcome, count)
+                SELECT \(time)::bigint / \(Tally.millisecondsPerDay), \(outcome), \(step) * count(*) FROM gone GROUP BY 1, 2),
             noted AS (
                 INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
                 SELECT message, CASE WHEN EXISTS (
                         SELECT 1 FROM sealed_push.outcomes o
                         WHERE o.message = gone.message AND o.device = 0 AND o.outcome = 'enqueued'
-                    ) THEN 0 ELSE device END, \(outcome), \(count), \(time)::bigint
-                FROM gone WHERE message IS NOT NULL GROUP BY 1, 2, 3)
+                    ) THEN 0 ELSE device END, \(outcome), \(step) * count(*), \(time)::bigint
+                FROM gone WHERE message IS NOT NULL GROUP BY 1, 2, 3, 5)
             """
         }
 
@@ -475,7 +479,7 @@
         /// schema's owner: a delivering role can't write dead letters, which an operator may requeue.
         private static let bury = """
             CREATE FUNCTION sealed_push.bury(
-                entries bigint[], device bigint, reason text, attempts bigint, now bigint
+                entries bigint[], device bigint, reason text, outcome text, attempts bigint, now bigint
             ) RETURNS bigint LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
                 WITH gone AS (
                         -- One index for each step, whatever the statistics are.
@@ -487,8 +491,7 @@
                         INSERT INTO sealed_push.dead_letters(\(entryColumns), reason, attempts, died)
                         SELECT \(entryColumns), bury.reason, bury.attempts, sealed_push.moment(bury.now) FROM gone
                         ON CONFLICT (id) DO NOTHING),
-                    \(noted("CASE bury.reason WHEN '\(Tally.expired)' THEN bury.reason ELSE 'refused:' || bury.reason END",
-                        at: "sealed_push.moment(bury.now)"))
+                    \(counted("bury.outcome", at: "sealed_push.moment(bury.now)"))
                 SELECT count(*) FROM gone
             $$;
             """

@@ -7,7 +7,7 @@
     /// The tables and functions, created all at once.
     enum PostgresSchema {
         /// The version of these tables and functions. When they change, raise it, and add a step from the previous version.
-        static let version = SchemaVersion(7)
+        static let version = SchemaVersion(8)
         /// The statements that lead from each version to the next.
         static let steps: [Int: String] = [:]
 
@@ -297,6 +297,7 @@
                 GRANT SELECT (id, device, message), DELETE ON sealed_push.entries, sealed_push.dead_letters
                     TO sealed_push_register;
                 GRANT SELECT, INSERT ON sealed_push.outcomes TO sealed_push_register;
+                GRANT INSERT ON sealed_push.tallies TO sealed_push_register;
                 -- Ends logins, and erases users.
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.logins TO sealed_push_register;
                 GRANT SELECT (audience), DELETE ON sealed_push.requests TO sealed_push_register;

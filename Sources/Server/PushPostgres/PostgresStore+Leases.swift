@@ -126,8 +126,7 @@
                 }
             }
             for (outcome, entries) in removed {
-                let devices = try removeEntries("id = ANY($1)", .ints(entries.sorted()), outcome, at: now, db)
-                try tally(outcome, devices.count, at: now, db)
+                try removeEntries("id = ANY($1)", .ints(entries.sorted()), PushEnding(outcome, at: now), db)
             }
             try prove(proven, db)
             for (lease, reason) in buried {
@@ -226,7 +225,7 @@
                 case .dropAddress(let reason): try disable(lease.device, "token = NULL, token_refusal = $1", reason, db)
                 case .disableAddress(let reason): try disable(lease.device, "token_refusal = $1", reason, db)
                 case .discardAll(let outcome):
-                    try tally(outcome, discardAll(of: lease.device, outcome, at: now, db), at: now, db)
+                    try discardAll(of: lease.device, outcome, at: now, db)
                 case .bury(let reason):
                     try bury([lease.entry], reason: reason, attempts: lease.attempts, at: now, db)
                 case .buryAll(let reason): try buryAll(of: lease.device, reason: reason, at: now, db)

@@ -10,7 +10,7 @@
         ) async throws(OutboxError) -> [ReceiptOutcome] {
             try await write { db, now throws(OutboxError) in
                 for (error, count) in refused {
-                    try Self.tally(ReceiptTally.refused(error.rawValue), count, in: Self.receiptTallies, at: now, db)
+                    try Self.tally(ReceiptTally.refused(error.rawValue), count, at: now, db)
                 }
                 // Receipts of one device are counted one after another, because there is a limit for each device.
                 try Self.lock(receipts, at: now, db)
@@ -45,7 +45,7 @@
                 FROM sealed_push.receipt_devices WHERE id = $1 AND day = $3
                 """, [id, number, .int(ReceiptCount.day(of: now))])
             let count = ReceiptCount(of: receipt, knowing: try KnownReceipts(known), at: now)
-            for (outcome, number) in count.tallies { try tally(outcome, number, in: receiptTallies, at: now, db) }
+            for (outcome, number) in count.tallies { try tally(outcome, number, at: now, db) }
             guard let row = count.row else { return count.outcome }
             try db.rows(
                 "INSERT INTO sealed_push.receipt_numbers(id, number, day) VALUES ($1, $2, $3)",
@@ -73,7 +73,14 @@
             return count.outcome
         }
 
-        private static let receiptTallies = "receipt_tallies"
+        private static func tally(
+            _ outcome: String, _ count: Int, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) {
+            guard count > 0 else { return }
+            try db.rows(
+                "INSERT INTO sealed_push.receipt_tallies(day, outcome, count) VALUES ($1, $2, $3)",
+                [.int(ReceiptCount.day(of: now)), .text(outcome), .int(Int64(count))])
+        }
 
         /// A sum that continued from a larger value would overflow and stop the counting.
         private static let most = 1 << 62

@@ -141,8 +141,7 @@
                 }
                 try removeEmpty(empty, db)
                 for (outcome, entries) in removed {
-                    let devices = try removeEntries("id = ANY($1)", .ints(entries), outcome, at: now, db)
-                    try tally(outcome, devices.count, at: now, db)
+                    try removeEntries("id = ANY($1)", .ints(entries), PushEnding(outcome, at: now), db)
                 }
                 for (reason, entries) in buried { try bury(entries, reason: reason, at: now, db) }
                 left = again

@@ -33,7 +33,7 @@
                 """, [.text(reason)])
             let rows = try db.rows(
                 """
-                SELECT l.id FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
+                SELECT l.id, l.reason, l.died FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
                 WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
                     AND d.token_refusal IS NULL AND NOT EXISTS (SELECT 1 FROM sealed_push.entries e WHERE e.id = l.id)
                     AND sealed_push.are_pushes(l.message, ARRAY[l.priority::bigint], ARRAY[l.sender], ARRAY[l.stale],
@@ -43,7 +43,9 @@
                 """, [.text(reason), .int(now), .int(Int64(limit))])
             guard !rows.isEmpty else { return 0 }
             let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
-            let outcome = "CASE reason WHEN 'expired' THEN reason ELSE 'refused:' || reason END"
+            let endings = try rows.map { row throws(OutboxError) in
+                PushEnding(requeueing: try row.text("reason"), buriedAt: try row.int("died"))
+            }
             // Requeued entries are older than those that have arrived since, so scans begin with them.
             try db.rows(
                 """
@@ -56,10 +58,12 @@
             try db.rows(
                 """
                 WITH gone AS (
-                    DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(entryColumns), reason),
-                    \(PostgresSchema.noted(outcome, "-count(*)", at: "$2"))
+                    DELETE FROM sealed_push.dead_letters l
+                    USING unnest($1::bigint[], $2::text[], $3::bigint[]) AS x(letter, outcome, ended) WHERE l.id = x.letter
+                    RETURNING \(entryColumns), x.outcome, x.ended),
+                    \(PostgresSchema.counted("outcome", at: "ended", step: -1))
                 INSERT INTO sealed_push.entries(\(entryColumns)) SELECT \(entryColumns) FROM gone
-                """, [ids, .int(now)])
+                """, [ids, .texts(endings.map(\.outcome)), .ints(endings.map(\.time))])
             try db.rows("SELECT sealed_push.wake()")
             return rows.count
         }
@@ -141,26 +145,26 @@
                 let some = """
                     id IN (SELECT id FROM sealed_push.entries WHERE \(sql) LIMIT \(limit) FOR UPDATE SKIP LOCKED)
                     """
-                let removed = try Self.removeEntries(some, value, outcome, at: now, db)
+                let removed = try Self.removeEntries(some, value, PushEnding(outcome, at: now), db)
                 let free = try Self.lockQueues(of: Array(Set(removed)), freeAt: now, skipsLocked: true, db)
                 try Self.removeEmpty(Array(free.values), db)
-                try Self.tally(outcome, removed.count, at: now, db)
                 return removed.count
             }
         }
 
         // MARK: Dead letters and sums
 
-        /// Removes the entries that `condition` selects with `$1`, records their `outcome`, and returns the device of each.
+        /// Removes the entries that `condition` selects with `$1`, counts their end, and returns the device of each.
+        @discardableResult
         static func removeEntries(
-            _ condition: String, _ value: PostgresValue, _ outcome: String, at now: Int64, _ db: PostgresConnection
+            _ condition: String, _ value: PostgresValue, _ ending: PushEnding, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {
             try db.rows(
                 """
                 WITH gone AS (DELETE FROM sealed_push.entries WHERE \(condition) RETURNING device, message),
-                    \(PostgresSchema.noted("$2::text", at: "$3"))
+                    \(PostgresSchema.counted("$2::text", at: "$3"))
                 SELECT device FROM gone
-                """, [value, .text(outcome), .int(now)]
+                """, [value, .text(ending.outcome), .int(ending.time)]
             ).map { row throws(OutboxError) in try row.int("device") }
         }
 
@@ -175,11 +179,12 @@
             _ entries: PostgresValue, _ device: PostgresValue, _ reason: String, _ attempts: Int, at now: Int64,
             _ db: PostgresConnection
         ) throws(OutboxError) {
-            let count = try db.row(
-                "SELECT sealed_push.bury($1, $2, $3, $4, $5) AS count",
-                [entries, device, .text(reason), .int(Int64(attempts)), .int(now)]
-            ).count("count")
-            try tally(Tally.refused(reason), count, at: now, db)
+            let ending = PushEnding(burying: reason, at: now)
+            try db.rows(
+                "SELECT sealed_push.bury($1, $2, $3, $4, $5, $6)",
+                [
+                    entries, device, .text(reason), .text(ending.outcome), .int(Int64(attempts)), .int(ending.time),
+                ])
         }
 
         /// Moves all waiting entries of a device to the dead letters.
@@ -193,15 +198,6 @@
         static func removeQueue(of device: Int64, _ db: PostgresConnection) throws(OutboxError) {
             let places = try lockQueues(of: [device], db).values
             try db.rows("DELETE FROM sealed_push.queues WHERE ctid = ANY($1)", [.places(Array(places))])
-        }
-
-        static func tally(
-            _ outcome: String, _ count: Int = 1, in table: String = "tallies", at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) {
-            guard count > 0 else { return }
-            try db.rows(
-                "INSERT INTO sealed_push.\(table)(day, outcome, count) VALUES ($1, $2, $3)",
-                [.int(now / Tally.millisecondsPerDay), .text(outcome), .int(Int64(count))])
         }
 
         private static let entryColumns = PostgresSchema.entryColumns

@@ -27,10 +27,9 @@ enum EntryTable {
         return row
     }
 
-    /// Counts the outcomes of entries, or of dead letters with a negative count, for their messages.
-    static func note(
-        _ outcome: String, _ column: String, _ value: Int64, of table: String = "entries", count: Int = 1,
-        at now: Int64, in db: Database
+    /// Counts the end of the rows with this value in this column, for their messages and for the day.
+    static func count(
+        _ ending: PushEnding, _ column: String, _ value: Int64, of table: String = "entries", in db: Database
     ) throws {
         try db.run(
             """
@@ -40,21 +39,27 @@ enum EntryTable {
                 ) THEN 0 ELSE e.device END AS place, ?1, ?2 * COUNT(*), ?3
             FROM \(table) e WHERE e.message IS NOT NULL AND e.\(column) = ?4 GROUP BY e.message, place
             ON CONFLICT(message, device, outcome) DO UPDATE SET count = \(SafeNumber.sum("count", "excluded.count"))
-            """, [outcome, count, now, value])
+            """, [ending.outcome, ending.step, ending.time, value])
+        try db.run(
+            """
+            INSERT INTO tallies(day, outcome, count)
+            SELECT ?1, ?2, ?3 * count FROM (SELECT COUNT(*) AS count FROM \(table) WHERE \(column) = ?4) WHERE count > 0
+            ON CONFLICT(day, outcome) DO UPDATE SET count = \(SafeNumber.sum("count", "excluded.count"))
+            """, [ending.day, ending.outcome, ending.step, value])
     }
 
     /// Removes an entry with the given outcome, unless it is already gone.
     static func remove(_ id: Int64, _ outcome: String, at now: Int64, in db: Database) throws {
-        try note(outcome, "id", id, at: now, in: db)
+        try count(PushEnding(outcome, at: now), "id", id, in: db)
         try db.run("DELETE FROM entries WHERE id = ?", [id])
-        try Tally.add(outcome, db.changesCount, at: now, in: db)
     }
 
     /// Removes all waiting entries of a device, including dead letters, and returns how many.
+    @discardableResult
     static func discardAll(
         of device: Int64, _ outcome: String = Tally.discarded, at now: Int64, in db: Database
     ) throws -> Int {
-        try note(outcome, "device", device, at: now, in: db)
+        try count(PushEnding(outcome, at: now), "device", device, in: db)
         try db.run("DELETE FROM entries WHERE device = ?", [device])
         var count = db.changesCount
         try db.run("DELETE FROM dead_letters WHERE device = ?", [device])
@@ -73,14 +78,13 @@ enum EntryTable {
     static func bury(
         _ column: String, _ value: Int64, reason: String, attempts: Int = 0, at now: Int64, in db: Database
     ) throws {
-        try note(Tally.refused(reason), column, value, at: now, in: db)
+        try count(PushEnding(burying: reason, at: now), column, value, in: db)
         try db.run(
             """
             INSERT OR IGNORE INTO dead_letters(\(columns), reason, attempts, died)
             SELECT \(columns), ?, ?, ? FROM entries WHERE \(column) = ?
             """, [reason, attempts, now, value])
         try db.run("DELETE FROM entries WHERE \(column) = ?", [value])
-        try Tally.add(Tally.refused(reason), db.changesCount, at: now, in: db)
     }
 
     static let columns =

@@ -110,8 +110,7 @@ extension SQLiteStore {
             case .disableAddress(let reason):
                 try DeviceTable.disable(lease.device, "token_refusal = ?", reason, in: db)
             case .discardAll(let outcome):
-                let count = try EntryTable.discardAll(of: lease.device, outcome, at: now, in: db)
-                try Tally.add(outcome, count, at: now, in: db)
+                try EntryTable.discardAll(of: lease.device, outcome, at: now, in: db)
             case .buryAll(let reason): try EntryTable.buryAll(of: lease.device, reason: reason, at: now, in: db)
             case .release(let delay, let isAttempt):
                 try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: isAttempt, in: db)
@@ -131,17 +130,5 @@ extension SQLiteStore {
         try db.value(
             "SELECT token_registered FROM devices WHERE id = ? AND token = ? AND token_refusal IS NULL",
             [lease.device, lease.request.address.bytes.blob])
-    }
-}
-
-/// The number of pushes by outcome and day, as rows.
-extension Tally {
-    static func add(_ outcome: String, _ count: Int = 1, at now: Int64, in db: Database) throws {
-        guard count > 0 else { return }
-        try db.run(
-            """
-            INSERT INTO tallies(day, outcome, count) VALUES (?, ?, ?)
-            ON CONFLICT(day, outcome) DO UPDATE SET count = \(SafeNumber.sum("count", "excluded.count"))
-            """, [now / millisecondsPerDay, outcome, count])
     }
 }

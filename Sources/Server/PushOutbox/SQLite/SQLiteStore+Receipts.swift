@@ -6,7 +6,7 @@ extension SQLiteStore {
     func count(_ receipts: [ShownReceipt], refused: [ReceiptError: Int]) async throws(OutboxError) -> [ReceiptOutcome] {
         try await write { db, now in
             for (error, count) in refused {
-                try Tally.add(ReceiptTally.refused(error.rawValue), count, at: now, in: db)
+                try ReceiptTable.tally(ReceiptTally.refused(error.rawValue), count, at: now, in: db)
             }
             return try receipts.map { try ReceiptTable.count($0, at: now, in: db) }
         }
@@ -53,7 +53,7 @@ enum ReceiptTable {
             """, [id, receipt.number.blob, ReceiptCount.day(of: now)])
         guard let known else { throw OutboxError.damaged }
         let count = ReceiptCount(of: receipt, knowing: try KnownReceipts(known), at: now)
-        for (outcome, number) in count.tallies { try Tally.add(outcome, number, at: now, in: db) }
+        for (outcome, number) in count.tallies { try tally(outcome, number, at: now, in: db) }
         guard let row = count.row else { return count.outcome }
         try db.run(
             "INSERT INTO receipt_numbers(id, number, day) VALUES (?, ?, ?)", [id, row.number.blob, row.numberDay])
@@ -73,5 +73,14 @@ enum ReceiptTable {
                 shown_that_day = excluded.shown_that_day, failed_that_day = excluded.failed_that_day
             """, [id, row.arrived, row.failedCount, row.day, row.dayShownCount, row.dayFailedCount])
         return count.outcome
+    }
+
+    static func tally(_ outcome: String, _ count: Int, at now: Int64, in db: Database) throws {
+        guard count > 0 else { return }
+        try db.run(
+            """
+            INSERT INTO tallies(day, outcome, count) VALUES (?, ?, ?)
+            ON CONFLICT(day, outcome) DO UPDATE SET count = \(SafeNumber.sum("count", "excluded.count"))
+            """, [ReceiptCount.day(of: now), outcome, count])
     }
 }

@@ -81,7 +81,7 @@ extension SQLiteStore {
             """, [reason])
         let rows = try db.rows(
             """
-            SELECT dead_letters.id, device, priority, carrier, reason
+            SELECT dead_letters.id, device, priority, carrier, reason, died
             FROM dead_letters JOIN devices ON devices.id = device
             WHERE (?1 IS NULL OR reason = ?1) AND stale > ?2 AND token IS NOT NULL AND token_refusal IS NULL
                 -- If a waiting entry has the number, one of the two was tampered with.
@@ -90,8 +90,8 @@ extension SQLiteStore {
             """, [reason, now, limit])
         for row in rows {
             let id = try row.int("id")
-            let outcome = Tally.refused(try row.text("reason"))
-            try EntryTable.note(outcome, "id", id, of: "dead_letters", count: -1, at: now, in: db)
+            let ending = PushEnding(requeueing: try row.text("reason"), buriedAt: try row.int("died"))
+            try EntryTable.count(ending, "id", id, of: "dead_letters", in: db)
             try db.run(
                 """
                 INSERT INTO entries(\(EntryTable.columns))

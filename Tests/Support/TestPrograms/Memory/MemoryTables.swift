@@ -223,42 +223,43 @@ struct MemoryTables: Sendable {
         outcomes[message, default: (now, [:])].counts[place, default: [:]][outcome, default: 0] += count
     }
 
-    /// Counts the outcome of a push for its message.
-    private mutating func note(_ outcome: String, _ push: Push, count: Int = 1, at now: Int64) {
+    /// Counts the end of a push for its message and for the day.
+    private mutating func count(_ ending: PushEnding, of push: Push) {
         let isBroadcast = outcomes[push.message]?.counts[0]?[Tally.enqueued] != nil
-        note(outcome, push.message, at: isBroadcast ? 0 : push.device, count: count, at: now)
+        note(
+            ending.outcome, push.message, at: isBroadcast ? 0 : push.device, count: ending.step, at: ending.time)
+        tallies[ending.day, default: [:]][ending.outcome, default: 0] += ending.step
     }
 
-    /// Takes entries of a device out, either one of them or all, and counts their outcomes.
-    private mutating func take(_ id: Int64?, of device: Int64, _ outcome: String, at now: Int64) -> [Push] {
+    /// Takes entries of a device out, either one of them or all, and counts their end.
+    private mutating func take(_ id: Int64?, of device: Int64, _ ending: PushEnding) -> [Push] {
         let taken = entries[device]?.filter { id == nil || $0.id == id } ?? []
         entries[device]?.removeAll { id == nil || $0.id == id }
         if entries[device]?.isEmpty ?? false { entries[device] = nil }
-        for push in taken { note(outcome, push, at: now) }
+        for push in taken { count(ending, of: push) }
         return taken
     }
 
     mutating func remove(_ entry: Int64, of device: Int64, _ outcome: String, at now: Int64) {
-        tallies.add(outcome, take(entry, of: device, outcome, at: now).count, at: now)
+        _ = take(entry, of: device, PushEnding(outcome, at: now))
     }
 
+    @discardableResult
     private mutating func discardAll(of device: Int64, _ outcome: String, at now: Int64) -> Int {
         let letters = deadLetters.filter { $0.value.device == device }
         for letter in letters { deadLetters[letter.key] = nil }
         queues[device] = nil
-        return take(nil, of: device, outcome, at: now).count + letters.count
+        return take(nil, of: device, PushEnding(outcome, at: now)).count + letters.count
     }
 
     /// Moves entries of a device to the dead letters, either one of them, or all with the queue.
     private mutating func bury(
         _ entry: Int64?, of device: Int64, reason: String, attempts: Int = 0, at now: Int64
     ) {
-        let taken = take(entry, of: device, Tally.refused(reason), at: now)
-        for var push in taken {
+        for var push in take(entry, of: device, PushEnding(burying: reason, at: now)) {
             (push.reason, push.attempts, push.died) = (reason, attempts, now)
             deadLetters[push.id] = push
         }
-        tallies.add(Tally.refused(reason), taken.count, at: now)
         if entry == nil { queues[device] = nil }
     }
 
@@ -320,7 +321,7 @@ struct MemoryTables: Sendable {
             case .prove: if device != nil { devices[id]?.isProven = true }
             case .dropAddress(let reason): disable(id, reason: reason, isDropped: true)
             case .disableAddress(let reason): disable(id, reason: reason, isDropped: false)
-            case .discardAll(let outcome): tallies.add(outcome, discardAll(of: id, outcome, at: now), at: now)
+            case .discardAll(let outcome): discardAll(of: id, outcome, at: now)
             case .buryAll(let reason): bury(nil, of: id, reason: reason, at: now)
             case .release(let delay, let isAttempt):
                 guard let queue else { continue }
@@ -352,7 +353,7 @@ struct MemoryTables: Sendable {
                 && requeuing.includes(reason: letter.reason ?? "", stale: letter.stale, at: now)
         }.sorted { $0.id < $1.id }.prefix(limit)
         for var letter in letters {
-            note(Tally.refused(letter.reason ?? ""), letter, count: -1, at: now)
+            count(PushEnding(requeueing: letter.reason ?? "", buriedAt: letter.died), of: letter)
             deadLetters[letter.id] = nil
             letter.reason = nil
             insert(letter, at: now)
