@@ -155,7 +155,7 @@ import Testing
 
     @Test("give advice for each reason code; each step and each fault has a code") func ofReasons() {
         let reasons = OpenError.allCases
-        #expect(Set(reasons.map(\.hint)).count == reasons.count)
+        #expect(Set(reasons.map(\.words.hint)).count == reasons.count)
         #expect(Set(reasons.compactMap(\.facts.step)) == Set(OpenError.Step.allCases))
         #expect(Set(reasons.map(\.facts.fault)) == Set(OpenError.Fault.allCases))
     }
@@ -177,7 +177,7 @@ import Testing
             ] + [KeyLife.State.active, .retired, .revoked, .erased].map { .notUsable(Self.name, $0) }
         let texts =
             Self.findings.map(\.advice) + Self.causes.map { failing($0.0, $0.1).advice }
-            + OpenError.allCases.map(\.hint) + errors.map(\.shown)
+            + OpenError.allCases.map(\.words.hint) + errors.map(\.shown)
         var count = 0
         for text in texts {
             for match in text.matches(of: /`(?:sealedpush )?((?:keys|trust|device|outbox|doctor|work)[^`]*)`/) {

@@ -223,9 +223,8 @@ extension PayloadWalk {
         case .malformedContent:
             guard case .failure(let error)? = content else { return .content(nil) }
             return .content(error)
-        case .anonymousNotAllowed, .topic, .keyRetired, .clock, .tooOld, .expired: return nil
-        // These only happen earlier, or on a device.
-        case .malformed, .locked, .keysUnavailable, .replayed, .ledgerUnavailable, .outOfTime: return nil
+        // The message alone explains the other reasons, or they only happen earlier or on a device.
+        default: return nil
         }
     }
 

@@ -109,6 +109,16 @@ def reasons(tree):
                 yield path, f"only PushAPNs may name Apple's reason {word}"
 
 
+def codes(tree):
+    """Only two tables list every reason code, one for each end, so that a new code is one line in each."""
+    place = "Sources/Core/SealedPush/Opening/OpenError.swift"
+    known = set(re.findall(r"^    case (\w+)", tree.texts.get(place, ""), re.MULTILINE))
+    for path, text in swift(tree):
+        listed = {name for line in re.findall(r"\bcase ((?:\.\w+,?\s*)+):", text) for name in re.findall(r"\w+", line)}
+        if known and known <= listed and path not in (place, "Sources/Commands/SealedPushCommand/Doctor/ReasonWords.swift"):
+            yield path, "only OpenError.facts and ReasonWords may list every reason code"
+
+
 def commands(tree):
     """Only the programs name commands or options; libraries don't."""
     # `sealedpush keys …`, a subcommand alone, and an option.
@@ -258,6 +268,10 @@ RULES = [
         APNS_REASONS | {"Sources/Server/PushAPNs/A.swift": '"BadDeviceToken"'},
         {"Sources/Server/PushAPNs/APNsReason.swift": '"OtherReason"'},
     ]),
+    (codes, [{
+        "Sources/Core/SealedPush/Opening/OpenError.swift": "    case a\n    case b = \"c\"\n",
+        "Sources/A.swift": "case .a: 1\ncase .b, .d: 2",
+    }]),
     (commands, [
         {"Sources/Server/PushHTTP/A.swift": f"x({literal})"}
         for literal in ('"run sealedpush doctor"', '"`keys list`"', '"use --all"')

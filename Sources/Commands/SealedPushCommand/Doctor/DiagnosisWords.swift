@@ -92,13 +92,26 @@ struct DiagnosisWords {
         return sender.map { "\($0.keyID)\(name ?? "")" } ?? "given on the command line"
     }
 
+    // MARK: - Phrases
+
+    var message: PayloadDiagnosis.Message? { diagnosis.message }
+    var topic: Topic { diagnosis.topic }
+
+    var here: String { "the time here is \(TimeText.second(diagnosis.now))" }
+
+    /// `it was sent on 2026-01-01 10:00:00 UTC, 3 days ago`
+    var sent: String {
+        let sent = message?.sent ?? diagnosis.now
+        return "it was sent on \(TimeText.second(sent)), \(distance(sent))"
+    }
+
     /// `3 days ago`, `5 minutes ahead`
-    private func distance(_ moment: Timestamp) -> String {
+    func distance(_ moment: Timestamp) -> String {
         let seconds = moment.seconds(since: diagnosis.now)
         return "\(TimeText.longSpan(seconds)) \(seconds > 0 ? "ahead" : "ago")"
     }
 
-    private var maximumAge: String { TimeText.longSpan(TimeRules.maximumAge) }
+    var maximumAge: String { TimeText.longSpan(TimeRules.maximumAge) }
 
     private func words(_ cause: PayloadDiagnosis.Cause) -> String {
         let (device, topic) = (diagnosis.device, diagnosis.topic)
@@ -149,48 +162,11 @@ struct DiagnosisWords {
         }
     }
 
-    /// Describes a refusal that the message alone explains.
     private func words(_ refusal: OpenError) -> String {
-        let (message, sent) = (diagnosis.message, moment(diagnosis.message?.sent ?? diagnosis.now))
-        switch refusal {
-        case .anonymousNotAllowed: return "it has no sender, and anonymous messages are not allowed"
-        case .topic:
-            return "its content is for \(message?.topic?.description ?? "no app"), not for \(diagnosis.topic)"
-        case .keyRetired:
-            let retired = message?.life.retired.map(TimeText.second) ?? "an unknown date"
-            let end = message?.life.opensUntil.map(TimeText.second) ?? "then"
-            return "\(sent), but its key was retired on \(retired) and opens only messages sent up to \(end)"
-        case .clock:
-            let limit = TimeRules.maximumLead(isAnonymous: message?.sender == nil)
-            return "\(sent), but \(here); a message may be ahead by up to \(TimeText.longSpan(limit))"
-        case .tooOld: return "\(sent), but \(here); a message may be up to \(maximumAge) old"
-        case .expired:
-            let expires = message?.expires ?? diagnosis.now
-            return "it expired on \(TimeText.second(expires)), \(distance(expires)), and \(here)"
-        case .malformed, .unknownRecipient, .unknownSender, .rejected, .malformedContent, .locked, .keysUnavailable,
-            .replayed, .ledgerUnavailable, .outOfTime:
-            return "it fails with \(diagnosis.code)"
-        }
+        refusal.words.single?.words(self) ?? "it fails with \(diagnosis.code)"
     }
 
-    private func advice(_ refusal: OpenError) -> String {
-        switch refusal {
-        case .anonymousNotAllowed: "seal it with a sender's key, or allow anonymous messages in the app"
-        case .topic: "fix the sender, which puts two topics into one message"
-        case .keyRetired:
-            "give the sender the device's newest record; if none of your senders seals to the old key, it may have been stolen, so revoke it"
-        case .clock: "compare the clocks of the sender and the device"
-        case .tooOld: "seal it again; if it is new, compare the clocks of the sender and the device"
-        case .expired: "seal it again, or with a later `expires`; if it is new, compare the clocks"
-        case .malformed, .unknownRecipient, .unknownSender, .rejected, .malformedContent, .locked, .keysUnavailable,
-            .replayed, .ledgerUnavailable, .outOfTime:
-            "try again"
-        }
-    }
-
-    private var here: String { "the time here is \(TimeText.second(diagnosis.now))" }
-
-    private func moment(_ sent: Timestamp) -> String { "it was sent on \(TimeText.second(sent)), \(distance(sent))" }
+    private func advice(_ refusal: OpenError) -> String { refusal.words.single?.advice ?? "try again" }
 
     private static func words(_ error: PayloadDiagnosis.FieldError) -> String {
         switch error {

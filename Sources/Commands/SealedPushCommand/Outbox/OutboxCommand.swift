@@ -334,7 +334,7 @@ extension ReceiptReport {
             guard rises || isMuch else { return nil }
             let devices = failingDevices[code, default: 0]
             let whose = devices == 1 ? "on one device" : "on \(devices.grouped) devices"
-            let hint = OpenError(rawValue: code)?.hint ?? "a code from a later version of the app's module"
+            let hint = OpenError(rawValue: code)?.words.hint ?? "a code from a later version of the app's module"
             return "\(code)\(rises ? " is rising" : ""), \(whose): \(hint)"
         }
         let refusals = recent.refusals.mostFrequent.filter { $0.value * 100 >= max(1, recent.shownCount) }
@@ -361,35 +361,5 @@ extension ReceiptDay {
             "\(100 * shownWithin[limit, default: 0] / shownCount)% within \(limit.components.seconds) s"
         }
         return "; \(parts.joined(separator: ", "))"
-    }
-}
-
-extension OpenError {
-    /// Advice for an operator who sees many of these errors.
-    var hint: String {
-        switch self {
-        case .malformed:
-            "pushes without an envelope reach the app; another server of yours, or a delivery service, sends them"
-        case .unknownRecipient:
-            "messages are sealed to keys that devices no longer have; run `sealedpush doctor`, and have the app report its record"
-        case .locked: "devices were restarted and haven't been unlocked yet; no action needed"
-        case .keysUnavailable: "the app's key store fails; check the latest version's keychain access group"
-        case .unknownSender: "the app doesn't know the sender; publish a sender set, or wait for an app update"
-        case .anonymousNotAllowed: "messages are sealed without a sender; none of your servers should do that"
-        case .rejected:
-            "the sender, topic, or key isn't the one the device expects, or the message was altered in transit; run `sealedpush doctor`"
-        case .malformedContent: "a sender seals malformed content; check its version"
-        case .topic: "content for another app is sealed to this app's keys; check --topic"
-        case .keyRetired: "a sender still seals to keys that were replaced; give all servers the newest records"
-        case .clock: "a server's clock is ahead"
-        case .tooOld:
-            "content is more than 30 days old when it arrives; check the server's clock and `outbox status`"
-        case .expired: "pushes arrive after their content has expired; use a later expiry"
-        case .replayed:
-            "pushes are arriving twice under different IDs; either a server sends them without apns-id and apns-collapse-id, or they are being replayed"
-        case .ledgerUnavailable:
-            "devices can't write to the shared container; disks are full, the app group is wrong, or a ledger is damaged"
-        case .outOfTime: "devices ran out of time before opening; check the earlier stages"
-        }
     }
 }
