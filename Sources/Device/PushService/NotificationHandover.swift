@@ -60,10 +60,8 @@ final class NotificationHandover: Sendable {
             return taken.best
         }
         // Leave out a picture that hasn't been read by now.
-        var shown = draft.withPicture { _ in nil }
-        BadgeCount.showingLargest(of: draft.badgeSum) { sum in
-            if let sum { shown.badge = sum }
-            taken.handler(Presentation.opened(shown).content(original: taken.original))
+        let shown = BadgeCount.showingLargest(of: draft.withPicture { _ in nil }) { draft in
+            taken.handler(Presentation.opened(draft).content(original: taken.original))
         }
         return .opened(shown)
     }

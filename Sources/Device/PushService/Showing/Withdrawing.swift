@@ -44,10 +44,8 @@ extension OpenedContent {
             // The removal returns before it's done, but the system answers in order. An extension may be suspended after this.
             _ = await center.deliveredNotifications()
         }
-        // A carrier may repeat the push for 30 days.
-        guard let badge = content.badge, !isRepeat else { return }
-        // Messages add to this from now on.
-        try? count?.set(min(badge, BadgeCount.maximum))
-        try? await center.setBadgeCount(badge)
+        if let badge = BadgeCount.number(setBy: content, isRepeat: isRepeat, in: count) {
+            try? await center.setBadgeCount(badge)
+        }
     }
 }

@@ -45,17 +45,33 @@ public struct BadgeCount: Sendable {
         return draft.badgeSum != nil
     }
 
-    /// Calls `show` with the larger of this sum and the last one shown, one call at a time, so that the largest of several
-    /// sums is shown last. Without a sum, calls it with nil, and doesn't wait.
-    static func showingLargest(of sum: Sum?, _ show: (Int?) -> Void) {
-        guard let sum else { return show(nil) }
+    /// Calls `show` with the draft and its number, the larger of its sum and the last one shown, and returns that draft. Shows
+    /// one sum at a time, so that the largest of several is shown last. A draft without a sum is shown as it is, without waiting.
+    static func showingLargest(
+        of draft: NotificationDraft, _ show: (NotificationDraft) -> Void
+    ) -> NotificationDraft {
+        guard let sum = draft.badgeSum else {
+            show(draft)
+            return draft
+        }
         // A plain lock, because the system is called while it's held.
         showing.lock()
         defer { showing.unlock() }
         let last = lastShown?.file == sum.file ? lastShown : nil
         let newest = last.map { $0.value > sum.value ? $0 : sum } ?? sum
         lastShown = newest
-        show(newest.value)
+        var shown = draft
+        shown.badge = newest.value
+        show(shown)
+        return shown
+    }
+
+    /// Returns the number that a withdrawal sets, from which messages then count. Returns nil if it sets none, or if it's a
+    /// repeat: a carrier may repeat the push for 30 days.
+    static func number(setBy withdrawal: Content, isRepeat: Bool, in count: BadgeCount?) -> Int? {
+        guard let number = withdrawal.badge, !isRepeat else { return nil }
+        try? count?.set(min(number, maximum))
+        return number
     }
 
     private static let showing = NSLock()
