@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
 internal import PushCore
 internal import PushOutbox
 internal import PushSender
@@ -18,51 +17,9 @@ struct PhoneRoutes: Sendable {
     let tests: RateLimiter
     let state: @Sendable () -> ServerState
 
-    /// Returns a login for the app to present here. The back end requests it within the account's login.
-    func logIn(_ request: Request, _ context: ServerContext) async throws -> Response {
-        var reader = OrderReader(try await request.members())
-        guard let user = try reader.user() else { throw Problem.malformed("there is no \"user\"") }
-        let longest = Outbox.loginLifetime
-        let seconds = try reader.optional(
-            "seconds", "1 to \(longest) whole seconds (not milliseconds), which is an hour"
-        ) {
-            $0.integer.flatMap { (1...longest).contains($0) ? $0 : nil }
-        }
-        try reader.end("user and seconds")
-        let end = Timestamp.now().advanced(bySeconds: seconds ?? 600)
-        let token = try state().sender().login(of: user, until: end, issued: OutboxClock.system.now())
-        return .json(["token": .string(token), "expires": .integer(end.secondsSince1970)])
-    }
-
-    /// Invalidates all logins of an account issued until now, for example after its phone was stolen.
-    func endLogins(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user = try user(context)
-        return try await gate.accounts.run(user) {
-            try await gate.endLogins(of: user)
-            return Response(status: .noContent)
-        }
-    }
-
-    /// Erases the data of a user who wants to be forgotten.
-    func erase(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let (user, keys) = (try user(context), try state().sender())
-        // Waits for the account's request in progress.
-        return try await gate.accounts.run(user) {
-            try await gate.endLogins(of: user)
-            let erased = try await outbox.erase(user, topic: keys.sealer.topic, receipts: keys.receipts.ids)
-            return .json(["devices": .count(erased.deviceCount), "discarded": .count(erased.discardedCount)])
-        }
-    }
-
-    private func user(_ context: ServerContext) throws(Problem) -> UserName {
-        guard let user = context.part("user").flatMap(UserName.init(parsing:))
-        else { throw .malformed("the path doesn't contain a valid user name") }
-        return user
-    }
-
     func register(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrollment) = try caller(context)
-        let order = try RegistrationBody(try await request.members())
+        let order = try RegistrationOrder(try await request.members())
         guard order.record.enrollment == enrollment
         else { throw Problem.malformed("the record is not signed by the key in the path") }
         let keys = try state().sender()
@@ -134,26 +91,7 @@ struct PhoneRoutes: Sendable {
             throw Problem(
                 .tooManyRequests, "too-many-requests", "an account may send five tests an hour", retryAfter: 720)
         }
-        return try await sendTest(to: .device(name(of: enrollment, user)))
-    }
-
-    /// For a back end, sends fixed text to a user or device.
-    func testAll(_ request: Request, _ context: ServerContext) async throws -> Response {
-        var reader = OrderReader(try await request.members())
-        let (user, device) = (try reader.user(), try reader.device())
-        try reader.end("user and device")
-        guard let audience = user.map(Audience.user) ?? device.map(Audience.device), user == nil || device == nil
-        else { throw Problem.malformed("a test needs exactly one of `user` and `device`") }
-        return try await sendTest(to: audience)
-    }
-
-    private func sendTest(to audience: Audience) async throws -> Response {
-        let content = Content(title: "Test", body: "It works: this message was sealed for this device alone.")
-        let report = try await outbox.enqueue(
-            OutgoingMessage(content, expiration: Timestamp.now().advanced(bySeconds: 3_600)), to: audience,
-            from: state().sender().sealer
-        )
-        return .json(.object(report.json), status: .accepted)
+        return try await outbox.sendTest(to: .device(name(of: enrollment, user)), from: state().sender().sealer)
     }
 
     func senderSet(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -181,7 +119,7 @@ struct PhoneRoutes: Sendable {
     }
 }
 
-private struct RegistrationBody {
+private struct RegistrationOrder {
     let record: DeviceRecord
     let address: Address
 
@@ -197,92 +135,5 @@ private struct RegistrationBody {
         try reader.end("record, token, and environment")
         record = try DeviceRecord(parsing: text)
         address = .apns(token, environment)
-    }
-}
-
-/// Receives receipts from phones and counts them. Each transaction includes all that arrived during the previous one. A
-/// receipt needs no login because it has a MAC. Neither addresses nor bodies are kept. Source: Specification 16.6.
-final class ReceiptRoutes: Sendable {
-    private let outbox: Outbox
-    private let keys: @Sendable () -> ServerState
-    private let turn = TaskSemaphore(1)
-    private let state = Locked(State())
-
-    private struct State {
-        var count = 0
-        var waiting: [(number: Int, receipt: Result<ShownReceipt, ReceiptError>)] = []
-        /// The outcomes that were written but not yet returned; `nil` if a receipt was refused or could not be written.
-        var outcomes: [Int: ReceiptOutcome?] = [:]
-        var purged: Timestamp?
-    }
-
-    init(_ outbox: Outbox, state keys: @escaping @Sendable () -> ServerState) {
-        self.outbox = outbox
-        self.keys = keys
-    }
-
-    /// A valid receipt is durable once the response arrives.
-    func take(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let body = Array(try await request.wholeBody(upTo: ReceiptReceiver.maximumByteCount).readableBytesView)
-        let receiver = try keys().sender().receipts
-        let receipt = Result { () throws(ReceiptError) in try receiver.receive(body, at: .now()) }
-        let outcome = await counted(receipt)
-        if case .failure(let error) = receipt {
-            throw Problem(.badRequest, error.rawValue, "the receipt is not valid here")
-        }
-        guard let outcome else { throw Problem.unavailable("the outbox can't be written", retryAfter: 60) }
-        guard outcome != .tooMany else {
-            throw Problem(
-                .tooManyRequests, "too-many-receipts", "this device has sent too many receipts today",
-                retryAfter: 86_400)
-        }
-        return Response(status: .noContent)
-    }
-
-    /// Returns `nil` if the receipt was refused or could not be written.
-    func counted(_ receipt: Result<ShownReceipt, ReceiptError>) async -> ReceiptOutcome? {
-        let number = state.withLock { state in
-            state.count += 1
-            state.waiting.append((state.count, receipt))
-            return state.count
-        }
-        await turn.enter()
-        defer { turn.leave() }
-        // An earlier caller may have written this one, too.
-        if state.withLock({ $0.outcomes[number] == nil }) { await write() }
-        return state.withLock { $0.outcomes.removeValue(forKey: number) } ?? nil
-    }
-
-    private func write() async {
-        let batch = state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        var refused: [ReceiptError: Int] = [:]
-        let believed = batch.compactMap { number, receipt -> (Int, ShownReceipt)? in
-            switch receipt {
-            case .success(let receipt): return (number, receipt)
-            case .failure(let error):
-                refused[error, default: 0] += 1
-                return nil
-            }
-        }
-        let outcomes = try? await outbox.count(believed.map(\.1), refused: refused)
-        state.withLock { state in
-            for (number, _) in batch { state.outcomes[number] = .some(nil) }
-            for ((number, _), outcome) in zip(believed, outcomes ?? []) { state.outcomes[number] = outcome }
-        }
-        await purge()
-    }
-
-    /// Runs once an hour, as a courier does, because there may be no courier.
-    private func purge() async {
-        let now = Timestamp.now()
-        let isDue = state.withLock { state in
-            guard state.purged.map({ now.seconds(since: $0) >= 3_600 }) ?? true else { return false }
-            state.purged = now
-            return true
-        }
-        if isDue { _ = try? await outbox.purge(.records) }
     }
 }

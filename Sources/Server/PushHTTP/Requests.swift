@@ -36,6 +36,9 @@ extension Request {
         return values.first
     }
 
+    /// The value of `Authorization`, or `nil` unless it is given once, in ASCII.
+    var authorization: String? { try? text(of: .authorization) }
+
     /// Other bytes of a path or query must be percent-encoded, where bytes that aren't UTF-8 are refused. See ``text(of:)``.
     func requireASCIITarget() throws(Problem) {
         guard uri.description.utf8.allSatisfy({ $0 < 0x80 })

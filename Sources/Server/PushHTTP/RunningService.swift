@@ -5,20 +5,7 @@ import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import PushCore
-import PushOutbox
-internal import PushSender
 internal import ServiceLifecycle
-
-/// The threads for callers that may be many or hostile.
-final class Crowd: TaskExecutor {
-    static let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-    static let executor = Crowd()
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        Self.group.any().execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-}
 
 /// Hummingbird's applications, one for each listener, from start to end.
 final class RunningService: Sendable {
@@ -119,51 +106,5 @@ private struct Listener: Service {
 extension ServingError {
     fileprivate func at(_ place: ServerPlace) -> ServingError {
         if case .notBound(let words, _) = self { .notBound(words, at: place) } else { self }
-    }
-}
-
-extension OutboxStatus {
-    var samples: [MetricSample] {
-        [
-            MetricSample("push_outbox_devices", .gauge, deviceCount),
-            MetricSample("push_outbox_reachable_devices", .gauge, reachableDeviceCount),
-            MetricSample("push_outbox_waiting", .gauge, waitingCount),
-            MetricSample("push_outbox_bytes", .gauge, fileByteCount),
-            MetricSample("push_records_expiring", .gauge, expiringRecordCount),
-            MetricSample("push_outbox_queues", .gauge, queues.due, labels: [("state", "due")]),
-            MetricSample("push_outbox_queues", .gauge, queues.leased, labels: [("state", "leased")]),
-            MetricSample("push_outbox_queues", .gauge, queues.deferred, labels: [("state", "deferred")]),
-        ]
-            + waitingByAge.sorted { $0.key < $1.key }.map {
-                MetricSample(
-                    "push_outbox_waiting_older_than", .gauge, $0.value,
-                    labels: [("seconds", String($0.key.components.seconds))])
-            }
-            + deadLetters.sorted { $0.key < $1.key }.map {
-                MetricSample("push_outbox_refused", .gauge, $0.value, labels: [("reason", $0.key)])
-            }
-            + [firstRecordExpiry].compactMap(\.self).map {
-                MetricSample("push_records_expiry_seconds", .gauge, Int($0.secondsSince1970))
-            }
-    }
-}
-
-extension CourierReport {
-    var samples: [MetricSample] {
-        let lists = [("deferred", deferred), ("dropped", dropped), ("refused", refused)]
-        return [
-            MetricSample(
-                "push_deliveries_total", .counter, acceptedCount, labels: [("outcome", "accepted"), ("reason", "")]),
-            MetricSample("push_deliveries_in_flight", .gauge, inFlightCount),
-        ]
-            + MetricSample.histogram(
-                "push_delivery_wait_seconds", bounds: WaitingTimes.bounds.map { $0 / .seconds(1) },
-                counts: waits.counts, count: waits.count, sum: waits.sum / .seconds(1))
-            + lists.flatMap { outcome, reasons in
-                reasons.sorted { $0.key < $1.key }.map {
-                    MetricSample(
-                        "push_deliveries_total", .counter, $0.value, labels: [("outcome", outcome), ("reason", $0.key)])
-                }
-            }
     }
 }
