@@ -184,19 +184,20 @@ def testable(tree):
 # Families that are read together: the roles of keys; the secrets of a keyring, which lend each other their bytes; a
 # program's arguments; and the stand-in for Apple's module, whose files are Apple's headers.
 FAMILIES = re.compile(r"/KeyRole\.swift$|/KeyringSecret\.swift$|/Arguments\.swift$|/UserNotifications/")
-TYPE = re.compile(r"^(?:public |package |open )(?:final |indirect )*(?:struct|class|enum|protocol|actor) (\w+)", re.MULTILINE)
+TYPE = re.compile(r"^(public |package |open )(?:final |indirect )*(?:struct|class|enum|protocol|actor) (\w+)", re.MULTILINE)
 
 
 def homes(tree):
-    """A type that other modules can see, and that another file uses, is in a file named after it."""
+    """A public type, and a package type that another file uses, is in a file named after it."""
     words = {path: set(re.findall(r"\w+", re.sub(r"(?m)^\s*//.*$", "", text))) for path, text in swift(tree)}
     for path, text in swift(tree):
         if FAMILIES.search(path):
             continue
-        for name in TYPE.findall(text):
+        for access, name in TYPE.findall(text):
             stem = path.rpartition("/")[2].removesuffix(".swift").partition("+")[0]
-            if stem != name and any(name in words[other] for other in words if other != path):
-                yield path, f"{name} has users in other files, so it needs a file of its own, {name}.swift"
+            if stem != name and (
+                    access != "package " or any(name in words[other] for other in words if other != path)):
+                yield path, f"{name} has users elsewhere, so it needs a file of its own, {name}.swift"
 
 
 CASES = re.compile(r"^( *)public (?:indirect )?enum (\w+)[^{\n]*\{(.*)\n((?:.*\n)*?)\1\}$", re.MULTILINE)
@@ -286,7 +287,10 @@ RULES = [
     ]),
     (syncing, [{"Sources/Core/PushCore/A.swift": "fsync(file)"}]),
     (testable, [{"Tests/Support/TestSupport/A.swift": "@testable import PushCore"}]),
-    (homes, [{"Sources/A.swift": "public struct B {}\n", "Sources/C.swift": "B()"}]),
+    (homes, [
+        {"Sources/A.swift": "public struct B {}\n"},
+        {"Sources/A.swift": "package struct B {}\n", "Sources/C.swift": "B()"},
+    ]),
     (cases, [
         {"Sources/A.swift": "public enum B { case c, d }\n"},
         {"Sources/A.swift": "public enum B: Error {\n    /// One.\n    case c\n    case d(Int)\n}\n"},

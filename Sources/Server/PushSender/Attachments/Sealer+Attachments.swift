@@ -1,5 +1,4 @@
 internal import PushCore
-internal import SealedPush
 
 #if canImport(Darwin)
     internal import Darwin
@@ -78,14 +77,6 @@ extension Sealer {
         try stored.finish()
         return RemoteFile(url: url, byteCount: byteCount, hash: hash, key: key)
     }
-}
-
-/// Content that was moved out of a push; see ``Sealer/moveOverflow(of:at:for:)``.
-public struct MovedContent: Sendable {
-    /// The content to seal: the first part, which points to the whole content.
-    public let content: Content
-    /// The encrypted file to store unchanged before sending the push: at most 65,577 bytes.
-    public let file: [UInt8]
 }
 
 extension Sealer {

@@ -1,0 +1,20 @@
+import SealedPush
+
+/// The presentation of one push, made from opened content or from the safe default alone. Source: Specification 6.6.
+enum Presentation: Sendable {
+    case opened(NotificationDraft)
+    /// The envelope is kept only if the device was locked, so that the app can open it after unlock.
+    case safeDefault(SafeDefault, reason: OpenError, envelope: String? = nil)
+    /// A push that was never sealed, in an app that accepts such pushes.
+    case plain
+    /// Removes other notifications, and shows none.
+    case withdrawal(OpenedContent, isRepeat: Bool)
+
+    /// Nil if the push opened, or was never sealed.
+    var reason: OpenError? {
+        switch self {
+        case .opened, .plain, .withdrawal: nil
+        case .safeDefault(_, let reason, _): reason
+        }
+    }
+}
