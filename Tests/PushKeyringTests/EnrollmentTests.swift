@@ -40,6 +40,8 @@ import Testing
     @Test("messages are sealed to a device once it has answered a challenge, and then to its newest proven key")
     func lifecycle() throws {
         #expect(throws: KeyringError.record(.unproven)) { try server.recipient(named: phone, at: start) }
+        try device.generateSender(named: "own", at: start)
+        #expect(throws: KeyringError.ownDevice(phone)) { try device.challenge(phone, from: "own", at: start) }
         try prove(at: start)
         let first = try server.recipient(named: phone, at: start).recipient
         #expect(try .device(first) == device.entry(named: phone).key)

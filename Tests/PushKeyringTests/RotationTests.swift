@@ -50,7 +50,7 @@ import Testing
         #expect(try .sender(keyring.senderKey(named: "newsroom").sender) == second)
         #expect(try keyring.activeSenders(named: "newsroom").map { .sender($0) } == [second])
         let authority = try keyring.generateAuthority(named: "offline")
-        #expect(throws: KeyringError.wrongKind("offline", expected: .device)) { try keyring.rotate("offline") }
+        #expect(throws: KeyringError.notRotatable("offline")) { try keyring.rotate("offline") }
         #expect(try keyring.entry(named: "offline").key == .authority(authority))
     }
 

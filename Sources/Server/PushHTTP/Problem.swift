@@ -115,10 +115,15 @@ extension Problem {
         switch error {
         case .unknownDevice: self.init(.notFound, "unknown-device", error.description)
         case .unknownUser: self.init(.notFound, "unknown-user", error.description)
-        case .otherUser, .enrolledElsewhere, .otherEnrollment:
+        case .enrolledElsewhere:
             self.init(
                 .conflict, "enrolled-elsewhere", "another account has this device and has proven one of its keys",
                 hint: "Unregister it there, or remove that device.")
+        // The service's own names are unique for each account and enrollment key, so another program chose this one.
+        case .otherUser, .otherEnrollment:
+            self.init(
+                .conflict, "enrolled-elsewhere", "\(error), and the entry was not made by this service",
+                hint: "Remove that device from the outbox, and find out which program registered it.")
         case .tooManyDevices:
             self.init(
                 .conflict, "too-many-devices", error.description,

@@ -5,7 +5,7 @@ extension Keyring {
     ///
     /// An enrolled device signs a new record with both keys. A key that doesn't replace another is confirmed at once.
     ///
-    /// - Throws: `unconfirmed` while an earlier new key is waiting, or `wrongKind` for an authority, whose key is built in.
+    /// - Throws: `unconfirmed` while an earlier new key is waiting, or `notRotatable` for an authority.
     @discardableResult
     public func rotate(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> AnyPublicKey {
         try change(at: now) { (change) throws(KeyringError) in
@@ -90,7 +90,7 @@ extension NamedKeys {
         case .device:
             stored = NamedKey(keys.first?.key.device.map { DevicePrivateKey($0.algorithm) } ?? PrivateKey(), at: now)
         case .sender: stored = NamedKey(SenderPrivateKey(), at: now)
-        case .authority: throw .wrongKind(name, expected: .device)
+        case .authority: throw .notRotatable(name)
         }
         var rotation = rotation
         guard let life = rotation.add(stored.key, at: now) else { throw .unconfirmed(name) }

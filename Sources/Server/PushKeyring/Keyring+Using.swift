@@ -150,7 +150,7 @@ extension Keyring {
         let senderKey = try senderKey(named: sender)
         return try change(at: now) { (change) throws(KeyringError) in
             var keys = try change.contents.keys(of: name, .device)
-            guard !keys.isOwn else { throw .wrongKind(name, expected: .device) }
+            guard !keys.isOwn else { throw .ownDevice(name) }
             guard let enrollment = keys.enrollment, let topic = keys.topic else { throw .unverified(name) }
             guard case .device(let recipient)? = keys.rotation.unconfirmed?.key else { throw .nothingToConfirm(name) }
             let challenge = PendingChallenge(to: recipient, of: enrollment, topic: topic, from: senderKey, at: now)

@@ -13,6 +13,10 @@ public enum KeyringError: Error, Hashable, Sendable {
     case notFound(KeyName)
     /// The key with this name has a different kind.
     case wrongKind(KeyName, expected: AnyPublicKey.Kind)
+    /// An authority's key can't be replaced here, because apps have it built in.
+    case notRotatable(KeyName)
+    /// The device is this keyring's own, so it can't be asked to prove its key here.
+    case ownDevice(KeyName)
     /// Only the public half of this key is here.
     case noSecret(KeyName)
     /// No key with this name is in a state that allows the operation.
@@ -64,6 +68,10 @@ extension KeyringError: CustomStringConvertible {
         case .notFound(let name): "there is no key named \(name) in this keyring"
         case .wrongKind(let name, let expected):
             "the key \(name) isn't \(expected == .authority ? "an" : "a") \(expected.rawValue)'s"
+        case .notRotatable(let name):
+            "\(name) is an authority, whose key is built into apps; generate another one, and release it with the app"
+        case .ownDevice(let name):
+            "\(name) is this keyring's own device; only another keyring, such as a server's, can ask for a proof of its key"
         case .noSecret(let name): "only the public half of \(name) is here, but this needs the secret half"
         case .notUsable(let name, let state):
             state == .active ? "the key of \(name) is waiting to be used" : "the keys of \(name) are \(state.rawValue)"
