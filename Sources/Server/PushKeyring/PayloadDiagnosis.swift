@@ -112,13 +112,23 @@ public struct PayloadDiagnosis: Equatable, Sendable {
     }
 
     /// The reason that a payload doesn't contain an envelope.
-    public enum FieldError: Error, Hashable, Sendable {
+    public enum FieldError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The payload is too long to be a push.
         case tooLong(maximumByteCount: Int)
         /// The payload isn't a single JSON object.
         case notJSON(JSONFault)
         /// The field is missing, or isn't a string.
         case noField(String)
+
+        /// One sentence for a developer.
+        public var description: String {
+            switch self {
+            case .tooLong(let limit): "it is larger than \(limit) bytes, too large for a push"
+            case .notJSON(let fault): "it is not one JSON object: \(fault)"
+            case .noField(let name):
+                "it has no text in \"\(name)\"; either it was never sealed, or the field was removed"
+            }
+        }
     }
 }
 

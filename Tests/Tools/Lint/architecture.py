@@ -232,6 +232,18 @@ def errors(tree):
                     yield path, f"{match[1]} must be nonexhaustive, as the other errors are"
 
 
+def sentences(tree):
+    """A public error describes itself in a sentence."""
+    conforming = set()
+    for _, text in swift(tree):
+        conforming |= set(re.findall(r"^extension (?:\w+\.)?(\w+): .*CustomStringConvertible", text, re.MULTILINE))
+    for path, text in swift(tree):
+        if path.startswith(OPEN):
+            for match in re.finditer(r"^ *public (?:enum|struct) (\w+): (.*Error\b.*)\{$", text, re.MULTILINE):
+                if "CustomStringConvertible" not in match[2] and match[1] not in conforming:
+                    yield path, f"{match[1]} needs a description of one sentence"
+
+
 def sizes(tree):
     """No source file has more than 600 lines."""
     for path, text in swift(tree):
@@ -298,6 +310,7 @@ RULES = [
         {"Sources/A.swift": "struct A {\n    public enum B {\n        case c\n    }\n}\n"},
     ]),
     (errors, [{"Sources/Core/A/B.swift": "public enum B: String, Error {\n}\n"}]),
+    (sentences, [{"Sources/Core/A/B.swift": "public enum B: StageError, Equatable {\n"}]),
     (sizes, [{"Sources/A.swift": "a\n" * 601}]),
     (leftovers, [{"Sources/A.swift": f"{word}x"} for word in ("TODO", "try!", "fatalError(")]),
 ]

@@ -118,7 +118,7 @@ struct DiagnosisWords {
         let recipientID = diagnosis.matched?.recipient.map { "\($0.keyID)" } ?? ""
         let senderID = diagnosis.matched?.sender.map { "\($0.keyID)" } ?? ""
         return switch cause {
-        case .field(let error): Self.words(error)
+        case .field(let error): error.description
         case .envelope(let error): error.description
         case .ownKeyGone(let life):
             "the key \(recipientID) of \(device) was \(Self.fate(life)) and no longer opens messages"
@@ -167,14 +167,6 @@ struct DiagnosisWords {
     }
 
     private func advice(_ refusal: OpenError) -> String { refusal.words.single?.advice ?? "try again" }
-
-    private static func words(_ error: PayloadDiagnosis.FieldError) -> String {
-        switch error {
-        case .tooLong(let limit): "it is larger than \(limit) bytes, too large for a push"
-        case .notJSON(let fault): "it is not one JSON object: \(fault)"
-        case .noField(let name): "it has no text in \"\(name)\"; either it was never sealed, or the field was removed"
-        }
-    }
 
     private static func fate(_ life: KeyLife) -> String {
         life.erased.map { "erased on \(TimeText.day($0))" } ?? life.revoked.map { "revoked on \(TimeText.day($0))" }

@@ -121,15 +121,8 @@ struct ProviderKeyName {
         var pem = try file.read(limit: 16_384)
         defer { wipe(&pem) }
         do throws(APNsConfigurationError) { return try ProviderKey(pem: pem, keyID: keyID, teamID: teamID) } catch {
-            let found: String
-            switch error {
-            case .malformedIdentifier:
-                throw CommandFailure.usage("a key ID and a team ID must each have 10 letters and digits")
-            case .otherPEM(let other): found = "; it is a \(other.rawValue.lowercased())"
-            case .malformedKey, .malformedTrustRoots, .tls: found = ""
-            }
-            throw CommandFailure.input(
-                "\(file) is not a .p8 key (a P-256 private key in PEM) from an Apple developer account\(found)")
+            guard error != .malformedIdentifier else { throw CommandFailure.usage(error.description) }
+            throw CommandFailure.input("\(file): \(error)")
         }
     }
 }

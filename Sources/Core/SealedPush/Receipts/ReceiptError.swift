@@ -16,3 +16,17 @@ public enum ReceiptError: String, Error, CaseIterable, Sendable {
     /// Created in the future.
     case clock
 }
+
+extension ReceiptError: CustomStringConvertible {
+    /// One sentence for an operator.
+    public var description: String {
+        switch self {
+        case .wrongSize: "a receipt has 128 bytes"
+        case .unknownVersion: "the receipt was made by a later version; update the receiver"
+        case .rejected: "the receipt was forged or altered, or it's for a sender that the receiver doesn't know"
+        case .malformed: "a device made the receipt, but it isn't well-formed"
+        case .tooOld: "the receipt was made more than 7 days ago"
+        case .clock: "the receipt was made in the future; compare the clocks"
+        }
+    }
+}

@@ -33,3 +33,18 @@ public enum MediaError: StageError, Equatable {
         }
     }
 }
+
+extension MediaError: CustomStringConvertible {
+    /// One sentence for the app's own log.
+    public var description: String {
+        switch self {
+        case .notSecure: "the file's address must begin with https"
+        case .addressRefused: "the file's address is private or local, and the app hasn't allowed it"
+        case .tooManyRedirects: "the server redirected the request more than three times"
+        case .status(let status): "the server answered with \(status) instead of 200"
+        case .network: "the connection failed or was lost, or no data arrived for 10 seconds"
+        case .file(let error): error.description
+        case .otherContent: "the content in the file isn't this message's"
+        }
+    }
+}

@@ -24,3 +24,17 @@ public enum APNsConfigurationError: Error, Hashable, Sendable {
         case encryptedKey = "ENCRYPTED PRIVATE KEY"
     }
 }
+
+extension APNsConfigurationError: CustomStringConvertible {
+    /// One sentence for an operator.
+    public var description: String {
+        switch self {
+        case .malformedKey: "this is not a .p8 key: an EC P-256 private key in PEM, from an Apple developer account"
+        case .otherPEM(let other):
+            "this is not a .p8 key from an Apple developer account; it is a \(other.rawValue.lowercased())"
+        case .malformedIdentifier: "a key ID and a team ID must each have 10 letters and digits"
+        case .malformedTrustRoots: "there are no PEM certificates in the trust roots"
+        case .tls: "TLS can't be set up with these trust roots"
+        }
+    }
+}

@@ -40,3 +40,18 @@ public enum PushTransportError: Error, Hashable, Sendable {
         }
     }
 }
+
+extension PushTransportError: CustomStringConvertible {
+    /// One sentence for an operator.
+    public var description: String {
+        switch self {
+        case .unreachable(let words): "the push was not sent: \(words)"
+        case .connectionLost(let words): "the connection ended, and the push may have been delivered: \(words)"
+        case .timedOut: "no response came in time, and the push may have been delivered"
+        case .overloaded: "the push was not sent, because too many are waiting"
+        case .shuttingDown: "the push was not sent, because the transport is shutting down"
+        case .wrongClock: "this machine's clock is wrong: the service rejects fresh credentials as expired"
+        case .cancelled: "the task that sent the push was canceled, and the push may have been delivered"
+        }
+    }
+}
