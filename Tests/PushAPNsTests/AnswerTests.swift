@@ -199,7 +199,7 @@ struct AnswerTests {
             let found = outcome(400, reason)
             #expect(found.reason?.name == reason && found.reason?.problem?.contains(reason) == true)
             switch found {
-            case .refused: #expect(reason.contains("Token"))
+            case .addressRefused: #expect(reason.contains("Token"))
             case .change: #expect(["BadTopic", "MissingTopic"].contains(reason))
             case .later(.service, _): #expect(reason == "TopicDisallowed")
             default: Issue.record("\(found)")

@@ -33,7 +33,7 @@ struct PostOffice: PushTransport {
         switch answer.statusCode {
         case 202: return .accepted(uniqueID: answer.value(forHTTPHeaderField: "Letter"))
         case 402: return .stop(PushReason(words, problem: "the post office wants its rent"))
-        case 404: return .refused(PushReason(words, problem: "is this the right town? \(words)."))
+        case 404: return .addressRefused(PushReason(words, problem: "is this the right town? \(words)."))
         case 410: return .gone(since: Timestamp(clamping: number("Since")), PushReason(words))
         case 413: return .change(PushReason(words))
         case 429: return .later(.exactly(.seconds(number("Retry-After"))), PushReason(words))

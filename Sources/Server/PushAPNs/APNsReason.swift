@@ -55,7 +55,7 @@ extension APNsReason {
     /// A ``PushOutcome`` without the values of a single refusal.
     enum Verdict: Sendable, Equatable {
         case gone
-        case refused
+        case addressRefused
         case later(PushDelay)
         case change
         case stop
@@ -90,8 +90,8 @@ extension APNsReason {
     private static let meanings: [APNsReason: Meaning] = [
         .unregistered: Meaning(verdict: .gone, advice: .drop),
         .expiredToken: Meaning(verdict: .gone, advice: .drop),
-        .badDeviceToken: Meaning(verdict: .refused, advice: .drop, suspicion: .setup),
-        .deviceTokenNotForTopic: Meaning(verdict: .refused, advice: .drop, suspicion: .setup),
+        .badDeviceToken: Meaning(verdict: .addressRefused, advice: .drop, suspicion: .setup),
+        .deviceTokenNotForTopic: Meaning(verdict: .addressRefused, advice: .drop, suspicion: .setup),
 
         .idleTimeout: Meaning(verdict: .later(.connection), advice: .wait, connection: .closes),
         .shutdown: Meaning(verdict: .later(.connection), advice: .wait, connection: .closes),

@@ -24,7 +24,7 @@ extension APNsRefusal {
         return switch meaning.verdict {
         // ``meaning`` requires the time.
         case .gone: timestamp.map { .gone(since: $0, found) } ?? .later(.doubtful, found)
-        case .refused: .refused(found)
+        case .addressRefused: .addressRefused(found)
         case .later(let delay): .later(delay, found)
         case .change: .change(found)
         case .stop: .stop(found)

@@ -21,7 +21,7 @@ struct Judgment: Sendable, Equatable {
         case .gone(let since, let reason):
             self.init(
                 .addressGone(reason: reason.name, since: since, otherwise: delays.afterTooMany(attempts: attempts)))
-        case .refused(let reason): self.init(.addressRefused(reason: reason.name))
+        case .addressRefused(let reason): self.init(.addressRefused(reason: reason.name))
         case .later(.doubtful, let reason) where attempts >= Self.unknownAttempts:
             self.init(.refused(reason: reason.name))
         case .later(let delay, _): self.init(delay, attempts: attempts, delays: delays)
@@ -147,7 +147,7 @@ struct Refusals {
             isEstablished = true
             return nil
         case .gone, .stop: return nil
-        case .refused(let reason), .later(_, let reason), .change(let reason):
+        case .addressRefused(let reason), .later(_, let reason), .change(let reason):
             guard let problem = reason.problem, isProven || !isEstablished else { return nil }
             count += 1
             return count >= limit ? .allRefused(reason: reason.name, problem: problem) : nil

@@ -10,7 +10,7 @@ public enum PushOutcome: Hashable, Sendable {
     /// The address has been invalid since that time. Drop the push, and the address unless it was registered later.
     case gone(since: Timestamp, PushReason)
     /// The service won't deliver to this address. Don't use it again until an operator has looked into it.
-    case refused(PushReason)
+    case addressRefused(PushReason)
     /// The push itself is fine. Send it again later.
     case later(PushDelay, PushReason)
     /// The push can't be delivered as it is, because the request is wrong.
@@ -22,7 +22,8 @@ public enum PushOutcome: Hashable, Sendable {
     public var reason: PushReason? {
         switch self {
         case .accepted: nil
-        case .gone(_, let reason), .refused(let reason), .later(_, let reason), .change(let reason), .stop(let reason):
+        case .gone(_, let reason), .addressRefused(let reason), .later(_, let reason), .change(let reason),
+            .stop(let reason):
             reason
         }
     }
