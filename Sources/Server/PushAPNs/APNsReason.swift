@@ -44,12 +44,23 @@ package struct APNsReason: RawRepresentable, Hashable, Sendable {
 }
 
 extension APNsReason {
-    /// The consequences of a refusal for its push and its connection, and the advice for an operator.
+    /// The consequences of a refusal for its push and its connection, and the likely mistake.
     struct Meaning: Sendable {
         let verdict: Verdict
-        let advice: APNsAdvice
         var connection = ConnectionEffect.stays
         var suspicion: Suspicion?
+
+        /// The verdict as a single word, for an operator.
+        var advice: APNsAdvice {
+            switch verdict {
+            case .gone, .addressRefused: .drop
+            case .later(.doubtful): .unknown
+            // The push waits until somebody has corrected the mistake.
+            case .later: suspicion == nil ? .wait : .fixKeys
+            case .change: .change
+            case .stop: .fixKeys
+            }
+        }
     }
 
     /// A ``PushOutcome`` without the values of a single refusal.
@@ -88,43 +99,43 @@ extension APNsReason {
     var asksToSlowDown: Bool { rawValue.hasPrefix("TooMany") }
 
     private static let meanings: [APNsReason: Meaning] = [
-        .unregistered: Meaning(verdict: .gone, advice: .drop),
-        .expiredToken: Meaning(verdict: .gone, advice: .drop),
-        .badDeviceToken: Meaning(verdict: .addressRefused, advice: .drop, suspicion: .setup),
-        .deviceTokenNotForTopic: Meaning(verdict: .addressRefused, advice: .drop, suspicion: .setup),
+        .unregistered: Meaning(verdict: .gone),
+        .expiredToken: Meaning(verdict: .gone),
+        .badDeviceToken: Meaning(verdict: .addressRefused, suspicion: .setup),
+        .deviceTokenNotForTopic: Meaning(verdict: .addressRefused, suspicion: .setup),
 
-        .idleTimeout: Meaning(verdict: .later(.connection), advice: .wait, connection: .closes),
-        .shutdown: Meaning(verdict: .later(.connection), advice: .wait, connection: .closes),
-        .unrelatedKeyIDInToken: Meaning(verdict: .later(.connection), advice: .wait, connection: .closes),
-        .expiredProviderToken: Meaning(verdict: .later(.connection), advice: .wait, connection: .renewsToken),
-        .tooManyProviderTokenUpdates: Meaning(verdict: .later(.everything), advice: .wait, connection: .slowsDown),
-        .tooManyRequests: Meaning(verdict: .later(.device), advice: .wait),
-        .internalServerError: Meaning(verdict: .later(.service), advice: .wait),
-        .serviceUnavailable: Meaning(verdict: .later(.service), advice: .wait),
+        .idleTimeout: Meaning(verdict: .later(.connection), connection: .closes),
+        .shutdown: Meaning(verdict: .later(.connection), connection: .closes),
+        .unrelatedKeyIDInToken: Meaning(verdict: .later(.connection), connection: .closes),
+        .expiredProviderToken: Meaning(verdict: .later(.connection), connection: .renewsToken),
+        .tooManyProviderTokenUpdates: Meaning(verdict: .later(.everything), connection: .slowsDown),
+        .tooManyRequests: Meaning(verdict: .later(.device)),
+        .internalServerError: Meaning(verdict: .later(.service)),
+        .serviceUnavailable: Meaning(verdict: .later(.service)),
         // Perhaps only one of several apps is affected, so the others continue. Many in a row stop the run.
-        .topicDisallowed: Meaning(verdict: .later(.service), advice: .fixKeys, suspicion: .setup),
+        .topicDisallowed: Meaning(verdict: .later(.service), suspicion: .setup),
 
-        .badTopic: Meaning(verdict: .change, advice: .change, suspicion: .setup),
-        .missingTopic: Meaning(verdict: .change, advice: .change, suspicion: .setup),
-        .badCollapseID: Meaning(verdict: .change, advice: .change),
-        .badExpirationDate: Meaning(verdict: .change, advice: .change),
-        .badMessageID: Meaning(verdict: .change, advice: .change),
-        .badPath: Meaning(verdict: .change, advice: .change),
-        .badPriority: Meaning(verdict: .change, advice: .change),
-        .badRequestPayload: Meaning(verdict: .change, advice: .change),
-        .duplicateHeaders: Meaning(verdict: .change, advice: .change),
-        .invalidPushType: Meaning(verdict: .change, advice: .change),
-        .methodNotAllowed: Meaning(verdict: .change, advice: .change),
-        .missingDeviceToken: Meaning(verdict: .change, advice: .change),
-        .payloadEmpty: Meaning(verdict: .change, advice: .change),
-        .payloadTooLarge: Meaning(verdict: .change, advice: .change),
+        .badTopic: Meaning(verdict: .change, suspicion: .setup),
+        .missingTopic: Meaning(verdict: .change, suspicion: .setup),
+        .badCollapseID: Meaning(verdict: .change),
+        .badExpirationDate: Meaning(verdict: .change),
+        .badMessageID: Meaning(verdict: .change),
+        .badPath: Meaning(verdict: .change),
+        .badPriority: Meaning(verdict: .change),
+        .badRequestPayload: Meaning(verdict: .change),
+        .duplicateHeaders: Meaning(verdict: .change),
+        .invalidPushType: Meaning(verdict: .change),
+        .methodNotAllowed: Meaning(verdict: .change),
+        .missingDeviceToken: Meaning(verdict: .change),
+        .payloadEmpty: Meaning(verdict: .change),
+        .payloadTooLarge: Meaning(verdict: .change),
 
-        .badCertificate: Meaning(verdict: .stop, advice: .fixKeys, suspicion: .account),
-        .badCertificateEnvironment: Meaning(verdict: .stop, advice: .fixKeys, suspicion: .account),
-        .badEnvironmentKeyIDInToken: Meaning(verdict: .stop, advice: .fixKeys, suspicion: .account),
-        .badEnvironmentKeyInToken: Meaning(verdict: .stop, advice: .fixKeys, suspicion: .account),
-        .forbidden: Meaning(verdict: .stop, advice: .fixKeys, suspicion: .account),
-        .invalidProviderToken: Meaning(verdict: .stop, advice: .fixKeys, suspicion: .provider),
-        .missingProviderToken: Meaning(verdict: .stop, advice: .fixKeys, suspicion: .account),
+        .badCertificate: Meaning(verdict: .stop, suspicion: .account),
+        .badCertificateEnvironment: Meaning(verdict: .stop, suspicion: .account),
+        .badEnvironmentKeyIDInToken: Meaning(verdict: .stop, suspicion: .account),
+        .badEnvironmentKeyInToken: Meaning(verdict: .stop, suspicion: .account),
+        .forbidden: Meaning(verdict: .stop, suspicion: .account),
+        .invalidProviderToken: Meaning(verdict: .stop, suspicion: .provider),
+        .missingProviderToken: Meaning(verdict: .stop, suspicion: .account),
     ]
 }

@@ -48,11 +48,11 @@ extension APNsRefusal {
 
     private var ofStatus: APNsReason.Meaning {
         switch status {
-        case 401, 403: APNsReason.Meaning(verdict: .stop, advice: .fixKeys, suspicion: .account)
-        case 404, 405, 413: APNsReason.Meaning(verdict: .change, advice: .change)
-        case 429: APNsReason.Meaning(verdict: .later(.device), advice: .wait)
-        case 500...599: APNsReason.Meaning(verdict: .later(.service), advice: .wait)
-        default: APNsReason.Meaning(verdict: .later(.doubtful), advice: .unknown)
+        case 401, 403: APNsReason.Meaning(verdict: .stop, suspicion: .account)
+        case 404, 405, 413: APNsReason.Meaning(verdict: .change)
+        case 429: APNsReason.Meaning(verdict: .later(.device))
+        case 500...599: APNsReason.Meaning(verdict: .later(.service))
+        default: APNsReason.Meaning(verdict: .later(.doubtful))
         }
     }
 
