@@ -109,6 +109,26 @@ def reasons(tree):
                 yield path, f"only PushAPNs may name Apple's reason {word}"
 
 
+ADVICE = {"gone": "drop", "addressRefused": "drop", "later": "wait", "change": "change", "stop": "fix keys"}
+
+
+def answers(tree):
+    """Operations.md 9 has a row for each of Apple's reasons, with the advice that follows from its verdict."""
+    text = tree.texts.get("Sources/Server/PushAPNs/APNsReason.swift", "")
+    page = tree.texts.get("Docs/Operations.md", "")
+    names = dict(re.findall(r'static let (\w+) = APNsReason\(rawValue: "(\w+)"\)', text))
+    section = page.partition("\n## 9 ")[2].partition("\n## ")[0]
+    rows = re.findall(r"(?m)^\| [\d, ]+ \| ([^|]*`[^|]*) \| ([^|]*) \|", section)
+    documented = {reason: advice for reasons, advice in rows for reason in re.findall(r"`(\w+)`", reasons)}
+    expected = {
+        # A push that waits for the operator to correct a mistake has a suspicion.
+        names.get(name): "fix keys" if verdict == "later" and "suspicion" in more else ADVICE.get(verdict)
+        for name, verdict, more in re.findall(r"(?m)^ +\.(\w+): Meaning\(verdict: \.(\w+)(.*)\),$", text)}
+    for reason in sorted({*names.values(), *documented, *filter(None, expected)}):
+        if not documented.get(reason) == expected.get(reason) is not None:
+            yield "Docs/Operations.md", f"9 and APNsReason.swift differ about {reason}"
+
+
 def codes(tree):
     """Only two tables list every reason code, one for each end, so that a new code is one line in each."""
     place = "Sources/Core/SealedPush/Opening/OpenError.swift"
@@ -280,6 +300,15 @@ RULES = [
         APNS_REASONS | {"Sources/Server/PushHTTP/A.swift": "BadDeviceToken"},
         APNS_REASONS | {"Sources/Server/PushAPNs/A.swift": '"BadDeviceToken"'},
         {"Sources/Server/PushAPNs/APNsReason.swift": '"OtherReason"'},
+    ]),
+    (answers, [
+        {"Docs/Operations.md": "\n## 9 A\n| 400 | `B` | drop | c |\n"},
+        {"Sources/Server/PushAPNs/APNsReason.swift": 'static let b = APNsReason(rawValue: "B")\n'},
+        {
+            "Sources/Server/PushAPNs/APNsReason.swift":
+                'static let b = APNsReason(rawValue: "B")\n    .b: Meaning(verdict: .stop),\n',
+            "Docs/Operations.md": "\n## 9 A\n| 400 | `B` | drop | c |\n",
+        },
     ]),
     (codes, [{
         "Sources/Core/SealedPush/Opening/OpenError.swift": "    case a\n    case b = \"c\"\n",
