@@ -111,7 +111,8 @@ import Testing
     }
 
     @Test(
-        "a push that looks stale only because the clock was set ahead isn't lost, and is sent once the clock is right")
+        "a push that looks expired only because the clock was set ahead isn't lost, and is sent once the clock is right"
+    )
     func expired() async throws {
         try await fixture.addDevices(0..<2)
         let soon = fixture.now.advanced(bySeconds: 3_600)
@@ -153,7 +154,7 @@ import Testing
         #expect(try await fixture.outbox.status().outcomes == ["accepted": 1, "expired": 1])
     }
 
-    @Test("an operator's purge by a clock that is 40 days ahead deletes nothing that only looks stale")
+    @Test("an operator's purge by a clock that is 40 days ahead deletes nothing that only looks expired")
     func purgedByHand() async throws {
         try await fixture.addDevices(0..<3)
         for name: DeviceName in ["d0", "d1"] { try await fixture.enqueue("waiting", to: .device(name)) }
@@ -177,7 +178,7 @@ import Testing
         #expect(status.deadLetters.isEmpty && status.waitingCount == 0)
     }
 
-    @Test("a purge of stale pushes counts those that it deletes among the refused ones") func counted() async throws {
+    @Test("a purge of expired pushes counts those that it deletes among the refused ones") func counted() async throws {
         try await fixture.addDevices(0..<2)
         try await fixture.enqueue(to: .everyone)
         fixture.time.advance(by: .seconds(40 * 86_400))

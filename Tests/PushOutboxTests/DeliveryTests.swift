@@ -208,7 +208,7 @@ import Testing
         #expect(bounds == [900, 3_600, 21_600, 86_400].map { .seconds($0) })
     }
 
-    @Test("stale pushes are dropped, and none is kept beyond 30 days") func stale() async throws {
+    @Test("expired pushes are dropped, and none is kept beyond 30 days") func expired() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("soon", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 60))
         try await fixture.enqueue("late", to: .device("phone"))

@@ -42,7 +42,7 @@ import Testing
             "priority = 5", "expiration = 4000000000", "expiration = 0", "apns_id = \(Self.other)",
             "collapse_id = 'another'", "sender = NULL", "code = NULL", "code = x'7b7d'",
             "code = (SELECT code FROM entries WHERE id = (SELECT MAX(id) FROM entries))",
-            "device = (SELECT MAX(id) FROM devices)", "stale = 0", "enqueued = 0",
+            "device = (SELECT MAX(id) FROM devices)", "send_until = 0", "enqueued = 0",
         ]
         for alteration in alterations {
             let fixture = try await fixture()
@@ -50,11 +50,11 @@ import Testing
             try await fixture.execute(words("UPDATE entries SET \(alteration) WHERE id = \(first)"))
             let transport = ScriptedTransport()
             let report = try await fixture.deliver(transport)
-            let isHarmless = alteration.hasPrefix("stale") || alteration.hasPrefix("enqueued")
+            let isHarmless = alteration.hasPrefix("send_until") || alteration.hasPrefix("enqueued")
             #expect(report.refused == (isHarmless ? [:] : ["forged": 1]), "\(alteration) over \(StoreKind.current)")
             #expect(report.acceptedCount == (alteration.hasPrefix("enqueued") ? 4 : 3), "\(alteration)")
             let status = try await fixture.outbox.status()
-            // An entry that looked stale stays there until the purge.
+            // An entry that looked expired stays there until the purge.
             #expect(status.deadLetters.filter { $0.key != "expired" } == report.refused, "\(alteration)")
             #expect(status.waitingCount == 0, "\(alteration)")
         }

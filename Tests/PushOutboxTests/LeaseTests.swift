@@ -75,7 +75,7 @@ import Testing
             try await fixture.enqueue(to: .device(DeviceName(parsing: name)!))
             fixture.time.advance(by: .seconds(1))
         }
-        try await fixture.execute("UPDATE entries SET stale = 0 WHERE id = (SELECT MIN(id) FROM entries)")
+        try await fixture.execute("UPDATE entries SET send_until = 0 WHERE id = (SELECT MIN(id) FROM entries)")
         #expect(try await take(5, count: 3).map(\.number) == [5, 6])
     }
 
@@ -116,12 +116,12 @@ import Testing
         #expect(try await takeOne(5).attempts == 1, "the first has expired, and the second was never tried")
     }
 
-    @Test("an entry is sent until its expiration, but not at it", .inDatabases) func stale() async throws {
+    @Test("an entry is sent until its expiration, but not at it", .inDatabases) func expired() async throws {
         try await fixture.addDevice("phone")
         let expiration = fixture.now.advanced(bySeconds: 30)
         try await fixture.enqueue(to: .device("phone"), expiration: expiration)
-        let stale = try await entry("stale")
-        fixture.time.advance(by: .milliseconds(stale - fixture.time.now - 1))
+        let end = try await entry("send_until")
+        fixture.time.advance(by: .milliseconds(end - fixture.time.now - 1))
         try await settle(takeOne(1), .returned)
         fixture.time.advance(by: .milliseconds(1))
         #expect(try await take(2).isEmpty)

@@ -21,7 +21,7 @@ import Testing
         ),
         ("logins", "ended", "true"),
         (
-            "entries", "id device priority enqueued stale expiration sender",
+            "entries", "id device priority enqueued send_until expiration sender",
             "id = (SELECT MIN(e.id) FROM entries e JOIN devices d ON d.id = e.device WHERE d.name = 'v')"
         ),
         (
@@ -29,7 +29,7 @@ import Testing
             "device = (SELECT id FROM devices WHERE name = 'v')"
         ),
         (
-            "dead_letters", "id device priority enqueued stale expiration sender attempts died",
+            "dead_letters", "id device priority enqueued send_until expiration sender attempts buried",
             "device = (SELECT id FROM devices WHERE name = 'v')"
         ),
         ("requests", "position is_complete enqueued created", "audience LIKE 'device v of%'"),

@@ -21,13 +21,14 @@ import Testing
             ("deliver", "UPDATE entries SET enqueued = \(Int64.min)"), ("deliver", "UPDATE entries SET enqueued = -1"),
             ("deliver", "UPDATE entries SET enqueued = 253402300800000"),
             ("deliver", "UPDATE queues SET priority = 99"),
-            ("postgres", "UPDATE entries SET stale = \(Int64.max)"), ("postgres", "UPDATE entries SET priority = 7"),
+            ("postgres", "UPDATE entries SET send_until = \(Int64.max)"),
+            ("postgres", "UPDATE entries SET priority = 7"),
             ("postgres", "UPDATE entries SET expiration = -1"), ("postgres", "UPDATE generations SET current = 0"),
             ("postgres", "UPDATE generations SET current = \(Int64.max)"),
             (
                 "postgres",
                 """
-                INSERT INTO dead_letters(id, device, priority, enqueued, stale, apns_id, collapse_id, body, reason, attempts, died)
+                INSERT INTO dead_letters(id, device, priority, enqueued, send_until, apns_id, collapse_id, body, reason, attempts, buried)
                 VALUES (1, 1, 10, -1, 0, '', '', '', '', 0, 0)
                 """
             ),
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "while the database's and the host's clocks disagree, stale-looking pushes are kept, and none is purged",
+        "while the database's and the host's clocks disagree, pushes that look expired are kept, and none is purged",
         arguments: [(-600_000, true), (600_000, true), (0, false), (-200_000, false)] as [(Int64, Bool)])
     func clocks(difference: Int64, isKept: Bool) async throws {
         let clock = OutboxClock(
@@ -118,13 +119,13 @@ import Testing
             PostgresStore(PostgresAddress(parsing: database.address), host: clock, patience: .seconds(300)))
         try await fixture.addDevices(0..<2)
         try await fixture.enqueue("Hello", to: .everyone)
-        try await database.run("UPDATE entries SET stale = 0")
+        try await database.run("UPDATE entries SET send_until = 0")
         #expect(try await outbox.settle([], taking: order()).isEmpty)
         #expect(try await outbox.status().deadLetters == (isKept ? ["expired": 2] : [:]))
         #expect(try await outbox.status().outcomes == ["expired": 2])
 
         try await fixture.enqueue("Hello", to: .everyone)
-        try await database.run("UPDATE entries SET stale = 0")
+        try await database.run("UPDATE entries SET send_until = 0")
         #expect(try await outbox.purge(.expired) == (isKept ? 0 : 2))
         #expect(try await outbox.status().waitingCount == (isKept ? 2 : 0))
         #expect(try await outbox.status().deadLetters == (isKept ? ["expired": 2] : [:]))
@@ -134,8 +135,8 @@ import Testing
     }
 
     @Test(
-        "stale pushes, or malformed ones, of many devices are buried by one statement",
-        arguments: [("stale = 0", "expired", "expired"), ("apns_id = 'x'", "malformed", "refused:malformed")])
+        "expired pushes, or malformed ones, of many devices are buried by one statement",
+        arguments: [("send_until = 0", "expired", "expired"), ("apns_id = 'x'", "malformed", "refused:malformed")])
     func buriedAtOnce(fault: String, reason: String, outcome: String) async throws {
         try await fixture.addDevices(0..<3)
         try await fixture.enqueue("Hello", to: .everyone)
@@ -150,7 +151,7 @@ import Testing
             CREATE TRIGGER counted AFTER INSERT ON dead_letters FOR EACH STATEMENT EXECUTE FUNCTION public.count_one()
             """)
         var order = order()
-        order.removesStale = false
+        order.removesExpired = false
         #expect(try await fixture.outbox.settle([], taking: order).isEmpty)
         #expect(try await fixture.number("SELECT count(*) FROM public.statements") == 1)
         try await database.run("DROP FUNCTION public.count_one CASCADE; DROP TABLE public.statements")

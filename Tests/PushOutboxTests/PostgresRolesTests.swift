@@ -252,7 +252,7 @@ import Testing
             let found = try #require(try await fixture.number("SELECT \(column)"), "\(column)")
             #expect(abs(found - OutboxClock.system.now()) < 3_600_000, "\(column)")
         }
-        #expect(try await fixture.number("SELECT stale - enqueued FROM entries") == EnqueueOrder.lifetime)
+        #expect(try await fixture.number("SELECT send_until - enqueued FROM entries") == EnqueueOrder.lifetime)
     }
 
     @Test("a message's pushes can't be added to by others, by any function that stores them") func otherMessages()
@@ -310,7 +310,7 @@ import Testing
             }
         }
         #expect(try await fixture.number("SELECT count(*) FROM entries") == 2)
-        #expect(try await fixture.number("SELECT max(stale - enqueued) FROM entries") == 3 * 86_400_000)
+        #expect(try await fixture.number("SELECT max(send_until - enqueued) FROM entries") == 3 * 86_400_000)
     }
 
     @Test("no lock that a login without privileges can hold delays another caller") func advisoryLocks() async throws {
@@ -361,7 +361,7 @@ import Testing
         for name in ["phone", "tablet"] { try await fixture.addDevice(name) }
         try await fixture.enqueue("Hello", to: .device("phone"))
         let columns =
-            "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message"
+            "id, device, priority, enqueued, send_until, expiration, apns_id, collapse_id, body, sender, code, message"
         let before = try await database.run("SELECT \(columns) FROM entries")
         for statement in [
             "INSERT INTO dead_letters SELECT \(columns), 'expired', 1, 0 FROM entries",

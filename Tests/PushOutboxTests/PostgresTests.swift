@@ -651,8 +651,8 @@ import Testing
         #expect(
             try await database.run(Self.call(device: "hybrid", recipient: hybrid)).first?.first == "enqueued"
         )
-        let stale = "SELECT stale - enqueued FROM entries ORDER BY id DESC LIMIT 1"
-        #expect(try await fixture.number(stale) == 3 * 86_400_000)
+        let duration = "SELECT send_until - enqueued FROM entries ORDER BY id DESC LIMIT 1"
+        #expect(try await fixture.number(duration) == 3 * 86_400_000)
         try await database.run("UPDATE devices SET token_refusal = 'BadDeviceToken'")
         let key = ", key => 'later'"
         #expect(try await database.run(Self.call(recipient: recipient, more: key)).first?.first == "no-token")
@@ -700,15 +700,15 @@ import Testing
                 "DELETE FROM ranges", "SELECT 1 FROM queues", "UPDATE queues SET priority = 99",
                 "INSERT INTO queues VALUES (1)", "UPDATE devices SET is_proven = true",
                 "SELECT 1 FROM devices FOR UPDATE",
-                "INSERT INTO entries(id, device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (9, 1, 10, 0, 0, '', '', '')",
-                "INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
+                "INSERT INTO entries(id, device, priority, enqueued, send_until, apns_id, collapse_id, body) VALUES (9, 1, 10, 0, 0, '', '', '')",
+                "INSERT INTO entries(device, priority, enqueued, send_until, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
                 "SELECT nextval('sealed_push.entries_id_seq')", "SELECT sealed_push.line_up('{1}', 10, '{1}', 0)",
                 "SELECT sealed_push.generation()",
                 "SELECT sealed_push.turn()", "SELECT sealed_push.moment(0)", "SELECT token FROM devices",
                 "SELECT name FROM devices", "UPDATE recipients SET revision = 1",
             ],
             "deliver": [
-                "INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
+                "INSERT INTO entries(device, priority, enqueued, send_until, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
                 "UPDATE entries SET body = 'x'", Self.call(recipient: recipient), "UPDATE devices SET recipient = 'x'",
                 "UPDATE devices SET user_name = 'x'", "INSERT INTO devices DEFAULT VALUES", "DELETE FROM devices",
                 "SELECT record FROM enrollments", "UPDATE enrollments SET proven = 'x'",

@@ -166,7 +166,7 @@ import Testing
         try await eventually("the purge has run") { try await outbox.status().waitingCount == 0 }
     }
 
-    @Test("stale-looking pushes can be recovered until APNs has accepted a push, and block no other pushes")
+    @Test("pushes that look expired can be recovered until APNs has accepted a push, and block no other pushes")
     func keptUntilProven() async throws {
         try await fixture.addDevices(0..<2)
         let soon = fixture.now.advanced(bySeconds: 60)

@@ -14,7 +14,7 @@ public struct DeadLetter: Hashable, Sendable {
     /// The time at which the push was enqueued.
     public let enqueued: Timestamp
     /// The time at which delivery ended.
-    public let died: Timestamp
+    public let buried: Timestamp
 
     package init(_ row: some OutboxRow) throws(OutboxError) {
         apnsID = try row.text("apns_id")
@@ -22,6 +22,6 @@ public struct DeadLetter: Hashable, Sendable {
         reason = try row.text("reason")
         attempts = try row.count("attempts")
         enqueued = try row.time("enqueued")
-        died = try row.time("died")
+        buried = try row.time("buried")
     }
 }

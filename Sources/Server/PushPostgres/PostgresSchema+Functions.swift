@@ -157,7 +157,7 @@
         /// and again before dead letters are requeued.
         private static let arePushes = """
             CREATE FUNCTION sealed_push.are_pushes(
-                message text, priorities bigint[], senders text[], stale bigint[], expirations bigint[], apns_ids text[],
+                message text, priorities bigint[], senders text[], send_until bigint[], expirations bigint[], apns_ids text[],
                 collapse_ids text[], bodies bytea[], codes bytea[]
             ) RETURNS boolean LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
             BEGIN
@@ -165,17 +165,17 @@
                     coalesce(are_pushes.message \(isIdentifier), true) AND sealed_push.are_sealed(are_pushes.bodies)
                     AND (
                         SELECT coalesce(bool_and(coalesce(
-                            x.stale \(isTime)
+                            x.send_until \(isTime)
                                 AND (x.priority = 5 OR x.priority = 10 AND NOT \(isBackground("x.body")))
                                 AND (x.sender = 'anonymous' OR x.sender \(isSender))
                                 AND coalesce(x.expiration \(isExpiration), true)
                                 AND x.apns_id \(isIdentifier) AND x.collapse_id \(isCollapseID)
                                 AND octet_length(x.body) <= \(SizePlan.maximumPayloadByteCount)
                                 AND coalesce(octet_length(x.code) = 32, true), false)), true)
-                        FROM unnest(are_pushes.priorities, are_pushes.senders, are_pushes.stale,
+                        FROM unnest(are_pushes.priorities, are_pushes.senders, are_pushes.send_until,
                             are_pushes.expirations, are_pushes.apns_ids, are_pushes.collapse_ids, are_pushes.bodies,
                             are_pushes.codes
-                        ) AS x(priority, sender, stale, expiration, apns_id, collapse_id, body, code)), false);
+                        ) AS x(priority, sender, send_until, expiration, apns_id, collapse_id, body, code)), false);
             -- The bytes aren't text.
             EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN RETURN false;
             END $$;
@@ -195,7 +195,7 @@
         private static let store = """
             CREATE FUNCTION sealed_push.store(
                 key bytea, audience text, start bigint, now bigint, priorities bigint[], senders text[],
-                devices bigint[], revisions bigint[], stale bigint[], expirations bigint[], apns_ids text[],
+                devices bigint[], revisions bigint[], send_until bigint[], expirations bigint[], apns_ids text[],
                 collapse_ids text[], bodies bytea[], codes bytea[], message text DEFAULT NULL,
                 fingerprint bytea DEFAULT NULL
             ) RETURNS boolean LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -210,10 +210,10 @@
                         -- A missing member is NULL, and so is not a push.
                         SELECT count(*) = device_count AND coalesce(bool_and(x.device IS NOT NULL
                             AND x.body IS NOT NULL), true)
-                        FROM unnest(store.priorities, store.senders, store.devices, store.stale, store.expirations,
+                        FROM unnest(store.priorities, store.senders, store.devices, store.send_until, store.expirations,
                             store.apns_ids, store.collapse_ids, store.bodies, store.codes
-                        ) AS x(priority, sender, device, stale, expiration, apns_id, collapse_id, body, code))
-                    AND sealed_push.are_pushes(store.message, store.priorities, store.senders, store.stale,
+                        ) AS x(priority, sender, device, send_until, expiration, apns_id, collapse_id, body, code))
+                    AND sealed_push.are_pushes(store.message, store.priorities, store.senders, store.send_until,
                         store.expirations, store.apns_ids, store.collapse_ids, store.bodies, store.codes)
                 ) IS NOT TRUE THEN
                     RAISE EXCEPTION 'sealed_push: not a push' USING ERRCODE = '22023',
@@ -264,14 +264,14 @@
                 IF device_count > 0 THEN
                     PERFORM sealed_push.line_up(array_agg(x.device ORDER BY x.device), x.priority, NULL, made)
                     FROM unnest(store.devices, store.priorities) AS x(device, priority) GROUP BY x.priority;
-                    INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id,
+                    INSERT INTO sealed_push.entries(device, priority, enqueued, send_until, expiration, apns_id, collapse_id,
                         body, sender, code, message)
                     SELECT x.device, x.priority, made,
-                        least(x.stale, made + \(EnqueueOrder.lifetime), made + d.keeps * 86400000),
+                        least(x.send_until, made + \(EnqueueOrder.lifetime), made + d.keeps * \(Tally.millisecondsPerDay)),
                         x.expiration, x.apns_id, x.collapse_id, x.body, x.sender, x.code, store.message
-                    FROM unnest(store.priorities, store.senders, store.devices, store.stale, store.expirations,
+                    FROM unnest(store.priorities, store.senders, store.devices, store.send_until, store.expirations,
                         store.apns_ids, store.collapse_ids, store.bodies, store.codes
-                    ) WITH ORDINALITY AS x(priority, sender, device, stale, expiration, apns_id, collapse_id, body, code, n)
+                    ) WITH ORDINALITY AS x(priority, sender, device, send_until, expiration, apns_id, collapse_id, body, code, n)
                         JOIN sealed_push.devices d ON d.id = x.device
                     ORDER BY x.n;
                     INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
@@ -456,7 +456,7 @@
             """
 
         static let entryColumns =
-            "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message"
+            "id, device, priority, enqueued, send_until, expiration, apns_id, collapse_id, body, sender, code, message"
 
         /// Returns the part of a statement that counts the end of the rows in `gone`, for their messages and by day. The
         /// parameters are SQL for the members of a ``PushEnding``.
@@ -488,7 +488,7 @@
                             ELSE ARRAY(SELECT o.id FROM sealed_push.entries o WHERE o.device = bury.device) END)
                         RETURNING \(entryColumns)),
                     buried AS (
-                        INSERT INTO sealed_push.dead_letters(\(entryColumns), reason, attempts, died)
+                        INSERT INTO sealed_push.dead_letters(\(entryColumns), reason, attempts, buried)
                         SELECT \(entryColumns), bury.reason, bury.attempts, sealed_push.moment(bury.now) FROM gone
                         ON CONFLICT (id) DO NOTHING),
                     \(counted("bury.outcome", at: "sealed_push.moment(bury.now)"))

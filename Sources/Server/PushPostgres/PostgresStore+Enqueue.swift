@@ -77,7 +77,7 @@
                         .bytes(order.key?.digest), .text(order.audienceText), .int(batch.range?.start), .int(now),
                         .ints(entries.map { Int64($0.priority) }), .texts(entries.map(\.sender)),
                         .ints(sealed.map(\.device)), .ints(sealed.map(\.revision)),
-                        .ints(sealed.map { $0.stale(at: now) }), .ints(entries.map(\.expiration)),
+                        .ints(sealed.map { $0.sendUntil(at: now) }), .ints(entries.map(\.expiration)),
                         .texts(entries.map(\.apnsID)), .texts(entries.map(\.collapseID)),
                         .byteArrays(entries.map(\.body)), .byteArrays(entries.map(\.code)),
                         .text(order.message.description), .bytes(order.fingerprint),

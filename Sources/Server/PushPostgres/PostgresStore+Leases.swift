@@ -36,7 +36,7 @@
                     try held
                     + Self.settle(settled, extending: exchange.extended, by: exchange.hold, at: now, db)
                 if var order = exchange.order {
-                    order.removesStale = order.removesStale && self.isCertain(now)
+                    order.removesExpired = order.removesExpired && self.isCertain(now)
                     answer.leases = try self.take(order, at: now, db)
                 }
                 return answer

@@ -166,7 +166,7 @@
         }
 
         private static let oldestEntries = """
-            SELECT q.device, x.place, q.entry, q.attempts, e.id, e.stale, e.priority, e.enqueued, e.expiration,
+            SELECT q.device, x.place, q.entry, q.attempts, e.id, e.send_until, e.priority, e.enqueued, e.expiration,
                 e.apns_id, e.collapse_id, e.body, e.sender, e.code, d.name, d.topic, d.token, d.token_refusal,
                 d.is_proven, d.address_code
             FROM unnest($1::tid[]) WITH ORDINALITY AS x(place, n)

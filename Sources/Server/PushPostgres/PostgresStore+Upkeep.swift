@@ -33,10 +33,10 @@
                 """, [.text(reason)])
             let rows = try db.rows(
                 """
-                SELECT l.id, l.reason, l.died FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
-                WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
+                SELECT l.id, l.reason, l.buried FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
+                WHERE ($1::text IS NULL OR l.reason = $1) AND l.send_until > $2 AND d.token IS NOT NULL
                     AND d.token_refusal IS NULL AND NOT EXISTS (SELECT 1 FROM sealed_push.entries e WHERE e.id = l.id)
-                    AND sealed_push.are_pushes(l.message, ARRAY[l.priority::bigint], ARRAY[l.sender], ARRAY[l.stale],
+                    AND sealed_push.are_pushes(l.message, ARRAY[l.priority::bigint], ARRAY[l.sender], ARRAY[l.send_until],
                         ARRAY[l.expiration], ARRAY[l.apns_id], ARRAY[l.collapse_id], ARRAY[l.body], ARRAY[l.code])
                 ORDER BY l.device, l.id LIMIT $3
                 FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d \(skip)
@@ -44,7 +44,7 @@
             guard !rows.isEmpty else { return 0 }
             let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
             let endings = try rows.map { row throws(OutboxError) in
-                PushEnding(requeueing: try row.text("reason"), buriedAt: try row.int("died"))
+                PushEnding(requeueing: try row.text("reason"), buriedAt: try row.int("buried"))
             }
             // Requeued entries are older than those that have arrived since, so scans begin with them.
             try db.rows(
@@ -257,7 +257,7 @@
             try await read { db, _ throws(OutboxError) in
                 let rows = try db.rows(
                     """
-                    SELECT l.apns_id, d.name, l.reason, l.attempts, l.enqueued, l.died
+                    SELECT l.apns_id, d.name, l.reason, l.attempts, l.enqueued, l.buried
                     FROM sealed_push.dead_letters l LEFT JOIN sealed_push.devices d ON d.id = l.device
                     WHERE $1::text IS NULL OR l.reason = $1 ORDER BY l.id LIMIT $2 OFFSET $3
                     """, [.text(reason), .int(Int64(limit)), .int(Int64(offset))])
@@ -276,7 +276,7 @@
         fileprivate var sql: (String, PostgresValue) {
             switch self {
             case .all: ("$1::text IS NULL", .text(nil))
-            case .expired(let time): ("stale <= $1", .int(time))
+            case .expired(let time): ("send_until <= $1", .int(time))
             case .reason(let reason): ("reason = $1", .text(reason))
             case .anyReason(let other): ("reason <> $1", .text(other))
             case .sealed(let sealedBy): ("sender = $1", .text(sealedBy.description))

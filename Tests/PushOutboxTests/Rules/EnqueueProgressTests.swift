@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test("a push is stale at its end, after 30 days, or when its device may have erased the key") func stale() {
+    @Test("a push expires at its end, after 30 days, or when its device may have erased the key") func expired() {
         let (now, day): (Int64, Int64) = (1_800_000_000_000, 86_400_000)
         let entry = EntryRow(priority: 10, apnsID: "", collapseID: "", body: [])
         for (end, keeps, days) in [
@@ -23,7 +23,7 @@ import Testing
             (now + 4 * day, 3, 3), (nil, 31, 30),
         ] as [(Int64?, Int64?, Int64)] {
             let sealed = EnqueueBatch.Sealed(device: 1, revision: 1, entry: entry, end: end, keeps: keeps)
-            #expect(sealed.stale(at: now) == now + days * day)
+            #expect(sealed.sendUntil(at: now) == now + days * day)
         }
     }
 }

@@ -26,10 +26,10 @@ import Testing
         #expect(plan.outcome == outcome)
     }
 
-    @Test("if the time is uncertain, nothing is stale, and everything else is deleted as usual") func uncertain() {
-        let stale = PurgePlan(.expired, at: nil)
-        #expect(stale.deadLetters == nil)
-        #expect(stale.entries == nil)
+    @Test("if the time is uncertain, nothing has expired, and everything else is deleted as usual") func uncertain() {
+        let plan = PurgePlan(.expired, at: nil)
+        #expect(plan.deadLetters == nil)
+        #expect(plan.entries == nil)
         for scope in [.deadLetters(reason: nil), .sealed(by: .anonymous), .everything] as [PurgeScope] {
             #expect(PurgePlan(scope, at: nil) == PurgePlan(scope, at: Self.now))
         }
@@ -49,6 +49,6 @@ import Testing
             (Self.now, "anonymous", nil), (Self.now + 1, "pushsender1x", nil), (Self.now, nil, "BadTopic"),
             (.min, "anonymous", "expired"),
         ]
-        #expect(pushes.map { condition.selects(stale: $0.0, sender: $0.1, reason: $0.2) } == selected)
+        #expect(pushes.map { condition.selects(sendUntil: $0.0, sender: $0.1, reason: $0.2) } == selected)
     }
 }

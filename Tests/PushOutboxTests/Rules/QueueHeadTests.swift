@@ -18,18 +18,18 @@ import Testing
     }
 
     private static func head(
-        stale: Int64 = now + 1, hasAddress: Bool = true, refusal: String? = nil, row: EntryRow? = row,
+        sendUntil: Int64 = now + 1, hasAddress: Bool = true, refusal: String? = nil, row: EntryRow? = row,
         taken: Int64? = nil, _ count: Int = 0
     ) -> QueueHead {
         QueueHead(
-            device: 3, entry: .init(id: 7, stale: stale, hasAddress: hasAddress, refusal: refusal, row: row),
+            device: 3, entry: .init(id: 7, sendUntil: sendUntil, hasAddress: hasAddress, refusal: refusal, row: row),
             takenEntry: taken, takenCount: count)
     }
 
-    private static func order(removesStale: Bool = true, carrier: Carrier = .apns()) -> LeaseOrder {
+    private static func order(removesExpired: Bool = true, carrier: Carrier = .apns()) -> LeaseOrder {
         LeaseOrder(
             carrier: carrier, count: 10, considerateCount: 2, duration: .seconds(60), firstNumber: 100,
-            removesStale: removesStale)
+            removesExpired: removesExpired)
     }
 
     private func judge(_ head: QueueHead, _ order: LeaseOrder = order()) -> QueueVerdict {
@@ -40,12 +40,12 @@ import Testing
         "a push that can't be sent",
         arguments: [
             (QueueHead(device: 3, entry: nil, takenEntry: 7, takenCount: 2), .removeQueue),
-            (head(stale: now), .remove(entry: 7, outcome: "expired")),
-            (head(stale: .min), .remove(entry: 7, outcome: "expired")),
-            // A stale push counts as expired, whatever else is wrong.
-            (head(stale: now, hasAddress: false), .remove(entry: 7, outcome: "expired")),
-            (head(stale: now, refusal: "BadDeviceToken"), .remove(entry: 7, outcome: "expired")),
-            (head(stale: now, row: nil), .remove(entry: 7, outcome: "expired")),
+            (head(sendUntil: now), .remove(entry: 7, outcome: "expired")),
+            (head(sendUntil: .min), .remove(entry: 7, outcome: "expired")),
+            // An expired push counts as expired, whatever else is wrong.
+            (head(sendUntil: now, hasAddress: false), .remove(entry: 7, outcome: "expired")),
+            (head(sendUntil: now, refusal: "BadDeviceToken"), .remove(entry: 7, outcome: "expired")),
+            (head(sendUntil: now, row: nil), .remove(entry: 7, outcome: "expired")),
             (head(refusal: "BadDeviceToken"), .buryAll(device: 3, reason: "BadDeviceToken")),
             (head(hasAddress: false, refusal: "Unregistered"), .buryAll(device: 3, reason: "Unregistered")),
             (head(hasAddress: false), .buryAll(device: 3, reason: "no-token")),
@@ -57,11 +57,11 @@ import Testing
         ] as [(QueueHead, QueueVerdict)])
     func rejected(head: QueueHead, verdict: QueueVerdict) { #expect(judge(head) == verdict) }
 
-    @Test("a push that looks stale is kept as a dead letter if the time is uncertain") func uncertain() {
-        let order = Self.order(removesStale: false)
-        #expect(judge(Self.head(stale: Self.now), order) == .bury(entry: 7, reason: "expired"))
+    @Test("a push that looks expired is kept as a dead letter if the time is uncertain") func uncertain() {
+        let order = Self.order(removesExpired: false)
+        #expect(judge(Self.head(sendUntil: Self.now), order) == .bury(entry: 7, reason: "expired"))
         guard case .lease = judge(Self.head(), order) else {
-            Issue.record("a push that isn't stale must be sent")
+            Issue.record("a push that hasn't expired must be sent")
             return
         }
     }

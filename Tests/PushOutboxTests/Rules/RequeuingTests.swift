@@ -16,13 +16,13 @@ import Testing
     }
 
     @Test(
-        "a dead letter is requeued if its reason is included, and it isn't stale",
+        "a dead letter is requeued if its reason is included, and it hasn't expired",
         arguments: [
             (nil, "BadTopic", 101, true), ("BadTopic", "BadTopic", 101, true), ("BadTopic", "expired", 101, false),
             (nil, "BadTopic", 100, false), ("BadTopic", "BadTopic", .min, false),
         ] as [(String?, String, Int64, Bool)])
-    func includes(reason: String?, ofLetter: String, stale: Int64, isIncluded: Bool) {
+    func includes(reason: String?, ofLetter: String, sendUntil: Int64, isIncluded: Bool) {
         let requeuing = Requeuing(reason: reason, isWaiting: true)
-        #expect(requeuing.includes(reason: ofLetter, stale: stale, at: 100) == isIncluded)
+        #expect(requeuing.includes(reason: ofLetter, sendUntil: sendUntil, at: 100) == isIncluded)
     }
 }

@@ -289,13 +289,13 @@ extension SealedBy {
 extension DeadLetter {
     fileprivate var line: String {
         let device = device.map { TerminalText.printable($0) } ?? "an unknown device"
-        return "\(apnsID)  \(device)  \(TerminalText.printable(reason))  tried \(attempts)  \(TimeText.minute(died))"
+        return "\(apnsID)  \(device)  \(TerminalText.printable(reason))  tried \(attempts)  \(TimeText.minute(buried))"
     }
 
     fileprivate var json: JSONValue {
         [
             "apnsID": .string(apnsID), "device": .text(device), "reason": .string(reason),
-            "attempts": .count(attempts), "enqueued": .seconds(enqueued), "refused": .seconds(died),
+            "attempts": .count(attempts), "enqueued": .seconds(enqueued), "refused": .seconds(buried),
         ]
     }
 }

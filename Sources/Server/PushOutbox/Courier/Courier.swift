@@ -177,10 +177,10 @@ public actor Courier {
         defer { nextNumber += Int64(free) }
         return LeaseOrder(
             carrier: carrier, count: free, considerateCount: considerate, duration: limits.lease,
-            firstNumber: nextNumber, removesStale: isClockProven)
+            firstNumber: nextNumber, removesExpired: isClockProven)
     }
 
-    /// A clock that is far ahead makes every push look stale. If the service accepted a push of this run, whose token has
+    /// A clock that is far ahead makes every push look expired. If the service accepted a push of this run, whose token has
     /// the clock's time, the clock is right, unless it was set since.
     private var isClockProven: Bool {
         provenOffset.map { abs(outbox.clock.reading().offset - $0) < Self.clockTolerance } ?? false

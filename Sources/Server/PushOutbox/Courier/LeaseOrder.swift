@@ -9,6 +9,6 @@ package struct LeaseOrder: Sendable {
     package let duration: Duration
     /// The first lease's number; the others are consecutive.
     package let firstNumber: Int64
-    /// Whether stale entries are removed. Otherwise they become dead letters, which the next purge removes.
-    package var removesStale = true
+    /// Whether expired entries are removed. Otherwise they become dead letters, which the next purge removes.
+    package var removesExpired = true
 }

@@ -8,7 +8,7 @@ package enum Tally {
     /// Additional names for counting a message's pushes.
     package static let (enqueued, waiting) = ("enqueued", "waiting")
     package static func dropped(_ reason: String) -> String { "dropped:\(reason)" }
-    /// A stale push may have become a dead letter because the time was uncertain.
+    /// An expired push may have become a dead letter because the time was uncertain.
     package static func refused(_ reason: String) -> String { reason == expired ? expired : "refused:\(reason)" }
 
     package static let millisecondsPerDay: Int64 = 86_400_000

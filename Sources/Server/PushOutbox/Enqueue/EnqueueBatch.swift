@@ -52,14 +52,14 @@ package struct EnqueueBatch: Sendable {
         package let device: Int64
         package let revision: Int64
         package let entry: EntryRow
-        /// The time at which the push becomes stale, in milliseconds; `nil` if neither caller nor content specified one.
+        /// The time at which the push expires, in milliseconds; `nil` if neither caller nor content specified one.
         let end: Int64?
         /// The number of days for which the device keeps a retired key, or `nil` if no record specifies it.
         let keeps: Int64?
 
-        /// Returns the value of `stale` for an entry that is enqueued now. No entry is kept longer than
+        /// Returns the time until which an entry that is enqueued now may be sent. No entry is kept longer than
         /// ``EnqueueOrder/lifetime``, or longer than its device keeps the key.
-        package func stale(at now: Int64) -> Int64 {
+        package func sendUntil(at now: Int64) -> Int64 {
             min(end ?? .max, now + EnqueueOrder.lifetime, keeps.map { now + $0 * Tally.millisecondsPerDay } ?? .max)
         }
     }

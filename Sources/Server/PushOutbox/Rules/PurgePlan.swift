@@ -11,12 +11,12 @@ package struct PurgePlan: Hashable, Sendable {
     }
 
     /// - Parameter time: The time at which a store deleted expired records, in milliseconds since 1970. `nil` if it didn't,
-    ///   because the scope doesn't include them, or because the time is uncertain. Nothing is stale at an uncertain time.
+    ///   because the scope doesn't include them, or because the time is uncertain. Nothing has expired at an uncertain time.
     init(_ scope: PurgeScope, at time: Int64?) {
         switch scope {
         case .expired:
-            let stale = time.map { PushCondition.expired(at: $0) }
-            self.init(deadLetters: stale, entries: stale, outcome: Tally.expired)
+            let expired = time.map { PushCondition.expired(at: $0) }
+            self.init(deadLetters: expired, entries: expired, outcome: Tally.expired)
         case .records: self.init(deadLetters: nil, entries: nil)
         case .deadLetters(let reason?): self.init(deadLetters: .reason(reason), entries: nil)
         case .deadLetters(nil): self.init(deadLetters: .anyReason(except: Tally.expired), entries: nil)

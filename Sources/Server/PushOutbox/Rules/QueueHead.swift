@@ -13,8 +13,8 @@ package struct QueueHead: Sendable {
 
     struct Entry: Sendable {
         let id: Int64
-        /// When the entry is too old to be sent, in milliseconds since 1970.
-        let stale: Int64
+        /// When the entry expires, in milliseconds since 1970.
+        let sendUntil: Int64
         /// Whether the device has an address, and why that address is disabled, if it is.
         let hasAddress: Bool
         let refusal: String?
@@ -27,8 +27,8 @@ package struct QueueHead: Sendable {
 }
 
 extension QueueHead {
-    /// `queue` has the columns `device`, `entry`, and `attempts`. `entry` has `id`, `stale`, `token_refusal`, and the columns
-    /// of ``EntryRow``.
+    /// `queue` has the columns `device`, `entry`, and `attempts`. `entry` has `id`, `send_until`, `token_refusal`, and the
+    /// columns of ``EntryRow``.
     package init<Row: OutboxRow>(queue: Row, entry: Row?) throws(OutboxError) {
         device = try queue.int("device")
         takenEntry = try queue.optionalInt("entry")
@@ -38,7 +38,7 @@ extension QueueHead {
             return
         }
         self.entry = Entry(
-            id: try entry.int("id"), stale: try entry.int("stale"),
+            id: try entry.int("id"), sendUntil: try entry.int("send_until"),
             hasAddress: try entry.optionalBytes("token") != nil, refusal: try entry.optionalText("token_refusal"),
             row: try? EntryRow(entry))
     }
@@ -48,9 +48,9 @@ extension QueueHead {
     /// - Parameter leaseCount: The number of leases already taken for this order. Leases are numbered consecutively.
     package func judge(for order: LeaseOrder, after leaseCount: Int, at now: Int64) -> QueueVerdict {
         guard let entry else { return .removeQueue }
-        // Age comes first: a stale entry counts as expired, whatever happened to its device's address.
-        if now >= entry.stale {
-            return order.removesStale
+        // Age comes first: an expired entry counts as such, whatever happened to its device's address.
+        if now >= entry.sendUntil {
+            return order.removesExpired
                 ? .remove(entry: entry.id, outcome: Tally.expired) : .bury(entry: entry.id, reason: Tally.expired)
         }
         // The address was refused by its carrier or removed by its app.

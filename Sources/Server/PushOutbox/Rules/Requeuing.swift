@@ -15,7 +15,7 @@ extension Requeuing {
     }
 
     /// Whether a dead letter is requeued, to a device whose address is used.
-    package func includes(reason: String, stale: Int64, at now: Int64) -> Bool {
-        stale > now && (self.reason == nil || reason == self.reason)
+    package func includes(reason: String, sendUntil: Int64, at now: Int64) -> Bool {
+        sendUntil > now && (self.reason == nil || reason == self.reason)
     }
 }

@@ -19,7 +19,7 @@ enum EntryTable {
         let row = try db.row(
             """
             SELECT entries.id, priority, expiration, apns_id, collapse_id, body, CAST(topic AS BLOB) AS topic, token,
-                is_proven, \(DeviceTable.nameColumn), senders.name AS sender, code, address_code, enqueued, stale, token_refusal
+                is_proven, \(DeviceTable.nameColumn), senders.name AS sender, code, address_code, enqueued, send_until, token_refusal
             FROM entries LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender
             WHERE entries.id = ?
             """, [head])
@@ -81,12 +81,12 @@ enum EntryTable {
         try count(PushEnding(burying: reason, at: now), column, value, in: db)
         try db.run(
             """
-            INSERT OR IGNORE INTO dead_letters(\(columns), reason, attempts, died)
+            INSERT OR IGNORE INTO dead_letters(\(columns), reason, attempts, buried)
             SELECT \(columns), ?, ?, ? FROM entries WHERE \(column) = ?
             """, [reason, attempts, now, value])
         try db.run("DELETE FROM entries WHERE \(column) = ?", [value])
     }
 
     static let columns =
-        "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code, message"
+        "id, device, priority, enqueued, send_until, expiration, apns_id, collapse_id, body, sender, code, message"
 }

@@ -75,11 +75,11 @@ extension SQLiteStore {
         let sender = try entry.sender.map { try NameTable.senders.id(making: $0, in: db) }
         try db.run(
             """
-            INSERT INTO entries(id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender,
+            INSERT INTO entries(id, device, priority, enqueued, send_until, expiration, apns_id, collapse_id, body, sender,
                 code, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                number, item.device, entry.priority, now, item.stale(at: now), entry.expiration, entry.apnsID,
+                number, item.device, entry.priority, now, item.sendUntil(at: now), entry.expiration, entry.apnsID,
                 entry.collapseID, entry.body.blob, sender, entry.code?.blob, message.description,
             ])
         try QueueTable.add(item.device, carrier: carrier, priority: entry.priority, due: now, in: db)

@@ -43,7 +43,7 @@ extension SQLiteStore {
             }
             // The first condition is the one in the index: entries that live for less than 30 days. The others are at the
             // front of the table, since they are in order.
-            let short = "stale < enqueued + 2592000000"
+            let short = "send_until < enqueued + \(EnqueueOrder.lifetime)"
             let old = "id IN (SELECT id FROM entries ORDER BY id LIMIT \(limit))"
             let count = try Self.remove(short, condition, outcome, limit: limit, at: now, in: db)
             return try count + Self.remove(old, condition, outcome, limit: limit - count, at: now, in: db)
@@ -81,16 +81,16 @@ extension SQLiteStore {
             """, [reason])
         let rows = try db.rows(
             """
-            SELECT dead_letters.id, device, priority, carrier, reason, died
+            SELECT dead_letters.id, device, priority, carrier, reason, buried
             FROM dead_letters JOIN devices ON devices.id = device
-            WHERE (?1 IS NULL OR reason = ?1) AND stale > ?2 AND token IS NOT NULL AND token_refusal IS NULL
+            WHERE (?1 IS NULL OR reason = ?1) AND send_until > ?2 AND token IS NOT NULL AND token_refusal IS NULL
                 -- If a waiting entry has the number, one of the two was tampered with.
                 AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.id = dead_letters.id)
             ORDER BY dead_letters.id LIMIT ?3
             """, [reason, now, limit])
         for row in rows {
             let id = try row.int("id")
-            let ending = PushEnding(requeueing: try row.text("reason"), buriedAt: try row.int("died"))
+            let ending = PushEnding(requeueing: try row.text("reason"), buriedAt: try row.int("buried"))
             try EntryTable.count(ending, "id", id, of: "dead_letters", in: db)
             try db.run(
                 """
@@ -161,7 +161,7 @@ extension SQLiteStore {
         try await read { db in
             try db.rows(
                 """
-                SELECT apns_id, \(DeviceTable.nameColumn), reason, attempts, enqueued, died
+                SELECT apns_id, \(DeviceTable.nameColumn), reason, attempts, enqueued, buried
                 FROM dead_letters LEFT JOIN devices ON devices.id = dead_letters.device
                 WHERE ?1 IS NULL OR reason = ?1 ORDER BY dead_letters.id LIMIT ?2 OFFSET ?3
                 """, [reason, limit, offset]
@@ -210,7 +210,7 @@ extension PushCondition {
     fileprivate var sql: (String, StatementArguments) {
         switch self {
         case .all: ("true", [])
-        case .expired(let time): ("stale <= ?", [time])
+        case .expired(let time): ("send_until <= ?", [time])
         case .reason(let reason): ("reason = ?", [reason])
         case .anyReason(let other): ("reason <> ?", [other])
         case .sealed(let sealedBy):

@@ -6,7 +6,7 @@ enum Schema {
     /// "SPUB": marks the file as ours. Source: SQLite, `PRAGMA application_id`.
     static let applicationID = 0x5350_5542
     /// The version of these tables. When they change, raise it, and add a step from the previous version.
-    static let version = SchemaVersion(6)
+    static let version = SchemaVersion(7)
     /// The statements that lead from each version to the next.
     static let steps: [Int: String] = [:]
 
@@ -38,7 +38,7 @@ enum Schema {
 
     /// A sealed push, waiting or refused.
     private static let push = """
-        device INTEGER NOT NULL, priority INTEGER NOT NULL, enqueued INTEGER NOT NULL, stale INTEGER NOT NULL,
+        device INTEGER NOT NULL, priority INTEGER NOT NULL, enqueued INTEGER NOT NULL, send_until INTEGER NOT NULL,
         expiration INTEGER, apns_id TEXT NOT NULL, collapse_id TEXT NOT NULL, body BLOB NOT NULL, sender INTEGER,
         code BLOB, message TEXT
         """
@@ -127,7 +127,7 @@ enum Schema {
         -- Waiting sealed payloads. A row is written once and deleted once; mutable state is in queues.
         CREATE TABLE entries(id INTEGER PRIMARY KEY AUTOINCREMENT, \(push)) STRICT;
         CREATE INDEX entries_by_device ON entries(device, priority);
-        CREATE INDEX entries_by_stale ON entries(stale) WHERE stale < enqueued + 2592000000;
+        CREATE INDEX entries_by_send_until ON entries(send_until) WHERE send_until < enqueued + \(EnqueueOrder.lifetime);
         CREATE INDEX entries_by_sender ON entries(sender);
 
         -- One row for each device with waiting entries: when its oldest entry may be taken. While it is leased, due is the
@@ -139,7 +139,7 @@ enum Schema {
         CREATE INDEX queues_by_due ON queues(carrier, priority, due);
 
         CREATE TABLE dead_letters(
-            id INTEGER PRIMARY KEY, \(push), reason TEXT NOT NULL, attempts INTEGER NOT NULL, died INTEGER NOT NULL
+            id INTEGER PRIMARY KEY, \(push), reason TEXT NOT NULL, attempts INTEGER NOT NULL, buried INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX dead_letters_by_device ON dead_letters(device);
         CREATE INDEX dead_letters_by_sender ON dead_letters(sender);

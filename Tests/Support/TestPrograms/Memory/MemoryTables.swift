@@ -55,27 +55,27 @@ struct MemoryTables: Sendable {
         let id: Int64
         let device: Int64
         let enqueued: Int64
-        let stale: Int64
+        let sendUntil: Int64
         let message: String
         let row: EntryRow
         // Of a dead letter.
         var reason: String?
         var attempts = 0
-        var died: Int64 = 0
+        var buried: Int64 = 0
 
         /// The columns of the push and, if it's registered, of its device.
         func columns(of device: Device?) -> MemoryRow {
             MemoryRow(
                 [
-                    "id": id, "enqueued": enqueued, "stale": stale, "priority": row.priority,
+                    "id": id, "enqueued": enqueued, "send_until": sendUntil, "priority": row.priority,
                     "expiration": row.expiration, "apns_id": row.apnsID, "collapse_id": row.collapseID,
                     "body": row.body, "sender": row.sender, "code": row.code, "reason": reason,
-                    "attempts": attempts, "died": died,
+                    "attempts": attempts, "buried": buried,
                 ], beside: device?.columns)
         }
 
         func isSelected(by condition: PushCondition) -> Bool {
-            condition.selects(stale: stale, sender: row.sender, reason: reason)
+            condition.selects(sendUntil: sendUntil, sender: row.sender, reason: reason)
         }
     }
 
@@ -204,7 +204,7 @@ struct MemoryTables: Sendable {
         lastEntry += 1
         insert(
             Push(
-                id: lastEntry, device: item.device, enqueued: now, stale: item.stale(at: now),
+                id: lastEntry, device: item.device, enqueued: now, sendUntil: item.sendUntil(at: now),
                 message: order.message.description, row: item.entry), at: now)
         note(Tally.enqueued, order.message.description, at: isWhole ? item.device : 0, at: now)
     }
@@ -257,7 +257,7 @@ struct MemoryTables: Sendable {
         _ entry: Int64?, of device: Int64, reason: String, attempts: Int = 0, at now: Int64
     ) {
         for var push in take(entry, of: device, PushEnding(burying: reason, at: now)) {
-            (push.reason, push.attempts, push.died) = (reason, attempts, now)
+            (push.reason, push.attempts, push.buried) = (reason, attempts, now)
             deadLetters[push.id] = push
         }
         if entry == nil { queues[device] = nil }
@@ -350,10 +350,10 @@ struct MemoryTables: Sendable {
         }
         let letters = deadLetters.values.filter { letter in
             devices[letter.device]?.isReachable ?? false
-                && requeuing.includes(reason: letter.reason ?? "", stale: letter.stale, at: now)
+                && requeuing.includes(reason: letter.reason ?? "", sendUntil: letter.sendUntil, at: now)
         }.sorted { $0.id < $1.id }.prefix(limit)
         for var letter in letters {
-            count(PushEnding(requeueing: letter.reason ?? "", buriedAt: letter.died), of: letter)
+            count(PushEnding(requeueing: letter.reason ?? "", buriedAt: letter.buried), of: letter)
             deadLetters[letter.id] = nil
             letter.reason = nil
             insert(letter, at: now)
