@@ -152,7 +152,7 @@ public final class Outbox: Sendable {
     public func deadLetters(
         reason: String? = nil, offset: Int = 0, limit: Int = 100
     ) async throws(OutboxError) -> [DeadLetter] {
-        try await store.deadLetters(reason: reason, offset: offset, limit: limit)
+        try await store.deadLetters(reason.map { .reason($0) } ?? .all, offset: offset, limit: limit)
     }
 
     /// Requeues dead letters, byte for byte as they were, and returns how many. Also reenables addresses that were disabled
@@ -173,7 +173,7 @@ public final class Outbox: Sendable {
 
     /// Requeues dead letters that aren't expired: the clock was wrong when they were buried, and is right again.
     func retryUnexpired() async throws(OutboxError) {
-        guard try await !store.deadLetters(reason: Tally.expired, offset: 0, limit: 1).isEmpty else { return }
+        guard try await !store.deadLetters(.reason(Tally.expired), offset: 0, limit: 1).isEmpty else { return }
         _ = try await retry(reason: Tally.expired)
     }
 

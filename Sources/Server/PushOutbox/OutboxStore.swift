@@ -12,7 +12,7 @@ package import SealedPush
 /// - ``PushEnding`` says how the end of a push is counted, exactly once.
 /// - ``ReceiptCount`` turns a receipt into tallies and into the facts to keep about its device.
 /// - ``Registration`` decides who may register a device, and what that changes.
-/// - ``PurgePlan``, ``RecordLimits``, and ``Requeuing`` select the rows of a purge or a retry.
+/// - ``PurgePlan``, ``RecordLimits``, and ``Requeuing`` select the rows of a purge or a retry. A ``RowCondition`` has a form in SQL.
 /// - ``StatusCount`` has the limits by which rows are counted.
 package protocol OutboxStore: Sendable {
     /// The clock that the courier uses for its own times, such as how long it holds a lease or pauses.
@@ -80,7 +80,8 @@ package protocol OutboxStore: Sendable {
     /// Counts the pushes under the outcome, and returns how many they are.
     func removeEntries(_ condition: PushCondition, outcome: String, limit: Int) async throws(OutboxError) -> Int
     func status() async throws(OutboxError) -> OutboxStatus
-    func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter]
+    /// Returns dead letters in the order of their numbers.
+    func deadLetters(_ condition: PushCondition, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter]
 
     /// Writes a few bytes durably.
     func requireWritable() async throws(OutboxError)

@@ -74,7 +74,7 @@
                         .places(held.map(\.place)), .ints(held.map(\.lease.number)), .int(now + hold.milliseconds),
                     ])
             }
-            var (ended, released): ([Found], [(found: Found, due: Int64, isAttempt: Bool)]) = ([], [])
+            var (ended, released): ([Found], [(found: Found, due: Int64, attempts: Int)]) = ([], [])
             var unsettled: [SettledLease] = []
             for (lease, settlement) in settled {
                 guard let place = places[lease.device] else {
@@ -84,8 +84,8 @@
                 let found = Found(lease: lease, place: place)
                 for change in settlement.changes(to: lease) {
                     switch change {
-                    case .release(let delay, let isAttempt):
-                        released.append((found, now + delay.milliseconds, isAttempt))
+                    case .release(let delay, let attempts):
+                        released.append((found, now + delay.milliseconds, attempts))
                     case .advance: ended.append(found)
                     // Made by `changeEntries` and `settleAddress`.
                     case .remove, .bury, .prove, .dropAddress, .disableAddress, .discardAll, .buryAll: break
@@ -126,7 +126,7 @@
                 }
             }
             for (outcome, entries) in removed {
-                try removeEntries("id = ANY($1)", .ints(entries.sorted()), PushEnding(outcome, at: now), db)
+                try removeEntries("id = ANY($1)", [.ints(entries.sorted())], PushEnding(outcome, at: now), db)
             }
             try prove(proven, db)
             for (lease, reason) in buried {
@@ -148,19 +148,18 @@
         }
 
         private static func release(
-            _ released: [(found: Found, due: Int64, isAttempt: Bool)], _ db: PostgresConnection
+            _ released: [(found: Found, due: Int64, attempts: Int)], _ db: PostgresConnection
         ) throws(OutboxError) {
             guard !released.isEmpty else { return }
             try db.rows(
                 """
-                UPDATE sealed_push.queues q
-                SET due = x.due, lease = NULL, holder = NULL, attempts = greatest(q.attempts, x.returned) - x.returned
-                FROM unnest($1::tid[], $2::bigint[], $3::bigint[], $4::bigint[]) AS x(place, number, due, returned)
+                UPDATE sealed_push.queues q SET due = x.due, lease = NULL, holder = NULL, attempts = x.attempts
+                FROM unnest($1::tid[], $2::bigint[], $3::bigint[], $4::bigint[]) AS x(place, number, due, attempts)
                 WHERE q.ctid = x.place AND q.lease = x.number
                 """,
                 [
                     .places(released.map(\.found.place)), .ints(released.map(\.found.lease.number)),
-                    .ints(released.map(\.due)), .ints(released.map { $0.isAttempt ? 0 : 1 }),
+                    .ints(released.map(\.due)), .ints(released.map { Int64($0.attempts) }),
                 ])
         }
 

@@ -213,7 +213,7 @@
             of id: Int64, _ outcome: String = Tally.discarded, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int {
             try removeQueue(of: id, db)
-            return try removeEntries("device = $1", .int(id), PushEnding(outcome, at: now), db).count
+            return try removeEntries("device = $1", [.int(id)], PushEnding(outcome, at: now), db).count
                 + db.rows("DELETE FROM sealed_push.dead_letters WHERE device = $1", [.int(id)]).changedCount
         }
 

@@ -141,7 +141,7 @@
                 }
                 try removeEmpty(empty, db)
                 for (outcome, entries) in removed {
-                    try removeEntries("id = ANY($1)", .ints(entries), PushEnding(outcome, at: now), db)
+                    try removeEntries("id = ANY($1)", [.ints(entries)], PushEnding(outcome, at: now), db)
                 }
                 for (reason, entries) in buried { try bury(entries, reason: reason, at: now, db) }
                 left = again

@@ -6,41 +6,39 @@
     extension PostgresStore {
         /// Letters that don't have the form of a push stay, because nobody enqueued them.
         func requeue(_ requeuing: Requeuing, limit: Int) async throws(OutboxError) -> Int {
-            let (reason, isWaiting) = (requeuing.reason, requeuing.isWaiting)
-            guard isWaiting else {
+            guard requeuing.isWaiting else {
                 return try await write { db, now throws(OutboxError) in
-                    try Self.requeue(reason, skippingHeld: true, limit: limit, at: now, db)
+                    try Self.requeue(requeuing, limit: limit, at: now, db)
                 }
             }
             return try await write(holding: nil) { db, now throws(OutboxError) in
-                try Self.requeue(reason, skippingHeld: false, limit: limit, at: now, db)
+                try Self.requeue(requeuing, limit: limit, at: now, db)
             }
         }
 
         private static func requeue(
-            _ reason: String?, skippingHeld: Bool, limit: Int, at now: Int64, _ db: PostgresConnection
+            _ requeuing: Requeuing, limit: Int, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int {
-            let skip = skippingHeld ? "SKIP LOCKED" : ""
+            let skip = requeuing.isWaiting ? "" : "SKIP LOCKED"
+            let (addresses, letters) = (requeuing.addresses.sql, requeuing.letters(at: now).sql)
             try db.rows(
                 """
                 UPDATE sealed_push.devices SET token_refusal = NULL, \(nextRevision)
                 WHERE id IN (
                     SELECT d.id FROM sealed_push.devices d
-                    WHERE d.token IS NOT NULL AND d.token_refusal IS NOT NULL
-                        AND ($1::text IS NULL OR d.token_refusal = $1)
-                        AND d.id IN (SELECT device FROM sealed_push.dead_letters)
+                    WHERE \(addresses.condition) AND d.id IN (SELECT device FROM sealed_push.dead_letters)
                     ORDER BY d.id FOR NO KEY UPDATE \(skip))
-                """, [.text(reason)])
+                """, addresses.values)
             let rows = try db.rows(
                 """
                 SELECT l.id, l.reason, l.buried FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
-                WHERE ($1::text IS NULL OR l.reason = $1) AND l.send_until > $2 AND d.token IS NOT NULL
-                    AND d.token_refusal IS NULL AND NOT EXISTS (SELECT 1 FROM sealed_push.entries e WHERE e.id = l.id)
+                WHERE \(letters.condition) AND \(RowCondition.isReachable.sql.condition)
+                    AND NOT EXISTS (SELECT 1 FROM sealed_push.entries e WHERE e.id = l.id)
                     AND sealed_push.are_pushes(l.message, ARRAY[l.priority::bigint], ARRAY[l.sender], ARRAY[l.send_until],
                         ARRAY[l.expiration], ARRAY[l.apns_id], ARRAY[l.collapse_id], ARRAY[l.body], ARRAY[l.code])
-                ORDER BY l.device, l.id LIMIT $3
+                ORDER BY l.device, l.id LIMIT \(limit)
                 FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d \(skip)
-                """, [.text(reason), .int(now), .int(Int64(limit))])
+                """, letters.values)
             guard !rows.isEmpty else { return 0 }
             let ids = PostgresValue.ints(try rows.map { row throws(OutboxError) in try row.int("id") })
             let endings = try rows.map { row throws(OutboxError) in
@@ -128,24 +126,24 @@
         }
 
         func removeDeadLetters(_ condition: PushCondition, limit: Int) async throws(OutboxError) -> Int {
-            let (sql, value) = condition.sql
+            let (sql, values) = condition.rows.sql
             return try await write { db, _ throws(OutboxError) in
                 try db.rows(
                     """
                     DELETE FROM sealed_push.dead_letters
                     WHERE id IN (SELECT id FROM sealed_push.dead_letters WHERE \(sql) LIMIT \(limit))
-                    """, [value]
+                    """, values
                 ).changedCount
             }
         }
 
         func removeEntries(_ condition: PushCondition, outcome: String, limit: Int) async throws(OutboxError) -> Int {
-            let (sql, value) = condition.sql
+            let (sql, values) = condition.rows.sql
             return try await write { db, now throws(OutboxError) in
                 let some = """
                     id IN (SELECT id FROM sealed_push.entries WHERE \(sql) LIMIT \(limit) FOR UPDATE SKIP LOCKED)
                     """
-                let removed = try Self.removeEntries(some, value, PushEnding(outcome, at: now), db)
+                let removed = try Self.removeEntries(some, values, PushEnding(outcome, at: now), db)
                 let free = try Self.lockQueues(of: Array(Set(removed)), freeAt: now, skipsLocked: true, db)
                 try Self.removeEmpty(Array(free.values), db)
                 return removed.count
@@ -154,17 +152,18 @@
 
         // MARK: Dead letters and sums
 
-        /// Removes the entries that `condition` selects with `$1`, counts their end, and returns the device of each.
+        /// Removes the entries that `condition` selects, counts their end, and returns the device of each.
         @discardableResult
         static func removeEntries(
-            _ condition: String, _ value: PostgresValue, _ ending: PushEnding, _ db: PostgresConnection
+            _ condition: String, _ values: [PostgresValue], _ ending: PushEnding, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {
-            try db.rows(
+            let (outcome, time) = ("$\(values.count + 1)::text", "$\(values.count + 2)")
+            return try db.rows(
                 """
                 WITH gone AS (DELETE FROM sealed_push.entries WHERE \(condition) RETURNING device, message),
-                    \(PostgresSchema.counted("$2::text", at: "$3"))
+                    \(PostgresSchema.counted(outcome, at: time))
                 SELECT device FROM gone
-                """, [value, .text(ending.outcome), .int(ending.time)]
+                """, values + [.text(ending.outcome), .int(ending.time)]
             ).map { row throws(OutboxError) in try row.int("device") }
         }
 
@@ -216,7 +215,7 @@
                         (SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
                             WHERE relnamespace = 'sealed_push'::regnamespace AND relkind = 'r') AS size
                     FROM (SELECT valid_until, is_verified AND valid_until >= $1 AS holds,
-                        token IS NOT NULL AND token_refusal IS NULL AS reachable FROM sealed_push.devices) AS devices
+                        \(RowCondition.isReachable.sql.condition) AS reachable FROM sealed_push.devices) AS devices
                     """, [.int(count.second), .int(count.expiresSoon)])
                 try status.count(devices)
                 status.fileByteCount = try devices.count("size")
@@ -253,14 +252,17 @@
             }
         }
 
-        func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter] {
-            try await read { db, _ throws(OutboxError) in
+        func deadLetters(
+            _ condition: PushCondition, offset: Int, limit: Int
+        ) async throws(OutboxError) -> [DeadLetter] {
+            let (sql, values) = condition.rows.sql
+            return try await read { db, _ throws(OutboxError) in
                 let rows = try db.rows(
                     """
                     SELECT l.apns_id, d.name, l.reason, l.attempts, l.enqueued, l.buried
                     FROM sealed_push.dead_letters l LEFT JOIN sealed_push.devices d ON d.id = l.device
-                    WHERE $1::text IS NULL OR l.reason = $1 ORDER BY l.id LIMIT $2 OFFSET $3
-                    """, [.text(reason), .int(Int64(limit)), .int(Int64(offset))])
+                    WHERE \(sql) ORDER BY l.id LIMIT $\(values.count + 1) OFFSET $\(values.count + 2)
+                    """, values + [.int(Int64(limit)), .int(Int64(offset))])
                 return try rows.map { row throws(OutboxError) in try DeadLetter(row) }
             }
         }
@@ -271,16 +273,19 @@
         }
     }
 
-    extension PushCondition {
-        /// The condition in SQL, and the value of `$1`.
-        fileprivate var sql: (String, PostgresValue) {
-            switch self {
-            case .all: ("$1::text IS NULL", .text(nil))
-            case .expired(let time): ("send_until <= $1", .int(time))
-            case .reason(let reason): ("reason = $1", .text(reason))
-            case .anyReason(let other): ("reason <> $1", .text(other))
-            case .sealed(let sealedBy): ("sender = $1", .text(sealedBy.description))
-            }
+    extension RowCondition {
+        /// The condition in SQL, and the values of its parameters, which are numbered from 1.
+        var sql: (condition: String, values: [PostgresValue]) {
+            let (condition, values) = sql { _, number in "$\(number)" }
+            return (
+                condition,
+                values.map { value in
+                    switch value {
+                    case .int(let number): .int(number)
+                    case .text(let text): .text(text)
+                    }
+                }
+            )
         }
     }
 #endif

@@ -44,11 +44,13 @@ import Testing
             (.anyReason(except: "BadTopic"), [false, false, false, true]),
             (.sealed(by: .anonymous), [true, false, false, true]),
         ] as [(PushCondition, [Bool])])
-    func conditions(condition: PushCondition, selected: [Bool]) {
-        let pushes: [(Int64, String?, String?)] = [
-            (Self.now, "anonymous", nil), (Self.now + 1, "pushsender1x", nil), (Self.now, nil, "BadTopic"),
-            (.min, "anonymous", "expired"),
+    func conditions(condition: PushCondition, selected: [Bool]) throws {
+        let pushes = [
+            ConditionRow(sendUntil: Self.now, sender: "anonymous"),
+            ConditionRow(sendUntil: Self.now + 1, sender: "pushsender1x"),
+            ConditionRow(sendUntil: Self.now, reason: "BadTopic"),
+            ConditionRow(sendUntil: .min, reason: "expired", sender: "anonymous"),
         ]
-        #expect(pushes.map { condition.selects(sendUntil: $0.0, sender: $0.1, reason: $0.2) } == selected)
+        #expect(try ConditionRow.selected(pushes, by: condition.rows) == selected)
     }
 }

@@ -10,9 +10,10 @@ import Testing
             ("BadTopic", true, "BadDeviceToken", false), (nil, true, nil, false), (nil, false, "Unregistered", false),
             ("Unregistered", false, "Unregistered", false),
         ] as [(String?, Bool, String?, Bool)])
-    func reenables(reason: String?, hasAddress: Bool, refusal: String?, isReenabled: Bool) {
+    func reenables(reason: String?, hasAddress: Bool, refusal: String?, isReenabled: Bool) throws {
         let requeuing = Requeuing(reason: reason, isWaiting: false)
-        #expect(requeuing.reenables(hasAddress: hasAddress, refusal: refusal) == isReenabled)
+        let device = ConditionRow(token: hasAddress ? [1] : nil, refusal: refusal)
+        #expect(try ConditionRow.selected([device], by: requeuing.addresses) == [isReenabled])
     }
 
     @Test(
@@ -21,8 +22,9 @@ import Testing
             (nil, "BadTopic", 101, true), ("BadTopic", "BadTopic", 101, true), ("BadTopic", "expired", 101, false),
             (nil, "BadTopic", 100, false), ("BadTopic", "BadTopic", .min, false),
         ] as [(String?, String, Int64, Bool)])
-    func includes(reason: String?, ofLetter: String, sendUntil: Int64, isIncluded: Bool) {
+    func includes(reason: String?, ofLetter: String, sendUntil: Int64, isIncluded: Bool) throws {
         let requeuing = Requeuing(reason: reason, isWaiting: true)
-        #expect(requeuing.includes(reason: ofLetter, sendUntil: sendUntil, at: 100) == isIncluded)
+        let letter = ConditionRow(sendUntil: sendUntil, reason: ofLetter)
+        #expect(try ConditionRow.selected([letter], by: requeuing.letters(at: 100)) == [isIncluded])
     }
 }

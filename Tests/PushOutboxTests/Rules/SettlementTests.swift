@@ -11,8 +11,8 @@ import Testing
     private static let drop: [LeaseChange] = [
         .dropAddress(reason: "Unregistered"), .discardAll(outcome: "dropped:Unregistered"),
     ]
-    private static let again: [LeaseChange] = [.release(after: delay, isAttempt: true)]
-    private static let unchanged: [LeaseChange] = [.release(after: .zero, isAttempt: false)]
+    private static let again: [LeaseChange] = [.release(after: delay, attempts: 2)]
+    private static let unchanged: [LeaseChange] = [.release(after: .zero, attempts: 1)]
 
     private func lease(isProven: Bool) -> Lease {
         var row = EntryRow(
@@ -34,7 +34,7 @@ import Testing
         "each other outcome, and when the lease's address was registered",
         arguments: [
             (.later(delay), nil, again),
-            (.later(.zero), nil, [.release(after: .zero, isAttempt: true)]),
+            (.later(.zero), nil, [.release(after: .zero, attempts: 2)]),
             (.returned, nil, unchanged),
             (.refused(reason: "PayloadTooLarge"), nil, [.bury(reason: "PayloadTooLarge"), .advance]),
             // The address has changed, or is disabled already.

@@ -25,8 +25,8 @@ package enum LeaseChange: Hashable, Sendable {
 
     // MARK: The device's queue, if the lease still holds it
 
-    /// Make the queue due after a delay, and forget the attempt unless it counts as one.
-    case release(after: Duration, isAttempt: Bool)
+    /// Make the queue due after a delay, with this number of attempts.
+    case release(after: Duration, attempts: Int)
     /// Go on to the next entry, or remove the queue if none is waiting.
     case advance
 }

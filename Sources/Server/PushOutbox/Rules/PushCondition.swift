@@ -1,4 +1,4 @@
-/// A condition that selects pushes, waiting ones or dead letters. A store turns it into SQL.
+/// A condition that selects pushes, waiting ones or dead letters.
 package enum PushCondition: Hashable, Sendable {
     case all
     /// Pushes that have expired at this time, in milliseconds since 1970.
@@ -11,14 +11,13 @@ package enum PushCondition: Hashable, Sendable {
 }
 
 extension PushCondition {
-    /// Whether the condition selects a push with these columns. `reason` is `nil` for a push that waits.
-    package func selects(sendUntil: Int64, sender: String?, reason: String?) -> Bool {
+    package var rows: RowCondition {
         switch self {
-        case .all: true
-        case .expired(let time): sendUntil <= time
-        case .reason(let wanted): reason == wanted
-        case .anyReason(let other): reason.map { $0 != other } ?? false
-        case .sealed(let sealedBy): sender == sealedBy.description
+        case .all: RowCondition()
+        case .expired(let time): RowCondition([.sendUntil: .isAtMost(time)])
+        case .reason(let reason): RowCondition([.reason: .equals(reason)])
+        case .anyReason(let other): RowCondition([.reason: .differs(from: other)])
+        case .sealed(let sealedBy): RowCondition([.sender: .equals(sealedBy.description)])
         }
     }
 }

@@ -50,8 +50,9 @@ extension Settlement {
         case .accepted:
             // An address is proven only once.
             (lease.request.isProven ? [] : [.prove]) + [.remove(outcome: Tally.accepted), .advance]
-        case .later(let delay): [.release(after: delay, isAttempt: true)]
-        case .returned: [.release(after: .zero, isAttempt: false)]
+        case .later(let delay): [.release(after: delay, attempts: lease.attempts)]
+        // The lease's own attempt doesn't count.
+        case .returned: [.release(after: .zero, attempts: lease.attempts - 1)]
         case .refused(let reason): [.bury(reason: reason), .advance]
         case .addressGone(let reason, _, _):
             [.dropAddress(reason: reason), .discardAll(outcome: Tally.dropped(reason))]

@@ -39,10 +39,10 @@ enum QueueTable {
     }
 
     /// Releases a lease; a no-op if it was lost in the meantime.
-    static func release(_ lease: Lease, until due: Int64, isAttempt: Bool, in db: Database) throws {
+    static func release(_ lease: Lease, until due: Int64, attempts: Int, in db: Database) throws {
         try db.run(
-            "UPDATE queues SET due = ?, lease = NULL, attempts = MAX(attempts, 1) - ? WHERE device = ? AND lease = ?",
-            [due, isAttempt ? 0 : 1, lease.device, lease.number])
+            "UPDATE queues SET due = ?, lease = NULL, attempts = ? WHERE device = ? AND lease = ?",
+            [due, attempts, lease.device, lease.number])
     }
 
     /// Extends a lease; a no-op if it was lost in the meantime.

@@ -112,8 +112,8 @@ extension SQLiteStore {
             case .discardAll(let outcome):
                 try EntryTable.discardAll(of: lease.device, outcome, at: now, in: db)
             case .buryAll(let reason): try EntryTable.buryAll(of: lease.device, reason: reason, at: now, in: db)
-            case .release(let delay, let isAttempt):
-                try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: isAttempt, in: db)
+            case .release(let delay, let attempts):
+                try QueueTable.release(lease, until: now + delay.milliseconds, attempts: attempts, in: db)
             case .advance: try QueueTable.advance(lease, at: now, in: db)
             }
         }

@@ -27,7 +27,7 @@ extension SQLiteStore {
     }
 
     func removeDeadLetters(_ condition: PushCondition, limit: Int) async throws(OutboxError) -> Int {
-        let (sql, arguments) = condition.sql
+        let (sql, arguments) = condition.rows.sql
         return try await write { db, _ in
             try db.run(
                 "DELETE FROM dead_letters WHERE id IN (SELECT id FROM dead_letters WHERE \(sql) LIMIT ?)",
@@ -54,7 +54,7 @@ extension SQLiteStore {
     private static func remove(
         _ place: String, _ condition: PushCondition, _ outcome: String, limit: Int, at now: Int64, in db: Database
     ) throws -> Int {
-        let (sql, arguments) = condition.sql
+        let (sql, arguments) = condition.rows.sql
         let rows = try db.rows(
             "SELECT id, device FROM entries WHERE \(sql) AND \(place) LIMIT ?", arguments + [limit])
         for row in rows {
@@ -69,25 +69,25 @@ extension SQLiteStore {
     func requeue(_ requeuing: Requeuing, limit: Int) async throws(OutboxError) -> Int {
         // A transaction has waited for all others, so it never leaves out a device.
         guard !requeuing.isWaiting else { return 0 }
-        return try await write { db, now in try Self.requeue(requeuing.reason, limit: limit, at: now, in: db) }
+        return try await write { db, now in try Self.requeue(requeuing, limit: limit, at: now, in: db) }
     }
 
-    private static func requeue(_ reason: String?, limit: Int, at now: Int64, in db: Database) throws -> Int {
+    private static func requeue(_ requeuing: Requeuing, limit: Int, at now: Int64, in db: Database) throws -> Int {
+        let (addresses, letters) = (requeuing.addresses.sql, requeuing.letters(at: now).sql)
         try db.run(
             """
             UPDATE devices SET token_refusal = NULL, \(SafeNumber.nextRevision)
-            WHERE token IS NOT NULL AND token_refusal IS NOT NULL AND (?1 IS NULL OR token_refusal = ?1)
-                AND id IN (SELECT device FROM dead_letters)
-            """, [reason])
+            WHERE \(addresses.condition) AND id IN (SELECT device FROM dead_letters)
+            """, addresses.arguments)
         let rows = try db.rows(
             """
             SELECT dead_letters.id, device, priority, carrier, reason, buried
             FROM dead_letters JOIN devices ON devices.id = device
-            WHERE (?1 IS NULL OR reason = ?1) AND send_until > ?2 AND token IS NOT NULL AND token_refusal IS NULL
+            WHERE \(letters.condition) AND \(RowCondition.isReachable.sql.condition)
                 -- If a waiting entry has the number, one of the two was tampered with.
                 AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.id = dead_letters.id)
-            ORDER BY dead_letters.id LIMIT ?3
-            """, [reason, now, limit])
+            ORDER BY dead_letters.id LIMIT ?
+            """, letters.arguments + [limit])
         for row in rows {
             let id = try row.int("id")
             let ending = PushEnding(requeueing: try row.text("reason"), buriedAt: try row.int("buried"))
@@ -125,7 +125,7 @@ extension SQLiteStore {
                     MIN(valid_until) FILTER (WHERE reachable AND holds) AS expiry,
                     COUNT(*) FILTER (WHERE reachable AND holds AND valid_until < ?2) AS expiring
                 FROM (SELECT valid_until, is_verified AND valid_until >= ?1 AS holds,
-                    token IS NOT NULL AND token_refusal IS NULL AS reachable FROM devices)
+                    \(RowCondition.isReachable.sql.condition) AS reachable FROM devices)
                 """, [count.second, count.expiresSoon])
             guard let totals, let devices else { throw OutboxError.damaged }
             try status.count(devices)
@@ -157,14 +157,15 @@ extension SQLiteStore {
         }
     }
 
-    func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter] {
-        try await read { db in
+    func deadLetters(_ condition: PushCondition, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter] {
+        let (sql, arguments) = condition.rows.sql
+        return try await read { db in
             try db.rows(
                 """
                 SELECT apns_id, \(DeviceTable.nameColumn), reason, attempts, enqueued, buried
                 FROM dead_letters LEFT JOIN devices ON devices.id = dead_letters.device
-                WHERE ?1 IS NULL OR reason = ?1 ORDER BY dead_letters.id LIMIT ?2 OFFSET ?3
-                """, [reason, limit, offset]
+                WHERE \(sql) ORDER BY dead_letters.id LIMIT ? OFFSET ?
+                """, arguments + [limit, offset]
             ).map { try DeadLetter($0) }
         }
     }
@@ -205,16 +206,19 @@ extension SQLiteStore {
     }
 }
 
-extension PushCondition {
-    /// The condition in SQL, and its arguments.
-    fileprivate var sql: (String, StatementArguments) {
-        switch self {
-        case .all: ("true", [])
-        case .expired(let time): ("send_until <= ?", [time])
-        case .reason(let reason): ("reason = ?", [reason])
-        case .anyReason(let other): ("reason <> ?", [other])
-        case .sealed(let sealedBy):
-            ("sender = (SELECT senders.id FROM senders WHERE senders.name = ?)", [sealedBy.description])
+extension RowCondition {
+    /// The condition in SQL, and its arguments, which are numbered from 1.
+    var sql: (condition: String, arguments: StatementArguments) {
+        let (condition, values) = sql { column, number in
+            // Senders are stored by number; see ``NameTable``.
+            column == .sender ? "(SELECT senders.id FROM senders WHERE senders.name = ?\(number))" : "?\(number)"
         }
+        let arguments = values.map { value in
+            switch value {
+            case .int(let number): number.databaseValue
+            case .text(let text): text.databaseValue
+            }
+        }
+        return (condition, StatementArguments(arguments))
     }
 }

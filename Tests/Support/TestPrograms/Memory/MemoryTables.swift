@@ -36,7 +36,11 @@ struct MemoryTables: Sendable {
         var isProven: Bool
         var revision: Int64
 
-        var isReachable: Bool { address != nil && refusal == nil }
+        var isReachable: Bool { (try? isSelected(by: .isReachable)) ?? false }
+
+        func isSelected(by condition: RowCondition) throws(OutboxError) -> Bool {
+            try condition.holds(in: MemoryRow(["token": address, "token_refusal": refusal]))
+        }
 
         var columns: MemoryRow {
             MemoryRow([
@@ -74,8 +78,8 @@ struct MemoryTables: Sendable {
                 ], beside: device?.columns)
         }
 
-        func isSelected(by condition: PushCondition) -> Bool {
-            condition.selects(sendUntil: sendUntil, sender: row.sender, reason: reason)
+        func isSelected(by condition: RowCondition) throws(OutboxError) -> Bool {
+            try condition.holds(in: MemoryRow(["send_until": sendUntil, "sender": row.sender, "reason": reason]))
         }
     }
 
@@ -323,11 +327,11 @@ struct MemoryTables: Sendable {
             case .disableAddress(let reason): disable(id, reason: reason, isDropped: false)
             case .discardAll(let outcome): discardAll(of: id, outcome, at: now)
             case .buryAll(let reason): bury(nil, of: id, reason: reason, at: now)
-            case .release(let delay, let isAttempt):
+            case .release(let delay, let attempts):
                 guard let queue else { continue }
                 queues[id] = Queue(
                     carrier: queue.carrier, priority: queue.priority, due: now + delay.milliseconds,
-                    entry: queue.entry, attempts: max(queue.attempts, 1) - (isAttempt ? 0 : 1))
+                    entry: queue.entry, attempts: attempts)
             case .advance:
                 if let queue, let waiting = entries[id] {
                     let priority = waiting.map(\.row.priority).max() ?? queue.priority
@@ -341,17 +345,14 @@ struct MemoryTables: Sendable {
 
     // MARK: Upkeep
 
-    mutating func requeue(_ requeuing: Requeuing, limit: Int, at now: Int64) -> Int {
+    mutating func requeue(_ requeuing: Requeuing, limit: Int, at now: Int64) throws(OutboxError) -> Int {
         for id in Set(deadLetters.values.map(\.device)) {
-            guard let device = devices[id] else { continue }
-            guard requeuing.reenables(hasAddress: device.address != nil, refusal: device.refusal) else { continue }
+            guard let device = devices[id], try device.isSelected(by: requeuing.addresses) else { continue }
             devices[id]?.refusal = nil
             devices[id]?.revision += 1
         }
-        let letters = deadLetters.values.filter { letter in
-            devices[letter.device]?.isReachable ?? false
-                && requeuing.includes(reason: letter.reason ?? "", sendUntil: letter.sendUntil, at: now)
-        }.sorted { $0.id < $1.id }.prefix(limit)
+        let letters = try deadLetters(requeuing.letters(at: now))
+            .filter { devices[$0.device]?.isReachable ?? false }.prefix(limit)
         for var letter in letters {
             count(PushEnding(requeueing: letter.reason ?? "", buriedAt: letter.buried), of: letter)
             deadLetters[letter.id] = nil
@@ -359,6 +360,17 @@ struct MemoryTables: Sendable {
             insert(letter, at: now)
         }
         return letters.count
+    }
+
+    /// Returns the selected dead letters in the order of their numbers.
+    func deadLetters(_ condition: RowCondition) throws(OutboxError) -> [Push] {
+        try Self.selected(deadLetters.values, by: condition).sorted { $0.id < $1.id }
+    }
+
+    static func selected(_ pushes: some Sequence<Push>, by condition: RowCondition) throws(OutboxError) -> [Push] {
+        var selected: [Push] = []
+        for push in pushes where try push.isSelected(by: condition) { selected.append(push) }
+        return selected
     }
 
     mutating func removeRecords(at now: Int64) -> Int64? {
