@@ -46,6 +46,7 @@ public actor Courier {
     private var inFlight: [Int64: Flight] = [:]
     private var finished: [SettledLease] = []
     private var waiter: CheckedContinuation<Void, Never>?
+    private var hasRun = false
     private var isStopping = false
     private var isEndless = true
     package private(set) var failure: CourierError?
@@ -87,10 +88,12 @@ public actor Courier {
         refusals = Refusals(endingAt: limits.refusedInARow)
     }
 
-    /// Runs the courier. Call it only once.
+    /// Runs the courier. A second call is a programming error, which traps.
     ///
     /// - Throws: ``CourierError``, after the pushes in transit have finished. No push is lost: another run sends the rest.
     @discardableResult public func run(until goal: Goal = .stopped) async throws(CourierError) -> CourierReport {
+        precondition(!hasRun, "a courier runs once; create another one for another run")
+        hasRun = true
         await withTaskCancellationHandler {
             do throws(OutboxError) { try await work(until: goal) } catch { failure = failure ?? .outbox(error) }
             do throws(OutboxError) { try await drain() } catch { failure = failure ?? .outbox(error) }
