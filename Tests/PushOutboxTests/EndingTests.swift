@@ -112,7 +112,8 @@ import Testing
         let status = try await fixture.outbox.status()
         var (enqueuedCount, waitingCount) = (0, 0)
         for message in messages {
-            let report = try #require(try await fixture.outbox.report(on: message))
+            // There is none for a message without recipients, such as one to a device that has no address.
+            guard let report = try await fixture.outbox.report(on: message) else { continue }
             enqueuedCount += report.enqueuedCount
             waitingCount += report.outcomes[Tally.waiting] ?? 0
             try #require(report.outcomes.values.reduce(0, +) == report.enqueuedCount, "\(report), step \(step)")
