@@ -136,15 +136,15 @@ extension Problem {
             self.init(
                 .conflict, "key-used", error.description,
                 hint: "Give each message its own key, and repeat a message unchanged.")
-        case .busy, .unreachable: self = .unavailable("the outbox is busy or unreachable")
         case .deviceBusy: self = .unavailable("another transaction holds the device's row", retryAfter: 2)
         case .diskFull: self = .unavailable("the disk is full")
         case .tooManyOpenFiles: self = .unavailable("too many files are open")
         case .replaced:
             self = .unavailable("the outbox's file was replaced, moved, or deleted; the service must be restarted")
-        case .damaged, .foreign, .otherSchema, .cannotOpen, .exposed, .readOnly, .database, .connection, .notPermitted,
-            .server, .keyText, .keyNeeded, .otherKey, .forged, .damagedDevice:
-            self = .unavailable("the outbox can't be used")
+        // The client can do nothing about the others, and the operator's log has the reason.
+        default:
+            self = .unavailable(
+                error.kind == .busy ? "the outbox is busy or unreachable" : "the outbox can't be used")
         }
     }
 

@@ -1,7 +1,8 @@
 public import PushSender
 public import SealedPush
 
-/// The reason why an outbox operation failed. Contains public IDs only.
+/// The reason why an outbox operation failed. Contains public IDs only. Its ``kind`` tells a caller's mistake from a storage
+/// that fails, and both from damage.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif

@@ -16,17 +16,17 @@ import Testing
         (1...20).map { LastingDelivery.pause(after: error, failureCount: $0).components.seconds }
     }
 
-    @Test("an unavailable outbox is retried soon; errors that need an operator are retried rarely") func pauses() {
+    @Test("storage that fails is retried soon; errors that need an operator are retried rarely") func pauses() {
         let away: [OutboxError] = [
             .busy, .unreachable("gone"), .diskFull, .tooManyOpenFiles, .server(code: "57P03", "starting"),
+            .connection("no"), .readOnly("no"), .replaced("no"),
         ]
         for error in away {
             let pauses = Self.pauses(after: CourierError.outbox(error))
             #expect(pauses.prefix(7) == [1, 2, 4, 8, 16, 32, 60] && pauses.last == 60, "\(error)")
         }
         let broken: [OutboxError] = [
-            .damaged, .notPermitted("no"), .keyNeeded, .otherKey, .connection("no"), .readOnly("no"), .replaced("no"),
-            .otherSchema,
+            .damaged, .notPermitted("no"), .keyNeeded, .otherKey, .otherSchema,
         ]
         let errors = broken.map { CourierError.outbox($0) } + [.wrongClock, .senderRefused(reason: "x", problem: nil)]
         for error in errors {

@@ -307,19 +307,12 @@ struct LastingDelivery {
 
     private var courier: Courier? { observation.courier.withLock { $0 } }
 
-    /// Returns how long to back off. An unavailable outbox recovers without help, so its pauses are short. Other errors need an
-    /// operator: refusals by APNs, where each failed run may disable devices' addresses, or an outbox that is damaged or needs
-    /// another key.
+    /// Returns how long to back off. An outbox whose storage fails may recover without help, so its pauses are short. Other
+    /// errors need an operator: refusals by APNs, where each failed run may disable devices' addresses, or an outbox that is
+    /// damaged or needs another key.
     static func pause(after error: any Error, failureCount: Int) -> Duration {
-        let isOutboxAway = if case .outbox(let error)? = error as? CourierError { isAway(error) } else { false }
-        let (first, longest): (Int64, Int64) = isOutboxAway ? (1, 60) : (60, 3_600)
+        let kind: OutboxError.Kind? = if case .outbox(let error)? = error as? CourierError { error.kind } else { nil }
+        let (first, longest): (Int64, Int64) = kind == .busy || kind == .storage ? (1, 60) : (60, 3_600)
         return .seconds(min(first << min(failureCount - 1, 12), longest))
-    }
-
-    private static func isAway(_ error: OutboxError) -> Bool {
-        switch error {
-        case .busy, .unreachable, .diskFull, .tooManyOpenFiles, .database, .server: true
-        default: false
-        }
     }
 }

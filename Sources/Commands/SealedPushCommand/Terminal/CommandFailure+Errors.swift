@@ -25,14 +25,11 @@ extension CommandFailure {
 
     init(_ error: OutboxError) {
         let status: Int32 =
-            switch error {
-            case .unknownDevice, .unknownUser, .otherUser, .otherEnrollment, .enrolledElsewhere, .tooManyDevices,
-                .notEnrolled, .record, .challenge, .seal, .keyUsedForOthers, .damaged, .foreign, .otherSchema, .keyText,
-                .otherKey, .forged, .damagedDevice:
-                65
-            case .cannotOpen, .readOnly, .replaced, .tooManyOpenFiles, .diskFull, .database, .server, .connection: 74
-            case .busy, .deviceBusy, .unreachable: 75
-            case .exposed, .notPermitted, .keyNeeded: 77
+            switch error.kind {
+            case .request, .damage: 65
+            case .storage: 74
+            case .busy: 75
+            case .access: 77
             }
         let hint =
             switch error {
