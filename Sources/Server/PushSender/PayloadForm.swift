@@ -1,11 +1,11 @@
 internal import PushCore
 internal import SealedPush
 
-/// The grammar of payloads that sealers write. Swift's check and PostgreSQL's expression share one table, whose alerts are
+/// The grammar of payloads that sealers write. Swift's check and PostgreSQL's expressions share one table, whose alerts are
 /// exactly those of ``WireAlert``. It keeps a host that may only enqueue from sending clear text, or an alert that doesn't
 /// run an extension. Source: Specification 2.2 and 2.12.
 package enum PayloadForm {
-    private indirect enum Piece: Sendable {
+    package indirect enum Piece: Sendable {
         case text(String)
         /// A quoted string with a visible scalar, which escapes only the characters that JSON requires.
         case visibleText
@@ -40,10 +40,12 @@ package enum PayloadForm {
         ]),
         .text(",\"mutable-content\":1},\(clearEnd)"),
     ])
+    /// The end of the clear part, which appears nowhere else in it.
+    package static let clearEnd = "\"\(Envelope.fieldName)\":\""
     /// The clear part of a push that the app opens instead of the extension. Source: Specification 21.3.
     package static let background = "{\"aps\":{\"content-available\":1},\(clearEnd)"
-    private static let clear = Piece.any([alert, .text(background)])
-    private static let sealed = Piece.all([.envelope, .text("\"}")])
+    package static let clear = Piece.any([alert, .text(background)])
+    package static let sealed = Piece.all([.envelope, .text("\"}")])
 
     /// Whether these bytes have the form of a payload. Takes about a microsecond, and doesn't open anything.
     package static func matches(_ json: [UInt8]) -> Bool {
@@ -95,7 +97,7 @@ package enum PayloadForm {
     }
 
     /// The escapes that a JSON writer uses for characters that can't appear in a string unescaped.
-    private static let escapes: [(bytes: [UInt8], isVisible: Bool)] = (UInt8(0)..<0x80).compactMap { byte in
+    package static let escapes: [(bytes: [UInt8], isVisible: Bool)] = (UInt8(0)..<0x80).compactMap { byte in
         var writer = JSONWriter()
         writer.string(String(UnicodeScalar(byte)))
         guard writer.bytes.count > 3 else { return nil }
@@ -104,66 +106,4 @@ package enum PayloadForm {
 
     /// Whether a payload of this form is a background push.
     package static func isBackground(_ json: [UInt8]) -> Bool { json.starts(with: background.utf8) }
-
-    // MARK: In PostgreSQL
-
-    /// The end of the clear part, which appears nowhere else in it.
-    package static let clearEnd = "\"\(Envelope.fieldName)\":\""
-    /// The clear part and the rest as PostgreSQL regular expressions, for UTF-8 that is read as text. In the clear part,
-    /// texts aren't necessarily visible.
-    package static let clearExpression = "^\(expression(of: clear))$"
-    /// A text without anything visible, anywhere in a clear part. Within the other expression, it would take three times as
-    /// long. A quotation mark inside a text follows a backslash, so only one that begins a text follows these characters.
-    package static let blankExpression = #"[:,[]"(?:[\#(invisible)]|\#(escapes { !$0 }))*""#
-    package static let sealedExpression = "^\(expression(of: sealed))$"
-
-    private static func expression(of piece: Piece) -> String {
-        switch piece {
-        case .text(let text): return literal(text)
-        case .visibleText: return #""(?:[^"\\\u0001-\u001f]|\#(escapes { _ in true }))*""#
-        case .envelope:
-            // Whole groups of four, and a last one whose unused bits are zero. Lengths are checked separately.
-            let letter = "[A-Za-z0-9_-]"
-            let (two, three) = ("\(letter)[AQgw]", "\(letter){2}[AEIMQUYcgkosw048]")
-            return
-                "(?:\(shortest.map(\.start).joined(separator: "|")))\(letter){2}(?:\(letter){4})*(?:\(two)|\(three))?"
-        case .all(let pieces): return pieces.map(expression(of:)).joined()
-        case .any(let pieces): return "(?:\(pieces.map(expression(of:)).joined(separator: "|")))"
-        case .list(let piece):
-            let one = expression(of: piece)
-            return "\(one)(?:,\(one))*"
-        }
-    }
-
-    /// For each suite, the first two letters of its envelopes as an expression, and the number of letters of its shortest one.
-    package static var shortest: [(start: String, letterCount: Int)] {
-        Envelope.Suite.allCases.map { suite in
-            // The first byte identifies a suite. In base64url, it takes one letter and two bits of the next.
-            let texts = (UInt8(0)..<16).map { Base64URL.encode([suite.rawValue, $0 << 4]) }
-            let seconds = texts.map { String($0.dropFirst().prefix(1)) }.joined()
-            // A hyphen between two characters would make a range.
-            let last = seconds.contains("-") ? "-" : ""
-            return (
-                "\(texts[0].prefix(1))[\(seconds.replacing("-", with: ""))\(last)]",
-                Base64URL.textByteCount(of: suite.overheadByteCount + 1)
-            )
-        }
-    }
-
-    private static func escapes(where isIncluded: (_ isVisible: Bool) -> Bool) -> String {
-        escapes.filter { isIncluded($0.isVisible) }.map { literal(String(decoding: $0.bytes, as: UTF8.self)) }
-            .joined(separator: "|")
-    }
-
-    /// The invisible scalars that may be unescaped, as they're written between brackets.
-    package static var invisible: String {
-        VisibleText.invisible.map { range in
-            [max(range.lowerBound, 0x20), range.upperBound].map { scalar in
-                let digits = String(scalar, radix: 16)
-                return "\\U\(String(repeating: "0", count: 8 - digits.count))\(digits)"
-            }.joined(separator: "-")
-        }.joined()
-    }
-
-    private static func literal(_ text: String) -> String { text.replacing(#/[{}\[\]\\]/#) { "\\\($0.output)" } }
 }

@@ -4,8 +4,8 @@ public import SealedPush
 
 /// The arguments of `sealed_push.enqueue`, which enqueues a push in the application's own PostgreSQL transaction.
 ///
-/// Run ``statement`` with ``parameters`` between the application's own `BEGIN` and `COMMIT`, with any client. Contains no
-/// secret. Source: Docs/PostgreSQL.md.
+/// Run ``statement`` with ``parameters`` between the application's own `BEGIN` and `COMMIT`, with any client. So this type isn't
+/// in `PushPostgres`, which needs libpq. Contains no secret. Source: Docs/PostgreSQL.md.
 public struct EnqueueArguments: Hashable, Sendable {
     /// The parameters of ``statement``, in order, in PostgreSQL's text format.
     public let parameters: [String?]
