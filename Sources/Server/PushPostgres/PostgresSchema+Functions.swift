@@ -181,12 +181,12 @@
             END $$;
             """
 
-        /// Returns whether a device that keeps retired keys for this many days may have erased one by the expiration. Allows
-        /// an hour of drift, like `Sealer.check`.
+        /// Returns whether a device that keeps retired keys for this many days may have erased one by the expiration, like
+        /// `Sealer.check`.
         private static let expiresTooLate = """
             CREATE FUNCTION sealed_push.expires_too_late(expiration bigint, keeps bigint, now bigint)
             RETURNS boolean LANGUAGE sql IMMUTABLE
-            RETURN coalesce(expiration > now / 1000 + keeps * 86400 + 3600, false);
+            RETURN coalesce(expiration > now / 1000 + keeps * 86400 + \(Sealer.clockDrift), false);
             """
 
         /// Stores pushes for devices, in ascending order, and records them under the key. Returns false and stores none if

@@ -257,12 +257,17 @@ public final class Sealer: Sendable {
         guard content.withdrawal == nil || contexts != nil else { throw .anonymousWithdrawal }
     }
 
-    /// Throws if a device that keeps retired keys for `days` may have erased one by `expiration`. Allows an hour of drift.
+    /// Throws if a device that keeps retired keys for `days` may have erased one by `expiration`.
     package static func check(
         _ expiration: Timestamp, keeping days: Int, at now: Timestamp
     ) throws(SealError) {
-        guard expiration.seconds(since: now) <= Int64(days) * 86_400 + 3_600 else { throw .expiresTooLate(days: days) }
+        guard expiration.seconds(since: now) <= Int64(days) * 86_400 + clockDrift else {
+            throw .expiresTooLate(days: days)
+        }
     }
+
+    /// The number of seconds by which an expiration may be later than a device keeps a key.
+    package static let clockDrift: Int64 = 3_600
 
     /// The number of bytes that a receipt request adds to the content JSON, which is the same for every device.
     var receiptByteCount: Int {

@@ -12,7 +12,7 @@ public struct WaitingTimes: Hashable, Sendable {
         [10, 50, 100, 500].map { .milliseconds($0) }
         + [1, 5, 30, 60, 300, 900, 3_600, 21_600, 86_400].map { .seconds($0) }
 
-    private static let longest = Duration.seconds(30 * 86_400)
+    private static let longest = Duration.milliseconds(EnqueueOrder.lifetime)
 
     mutating func add(_ time: Duration) {
         count += 1

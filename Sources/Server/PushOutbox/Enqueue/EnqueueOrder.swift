@@ -36,5 +36,5 @@ package struct EnqueueOrder: Sendable {
     }
 
     /// The maximum retention in milliseconds: 30 days. Source: Specification 6, the oldest content that devices show.
-    package static let lifetime: Int64 = 30 * Tally.millisecondsPerDay
+    package static let lifetime = TimeRules.maximumAge * 1_000
 }

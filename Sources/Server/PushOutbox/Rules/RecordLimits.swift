@@ -1,3 +1,5 @@
+import PushSender
+
 /// The ages at which records other than pushes are deleted.
 package struct RecordLimits: Hashable, Sendable {
     /// Idempotency keys and outcomes created before this time are deleted. Milliseconds since 1970, as all times here.
@@ -17,7 +19,7 @@ package struct RecordLimits: Hashable, Sendable {
         loginsEnded = now - Self.keptLogins
         tallyDay = day - Self.keptDays
         lastReceipt = now - Self.keptDays * Tally.millisecondsPerDay
-        receiptDay = day - 8
+        receiptDay = day - ReceiptReceiver.maximumAge / 86_400 - 1
     }
 
     /// Longer than a login would have lasted, even if the clock was a day ahead when it ended. Milliseconds.

@@ -36,8 +36,8 @@ public struct ReceiptReceiver: Sendable {
     /// The number of bytes in every receipt.
     public static let maximumByteCount = ReceiptBody.byteCount
     /// In seconds: 7 days.
-    static let maximumAge: Int64 = 7 * 86_400
-    /// In seconds, the same as for content; see Specification 6.4.
-    static let maximumLead: Int64 = 26 * 3_600
+    package static let maximumAge: Int64 = 7 * 86_400
+    /// In seconds, the same as for content.
+    static let maximumLead = TimeRules.maximumLead(isAnonymous: false)
     private static let maximumKeyCount = 16
 }
