@@ -15,6 +15,8 @@ struct MemoryRow: OutboxRow, Sendable {
     func optionalTextBytes(_ column: String) -> [UInt8]? { (columns[column] as? String)?.bytes }
     func optionalBytes(_ column: String) -> [UInt8]? { columns[column] as? [UInt8] }
     func optionalBool(_ column: String) -> Bool? { columns[column] as? Bool }
+
+    func isSelected(by condition: RowCondition) -> Bool { (try? condition.holds(in: self)) ?? false }
 }
 
 extension String {

@@ -154,8 +154,7 @@ package final class MemoryStore: OutboxStore {
 
     package func requeue(_ requeuing: Requeuing, limit: Int) throws(OutboxError) -> Int {
         // No device is ever held.
-        guard !requeuing.isWaiting else { return 0 }
-        return try write { tables, now throws(OutboxError) in try tables.requeue(requeuing, limit: limit, at: now) }
+        try requeuing.isWaiting ? 0 : write { tables, now in tables.requeue(requeuing, limit: limit, at: now) }
     }
 
     package func retryNow() throws(OutboxError) -> Int {
@@ -169,18 +168,16 @@ package final class MemoryStore: OutboxStore {
     package func removeRecords() throws(OutboxError) -> Int64? { try write { $0.removeRecords(at: $1) } }
 
     package func removeDeadLetters(_ condition: PushCondition, limit: Int) throws(OutboxError) -> Int {
-        try write { tables, _ throws(OutboxError) in
-            let removed = try tables.deadLetters(condition.rows).prefix(limit)
+        try write { tables, _ in
+            let removed = tables.deadLetters.values.filter { $0.isSelected(by: condition.rows) }.prefix(limit)
             for letter in removed { tables.deadLetters[letter.id] = nil }
             return removed.count
         }
     }
 
-    package func removeEntries(
-        _ condition: PushCondition, outcome: String, limit: Int
-    ) throws(OutboxError) -> Int {
-        try write { tables, now throws(OutboxError) in
-            let removed = try MemoryTables.selected(tables.entries.values.joined(), by: condition.rows).prefix(limit)
+    package func removeEntries(_ condition: PushCondition, outcome: String, limit: Int) throws(OutboxError) -> Int {
+        try write { tables, now in
+            let removed = tables.entries.values.joined().filter { $0.isSelected(by: condition.rows) }.prefix(limit)
             for push in removed {
                 tables.remove(push.id, of: push.device, outcome, at: now)
                 guard tables.entries[push.device] == nil, let queue = tables.queues[push.device] else { continue }
@@ -192,11 +189,10 @@ package final class MemoryStore: OutboxStore {
 
     package func status() throws(OutboxError) -> OutboxStatus { try tables.status(StatusCount(at: clock.now())) }
 
-    package func deadLetters(
-        _ condition: PushCondition, offset: Int, limit: Int
-    ) throws(OutboxError) -> [DeadLetter] {
+    package func deadLetters(_ condition: PushCondition, offset: Int, limit: Int) throws(OutboxError) -> [DeadLetter] {
         let tables = tables
-        return try tables.deadLetters(condition.rows).dropFirst(offset).prefix(limit)
+        return try tables.deadLetters.values.filter { $0.isSelected(by: condition.rows) }.sorted { $0.id < $1.id }
+            .dropFirst(offset).prefix(limit)
             .map { push throws(OutboxError) in try DeadLetter(push.columns(of: tables.devices[push.device])) }
     }
 

@@ -36,11 +36,7 @@ struct MemoryTables: Sendable {
         var isProven: Bool
         var revision: Int64
 
-        var isReachable: Bool { (try? isSelected(by: .isReachable)) ?? false }
-
-        func isSelected(by condition: RowCondition) throws(OutboxError) -> Bool {
-            try condition.holds(in: MemoryRow(["token": address, "token_refusal": refusal]))
-        }
+        var isReachable: Bool { columns.isSelected(by: .isReachable) }
 
         var columns: MemoryRow {
             MemoryRow([
@@ -78,8 +74,8 @@ struct MemoryTables: Sendable {
                 ], beside: device?.columns)
         }
 
-        func isSelected(by condition: RowCondition) throws(OutboxError) -> Bool {
-            try condition.holds(in: MemoryRow(["send_until": sendUntil, "sender": row.sender, "reason": reason]))
+        func isSelected(by condition: RowCondition) -> Bool {
+            MemoryRow(["send_until": sendUntil, "sender": row.sender, "reason": reason]).isSelected(by: condition)
         }
     }
 
@@ -229,9 +225,8 @@ struct MemoryTables: Sendable {
 
     /// Counts the end of a push for its message and for the day.
     private mutating func count(_ ending: PushEnding, of push: Push) {
-        let isBroadcast = outcomes[push.message]?.counts[0]?[Tally.enqueued] != nil
-        note(
-            ending.outcome, push.message, at: isBroadcast ? 0 : push.device, count: ending.step, at: ending.time)
+        let place = outcomes[push.message]?.counts[0]?[Tally.enqueued] == nil ? push.device : 0
+        note(ending.outcome, push.message, at: place, count: ending.step, at: ending.time)
         tallies[ending.day, default: [:]][ending.outcome, default: 0] += ending.step
     }
 
@@ -248,8 +243,7 @@ struct MemoryTables: Sendable {
         _ = take(entry, of: device, PushEnding(outcome, at: now))
     }
 
-    @discardableResult
-    private mutating func discardAll(of device: Int64, _ outcome: String, at now: Int64) -> Int {
+    @discardableResult private mutating func discardAll(of device: Int64, _ outcome: String, at now: Int64) -> Int {
         let letters = deadLetters.filter { $0.value.device == device }
         for letter in letters { deadLetters[letter.key] = nil }
         queues[device] = nil
@@ -345,14 +339,16 @@ struct MemoryTables: Sendable {
 
     // MARK: Upkeep
 
-    mutating func requeue(_ requeuing: Requeuing, limit: Int, at now: Int64) throws(OutboxError) -> Int {
-        for id in Set(deadLetters.values.map(\.device)) {
-            guard let device = devices[id], try device.isSelected(by: requeuing.addresses) else { continue }
+    mutating func requeue(_ requeuing: Requeuing, limit: Int, at now: Int64) -> Int {
+        for id in Set(deadLetters.values.map(\.device))
+        where devices[id]?.columns.isSelected(by: requeuing.addresses) ?? false {
             devices[id]?.refusal = nil
             devices[id]?.revision += 1
         }
-        let letters = try deadLetters(requeuing.letters(at: now))
-            .filter { devices[$0.device]?.isReachable ?? false }.prefix(limit)
+        let condition = requeuing.letters(at: now)
+        let letters = deadLetters.values.filter {
+            $0.isSelected(by: condition) && devices[$0.device]?.isReachable ?? false
+        }.sorted { $0.id < $1.id }.prefix(limit)
         for var letter in letters {
             count(PushEnding(requeueing: letter.reason ?? "", buriedAt: letter.buried), of: letter)
             deadLetters[letter.id] = nil
@@ -360,17 +356,6 @@ struct MemoryTables: Sendable {
             insert(letter, at: now)
         }
         return letters.count
-    }
-
-    /// Returns the selected dead letters in the order of their numbers.
-    func deadLetters(_ condition: RowCondition) throws(OutboxError) -> [Push] {
-        try Self.selected(deadLetters.values, by: condition).sorted { $0.id < $1.id }
-    }
-
-    static func selected(_ pushes: some Sequence<Push>, by condition: RowCondition) throws(OutboxError) -> [Push] {
-        var selected: [Push] = []
-        for push in pushes where try push.isSelected(by: condition) { selected.append(push) }
-        return selected
     }
 
     mutating func removeRecords(at now: Int64) -> Int64? {
