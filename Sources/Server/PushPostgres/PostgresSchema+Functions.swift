@@ -191,7 +191,8 @@
 
         /// Stores pushes for devices, in ascending order, and records them under the key. Returns false and stores none if
         /// a device has changed, or another caller has stored the range that begins there or everything under the key. The
-        /// message's ID must be new, or the one that the range's broadcast began with.
+        /// message's ID must be new, or the one that the range's broadcast began with. The end of a push is limited as in
+        /// `EnqueueBatch.Sealed.sendUntil`, because a role that only enqueues could pass any time.
         private static let store = """
             CREATE FUNCTION sealed_push.store(
                 key bytea, audience text, start bigint, now bigint, priorities bigint[], senders text[],
