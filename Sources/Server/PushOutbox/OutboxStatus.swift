@@ -28,7 +28,8 @@ public struct OutboxStatus: Hashable, Sendable {
     public package(set) var nextDue: Timestamp?
     /// The number of dead letters by the carrier's reason.
     public package(set) var deadLetters: [String: Int] = [:]
-    /// The outcomes of pushes in the last 30 days: `accepted`, `expired`, `purged`, `discarded`, `dropped:REASON`, `refused:REASON`.
+    /// The outcomes of pushes in the last 30 days, one for each that has ended: `accepted`, `expired`, `purged`, `discarded`,
+    /// `dropped:REASON`, `refused:REASON`. A retry takes the outcome of a refused push back.
     public package(set) var outcomes: [String: Int] = [:]
     /// The size of the file in bytes, without its log.
     public package(set) var fileByteCount = 0
