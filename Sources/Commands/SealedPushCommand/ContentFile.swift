@@ -26,10 +26,10 @@ enum ContentFile {
     /// Warns about content that was sealed as requested but that devices can't open.
     static func warn(of content: Content) {
         let now = Timestamp.now()
-        if let sent = content.sent, now.seconds(since: sent) > 30 * 86_400 {
+        if let sent = content.sent, now.seconds(since: sent) > TimeRules.maximumAge {
             CommandFailure.report("warning: the content's \"sent\" is more than 30 days ago, so no device will open it")
         }
-        if let sent = content.sent, sent.seconds(since: now) > 26 * 3_600 {
+        if let sent = content.sent, sent.seconds(since: now) > TimeRules.maximumLead(isAnonymous: false) {
             CommandFailure.report(
                 "warning: the content's \"sent\" is more than 26 hours ahead, so no device will open it yet")
         }

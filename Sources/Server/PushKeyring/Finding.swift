@@ -179,7 +179,7 @@ extension NamedKeys {
             // A key that is waiting to take its place is reported above.
             if kind != .authority, let newest, newest.life.confirmed != nil {
                 let age = now.seconds(since: newest.life.created)
-                if age > 90 * 86_400 { findings.append(.old(name, newest.key.keyID, age: age)) }
+                if age > RotationRules.advisedAge { findings.append(.old(name, newest.key.keyID, age: age)) }
             }
         }
         if let recordExpires, let isOver = recordExpires.isOver(at: now) {

@@ -77,7 +77,7 @@ struct KeyringFile: ~Copyable {
         return BLAKE2b.hash(input, byteCount: 32)
     }
 
-    private static let versionName = "sealedpush-keyring"
+    static let versionName = "sealedpush-keyring"
     private static let version = "1"
     private static let sealedData = Array("sealedpush/v1 keyring secrets".utf8)
 }

@@ -122,7 +122,7 @@ struct KeyringSeal: Hashable {
         let operations = file.text("operations", in: 0).flatMap { UInt64($0) } ?? 0
         let memory = file.text("memory", in: 0).flatMap { Int($0) } ?? 0
         cost = Argon2id.Cost(operations: operations, memoryByteCount: memory)
-        let names = ["sealedpush-keyring", "seal", "salt", "check"]
+        let names = [KeyringFile.versionName, "seal", "salt", "check"]
         let costNames = kind == .passphrase ? ["operations", "memory"] : []
         guard file.names(in: 0) == Set(names + costNames), (cost != nil) == (kind == .passphrase) else { return nil }
     }

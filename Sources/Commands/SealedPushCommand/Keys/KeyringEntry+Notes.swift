@@ -44,7 +44,7 @@ extension KeyringEntry {
             if left < RotationRules.renewal { return "its record expires in \(TimeText.span(left))" }
         }
         let age = now.seconds(since: key.life.created)
-        guard isOwn, kind != .authority, age > 90 * 86_400 else { return nil }
+        guard isOwn, kind != .authority, age > RotationRules.advisedAge else { return nil }
         return "\(TimeText.span(age)) old: keys rotate"
     }
 

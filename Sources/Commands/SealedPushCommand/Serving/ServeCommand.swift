@@ -117,10 +117,10 @@ struct ServeCommand: AsyncParsableCommand {
         } catch { throw listening.failure(error) }
     }
 
-    /// Reads the sender's keys. Retired keys count for receipts for 8 more days: receipts last 7, plus one for clock skew.
+    /// Reads the sender's keys. Retired keys still count for receipts.
     private func sender(_ keys: Keyring) throws -> SenderKeys {
         let sealer = try sealing.sealer(from: from, keys, keyring)
-        let recent = try keys.senderKeys(named: from, retiredWithin: 8 * 86_400)
+        let recent = try keys.senderKeys(named: from, retiredWithin: ReceiptBody.keyRetention)
         return SenderKeys(
             sender: try keys.senderKey(named: from), sealer: sealer,
             receipts: ReceiptReceiver(keys: recent.map { ReceiptKey(of: $0, for: sealing.topic) }),

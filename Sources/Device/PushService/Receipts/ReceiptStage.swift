@@ -111,7 +111,7 @@ extension ReceiptStage {
         var count = 0
         for name in queue.waitingByTrial() {
             let age = now.secondsSince1970 - WaitingReceipt.created(inName: name)
-            guard age <= Self.maximumAge else {
+            guard age <= ReceiptBody.maximumAge else {
                 queue.remove(name)
                 continue
             }
@@ -145,6 +145,4 @@ extension ReceiptStage {
 
     /// Per run, so that a long queue doesn't take all the time that is left.
     private static let maximumCount = 8
-    /// In seconds; older receipts are refused. Source: Specification 16.5.
-    private static let maximumAge: Int64 = 7 * 86_400
 }

@@ -19,7 +19,7 @@ package struct RecordLimits: Hashable, Sendable {
         loginsEnded = now - Self.keptLogins
         tallyDay = day - Self.keptDays
         lastReceipt = now - Self.keptDays * Tally.millisecondsPerDay
-        receiptDay = day - ReceiptReceiver.maximumAge / 86_400 - 1
+        receiptDay = day - ReceiptBody.maximumAge / 86_400 - 1
     }
 
     /// Longer than a login would have lasted, even if the clock was a day ahead when it ended. Milliseconds.

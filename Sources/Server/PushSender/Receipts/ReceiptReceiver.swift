@@ -26,8 +26,8 @@ public struct ReceiptReceiver: Sendable {
             }
             if case .failure(.rejected) = found { continue }
             let receipt = try found.get()
-            guard now.seconds(since: receipt.created) <= Self.maximumAge else { throw .tooOld }
-            guard receipt.created.seconds(since: now) <= Self.maximumLead else { throw .clock }
+            guard now.seconds(since: receipt.created) <= ReceiptBody.maximumAge else { throw .tooOld }
+            guard receipt.created.seconds(since: now) <= TimeRules.maximumLead(isAnonymous: false) else { throw .clock }
             return ShownReceipt(receipt)
         }
         throw .rejected
@@ -35,9 +35,5 @@ public struct ReceiptReceiver: Sendable {
 
     /// The number of bytes in every receipt.
     public static let maximumByteCount = ReceiptBody.byteCount
-    /// In seconds: 7 days.
-    package static let maximumAge: Int64 = 7 * 86_400
-    /// In seconds, the same as for content.
-    static let maximumLead = TimeRules.maximumLead(isAnonymous: false)
     private static let maximumKeyCount = 16
 }
