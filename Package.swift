@@ -322,7 +322,7 @@ let package = Package(
     ]
         + (onLinux
             ? [
-                product("PushSimulator"), product("SimulatedAPNs"), product("UserNotifications"),
+                product("PushSimulator"), product("UserNotifications"),
                 .executable(name: "device-simulator", targets: ["device-simulator"]),
             ] : []),
     traits: [

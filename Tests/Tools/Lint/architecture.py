@@ -264,6 +264,14 @@ def sentences(tree):
                     yield path, f"{match[1]} needs a description of one sentence"
 
 
+def products(tree):
+    """A library product has public declarations."""
+    for name in re.findall(r'\bproduct\("(\w+)"\)', tree.texts.get("Package.swift", "")):
+        if not any(f"/{name}/" in path and re.search(r"^ *public (?!import)", text, re.MULTILINE)
+                   for path, text in swift(tree)):
+            yield "Package.swift", f"{name} has no public declaration, so it isn't a product"
+
+
 def sizes(tree):
     """No source file has more than 600 lines."""
     for path, text in swift(tree):
@@ -340,6 +348,7 @@ RULES = [
     ]),
     (errors, [{"Sources/Core/A/B.swift": "public enum B: String, Error {\n}\n"}]),
     (sentences, [{"Sources/Core/A/B.swift": "public enum B: StageError, Equatable {\n"}]),
+    (products, [{"Package.swift": 'product("A")', "Sources/Core/A/A.swift": "public import B\n"}]),
     (sizes, [{"Sources/A.swift": "a\n" * 601}]),
     (leftovers, [{"Sources/A.swift": f"{word}x"} for word in ("TODO", "try!", "fatalError(")]),
 ]
