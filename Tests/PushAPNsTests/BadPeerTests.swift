@@ -63,7 +63,7 @@ import Testing
         // Its response has begun, so that data may follow.
         exchange.connection.sendRaw(FrameReaderTests.frame(1, 4, 3, [0x88]))
         task.cancel()
-        #expect(await task.value.error == .cancelled)
+        #expect(await task.value.error == .canceled)
         try await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
         exchange.connection.sendRaw(Array(repeating: frame, count: 20_000).flatMap { $0 })
         // A response on the same connection would follow the flood; on another connection, it would be unaffected.

@@ -56,7 +56,7 @@ import Testing
             let streamID = UInt8(truncatingIfNeeded: Int(exchange.streamID))
             if number.isMultiple(of: 2) { exchange.connection.sendRaw(FrameReaderTests.frame(1, 4, streamID, [0x88])) }
             task.cancel()
-            #expect(await task.value.error == .cancelled)
+            #expect(await task.value.error == .canceled)
             try await eventually("the stream is reset") { rig.server.seen.resetCount == number }
             let late =
                 number.isMultiple(of: 2)

@@ -9,28 +9,28 @@ import Testing
 @testable import PushAPNs
 
 @Suite("Cancellation, shutdown, and observation") struct LifecycleTests {
-    @Test("a canceled push returns at once and resets its stream, and others continue") func cancelled() async throws {
+    @Test("a canceled push returns at once and resets its stream, and others continue") func canceled() async throws {
         let rig = try await Rig { if $0.push == 0 { $0.putAside() } else { $0.accept() } }
         rig.trust(0..<5)
         #expect(await rig.outcome(1).isAccepted)
         let task = Task { await rig.outcome(0) }
         try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
         task.cancel()
-        #expect(await task.value.error == .cancelled)
+        #expect(await task.value.error == .canceled)
         try await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
         for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
         #expect(await rig.outcome(1).isAccepted)
         #expect(rig.server.seen.connectionCount == 1)
     }
 
-    @Test("a canceled task's push is not sent") func cancelledBefore() async throws {
+    @Test("a canceled task's push is not sent") func canceledBefore() async throws {
         let rig = try await Rig()
         let task = Task {
             try? await Task.sleep(for: .seconds(60))
             return await rig.outcome(0)
         }
         task.cancel()
-        #expect(await task.value.error == .cancelled)
+        #expect(await task.value.error == .canceled)
         #expect(rig.server.seen.requests.isEmpty)
     }
 

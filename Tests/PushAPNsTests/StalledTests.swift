@@ -106,7 +106,7 @@ struct StalledTests {
         #expect(rig.server.seen.requests.count == (isDeadline ? 1 : 2))
     }
 
-    @Test("canceled pushes make room in the queue, wherever they are in it") func cancelledInTheMiddle() async throws {
+    @Test("canceled pushes make room in the queue, wherever they are in it") func canceledInTheMiddle() async throws {
         let rig = try await Rig(configure: .changed { $0.limits.waitingCount = 10 }) { $0.putAside() }
         let first = Task { await rig.outcome(0) }
         try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
@@ -126,7 +126,7 @@ struct StalledTests {
         try await waits(10)
         #expect(await rig.outcome(16).error == .overloaded)
         for task in tasks + [first] { task.cancel() }
-        for task in tasks { #expect(await task.value.error == .cancelled) }
+        for task in tasks { #expect(await task.value.error == .canceled) }
     }
 
     @Test("no push is lost when a connection's stream IDs run out: the next push opens another connection")

@@ -65,7 +65,7 @@ import UserNotifications
         #expect(try files().isEmpty)
     }
 
-    @Test("A canceled stage stops, and writes no file") func cancelled() async throws {
+    @Test("A canceled stage stops, and writes no file") func canceled() async throws {
         let draft = try draft { $0.chart = PushChart(.bar, points: Array(repeating: 1, count: 1_024)) }
         let context = context()
         let task = Task {

@@ -49,7 +49,7 @@ import Testing
         #expect(order.all == ["a", "b", "c", "d"])
         let tooLate = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await semaphore.run { order.add("cancelled before") }
+            try await semaphore.run { order.add("canceled before") }
         }
         await #expect(throws: CancellationError.self) { try await tooLate.value }
         try await semaphore.run { order.add("e") }

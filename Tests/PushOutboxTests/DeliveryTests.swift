@@ -246,14 +246,14 @@ import Testing
         }
     }
 
-    @Test("a canceled courier waits for pushes in transit and takes no more") func cancelled() async throws {
+    @Test("a canceled courier waits for pushes in transit and takes no more") func canceled() async throws {
         try await fixture.addDevices(0..<20)
         try await fixture.enqueue(to: .everyone)
         let started = AsyncStream<Void>.makeStream()
-        let isCancelled = Locked(false)
+        let isCanceled = Locked(false)
         let transport = ScriptedTransport { _, _ in
             started.continuation.yield()
-            try? await eventually("the courier is canceled") { isCancelled.withLock { $0 } }
+            try? await eventually("the courier is canceled") { isCanceled.withLock { $0 } }
             return Task.isCancelled ? .apns(0, "cut off") : .accepted
         }
         let outbox = try await fixture.reopened(nil)
@@ -261,7 +261,7 @@ import Testing
         let run = Task { try await courier.run() }
         for await _ in started.stream { break }
         run.cancel()
-        isCancelled.withLock { $0 = true }
+        isCanceled.withLock { $0 = true }
         let report = try await run.value
         #expect(report.acceptedCount == 4)
         let status = try await outbox.status()

@@ -22,9 +22,9 @@ import Testing
         #expect(judgment.pause == pause && judgment.stop == nil)
     }
 
-    @Test("a report counts pushes that the service deferred, and not those that this host canceled") func cancelled() {
+    @Test("a report counts pushes that the service deferred, and not those that this host canceled") func canceled() {
         var report = CourierReport()
-        for error in [PushTransportError.cancelled, .timedOut] {
+        for error in [PushTransportError.canceled, .timedOut] {
             let judgment = Judgment(error, attempts: 1, delays: delays)
             report.add(judgment.settlement, name: error.name, waited: nil)
         }
@@ -143,7 +143,7 @@ import Testing
         func judge(_ error: PushTransportError) -> Judgment { Judgment(error, attempts: 9, delays: delays) }
         #expect(judge(.shuttingDown) == Judgment(.returned, stop: .transportShutDown))
         #expect(judge(.wrongClock) == Judgment(.returned, stop: .wrongClock))
-        #expect(judge(.cancelled) == Judgment(.later(.zero)))
+        #expect(judge(.canceled) == Judgment(.later(.zero)))
         expectLater(judge(.overloaded), 1)
     }
 }

@@ -148,7 +148,7 @@ import UserNotifications
     @Test("On expiry, finished work is shown, and other stages are canceled, even those that block their threads")
     func expiry() async throws {
         try await lengthening(.milliseconds(300), "a stage that is ready on expiry") { expiry in
-            let wasCancelled = Locked(false)
+            let wasCanceled = Locked(false)
             let gate = DispatchSemaphore(value: 0)
             defer { for _ in 0..<8 { gate.signal() } }
             let hanging = (0..<8).map { _ in Step { _, _ in Self.block(gate) } }
@@ -157,7 +157,7 @@ import UserNotifications
                     Step { draft, _ in draft.subtitle = "ready" },
                     Step { draft, _ in
                         do { try await Task.sleep(for: .seconds(600)) } catch {
-                            wasCancelled.withLock { $0 = true }
+                            wasCanceled.withLock { $0 = true }
                             throw error
                         }
                         draft.body = "too late"
@@ -165,7 +165,7 @@ import UserNotifications
                 ], expiringAfter: expiry)
             guard shown.subtitle == "ready" else { return false }
             #expect(shown.body == "text")
-            try await eventually("the other is cancelled") { wasCancelled.withLock { $0 } }
+            try await eventually("the other is canceled") { wasCanceled.withLock { $0 } }
             return true
         }
     }

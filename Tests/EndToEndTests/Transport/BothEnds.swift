@@ -105,7 +105,7 @@ struct BothEnds {
             }
         } catch {
             Issue.record(error)
-            return .failure(.cancelled)
+            return .failure(.canceled)
         }
     }
 

@@ -55,7 +55,7 @@ import Testing
                     last = steps
                     try? await Task.sleep(for: .seconds(1))
                 }
-                return ("", .failure(.cancelled))
+                return ("", .failure(.canceled))
             }
             return await group.reduce(into: [String: BothEnds.Outcome]()) { $0[$1.0] = $1.1 }
         }

@@ -86,14 +86,14 @@ struct Rig: Sendable {
                 return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map { $0.1 }
             }
         }
-        return outcomes ?? numbers.map { _ in .failure(.cancelled) }
+        return outcomes ?? numbers.map { _ in .failure(.canceled) }
     }
 
     func outcome(_ number: Int = 0) async -> Outcome { await outcome(of: Self.request(number)) }
 
     func outcome(of request: PushRequest) async -> Outcome {
         await ended("the outcome of push \(request.apnsID)") { await transport.outcome(of: request) }
-            ?? .failure(.cancelled)
+            ?? .failure(.canceled)
     }
 
     /// Nil if it never ended. In that case, the clock stands still, and deadlines don't help.

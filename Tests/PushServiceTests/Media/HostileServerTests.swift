@@ -104,9 +104,9 @@ import Testing
             // The second server announces a length that isn't the file's.
             #expect(error == .network || error == .file(.cut))
         }
-        let url = server.url("cancelled", .hangs)
+        let url = server.url("canceled", .hangs)
         let task = Task { try await loader.fetcher.answer(to: FetchRequest(url: url, deadline: .now + .seconds(600))) }
-        try await eventually("the server is asked") { server.requests.contains("/cancelled") }
+        try await eventually("the server is asked") { server.requests.contains("/canceled") }
         task.cancel()
         await #expect(throws: MediaError.network) { try await task.value }
         try await eventually("the connection is closed") { server.connectionCount == 0 }

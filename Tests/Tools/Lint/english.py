@@ -25,7 +25,7 @@ FORBIDDEN = [
     (r"\bknows? nothing of\b", "a keyring knows nothing of it"),
     (r"\bin good order\b", "it ends in good order"),
     (r"\bOf (everyone|the (senders|devices|faults|file|same))\b", "Of everyone, this part"),
-    (r"\b([Bb]ehaviour|[Cc]olour|[Ll]icence|[Ee]nrolment|[Cc]entre|[Gg]rey|[Ff]avour)\w*\b", "its behaviour"),
+    (r"\b([Bb]ehaviour|[Cc]olour|[Ll]icence|[Ee]nrolment|[Cc]entre|[Gg]rey|[Ff]avour|[Aa]rmour|[Cc]ancelled)\w*\b", "its behaviour"),
     (r"(?<!un)(recogni|organi|initiali|seriali|normali|summari|authori|synchroni)s(e|es|ed|ing|ation)\b", "recognised"),
 ]
 ALL = re.compile("|".join(f"(?:{form})" for form, _ in FORBIDDEN), re.MULTILINE)

@@ -97,7 +97,7 @@ final class LookUps: Sendable {
             first.settle(Result { () throws(MediaError) in try body() })
             count.withLock { $0 -= 1 }
         }
-        return try await first.value(orCancelled: .network)
+        return try await first.value(orCanceled: .network)
     }
 
     private func begin() -> Bool {

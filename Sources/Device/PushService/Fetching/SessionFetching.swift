@@ -48,7 +48,7 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
             dialog.cancel(task)
             session.finishTasksAndInvalidate()
         }
-        return try await first.value(orCancelled: .network)
+        return try await first.value(orCanceled: .network)
     }
 
     private var urlRequest: URLRequest {
@@ -176,7 +176,7 @@ private final class LoaderDialog: Sendable {
 
         private struct State {
             var isAnswering = false
-            var isCancelled = false
+            var isCanceled = false
             /// The time from which the last answer counts as processed.
             var quiet = ContinuousClock.now
         }
@@ -191,7 +191,7 @@ private final class LoaderDialog: Sendable {
 
         func answer(_ answer: () -> Void) {
             let mayAnswer = state.withLock { state in
-                state.isAnswering = !state.isCancelled
+                state.isAnswering = !state.isCanceled
                 return state.isAnswering
             }
             guard mayAnswer else { return }
@@ -204,8 +204,8 @@ private final class LoaderDialog: Sendable {
 
         private func mayCancel() -> Bool {
             state.withLock { state in
-                state.isCancelled = !state.isAnswering && .now >= state.quiet
-                return state.isCancelled
+                state.isCanceled = !state.isAnswering && .now >= state.quiet
+                return state.isCanceled
             }
         }
     #else

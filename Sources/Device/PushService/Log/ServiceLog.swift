@@ -78,7 +78,7 @@ public struct ServiceLog: Sendable {
 extension ServiceLog.Entry {
     /// Makes an entry for a failed stage, with the error's code or `failed`, and nothing else from the error.
     init(time: Timestamp, stage: String, failure: any Error) {
-        let code = (failure as? any StageError)?.code ?? (failure is CancellationError ? "cancelled" : "failed")
+        let code = (failure as? any StageError)?.code ?? (failure is CancellationError ? "canceled" : "failed")
         self.init(time: time, stage: Self.word(stage), failure: Self.word(code))
     }
 

@@ -24,7 +24,7 @@ final class FirstResult<Success: Sendable, Failure: Error>: Sendable {
     }
 
     /// Waits for the first result, which is `failure` once the task is canceled.
-    func value(orCancelled failure: Failure) async throws(Failure) -> Success {
+    func value(orCanceled failure: Failure) async throws(Failure) -> Success {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let result = state.withLock { state in

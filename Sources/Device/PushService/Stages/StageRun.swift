@@ -69,7 +69,7 @@ struct StageRun: Sendable {
             timer.cancel()
             work.cancel()
         }
-        return try await first.value(orCancelled: CancellationError())
+        return try await first.value(orCanceled: CancellationError())
     }
 
     private func drop(_ draft: NotificationDraft) { scratch.remove(draft.attachments.map(\.file)) }

@@ -90,6 +90,6 @@ struct TransportObserver: Sendable {
     }
 
     private static let failures = [
-        "unreachable", "connection-lost", "timed-out", "overloaded", "shutting-down", "wrong-clock", "cancelled",
+        "unreachable", "connection-lost", "timed-out", "overloaded", "shutting-down", "wrong-clock", "canceled",
     ]
 }

@@ -49,7 +49,7 @@ final class Dispatcher: @unchecked Sendable {
     private var connectionCount = 0
     private var outstandingCount = 0
     private(set) var isShuttingDown = false
-    private var hasCancelled = false
+    private var hasCanceled = false
     private var isTokenFrozen = false
     private(set) var isClosed = false
     private var shutdownWaiters: [CheckedContinuation<Void, Never>] = []
@@ -122,7 +122,7 @@ final class Dispatcher: @unchecked Sendable {
     private func accept(_ delivery: PendingPush) {
         outstandingCount += 1
         delivery.isAccepted = true
-        if delivery.isCancelled { return finish(delivery, .failure(.cancelled)) }
+        if delivery.isCanceled { return finish(delivery, .failure(.canceled)) }
         if isShuttingDown { return finish(delivery, .failure(.shuttingDown)) }
         if waitingCount >= limits.waitingCount { dropFinished() }
         guard waitingCount < limits.waitingCount else { return finish(delivery, .failure(.overloaded)) }
@@ -132,18 +132,18 @@ final class Dispatcher: @unchecked Sendable {
 
     /// Cancels a push. If the cancellation comes before the push itself, the push is rejected later.
     private func cancel(_ delivery: PendingPush) {
-        delivery.isCancelled = true
+        delivery.isCanceled = true
         guard delivery.isAccepted, !delivery.isFinished else { return }
-        if let connection = delivery.connection { connection.cancel(delivery) } else { hasCancelled = true }
-        finish(delivery, .failure(.cancelled))
+        if let connection = delivery.connection { connection.cancel(delivery) } else { hasCanceled = true }
+        finish(delivery, .failure(.canceled))
     }
 
     var waitingCount: Int { lanes.reduce(0) { $0 + $1.waiting.count } }
 
     /// Removes canceled pushes from the queues.
     private func dropFinished() {
-        guard hasCancelled else { return }
-        hasCancelled = false
+        guard hasCanceled else { return }
+        hasCanceled = false
         for lane in lanes { lane.dropFinished() }
     }
 

@@ -16,7 +16,7 @@ final class PendingPush: @unchecked Sendable {
 
     /// Whether the event loop has received the push. A cancellation may come earlier.
     var isAccepted = false
-    var isCancelled = false
+    var isCanceled = false
     var attemptCount = 0
     /// The generation of the provider token that the push was sent with.
     var tokenGeneration = 0

@@ -215,7 +215,7 @@ public actor Courier {
             let result: Result<PushOutcome, PushTransportError>
             do throws(PushTransportError) {
                 // This machine may have been suspended: by now, another courier may have sent this push and newer ones.
-                guard clock.uptime() < end else { throw .cancelled }
+                guard clock.uptime() < end else { throw .canceled }
                 // A process that may only enqueue, or an attacker with the database, must not be able to send clear text.
                 result = .success(
                     PayloadForm.matches(lease.request.body)

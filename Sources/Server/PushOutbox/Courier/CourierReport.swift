@@ -25,7 +25,7 @@ public struct CourierReport: Hashable, Sendable {
             acceptedCount += 1
             if let waited { waits.add(.milliseconds(max(0, waited))) }
         // A request that this host ended says nothing about the service.
-        case .later, .returned: if name != PushTransportError.cancelled.name { deferred[name, default: 0] += 1 }
+        case .later, .returned: if name != PushTransportError.canceled.name { deferred[name, default: 0] += 1 }
         case .addressGone: dropped[name, default: 0] += 1
         case .refused, .addressRefused: refused[name, default: 0] += 1
         }

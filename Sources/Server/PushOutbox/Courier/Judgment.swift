@@ -45,7 +45,7 @@ struct Judgment: Sendable, Equatable {
         case .unreachable, .connectionLost, .timedOut:
             self.init(.later(delays.afterConnectionFailure(attempts: attempts)))
         case .overloaded: self.init(.later(delays.afterConnectionFailure(attempts: 1)))
-        case .cancelled: self.init(.later(.zero))
+        case .canceled: self.init(.later(.zero))
         case .shuttingDown: self.init(.returned, stop: .transportShutDown)
         case .wrongClock: self.init(.returned, stop: .wrongClock)
         }
@@ -107,7 +107,7 @@ extension Result<PushOutcome, PushTransportError> {
         case .success(.later(let delay, let reason)):
             reason.problem == nil && (delay == .service || delay == .connection)
         case .failure(.unreachable), .failure(.connectionLost), .failure(.timedOut): true
-        case .success, .failure(.overloaded), .failure(.shuttingDown), .failure(.wrongClock), .failure(.cancelled):
+        case .success, .failure(.overloaded), .failure(.shuttingDown), .failure(.wrongClock), .failure(.canceled):
             false
         }
     }
@@ -118,7 +118,7 @@ extension PushTransportError {
     var words: String? {
         switch self {
         case .unreachable(let words), .connectionLost(let words): words
-        case .timedOut, .overloaded, .shuttingDown, .wrongClock, .cancelled: nil
+        case .timedOut, .overloaded, .shuttingDown, .wrongClock, .canceled: nil
         }
     }
 }

@@ -17,12 +17,12 @@ public enum PushTransportError: Error, Hashable, Sendable {
     /// The service reports fresh credentials as expired, so this machine's clock is wrong.
     case wrongClock
     /// The calling task was canceled.
-    case cancelled
+    case canceled
 
     /// Whether the push may have reached the service.
     public var mayHaveBeenDelivered: Bool {
         switch self {
-        case .connectionLost, .timedOut, .cancelled: true
+        case .connectionLost, .timedOut, .canceled: true
         case .unreachable, .overloaded, .shuttingDown, .wrongClock: false
         }
     }
@@ -36,7 +36,7 @@ public enum PushTransportError: Error, Hashable, Sendable {
         case .overloaded: "overloaded"
         case .shuttingDown: "shutting-down"
         case .wrongClock: "wrong-clock"
-        case .cancelled: "cancelled"
+        case .canceled: "canceled"
         }
     }
 }
@@ -51,7 +51,7 @@ extension PushTransportError: CustomStringConvertible {
         case .overloaded: "the push was not sent, because too many are waiting"
         case .shuttingDown: "the push was not sent, because the transport is shutting down"
         case .wrongClock: "this machine's clock is wrong: the service rejects fresh credentials as expired"
-        case .cancelled: "the task that sent the push was canceled, and the push may have been delivered"
+        case .canceled: "the task that sent the push was canceled, and the push may have been delivered"
         }
     }
 }

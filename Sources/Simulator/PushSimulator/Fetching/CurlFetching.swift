@@ -23,10 +23,10 @@ package struct CurlFetching: Fetching {
 /// Foundation on Linux crashes on responses that are merely odd, and buffers data that hasn't been read yet, so the
 /// simulator uses libcurl instead (Docs/Decisions/0023-downloads.md).
 private final class CurlTransfer: @unchecked Sendable {
-    // Only the thread that runs the transfer uses this state, except for `isCancelled`.
+    // Only the thread that runs the transfer uses this state, except for `isCanceled`.
     private let request: FetchRequest
     private let patience: Duration
-    private let isCancelled = Locked(false)
+    private let isCanceled = Locked(false)
     private var answer = Answer()
     private var isInBody = false
     private var interimCount = 0
@@ -52,7 +52,7 @@ private final class CurlTransfer: @unchecked Sendable {
                 }
             }
         } onCancel: {
-            isCancelled.withLock { $0 = true }
+            isCanceled.withLock { $0 = true }
         }
         return try result.get()
     }
@@ -89,7 +89,7 @@ private final class CurlTransfer: @unchecked Sendable {
             guard curl_multi_perform(multi, &running) == CURLM_OK else { throw .network }
             var result = CURLE_OK
             if sp_curl_is_done(multi, &result) == 1 { return result }
-            guard !isCancelled.withLock({ $0 }) else { throw .network }
+            guard !isCanceled.withLock({ $0 }) else { throw .network }
             // Milliseconds; the longest delay before a cancellation is noticed.
             curl_multi_poll(multi, nil, 0, 20, nil)
         }
@@ -162,7 +162,7 @@ private final class CurlTransfer: @unchecked Sendable {
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard isInBody else { return refuse(.network) }
         do throws(MediaError) { try request.take(bytes) } catch { return refuse(error) }
-        return !isCancelled.withLock { $0 }
+        return !isCanceled.withLock { $0 }
     }
 
     private func mayConnect(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
