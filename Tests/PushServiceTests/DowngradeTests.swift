@@ -104,7 +104,7 @@ import Testing
         let place = try #require(bytes.firstRange(of: [0x03] + server.record.recipients[0].bytes))
         bytes.removeSubrange(place)
         bytes[place.lowerBound - 1] = 1
-        let cut = "pushrecord." + Base64URL.encode(ArmouredText.appendingChecksum(to: bytes))
+        let cut = "pushrecord." + Base64URL.encode(ArmoredText.appendingChecksum(to: bytes))
         #expect(throws: RecordError.badSignature) { try DeviceRecord(parsing: cut) }
         #expect(try server.recipient(at: now).recipient.isHybrid)
         // A proof counts only for the record's keys, and a retired key can't be proven again.

@@ -6,7 +6,7 @@ import { ChallengeError, RecordError, SettingError } from './errors.js'
 import { blake2b } from './protocol/blake2b.js'
 import { decode, decodeRecipient, encode, encodeRecipient, ENROLLMENT, recipientText } from './protocol/key-text.js'
 import { checkRecord, DEVICE, readLeaving, readRecord } from './protocol/records.js'
-import { decodeBase64, encodeBase64, isTopic, options, seconds, unarmour } from './protocol/text.js'
+import { decodeBase64, encodeBase64, isTopic, options, seconds, unarmor } from './protocol/text.js'
 import { isSender, makeChallenge } from './sender.js'
 
 const LIFETIME = 600
@@ -87,7 +87,7 @@ export class Device {
 
   answer(answer, settings) {
     const at = seconds(options(settings, 'now').now)
-    const bytes = unarmour('pushanswer.', answer, 32, 32)
+    const bytes = unarmor('pushanswer.', answer, 32, 32)
     if (bytes === null) throw new ChallengeError('malformed')
     const hash = blake2b(32, bytes)
     const found = this.#challenges.filter((each) => timingSafeEqual(each.hash, hash))[0]

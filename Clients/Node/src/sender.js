@@ -9,7 +9,7 @@ import { forSealing, isBackground, pad, PADDINGS, plain, plainObject, suspects }
 import { CHALLENGE, derive, overhead, privateKey, publicBytes, seal, senderScalar, toSeal } from './protocol/hpke.js'
 import { decodeRecipient, decodeSecret, encode, isHybrid, SENDER, SENDER_SECRET } from './protocol/key-text.js'
 import { CIPHERTEXT } from './protocol/mlkem.js'
-import { armour, encodeBase64, isSeconds, isTopic, LATEST, options, seconds, toJSON } from './protocol/text.js'
+import { armor, encodeBase64, isSeconds, isTopic, LATEST, options, seconds, toJSON } from './protocol/text.js'
 import { alertOf } from './protocol/visible.js'
 
 const MOST_BYTES = 4096
@@ -144,7 +144,7 @@ export class Sender {
   #challenge(recipient, enrollment) {
     const random = randomBytes(32)
     const plaintext = Buffer.concat([random, enrollment])
-    const text = armour('pushchallenge.', seal(toSeal(this.#secret, recipient, this.#topic, CHALLENGE), plaintext))
+    const text = armor('pushchallenge.', seal(toSeal(this.#secret, recipient, this.#topic, CHALLENGE), plaintext))
     const answer = blake2b(32, Buffer.concat([Buffer.from('sealedpush/v1 answer\0'), recipient, enrollment]), random)
     for (const each of [random, plaintext]) each.fill(0)
     return { text, answer }

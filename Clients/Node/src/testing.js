@@ -8,7 +8,7 @@ import * as hpke from './protocol/hpke.js'
 import { decode, decodeRecipient, encode, encodeRecipient, ENROLLMENT, ENROLLMENT_SECRET, isPublicKey, SENDER } from './protocol/key-text.js'
 import { fieldOf, Identity, openEnvelope, openField } from './protocol/opening.js'
 import { DEVICE, signLeaving, signRecord } from './protocol/records.js'
-import { armour, isTopic, options, seconds, unarmour } from './protocol/text.js'
+import { armor, isTopic, options, seconds, unarmor } from './protocol/text.js'
 
 export { OpenError }
 
@@ -97,14 +97,14 @@ export class Phone {
   }
 
   answer(challenge) {
-    const envelope = unarmour('pushchallenge.', challenge, 133, 1221)
+    const envelope = unarmor('pushchallenge.', challenge, 133, 1221)
     const isWhole = envelope !== null && envelope.length === { 1: 133, 3: 1221 }[envelope[0]]
     if (!isWhole || !isPublicKey(envelope.subarray(9, 41))) throw new ChallengeError('malformed')
     const device = { identities: this.#active, senders: this.#senders(), topic: this.#topic, purpose: hpke.CHALLENGE }
     const { plaintext, identity } = openEnvelope(envelope, device, ChallengeError)
     if (!plaintext.subarray(32).equals(this.#enrollment)) throw new ChallengeError('foreign-enrollment')
     const message = Buffer.concat([Buffer.from('sealedpush/v1 answer\0'), identity.recipient, this.#enrollment])
-    return armour('pushanswer.', blake2b(32, message, plaintext.subarray(0, 32)))
+    return armor('pushanswer.', blake2b(32, message, plaintext.subarray(0, 32)))
   }
 
   open(payload, settings) {

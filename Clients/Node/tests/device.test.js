@@ -8,7 +8,7 @@ import { decode, encode, ENROLLMENT, isPublicKey, RECIPIENT, SENDER, SENDER_SECR
 import { privateKey, publicBytes, publicKey } from '../src/protocol/hpke.js'
 import { isOfLowOrder, isSigningKey } from '../src/protocol/points.js'
 import { checksum, DEVICE, signedMessage, signRecord } from '../src/protocol/records.js'
-import { armour, decodeBase64 } from '../src/protocol/text.js'
+import { armor, decodeBase64 } from '../src/protocol/text.js'
 import { codeOf, enrolled, isThorough, NINA, now, seeded, TOPIC } from './support.js'
 
 const sender = new Sender(generateSenderSecret(), { topic: TOPIC })
@@ -196,7 +196,7 @@ describe('A record', () => {
     // The formula makes signatures that verify. With r = 0, R is the identity, which OpenSSL 3.0 accepts and 3.5 refuses.
     assert.ok(verify(null, message, publicKey(signer, 'ed25519'), signature(number(scalar), signer)))
     const bytes = Buffer.concat([unsigned, signature(0n, Buffer.concat([Buffer.of(1), Buffer.alloc(31)]))])
-    const forged = armour('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
+    const forged = armor('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
     assert.equal(codeOf(() => Device.enroll(forged, { topic: TOPIC })), 'bad-signature')
     assert.equal(codeOf(() => Device.enroll(text, { topic: TOPIC })), undefined)
   })
@@ -205,7 +205,7 @@ describe('A record', () => {
     const phone = newPhone()
     const record = phone.record
     const bytes = decodeBase64(record.slice('pushrecord.'.length)).subarray(0, -4)
-    const again = (changed) => armour('pushrecord.', Buffer.concat([changed, checksum(changed)]))
+    const again = (changed) => armor('pushrecord.', Buffer.concat([changed, checksum(changed)]))
     assert.equal(again(bytes), record)
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes)

@@ -11,7 +11,7 @@ import { forSealing, isChart, pad, plain, plainObject, suspects } from '../src/p
 import * as hpke from '../src/protocol/hpke.js'
 import * as keyText from '../src/protocol/key-text.js'
 import { checkRecord, readRecord, signLeaving, signRecord } from '../src/protocol/records.js'
-import { armour, encodeBase64 } from '../src/protocol/text.js'
+import { armor, encodeBase64 } from '../src/protocol/text.js'
 import { isVisible } from '../src/protocol/visible.js'
 import {
   codeOf, hasMLKEM, phoneOf, pythonsBlake2b, readVectors, TOPIC, valuesOf, VECTORS,
@@ -140,10 +140,10 @@ describe('Tests/Vectors', () => {
       const enrollment = keyText.decode(keyText.ENROLLMENT, values['asked-enrollment'])
       const context = hpke.toSeal(
         hpke.privateKey(hpke.senderScalar(sender)), recipient, values.topic, hpke.CHALLENGE, hpke.privateKey(bytes(values['ephemeral-secret'])))
-      const text = armour('pushchallenge.', hpke.seal(context, Buffer.concat([bytes(values.random), enrollment]), bytes(values.number)))
+      const text = armor('pushchallenge.', hpke.seal(context, Buffer.concat([bytes(values.random), enrollment]), bytes(values.number)))
       assert.equal(text, values.challenge, name)
       const message = Buffer.concat([Buffer.from('sealedpush/v1 answer\0'), recipient, enrollment])
-      assert.equal(armour('pushanswer.', blake2b(32, message, bytes(values.random))), values.answer, name)
+      assert.equal(armor('pushanswer.', blake2b(32, message, bytes(values.random))), values.answer, name)
     }
   })
 

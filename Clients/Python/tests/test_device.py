@@ -86,8 +86,8 @@ class Devices(unittest.TestCase):
         # Texts other than records have at most 4,096 characters (2.5).
         self.assertEqual([len(decode_base64("A" * count) or b"") for count in (4096, 4098)], [3072, 0])
         for most in (32, 3073, 8192, 8193, 8194):
-            texts = [records.armour("pushrecord.", bytes(count)) for count in (most, most + 1)]
-            self.assertEqual([records.unarmour("pushrecord.", text, 1, most) for text in texts], [bytes(most), None])
+            texts = [records.armor("pushrecord.", bytes(count)) for count in (most, most + 1)]
+            self.assertEqual([records.unarmor("pushrecord.", text, 1, most) for text in texts], [bytes(most), None])
 
     def test_a_device_leaves_once_and_can_come_back(self):
         device = self.stored(enrolled(self.sender, self.phone)[1])

@@ -45,11 +45,11 @@ def refused(name, sentence, code, text, topic=TOPIC):
 def changed(index, value=None, start=None):
     data = bytearray(start or bytes_of(records.sign_leaving(ENROLLMENT_KEY, 8, TOPIC)))
     data[index] = data[index] ^ 1 if value is None else value
-    return records.armour(PREFIX, bytes(data))
+    return records.armor(PREFIX, bytes(data))
 
 
 def bytes_of(text):
-    return records.unarmour(PREFIX, text, 104, 104)
+    return records.unarmor(PREFIX, text, 104, 104)
 
 
 def main():
@@ -77,12 +77,12 @@ def main():
         ("record-prefix", "The prefix of a record.", "pushrecord." + text[len(PREFIX) :]),
         ("space-behind", "A space behind it.", text + " "),
         ("padding", "Padded base64.", text + "="),
-        ("cut", "A byte is missing.", records.armour(PREFIX, data[:-1])),
-        ("byte-more", "A byte too many.", records.armour(PREFIX, data + b"\0")),
+        ("cut", "A byte is missing.", records.armor(PREFIX, data[:-1])),
+        ("byte-more", "A byte too many.", records.armor(PREFIX, data + b"\0")),
         ("unused-bits", "Bits that are not zero behind the last byte.", text[:-1] + chr(ord(text[-1]) + 1)),
         ("counter", "A counter that is one too high.", records.sign_leaving(ENROLLMENT_KEY, HIGHEST + 1, TOPIC)),
         ("counter-all-bits", "All bits of the counter set.", records.sign_leaving(ENROLLMENT_KEY, 2**64 - 1, TOPIC)),
-        ("signer-low-order", "A signer of low order.", records.armour(PREFIX, LOW_ORDER + data[32:])),
+        ("signer-low-order", "A signer of low order.", records.armor(PREFIX, LOW_ORDER + data[32:])),
     ):
         refused("malformed-" + name, sentence, "malformed", wrong)
 
@@ -90,13 +90,13 @@ def main():
     signer = records.signing_public_key(OTHER_KEY)
     for name, sentence, wrong in (
         ("counter", "The counter was raised.", changed(39, 9)),
-        ("signer", "Another key's signature.", records.armour(PREFIX, signer + data[32:])),
+        ("signer", "Another key's signature.", records.armor(PREFIX, signer + data[32:])),
         ("other-topic", "For another app.", records.sign_leaving(ENROLLMENT_KEY, 8, "com.example.bank")),
         ("topic-case", "Topics are compared exactly.", records.sign_leaving(ENROLLMENT_KEY, 8, "com.example.App")),
         ("r", "A bit of the signature's R is flipped.", changed(40)),
         ("s", "A bit of the signature's S is flipped.", changed(72)),
-        ("s-plus-l", "L was added to the signature's S.", records.armour(PREFIX, data[:-32] + larger)),
-        ("r-neutral", "R is the neutral point.", records.armour(PREFIX, data[:40] + b"\1" + bytes(31) + data[72:])),
+        ("s-plus-l", "L was added to the signature's S.", records.armor(PREFIX, data[:-32] + larger)),
+        ("r-neutral", "R is the neutral point.", records.armor(PREFIX, data[:40] + b"\1" + bytes(31) + data[72:])),
     ):
         refused("bad-signature-" + name, sentence, "bad-signature", wrong)
     print(len(list(FOLDER.glob("*.txt"))), "vectors")

@@ -272,7 +272,7 @@ def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), sender
 def changed(change):
     """Returns the text of a challenge whose bytes were changed."""
     prefix = "pushchallenge."
-    return lambda text: records.armour(prefix, change(bytearray(records.unarmour(prefix, text, 133, 133))))
+    return lambda text: records.armor(prefix, change(bytearray(records.unarmor(prefix, text, 133, 133))))
 
 
 def setting_byte(index, value):
@@ -286,7 +286,7 @@ def setting_byte(index, value):
 def message(text):
     """Returns a message with a challenge's plaintext, sealed by the right sender to the right recipient."""
     context = Context.to_seal(SENDER, PHONE, TOPIC, secret("message as challenge"))
-    return records.armour("pushchallenge.", context.seal(secret("message") + ASKED, secret("message number")[:12]))
+    return records.armor("pushchallenge.", context.seal(secret("message") + ASKED, secret("message number")[:12]))
 
 
 def make_challenges():

@@ -222,9 +222,9 @@ import Testing
             #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: flipped) }
         }
         // Of another length, with a valid checksum.
-        let body = try #require(ArmouredText.removingChecksum(from: bytes))
+        let body = try #require(ArmoredText.removingChecksum(from: bytes))
         for other in [[], Array(body.dropLast()), body + [0], body + body] {
-            let text = "pushpending." + Base64URL.encode(ArmouredText.appendingChecksum(to: other))
+            let text = "pushpending." + Base64URL.encode(ArmoredText.appendingChecksum(to: other))
             #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: text) }
         }
         for count in 0..<text.count {

@@ -6,7 +6,7 @@ import { publicBytes, publicKey } from './hpke.js'
 import { isHybrid, isHybridKey, isPublicKey } from './key-text.js'
 import { isAvailable, PUBLIC } from './mlkem.js'
 import { isOfLowOrder, isSigningKey } from './points.js'
-import { armour, isTopic, LATEST, unarmour } from './text.js'
+import { armor, isTopic, LATEST, unarmor } from './text.js'
 
 export const DEVICE = 1
 const HIGHEST = 2n ** 62n - 1n
@@ -28,12 +28,12 @@ export function signRecord(type, secret, { counter, created, expires, keeps, top
     ...keys.flatMap((key) => [Buffer.of(isHybrid(key) ? 3 : 1), key]),
   ])
   const bytes = Buffer.concat([unsigned, sign(null, signedMessage(unsigned), secret)])
-  return armour('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
+  return armor('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
 }
 
 /** Checks the form and the signature (11.3, steps 1 to 5). */
 export function readRecord(type, text) {
-  const data = unarmour('pushrecord.', text, 163, 8196)
+  const data = unarmor('pushrecord.', text, 163, 8196)
   if (data === null) throw new RecordError('malformed')
   const bytes = data.subarray(0, -4)
   if (!checksum(bytes).equals(data.subarray(-4))) throw new RecordError('wrong-checksum')
@@ -84,12 +84,12 @@ export function signLeaving(secret, counter, topic) {
   const number = Buffer.alloc(8)
   number.writeBigUInt64BE(BigInt(counter))
   const unsigned = Buffer.concat([publicBytes(secret), number])
-  return armour('pushleaving.', Buffer.concat([unsigned, sign(null, leavingMessage(unsigned, topic), secret)]))
+  return armor('pushleaving.', Buffer.concat([unsigned, sign(null, leavingMessage(unsigned, topic), secret)]))
 }
 
 /** Checks the form and the signature. The counter may be one higher than a record's. */
 export function readLeaving(text, topic) {
-  const bytes = unarmour('pushleaving.', text, 104, 104)
+  const bytes = unarmor('pushleaving.', text, 104, 104)
   if (bytes === null) throw new RecordError('malformed')
   const [signer, counter] = [bytes.subarray(0, 32), bytes.readBigUInt64BE(32)]
   if (counter > HIGHEST + 1n || !isSigningKey(signer)) throw new RecordError('malformed')

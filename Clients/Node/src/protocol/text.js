@@ -18,10 +18,10 @@ export function decodeBase64(text, longest = 4096) {
   return encodeBase64(bytes) === text ? bytes : null
 }
 
-export const armour = (prefix, bytes) => prefix + encodeBase64(bytes)
+export const armor = (prefix, bytes) => prefix + encodeBase64(bytes)
 
 /** Returns a text's bytes, or null unless there are `least` to `most` of them (11.1.4, 11.5). */
-export function unarmour(prefix, text, least, most) {
+export function unarmor(prefix, text, least, most) {
   if (typeof text !== 'string' || !text.startsWith(prefix)) return null
   const bytes = decodeBase64(text.slice(prefix.length), Math.ceil((most * 4) / 3))
   return bytes !== null && bytes.length >= least && bytes.length <= most ? bytes : null

@@ -111,7 +111,7 @@ class Device:
         Raises ChallengeError: `malformed`, `wrong-answer`, `not-in-record`, `late`.
         """
         at = seconds(now)
-        if records.unarmour("pushanswer.", answer, 32, 32) is None:
+        if records.unarmor("pushanswer.", answer, 32, 32) is None:
             raise ChallengeError("malformed")
         hash = _hash_of(answer)
         found = [each for each in self._challenges if hmac.compare_digest(each.hash, hash)]
@@ -258,7 +258,7 @@ class _Challenge:
 
 
 def _hash_of(answer: str) -> bytes:
-    data = records.unarmour("pushanswer.", answer, 32, 32) or b""
+    data = records.unarmor("pushanswer.", answer, 32, 32) or b""
     return hashlib.blake2b(data, digest_size=32).digest()
 
 

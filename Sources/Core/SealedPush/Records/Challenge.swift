@@ -21,7 +21,7 @@ public enum Challenge {
         _ text: String, enrollment: EnrollmentPublicKey, topic: Topic, keys: any KeyStore,
         trusting senders: [SenderPublicKey]
     ) throws(ChallengeError) -> String {
-        guard let bytes = ArmouredText.challenge.bytes(of: text), let envelope = try? Envelope(parsing: bytes),
+        guard let bytes = ArmoredText.challenge.bytes(of: text), let envelope = try? Envelope(parsing: bytes),
             envelope.suite.isAuthenticated, envelope.plaintextByteCount == plaintextByteCount
         else { throw .malformed }
         let pairs = try identities(for: envelope, in: keys).flatMap { identity in
@@ -42,7 +42,7 @@ public enum Challenge {
                 let answer = answer(
                     random: UnsafeRawBufferPointer(rebasing: random), recipient: identity.recipient,
                     enrollment: enrollment)
-                return ArmouredText.answer.text(of: answer)
+                return ArmoredText.answer.text(of: answer)
             }
         }
         throw .rejected
@@ -84,11 +84,11 @@ extension Challenge {
     package static let plaintextByteCount = randomByteCount + KeyAlgorithm.ed25519.publicByteCount
 }
 
-extension ArmouredText {
-    package static var challenge: ArmouredText {
-        ArmouredText(prefix: "pushchallenge.") { Challenge.plaintextByteCount + $0.overheadByteCount }
+extension ArmoredText {
+    package static var challenge: ArmoredText {
+        ArmoredText(prefix: "pushchallenge.") { Challenge.plaintextByteCount + $0.overheadByteCount }
     }
-    package static let answer = ArmouredText(
+    package static let answer = ArmoredText(
         prefix: "pushanswer.", byteCounts: Challenge.answerByteCount...Challenge.answerByteCount)
 
     /// Creates a form that allows the lengths needed by any of the suites.

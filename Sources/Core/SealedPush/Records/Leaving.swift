@@ -26,7 +26,7 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: `malformed`, `badSignature`.
     public init(parsing text: String, topic: Topic) throws(RecordError) {
-        guard let bytes = Self.armour.bytes(of: text) else { throw .malformed }
+        guard let bytes = Self.armor.bytes(of: text) else { throw .malformed }
         var reader = ByteReader(bytes)
         guard let key = reader.take(KeyAlgorithm.ed25519.publicByteCount), let counter = reader.number(),
             counter <= Self.maximumCounter, let signature = reader.take(Ed25519.signatureByteCount), reader.isAtEnd,
@@ -47,7 +47,7 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         var bytes = enrollment.bytes
         bytes.append(bigEndian: counter)
-        return Self.armour.text(of: bytes + signature)
+        return Self.armor.text(of: bytes + signature)
     }
 
     private static func message(_ enrollment: EnrollmentPublicKey, _ counter: UInt64, _ topic: Topic) -> [UInt8] {
@@ -57,5 +57,5 @@ public struct Leaving: Hashable, Sendable, CustomStringConvertible {
     }
 
     package static let maximumCounter = RecordCounter.maximum + 1
-    private static let armour = ArmouredText(prefix: "pushleaving.", byteCounts: 104...104)
+    private static let armor = ArmoredText(prefix: "pushleaving.", byteCounts: 104...104)
 }

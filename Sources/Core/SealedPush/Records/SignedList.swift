@@ -83,8 +83,8 @@ extension SignedList {
 
     /// Parses `pushrecord.…`, at most 10,939 characters, and verifies its signature; about 200 µs.
     public init(parsing text: String) throws(RecordError) {
-        guard let armoured = Self.armour.bytes(of: text) else { throw .malformed }
-        guard let bytes = ArmouredText.removingChecksum(from: armoured) else { throw .wrongChecksum }
+        guard let armored = Self.armor.bytes(of: text) else { throw .malformed }
+        guard let bytes = ArmoredText.removingChecksum(from: armored) else { throw .wrongChecksum }
         try self.init(parsing: bytes)
     }
 
@@ -158,14 +158,14 @@ extension SignedList {
     /// The type of the keys, which also determines who signs them.
     private static var type: UInt8 { Role.kind == .device ? 1 : 2 }
 
-    private static var armour: ArmouredText {
+    private static var armor: ArmoredText {
         let (shortest, longest) = (byteCounts.lowerBound, byteCounts.upperBound)
-        let checksum = ArmouredText.checksumByteCount
-        return ArmouredText(prefix: "pushrecord.", byteCounts: shortest + checksum...longest + checksum)
+        let checksum = ArmoredText.checksumByteCount
+        return ArmoredText(prefix: "pushrecord.", byteCounts: shortest + checksum...longest + checksum)
     }
 
     /// The maximum number of characters in its text.
-    package static var maximumCharacterCount: Int { armour.characterCounts.upperBound }
+    package static var maximumCharacterCount: Int { armor.characterCounts.upperBound }
 
     /// The allowed lengths, from a list of one key and a topic of one byte.
     private static var byteCounts: ClosedRange<Int> {
@@ -177,7 +177,7 @@ extension SignedList {
 
 extension SignedList: CustomStringConvertible {
     /// The text that ``init(parsing:)`` parses: exactly one for each list.
-    public var description: String { Self.armour.text(of: ArmouredText.appendingChecksum(to: bytes)) }
+    public var description: String { Self.armor.text(of: ArmoredText.appendingChecksum(to: bytes)) }
 }
 
 /// The limits of a list. Source: Specification 11.1.

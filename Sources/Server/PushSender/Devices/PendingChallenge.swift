@@ -55,12 +55,12 @@ public struct PendingChallenge: Hashable, Sendable {
     }
 
     /// The text to send to the device: `pushchallenge.…`.
-    public var text: String { ArmouredText.challenge.text(of: envelope.bytes) }
+    public var text: String { ArmoredText.challenge.text(of: envelope.bytes) }
 
     /// Returns normally if the answer is right and in time. Throws `late`, `malformed`, or `wrongAnswer`.
     func check(_ answer: String, at now: Timestamp) throws(ChallengeError) {
         guard now <= expires else { throw .late }
-        guard let answer = ArmouredText.answer.bytes(of: answer) else { throw .malformed }
+        guard let answer = ArmoredText.answer.bytes(of: answer) else { throw .malformed }
         guard ConstantTime.areEqual(Self.hash(of: answer), answerHash) else { throw .wrongAnswer }
     }
 
@@ -77,14 +77,14 @@ extension PendingChallenge {
         var bytes = enrollment.bytes + recipient.bytes
         bytes.append(bigEndian: UInt64(expires.secondsSince1970))
         bytes += answerHash + envelope.bytes
-        return ArmouredText.pending.text(of: ArmouredText.appendingChecksum(to: bytes))
+        return ArmoredText.pending.text(of: ArmoredText.appendingChecksum(to: bytes))
     }
 
     /// Creates a challenge from its ``storedText``.
     ///
     /// - Throws: `malformed` for any other text. The expiration is checked only when the answer arrives.
     public init(parsing text: String) throws(ChallengeError) {
-        guard let bytes = ArmouredText.pending.bytes(of: text).flatMap(ArmouredText.removingChecksum) else {
+        guard let bytes = ArmoredText.pending.bytes(of: text).flatMap(ArmoredText.removingChecksum) else {
             throw .malformed
         }
         for suite in Envelope.Suite.provingSender {
@@ -121,11 +121,11 @@ extension PendingChallenge {
     }
 }
 
-extension ArmouredText {
-    fileprivate static var pending: ArmouredText {
-        ArmouredText(prefix: "pushpending.") { suite in
+extension ArmoredText {
+    fileprivate static var pending: ArmoredText {
+        ArmoredText(prefix: "pushpending.") { suite in
             PendingChallenge.byteCount(before: suite) + Challenge.plaintextByteCount + suite.overheadByteCount
-                + ArmouredText.checksumByteCount
+                + ArmoredText.checksumByteCount
         }
     }
 }

@@ -39,11 +39,11 @@ class Record(NamedTuple):
 # Text (11.1.4, 11.5)
 
 
-def armour(prefix: str, data: bytes) -> str:
+def armor(prefix: str, data: bytes) -> str:
     return prefix + encode_base64(data)
 
 
-def unarmour(prefix: str, text: Any, least: int, most: int) -> bytes | None:
+def unarmor(prefix: str, text: Any, least: int, most: int) -> bytes | None:
     """Returns a text's bytes, or None unless there are `least` to `most` of them."""
     if not isinstance(text, str) or not text.startswith(prefix):
         return None
@@ -87,7 +87,7 @@ def sign_bytes(secret: bytes, unsigned: bytes) -> bytes:
 
 
 def record_text(data: bytes) -> str:
-    return armour("pushrecord.", with_checksum(data))
+    return armor("pushrecord.", with_checksum(data))
 
 
 def sign_record(type: int, secret: bytes, *fields: Any) -> str:
@@ -97,7 +97,7 @@ def sign_record(type: int, secret: bytes, *fields: Any) -> str:
 
 def read_record(type: int, text: Any) -> Record:
     """Checks the form and the signature (11.3, steps 1 to 5)."""
-    data = unarmour("pushrecord.", text, 163, LONGEST + 4)
+    data = unarmor("pushrecord.", text, 163, LONGEST + 4)
     if data is None:
         raise RecordError("malformed")
     if with_checksum(data[:-4]) != data:
@@ -172,12 +172,12 @@ def _leaving_message(unsigned: bytes, topic: str) -> bytes:
 def sign_leaving(secret: bytes, counter: int, topic: str) -> str:
     unsigned = signing_public_key(secret) + counter.to_bytes(8, "big")
     signature = nacl.signing.SigningKey(secret).sign(_leaving_message(unsigned, topic)).signature
-    return armour("pushleaving.", unsigned + signature)
+    return armor("pushleaving.", unsigned + signature)
 
 
 def read_leaving(text: Any, topic: str) -> tuple[bytes, int]:
     """Checks the form and the signature. Returns the enrollment key and the counter, which may be one above a record's."""
-    data = unarmour("pushleaving.", text, 104, 104)
+    data = unarmor("pushleaving.", text, 104, 104)
     if data is None:
         raise RecordError("malformed")
     unsigned, signature = data[:40], data[40:]
@@ -201,7 +201,7 @@ def _verify(signer: bytes, message: bytes, signature: bytes) -> None:
 
 def answer_to(random: bytes, recipient: bytes, enrollment: bytes) -> str:
     message = b"sealedpush/v1 answer\0" + recipient + enrollment
-    return armour("pushanswer.", hashlib.blake2b(message, digest_size=32, key=random).digest())
+    return armor("pushanswer.", hashlib.blake2b(message, digest_size=32, key=random).digest())
 
 
 def make_challenge(
@@ -217,7 +217,7 @@ def make_challenge(
     """Returns a challenge and its answer. Only test vectors pass the random bytes and the number."""
     random = random or os.urandom(32)
     context = Context.to_seal(seed, recipient, topic, ephemeral, CHALLENGE, encapsulated)
-    text = armour("pushchallenge.", context.seal(random + enrollment, number))
+    text = armor("pushchallenge.", context.seal(random + enrollment, number))
     return text, answer_to(random, recipient, enrollment)
 
 
@@ -225,7 +225,7 @@ def answer_challenge(
     text: Any, identities: Sequence[bytes], senders: Sequence[bytes], topic: str, enrollment: bytes
 ) -> str:
     """Answers a challenge as a device does. `enrollment` is the device's own enrollment key."""
-    envelope = unarmour("pushchallenge.", text, 133, 1221)
+    envelope = unarmor("pushchallenge.", text, 133, 1221)
     suite = envelope[0] if envelope else ANONYMOUS
     if (
         envelope is None

@@ -1,7 +1,7 @@
 import PushCore
 
 /// Public bytes as text: a prefix that identifies their type, then strict base64url without padding.
-package struct ArmouredText {
+package struct ArmoredText {
     let prefix: String
     let byteCounts: ClosedRange<Int>
 
