@@ -94,7 +94,7 @@ struct DeadlineTests {
             try await eventually("its answer") { try await rig.transport.pingIsAnswered }
         }
         #expect(await rig.outcome().isAccepted)
-        #expect(rig.server.seen.liveConnectionCount == 2, "one for each lane")
+        #expect(rig.server.seen.liveConnectionCount == 2, "one for each pool")
     }
 
     @Test("an unused connection is closed after a day") func idle() async throws {

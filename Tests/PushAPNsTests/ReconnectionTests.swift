@@ -82,7 +82,7 @@ import Testing
         ) { _ = try await transport.deliver(Rig.request()) }
         try await eventually("the next connection must wait") { try await transport.waitsForClock }
         try await eventually("it is the connection that is missing, no longer the token") {
-            try await transport.inLoop { $0.lanes.contains { $0.problem.hasSuffix("Connection refused") } }
+            try await transport.inLoop { $0.pools.contains { $0.problem.hasSuffix("Connection refused") } }
         }
         clock.advance(.seconds(30))
         _ = await refused

@@ -77,7 +77,7 @@ extension APNsTransport {
     var pingIsAnswered: Bool {
         get async throws {
             try await inLoop { dispatcher in
-                dispatcher.lanes.allSatisfy { $0.connections.allSatisfy { $0.state.pingSentAt == nil } }
+                dispatcher.pools.allSatisfy { $0.connections.allSatisfy { $0.state.pingSentAt == nil } }
             }
         }
     }
@@ -85,7 +85,7 @@ extension APNsTransport {
     /// The first existing connection's.
     var firstChannel: (any Channel)? {
         get async throws {
-            try await inLoop { $0.lanes.lazy.compactMap { $0.connections.first?.context?.channel }.first }
+            try await inLoop { $0.pools.lazy.compactMap { $0.connections.first?.context?.channel }.first }
         }
     }
 
@@ -94,7 +94,7 @@ extension APNsTransport {
         get async throws {
             try await inLoop { dispatcher in
                 let now = dispatcher.clock.now()
-                return dispatcher.lanes.contains { $0.connections.contains { $0.state.lastReceivedAt == now } }
+                return dispatcher.pools.contains { $0.connections.contains { $0.state.lastReceivedAt == now } }
             }
         }
     }
@@ -110,14 +110,14 @@ extension Dispatcher {
     /// The time at which the clock alone allows the next connection. Nil if pushes wait for something else.
     func nextAttempt(isMute: Bool = false) -> NIODeadline? {
         let now = clock.now()
-        return lanes.compactMap { lane -> NIODeadline? in
-            guard !lane.waiting.isEmpty else { return nil }
-            if let connecting = lane.connections.first(where: { $0.state.phase == .connecting }) {
+        return pools.compactMap { pool -> NIODeadline? in
+            guard !pool.waiting.isEmpty else { return nil }
+            if let connecting = pool.connections.first(where: { $0.state.phase == .connecting }) {
                 return isMute ? connecting.state.openedAt + deadlines.connect : nil
             }
-            let isAllowed = lane.backoff.until ?? now
-            guard lane.connections.contains(where: { $0.state.isLive }) else { return isAllowed }
-            return lane.fullSince.map { max($0 + deadlines.full, isAllowed) }
+            let isAllowed = pool.backoff.until ?? now
+            guard pool.connections.contains(where: { $0.state.isLive }) else { return isAllowed }
+            return pool.fullSince.map { max($0 + deadlines.full, isAllowed) }
         }.filter { $0 > now }.min()
     }
 }

@@ -9,13 +9,13 @@ internal import PushSender
 
 /// An HTTP/2 connection: the handler right after TLS, which reads and writes frames. Its ``ConnectionState`` decides what
 /// happens; the handler performs it. Streams have no channels of their own; see Docs/Decisions/0020-http2-frames-of-our-own.md.
-/// Its `Sendable` conformance is unchecked, because it's confined to its lane's event loop.
+/// Its `Sendable` conformance is unchecked, because it's confined to its pool's event loop.
 final class APNsConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     let number: Int
-    let lane: Lane
+    let pool: ConnectionPool
     var state: ConnectionState<PendingPush>
 
     private var reader = FrameReader()
@@ -26,21 +26,21 @@ final class APNsConnection: ChannelInboundHandler, @unchecked Sendable {
         maxHeaderListSize: APNsConnection.maximumHeaderByteCount)
     private(set) var context: ChannelHandlerContext?
 
-    // State that the lane maintains.
-    /// Whether the lane knows that the connection accepts no more pushes.
+    // State that the pool maintains.
+    /// Whether the pool knows that the connection accepts no more pushes.
     var isRetired = false
     var isEndedByUs = false
     /// Whether the peer's request to slow down has been handled.
     var isSlowedDown = false
 
-    init(number: Int, lane: Lane, now: NIODeadline) {
+    init(number: Int, pool: ConnectionPool, now: NIODeadline) {
         self.number = number
-        self.lane = lane
-        state = ConnectionState(number: number, firstStreamID: lane.dispatcher.limits.firstStreamID, now: now)
-        headerEncoder = HeaderEncoder(endpoint: lane.endpoint)
+        self.pool = pool
+        state = ConnectionState(number: number, firstStreamID: pool.dispatcher.limits.firstStreamID, now: now)
+        headerEncoder = HeaderEncoder(endpoint: pool.endpoint)
     }
 
-    // MARK: For the lane
+    // MARK: For the pool
 
     /// Writes a push, which ``flush()`` sends. Requires a free stream.
     func send(_ delivery: PendingPush, token: ProviderToken) {
@@ -79,7 +79,7 @@ final class APNsConnection: ChannelInboundHandler, @unchecked Sendable {
     }
 
     func tick(now: NIODeadline) {
-        state.tick(now: now, lane.deadlines, isWanted: !lane.waiting.isEmpty)
+        state.tick(now: now, pool.deadlines, isWanted: !pool.waiting.isEmpty)
         perform()
         flush()
     }
@@ -107,22 +107,22 @@ extension APNsConnection {
 
         case .answered(let delivery, let answer):
             delivery.connection = nil
-            lane.answered(delivery, answer, on: self)
+            pool.answered(delivery, answer, on: self)
         case .timedOut(let delivery, let answer):
             delivery.connection = nil
-            lane.end(delivery, answer, .timedOut)
+            pool.end(delivery, answer, .timedOut)
         case .lost(let delivery, let answer, let reason, let surelyUnsent):
             delivery.connection = nil
-            lane.lost(delivery, answer, because: reason, surelyUnsent: surelyUnsent)
+            pool.lost(delivery, answer, because: reason, surelyUnsent: surelyUnsent)
 
-        case .ready: lane.connectionIsReady(self)
-        case .settled: lane.backoff.succeeded()
-        case .slowDown(let reason): lane.slowDown(self, because: reason)
-        case .wentAway(let reason): lane.observer.wentAway(connection: number, reason: reason)
-        case .retired(let isOurs): lane.connectionRetired(self, isOurs: isOurs)
+        case .ready: pool.connectionIsReady(self)
+        case .settled: pool.backoff.succeeded()
+        case .slowDown(let reason): pool.slowDown(self, because: reason)
+        case .wentAway(let reason): pool.observer.wentAway(connection: number, reason: reason)
+        case .retired(let isOurs): pool.connectionRetired(self, isOurs: isOurs)
         case .close(let isOrderly): closeChannel(isOrderly: isOrderly)
         case .ended(let reason, let wasOfUse):
-            lane.connectionEnded(self, reason: reason, wasOfUse: wasOfUse)
+            pool.connectionEnded(self, reason: reason, wasOfUse: wasOfUse)
             context = nil
         }
     }
@@ -140,14 +140,14 @@ extension APNsConnection {
 extension APNsConnection {
     /// Looks up the name again, connects, and performs the TLS handshake.
     func open() {
-        let peer = lane.proxy ?? lane.endpoint
-        guard let bootstrap = ClientBootstrap(validatingGroup: lane.eventLoop) else {
-            return lane.eventLoop.execute { self.close(because: "this event loop can't open connections") }
+        let peer = pool.proxy ?? pool.endpoint
+        guard let bootstrap = ClientBootstrap(validatingGroup: pool.eventLoop) else {
+            return pool.eventLoop.execute { self.close(because: "this event loop can't open connections") }
         }
-        // The lane checks the deadline for the whole process. This one only frees the socket.
-        bootstrap.connectTimeout(lane.deadlines.connect)
+        // The pool checks the deadline for the whole process. This one only frees the socket.
+        bootstrap.connectTimeout(pool.deadlines.connect)
             .connect(host: peer.host, port: peer.port)
-            .flatMap { [self] in lane.proxy != nil ? tunnel(through: $0) : lane.eventLoop.makeSucceededFuture($0) }
+            .flatMap { [self] in pool.proxy != nil ? tunnel(through: $0) : pool.eventLoop.makeSucceededFuture($0) }
             .whenComplete { [self] result in
                 switch result {
                 case .success(let channel): connected(channel)
@@ -158,12 +158,12 @@ extension APNsConnection {
 
     /// Asks the proxy for a connection to the endpoint, whose bytes the channel then carries. Source: RFC 9110, 9.3.6.
     private func tunnel(through channel: any Channel) -> EventLoopFuture<any Channel> {
-        let isOpen = lane.eventLoop.makePromise(of: Void.self)
+        let isOpen = pool.eventLoop.makePromise(of: Void.self)
         let (encoder, decoder) = (HTTPRequestEncoder(), ByteToMessageHandler(HTTPResponseDecoder()))
-        let endpoint = lane.endpoint
+        let endpoint = pool.endpoint
         let handler = NIOHTTP1ProxyConnectHandler(
             targetHost: endpoint.host, targetPort: endpoint.port, headers: ["Host": endpoint.description],
-            deadline: .now() + lane.deadlines.connect, promise: isOpen)
+            deadline: .now() + pool.deadlines.connect, promise: isOpen)
         let pipeline = channel.pipeline.syncOperations
         do { try pipeline.addHandlers([encoder, decoder, handler]) } catch { isOpen.fail(error) }
         return isOpen.futureResult.assumeIsolated().flatMap { pipeline.removeHandler(decoder) }
@@ -176,11 +176,11 @@ extension APNsConnection {
             return
         }
         do {
-            let tls = try lane.tls.makeHandler()
+            let tls = try pool.tls.makeHandler()
             try channel.pipeline.syncOperations.addHandlers([tls, self])
         } catch {
             channel.close(promise: nil)
-            close(because: ConnectionFault.text(error, at: lane.endpoint))
+            close(because: ConnectionFault.text(error, at: pool.endpoint))
         }
     }
 
@@ -202,7 +202,7 @@ extension APNsConnection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard state.phase != .closed else { return }
         reader.append(unwrapInboundIn(data))
-        let now = lane.clock.now()
+        let now = pool.clock.now()
         do throws(ProtocolViolation) {
             while state.phase != .closed, let frame = try reader.next() {
                 try take(frame, now: now)
@@ -242,14 +242,14 @@ extension APNsConnection {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         guard state.phase != .closed else { return }
-        let now = lane.clock.now()
+        let now = pool.clock.now()
         state.received(now: now)
-        lane.dispatch(now: now)
+        pool.dispatch(now: now)
         flush()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        close(because: ConnectionFault.text(error, at: lane.endpoint))
+        close(because: ConnectionFault.text(error, at: pool.endpoint))
     }
 
     func channelInactive(context: ChannelHandlerContext) { end() }

@@ -30,16 +30,16 @@ struct TransportObserver: Sendable {
         failedRenewals = counter("push_token_renewals", "failed")
     }
 
-    func opened(connection: Int, lane: Lane.Kind, streamLimit: Int) {
+    func opened(connection: Int, pool: ConnectionPool.Kind, streamLimit: Int) {
         logger.info(
             "connected to APNs",
-            metadata: ["connection": "\(connection)", "lane": "\(lane.rawValue)", "stream-limit": "\(streamLimit)"])
+            metadata: ["connection": "\(connection)", "pool": "\(pool.rawValue)", "stream-limit": "\(streamLimit)"])
     }
 
-    func closed(connection: Int, lane: Lane.Kind, reason: String) {
+    func closed(connection: Int, pool: ConnectionPool.Kind, reason: String) {
         logger.info(
             "connection to APNs closed",
-            metadata: ["connection": "\(connection)", "lane": "\(lane.rawValue)", "reason": "\(reason)"])
+            metadata: ["connection": "\(connection)", "pool": "\(pool.rawValue)", "reason": "\(reason)"])
     }
 
     func wentAway(connection: Int, reason: String) {

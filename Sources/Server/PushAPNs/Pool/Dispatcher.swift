@@ -2,7 +2,7 @@ internal import NIOCore
 internal import PushCore
 internal import PushSender
 
-/// The implementation of a transport: its two lanes of connections, the provider token, and the periodic checks.
+/// The implementation of a transport: its two pools of connections, the provider token, and the periodic checks.
 ///
 /// ``APNsTransport`` is what callers see: an asynchronous function that sends one push. A dispatcher is the state behind it, for
 /// all pushes at once. It lives on one event loop, whose single thread does all the network work, and which needs no locks.
@@ -10,21 +10,21 @@ internal import PushSender
 /// A push's way through it:
 /// 1. `submit` puts the push into an inbox from any thread. The event loop empties the inbox once per turn, however many pushes
 ///    it holds, so a burst costs one wake-up.
-/// 2. `accept` refuses it if the transport is shutting down or too many pushes wait. Otherwise, the push joins a lane: one is
+/// 2. `accept` refuses it if the transport is shutting down or too many pushes wait. Otherwise, the push joins a pool: one is
 ///    for device tokens that Apple has accepted, one for all others. Apple slows down a connection on which it refuses pushes,
 ///    so unknown tokens get a connection of their own.
-/// 3. The lane gives it to a connection with a free stream, together with the provider token, and opens connections as needed.
+/// 3. The pool gives it to a connection with a free stream, together with the provider token, and opens connections as needed.
 /// 4. The connection reports Apple's response, or why there is none. `finish` resumes the caller, once.
 ///
 /// Beside the pushes, a dispatcher owns what they share:
 /// - **The provider token.** It is signed off the event loop, renewed before it is old, and held back while Apple would call a
-///   new one too early. Pushes wait for it in their lanes until their deadlines.
+///   new one too early. Pushes wait for it in their pools until their deadlines.
 /// - **The tick.** As long as there is a connection or a push, it runs regularly. It ends pushes whose time is up, pings and
 ///   retires connections, renews the token, and reports the state to the observer.
 /// - **The shutdown.** No push is accepted after it begins. It ends when the last one has finished and each connection is
 ///   closed. A transport that is released without it closes at once.
 ///
-/// Whether a push may be sent again after a failure isn't decided here. A lane repeats only those that Apple has certainly not
+/// Whether a push may be sent again after a failure isn't decided here. A pool repeats only those that Apple has certainly not
 /// processed; for any other, the caller gets an error that says so.
 ///
 /// `Sendable` is unchecked, because all mutable state is confined to the event loop. Other threads call only the functions of
@@ -44,7 +44,7 @@ final class Dispatcher: @unchecked Sendable {
 
     var proven: ProvenTokens
     var tokens: TokenSource
-    private(set) var lanes: [Lane] = []
+    private(set) var pools: [ConnectionPool] = []
     private var ticker: RepeatedTask?
     private var connectionCount = 0
     private var outstandingCount = 0
@@ -71,9 +71,9 @@ final class Dispatcher: @unchecked Sendable {
         proven = ProvenTokens(limit: 1_000_000)
         tokens = TokenSource(clock: clock) { _ in }
         tokens = TokenSource(clock: clock) { [unowned self] in startSigning(issuedAt: $0) }
-        lanes = [
-            Lane(.proven, connectionLimit: limits.connectionCount, dispatcher: self),
-            Lane(.unproven, connectionLimit: 1, dispatcher: self),
+        pools = [
+            ConnectionPool(.proven, connectionLimit: limits.connectionCount, dispatcher: self),
+            ConnectionPool(.unproven, connectionLimit: 1, dispatcher: self),
         ]
     }
 
@@ -100,7 +100,7 @@ final class Dispatcher: @unchecked Sendable {
         eventLoop.execute {
             self.isShuttingDown = true
             self.isClosed = true
-            for lane in self.lanes { lane.closeNow() }
+            for pool in self.pools { pool.closeNow() }
             self.endIfDrained()
         }
     }
@@ -115,7 +115,7 @@ final class Dispatcher: @unchecked Sendable {
             case .cancel(let delivery): cancel(delivery)
             }
         }
-        for lane in lanes { lane.dispatch(now: now) }
+        for pool in pools { pool.dispatch(now: now) }
         startTicking()
     }
 
@@ -127,7 +127,7 @@ final class Dispatcher: @unchecked Sendable {
         if waitingCount >= limits.waitingCount { dropFinished() }
         guard waitingCount < limits.waitingCount else { return finish(delivery, .failure(.overloaded)) }
         let isProven = delivery.request.isProven || proven.contains(delivery.fingerprint)
-        lanes[isProven ? 0 : 1].append(delivery)
+        pools[isProven ? 0 : 1].append(delivery)
     }
 
     /// Cancels a push. If the cancellation comes before the push itself, the push is rejected later.
@@ -138,13 +138,13 @@ final class Dispatcher: @unchecked Sendable {
         finish(delivery, .failure(.canceled))
     }
 
-    var waitingCount: Int { lanes.reduce(0) { $0 + $1.waiting.count } }
+    var waitingCount: Int { pools.reduce(0) { $0 + $1.waiting.count } }
 
     /// Removes canceled pushes from the queues.
     private func dropFinished() {
         guard hasCanceled else { return }
         hasCanceled = false
-        for lane in lanes { lane.dropFinished() }
+        for pool in pools { pool.dropFinished() }
     }
 
     func finish(_ delivery: PendingPush, _ outcome: PendingPush.Outcome) {
@@ -173,14 +173,14 @@ final class Dispatcher: @unchecked Sendable {
         observer.tokenRenewed(isSuccess: result != .failed)
         let now = clock.now()
         // Apple counts the tokens on each connection.
-        if result == .early { for lane in lanes { lane.retireAll(because: "the clock was set") } }
-        for lane in lanes {
-            if case .waiting(let wait) = tokens.current(now: now) { lane.failWaiting(.unreachable(wait.rawValue)) }
-            lane.dispatch(now: now)
+        if result == .early { for pool in pools { pool.retireAll(because: "the clock was set") } }
+        for pool in pools {
+            if case .waiting(let wait) = tokens.current(now: now) { pool.failWaiting(.unreachable(wait.rawValue)) }
+            pool.dispatch(now: now)
         }
     }
 
-    /// Records what a lane's provider token is waiting for, or nil if there is one.
+    /// Records what a pool's provider token is waiting for, or nil if there is one.
     func note(_ wait: TokenSource.Wait?) {
         if wait == .notYet, !isTokenFrozen { observer.tokenFrozen() }
         isTokenFrozen = wait == .notYet
@@ -194,8 +194,8 @@ final class Dispatcher: @unchecked Sendable {
     func tick() {
         let now = clock.now()
         dropFinished()
-        for lane in lanes { lane.tick(now: now) }
-        let connections = lanes.flatMap { $0.connections }
+        for pool in pools { pool.tick(now: now) }
+        let connections = pools.flatMap { $0.connections }
         // Renews the token, so that the first push after a quiet hour need not wait for it.
         if !connections.isEmpty { _ = tokens.current(now: now) }
         observer.state(
@@ -209,12 +209,12 @@ final class Dispatcher: @unchecked Sendable {
     /// Completes a shutdown once no push is in flight.
     func endIfDrained() {
         guard isShuttingDown, outstandingCount == 0 else { return }
-        for lane in lanes { lane.close() }
-        guard lanes.allSatisfy({ $0.connections.isEmpty }) else { return }
+        for pool in pools { pool.close() }
+        guard pools.allSatisfy({ $0.connections.isEmpty }) else { return }
         isClosed = true
         stopTicking()
-        // Breaks the reference cycle between lanes and dispatcher.
-        lanes = []
+        // Breaks the reference cycle between pools and dispatcher.
+        pools = []
         for waiter in shutdownWaiters { waiter.resume() }
         shutdownWaiters = []
     }

@@ -16,7 +16,7 @@ final class Client {
     private let loop = EmbeddedEventLoop()
     private let channel: EmbeddedChannel
     private let dispatcher: Dispatcher
-    private let lane: Lane
+    private let pool: ConnectionPool
     private let outcomes = Outcomes()
     private var deliveries: [PendingPush] = []
     private var written = WrittenFrames()
@@ -32,10 +32,10 @@ final class Client {
         dispatcher.tokens = TokenSource(clock: times) { _ in }
         _ = dispatcher.tokens.current(now: clock.now)
         _ = dispatcher.tokens.signed("token")
-        lane = dispatcher.lanes[0]
-        let connection = APNsConnection(number: dispatcher.nextConnectionNumber(), lane: lane, now: clock.now)
+        pool = dispatcher.pools[0]
+        let connection = APNsConnection(number: dispatcher.nextConnectionNumber(), pool: pool, now: clock.now)
         connection.state.hasSucceeded = hasSucceeded
-        lane.connections.append(connection)
+        pool.connections.append(connection)
         channel = EmbeddedChannel(loop: loop)
         run {
             try channel.connect(to: SocketAddress(unixDomainSocketPath: "/peer")).wait()
@@ -95,7 +95,7 @@ final class Client {
         settle()
         for _ in 0..<2 { advance(milliseconds: 31_000) }
         demand(outcomes.counts.allSatisfy { $0 == 1 }, "pushes have \(outcomes.counts) outcomes")
-        demand(dispatcher.lanes.allSatisfy { $0.connections.isEmpty && $0.waiting.isEmpty }, "something is left over")
+        demand(dispatcher.pools.allSatisfy { $0.connections.isEmpty && $0.waiting.isEmpty }, "something is left over")
         dispatcher.closeNow()
         settle()
         demand(dispatcher.isClosed, "it doesn't shut down")
@@ -103,7 +103,7 @@ final class Client {
 
     private func settle() {
         // Prevents most connection attempts: there is no server, and this loop can't connect.
-        lane.backoff.failed(now: clock.now, chance: 0, atLeast: .hours(1))
+        pool.backoff.failed(now: clock.now, chance: 0, atLeast: .hours(1))
         loop.run()
         run { while let bytes = try channel.readOutbound(as: ByteBuffer.self) { written.take(bytes) } }
         let limit = 10_000 + 30 * receivedByteCount + 10_000 * deliveries.count

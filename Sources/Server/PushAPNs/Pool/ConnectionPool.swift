@@ -2,10 +2,10 @@ internal import NIOCore
 internal import PushSender
 internal import SealedPush
 
-/// A queue of pushes, and the connections that send them. Confined to the event loop. There are two lanes: one for device
+/// A queue of pushes, and the connections that send them. Confined to the event loop. There are two pools: one for device
 /// tokens that APNs has accepted a push for, and one for all others. APNs throttles a connection on which it refuses
 /// pushes, so refused pushes must not slow down the proven tokens.
-final class Lane {
+final class ConnectionPool {
     enum Kind: String { case proven, unproven }
 
     let kind: Kind
@@ -93,7 +93,7 @@ final class Lane {
     private func open(now: NIODeadline) {
         guard backoff.allows(now), !dispatcher.isClosed else { return }
         fullSince = nil
-        let connection = APNsConnection(number: dispatcher.nextConnectionNumber(), lane: self, now: now)
+        let connection = APNsConnection(number: dispatcher.nextConnectionNumber(), pool: self, now: now)
         connections.append(connection)
         connection.open()
     }
@@ -129,7 +129,7 @@ final class Lane {
     }
 }
 
-extension Lane {
+extension ConnectionPool {
     var eventLoop: any EventLoop { dispatcher.eventLoop }
     var clock: TransportClock { dispatcher.clock }
     var deadlines: DeadlineAmounts { dispatcher.deadlines }
@@ -140,7 +140,7 @@ extension Lane {
 }
 
 /// Time-based checks, ten times a second.
-extension Lane {
+extension ConnectionPool {
     func tick(now: NIODeadline) {
         expireWaiting(now: now)
         for connection in connections { connection.tick(now: now) }
@@ -160,10 +160,10 @@ extension Lane {
 }
 
 /// Events from connections.
-extension Lane {
+extension ConnectionPool {
     func connectionIsReady(_ connection: APNsConnection) {
         lastProblem = nil
-        observer.opened(connection: connection.number, lane: kind, streamLimit: connection.state.peerStreamLimit)
+        observer.opened(connection: connection.number, pool: kind, streamLimit: connection.state.peerStreamLimit)
     }
 
     /// Allows another connection to be opened. The next must wait, unless we ended this one ourselves.
@@ -196,7 +196,7 @@ extension Lane {
     /// `wasOfUse` says whether the peer ever allowed a push on the connection.
     func connectionEnded(_ connection: APNsConnection, reason: String, wasOfUse: Bool) {
         connections.removeAll { $0 === connection }
-        observer.closed(connection: connection.number, lane: kind, reason: reason)
+        observer.closed(connection: connection.number, pool: kind, reason: reason)
         connectionRetired(connection, isOurs: false)
         if !connection.isEndedByUs { lastProblem = reason }
         if !wasOfUse, backoff.failureCount >= Self.patientFailureCount,
@@ -215,7 +215,7 @@ extension Lane {
 }
 
 /// Results of pushes.
-extension Lane {
+extension ConnectionPool {
     /// Handles a connection that failed before the whole response arrived. A partial response still counts.
     func lost(_ delivery: PendingPush, _ answer: APNsAnswer?, because reason: String, surelyUnsent: Bool) {
         if surelyUnsent, answer == nil { return sendAgain(delivery, because: reason) }
