@@ -80,7 +80,7 @@ import Testing
     private func perform(_ act: Act, _ phone: Int, _ run: inout Run) async throws {
         let rig = run.rig
         let (app, now) = (rig.apps[phone], Timestamp.now())
-        let record: SealedPush.DeviceRecord
+        let record: DeviceRecord
         switch act {
         case .send: return try await run.send(to: [phone])
         case .sendMore: return try await run.send(to: Array(rig.apps.indices) + [phone, phone])

@@ -147,7 +147,7 @@ import Testing
         let fixture = try APNsFixture()
         var identity = ConnectionIdentity()
         for (state, reason) in [
-            (DeviceRecord.State.unregistered, LocalAPNsReason.unregistered), (.expired, .expiredToken),
+            (LocalDeviceRecord.State.unregistered, LocalAPNsReason.unregistered), (.expired, .expiredToken),
         ] {
             #expect(fixture.registry.setState(state, token: fixture.device, since: 1_700_000_000_123))
             let refusal = fixture.handled(try fixture.request(), &identity).refusal
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test("a replaced token keeps its own state, even across a restart") func replacedTokens() throws {
-        let records = Locked<[DeviceRecord]>([])
+        let records = Locked<[LocalDeviceRecord]>([])
         let registry = DeviceRegistry(LocalAPNsConfiguration(), known: []) { record in
             records.withLock { $0.append(record) }
         }

@@ -7,7 +7,7 @@ final class DeviceRegistry: Sendable {
     private let configuration: LocalAPNsConfiguration
     private let state = Locked(State())
     /// Called under the lock with each new registration and each change of a token's state.
-    private let record: @Sendable (DeviceRecord) -> Void
+    private let record: @Sendable (LocalDeviceRecord) -> Void
 
     private struct State {
         var devices: [Device] = []
@@ -18,7 +18,7 @@ final class DeviceRegistry: Sendable {
         var acknowledgedCount = 0
         var expiredCount = 0
 
-        mutating func put(_ record: DeviceRecord) {
+        mutating func put(_ record: LocalDeviceRecord) {
             let name = Self.key(record.name, record.bundleID)
             guard let index = byName[name] else {
                 byName[name] = devices.count
@@ -34,8 +34,8 @@ final class DeviceRegistry: Sendable {
     }
 
     init(
-        _ configuration: LocalAPNsConfiguration, known: [DeviceRecord],
-        record: @escaping @Sendable (DeviceRecord) -> Void
+        _ configuration: LocalAPNsConfiguration, known: [LocalDeviceRecord],
+        record: @escaping @Sendable (LocalDeviceRecord) -> Void
     ) {
         self.configuration = configuration
         self.record = record
@@ -48,7 +48,7 @@ final class DeviceRegistry: Sendable {
             let known = state.byName[State.key(name, bundleID)].map { state.devices[$0] }
             let last = known.flatMap { $0.records[$0.token] }
             if let last, last.state == .active { return last.token }
-            let made = DeviceRecord(
+            let made = LocalDeviceRecord(
                 name: name, bundleID: bundleID,
                 token: last?.state == .unregistered ? last?.token ?? "" : Hex.encode(SecureRandom.bytes(count: 32)),
                 registered: configuration.now())
@@ -60,7 +60,7 @@ final class DeviceRegistry: Sendable {
 
     /// Sets the state of a token, even one that its device has since replaced. Returns false if no device has or had the
     /// token, or if a replaced token would become active.
-    func setState(_ tokenState: DeviceRecord.State, token: String, since: Int64?) -> Bool {
+    func setState(_ tokenState: LocalDeviceRecord.State, token: String, since: Int64?) -> Bool {
         state.withLock { state in
             guard let index = state.byToken[token], var changed = state.devices[index].records[token],
                 state.devices[index].token == token || tokenState != .active
@@ -215,7 +215,7 @@ private struct Device {
     /// The current token.
     var token: String
     /// The records of the current token and of earlier ones, by token.
-    var records: [String: DeviceRecord]
+    var records: [String: LocalDeviceRecord]
     /// The connection; nil while the device is offline.
     private(set) var link: (any DeviceLink)?
     /// The one notification that APNs stores.

@@ -108,7 +108,7 @@ package final class LocalAPNs: Sendable {
     package func register(name: String, topic: String) -> String { core.registry.register(name: name, bundleID: topic) }
 
     /// Sets the state of a token. Returns false if no device has it.
-    package func setState(_ state: DeviceRecord.State, token: String, since: Int64? = nil) -> Bool {
+    package func setState(_ state: LocalDeviceRecord.State, token: String, since: Int64? = nil) -> Bool {
         core.registry.setState(state, token: token, since: since)
     }
 

@@ -79,9 +79,9 @@ struct LocalAPNsFolder {
     }
 
     /// Returns the last known state of each device. If several lines describe the same one, the last line counts.
-    func devices() -> [DeviceRecord] {
+    func devices() -> [LocalDeviceRecord] {
         (text("devices.jsonl") ?? "").split(separator: "\n").compactMap {
-            try? JSONDecoder().decode(DeviceRecord.self, from: Data($0.utf8))
+            try? JSONDecoder().decode(LocalDeviceRecord.self, from: Data($0.utf8))
         }
     }
 

@@ -1,5 +1,5 @@
 /// The record of one app on one device, saved in the server's folder.
-package struct DeviceRecord: Codable, Hashable, Sendable {
+package struct LocalDeviceRecord: Codable, Hashable, Sendable {
     package var name: String
     package var bundleID: String
     /// 64 lowercase hexadecimal digits.
