@@ -111,7 +111,7 @@ import Testing
         #expect(try block() != first)
         // With one key file, too, each seal has its own keys.
         let secret = KeyringSecret.key(KeyringKey())
-        #expect(try SealKey(new: secret).storage.mac([1]) != SealKey(new: secret).storage.mac([1]))
+        #expect(try KeyringSealKey(new: secret).storage.mac([1]) != KeyringSealKey(new: secret).storage.mac([1]))
     }
 
     @Test("A keyring's file has each name only once per paragraph, and nothing after its MAC") func form() {

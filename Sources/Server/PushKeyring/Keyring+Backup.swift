@@ -11,7 +11,7 @@ extension Keyring {
     ///   - now: The current time.
     public func backup(under secret: KeyringSecret, at now: Timestamp = .now()) throws(KeyringError) -> [UInt8] {
         guard try read(.atHand).exists else { throw .file(folder, message: "there is no keyring here") }
-        let key = try SealKey(new: secret)
+        let key = try KeyringSealKey(new: secret)
         return try change(at: now) { (change) throws(KeyringError) in
             var contents = change.contents
             contents.log = .start
@@ -55,7 +55,7 @@ extension Keyring {
         guard let file = KeyringFile(parsing: bytes), file.seal?.kind == secret.kind,
             let key = try file.key(from: secret), file.isAuthentic(under: key), let backup = file.contents(under: key)
         else { throw .backup }
-        let newKey: SealKey? = givenSecret == nil ? try SealKey(new: secret) : nil
+        let newKey: KeyringSealKey? = givenSecret == nil ? try KeyringSealKey(new: secret) : nil
         return try change(at: now) { (change) throws(KeyringError) in
             guard change.contents.names.isEmpty, change.contents.trust.entries.isEmpty, change.contents.log == .start
             else { throw .file(folder, message: "a keyring already exists here, and it is never overwritten") }

@@ -5,7 +5,7 @@ public import SealedPush
 struct KeyringChange {
     var contents: KeyringContents
     /// Nil if the keyring isn't sealed.
-    var key: SealKey?
+    var key: KeyringSealKey?
     let now: Timestamp
     let command: String
     fileprivate(set) var notes: [AuditEntry] = []
@@ -36,8 +36,8 @@ extension Keyring {
         while true {
             // Before locking, because prompting the user and deriving a key from a passphrase both take time.
             let before = try read(.full)
-            var first: SealKey?
-            if !before.exists, let givenSecret { first = try SealKey(new: givenSecret) }
+            var first: KeyringSealKey?
+            if !before.exists, let givenSecret { first = try KeyringSealKey(new: givenSecret) }
             let answer = try files.locked { () throws(KeyringError) -> Answer? in
                 let reading = try read(.known(before.key))
                 // In the meantime, another process may have resealed or created the keyring.
@@ -74,7 +74,7 @@ extension Keyring {
     /// The secrets get a new key, so the old passphrase can't open the new file. It still opens old copies and backups. The
     /// audit log is accepted as it is, so check it first.
     public func seal(with secret: KeyringSecret?, at now: Timestamp = .now()) throws(KeyringError) {
-        let key: SealKey? = if let secret { try SealKey(new: secret) } else { nil }
+        let key: KeyringSealKey? = if let secret { try KeyringSealKey(new: secret) } else { nil }
         try change(at: now) { (change) throws(KeyringError) in
             change.key = key
             // Accepts all of the log's lines again.

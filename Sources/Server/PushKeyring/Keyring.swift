@@ -41,7 +41,7 @@ public struct Keyring: Sendable {
     private let unlocking: KeyringUnlocking?
     private let expectation: SealExpectation
     /// The key, cached after its first use.
-    private let unlocked = Locked<SealKey?>(nil)
+    private let unlocked = Locked<KeyringSealKey?>(nil)
 
     /// - Parameters:
     ///   - folder: The folder, which need not exist until the first key is added.
@@ -97,7 +97,7 @@ extension Keyring {
         /// Nil if the keyring isn't sealed.
         let seal: KeyringSeal?
         /// Nil if the keyring isn't sealed, or wasn't unlocked.
-        let key: SealKey?
+        let key: KeyringSealKey?
     }
 
     /// How far a keyring is unlocked.
@@ -106,7 +106,7 @@ extension Keyring {
         case atHand
         case full
         /// With this key, if it's the right one, while the keyring is locked.
-        case known(SealKey?)
+        case known(KeyringSealKey?)
     }
 
     /// The passphrase or key, if it was given in advance rather than asked for.
@@ -135,7 +135,7 @@ extension Keyring {
         return Reading(contents: contents, exists: true, seal: file.seal, key: key)
     }
 
-    private func key(of file: borrowing KeyringFile, _ depth: Depth) throws(KeyringError) -> SealKey? {
+    private func key(of file: borrowing KeyringFile, _ depth: Depth) throws(KeyringError) -> KeyringSealKey? {
         guard let seal = file.seal else { return nil }
         if let known = unlocked.withLock({ $0?.seal == seal ? $0 : nil }) {
             guard file.isKey(known) else { throw .altered(files.keyring) }
@@ -154,7 +154,7 @@ extension Keyring {
         return key
     }
 
-    func remember(_ key: SealKey) { unlocked.withLock { $0 = key } }
+    func remember(_ key: KeyringSealKey) { unlocked.withLock { $0 = key } }
 
     /// Throws if the keyring should be sealed and isn't, or if its seal has changed since it was last seen. `seal` is nil
     /// if the keyring isn't sealed or doesn't exist; a given secret then seals its first file.

@@ -47,18 +47,18 @@ struct KeyringFile: ~Copyable {
     }
 
     /// Returns the sealing key if this is the right secret. Takes about 0.2 s for a passphrase, or twice that if not in Form C.
-    func key(from secret: KeyringSecret) throws(KeyringError) -> SealKey? {
+    func key(from secret: KeyringSecret) throws(KeyringError) -> KeyringSealKey? {
         guard let seal else { return nil }
         for form in secret.forms {
-            let key = try SealKey(seal, from: form)
+            let key = try KeyringSealKey(seal, from: form)
             if isKey(key) { return key }
         }
         return nil
     }
 
-    func isKey(_ key: SealKey) -> Bool { key.seal == seal && key.isRight(check) }
+    func isKey(_ key: KeyringSealKey) -> Bool { key.seal == seal && key.isRight(check) }
 
-    func isAuthentic(under key: SealKey) -> Bool {
+    func isAuthentic(under key: KeyringSealKey) -> Bool {
         text.withLastLine("mac") { mac, bytes in mac.map { key.storage.isValid($0, of: Self.macInput(bytes)) } ?? false
         } ?? false
     }
@@ -85,7 +85,7 @@ struct KeyringFile: ~Copyable {
 extension KeyringFile {
     /// Returns the contents, or nil if they're damaged. `key` opens the secrets, once the MAC has been checked; if it's
     /// nil, only their presence is known.
-    func contents(under key: SealKey?) -> KeyringContents? {
+    func contents(under key: KeyringSealKey?) -> KeyringContents? {
         guard var secrets = secrets(under: key), let log = AuditLog.End(text, in: 1) else { return nil }
         var contents = KeyringContents()
         contents.log = log
@@ -111,7 +111,7 @@ extension KeyringFile {
     }
 
     /// Returns the secrets of the sealed block, in order, or nil if the last paragraph is invalid.
-    private func secrets(under key: SealKey?) -> Secrets? {
+    private func secrets(under key: KeyringSealKey?) -> Secrets? {
         let last = text.names(in: text.count - 1)
         guard seal != nil else { return last == ["checksum"] ? .inPlace : nil }
         guard last == ["mac"] || last == ["sealed", "mac"] else { return nil }
@@ -160,7 +160,7 @@ extension KeyringFile {
 
 extension KeyringFile {
     /// Returns the whole file, which the caller must wipe. All secrets must be open.
-    static func bytes(of contents: KeyringContents, under key: SealKey?) -> [UInt8] {
+    static func bytes(of contents: KeyringContents, under key: KeyringSealKey?) -> [UInt8] {
         let keyCount = contents.names.values.reduce(0) { $0 + $1.keys.count }
         var writer = TextFileWriter(
             capacity: 4_096 + 8_192 * (contents.names.count + contents.trust.entries.count) + 2_048 * keyCount)
@@ -208,7 +208,7 @@ extension KeyringFile {
     }
 
     /// Seals the secrets. Each sealing draws a salt, and therefore uses a new key.
-    private static func sealed(_ secrets: [SecretText], under key: SealKey) -> [UInt8] {
+    private static func sealed(_ secrets: [SecretText], under key: KeyringSealKey) -> [UInt8] {
         let count = secrets.reduce(0) { sum, secret in sum + secret.withBytes { $0.count } + 1 }
         let block = WipedBytes(count: count) { output in
             var offset = 0

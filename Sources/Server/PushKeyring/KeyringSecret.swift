@@ -139,7 +139,7 @@ struct KeyringSeal: Hashable {
 }
 
 /// A seal and its key, which seals a keyring's secrets and computes its MAC. It can be shared.
-final class SealKey: Sendable {
+final class KeyringSealKey: Sendable {
     let seal: KeyringSeal
     let storage: StorageKey
 
