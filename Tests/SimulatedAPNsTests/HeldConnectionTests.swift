@@ -8,11 +8,11 @@ import Testing
 @Suite("Connections that a provider holds without using them", .serialized) struct HeldConnectionTests {
     @Test(
         "a client that doesn't send SETTINGS within the handshake timeout is disconnected",
-        arguments: [0, 10, RawClient.preface.count])
+        arguments: [0, 10, RawConnection.preface.count])
     func noSettings(byteCount: Int) async throws {
         let apns = try await RunningAPNs { $0.handshakeTimeout = .milliseconds(500) }
-        let client = try await RawClient(port: apns.address.port, root: apns.address.root)
-        client.send(Array(RawClient.preface.prefix(byteCount)))
+        let client = try await RawConnection(port: apns.address.port, root: apns.address.root)
+        client.send(Array(RawConnection.preface.prefix(byteCount)))
         #expect(await client.wait { $0.isClosed })
         #expect(try await apns.events("handshake-timeout").count == 1)
         await apns.server.stop()

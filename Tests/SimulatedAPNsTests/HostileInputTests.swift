@@ -15,12 +15,12 @@ import Testing
     @Test("malformed frames close their connection, and the next request works") func frames() async throws {
         // With a long timeout, a connection can close only because of the data sent.
         let apns = try await RunningAPNs { $0.handshakeTimeout = .seconds(3_600) }
-        func sending(_ bytes: [UInt8]) async throws -> RawClient {
-            let client = try await RawClient(port: apns.address.port, root: apns.address.root)
+        func sending(_ bytes: [UInt8]) async throws -> RawConnection {
+            let client = try await RawConnection(port: apns.address.port, root: apns.address.root)
             client.send(bytes)
             return client
         }
-        let start = RawClient.preface + Self.settings
+        let start = RawConnection.preface + Self.settings
         let malformed: [[UInt8]] = [
             Array("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8),
             // A frame of 16 MiB, data on stream 0, headers on an even stream, and an index that no table has.
@@ -28,13 +28,13 @@ import Testing
             start + [0, 0, 1, 1, 5, 0, 0, 0, 2, 0x82], start + [0, 0, 2, 1, 5, 0, 0, 0, 1, 0xff, 0xff],
             // CONTINUATION without HEADERS, WINDOW_UPDATE of 0, and settings with a wrong length.
             start + [0, 0, 1, 9, 4, 0, 0, 0, 1, 0x82], start + [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-            RawClient.preface + [0, 0, 5, 4, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5],
+            RawConnection.preface + [0, 0, 5, 4, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5],
         ]
         for (place, input) in malformed.enumerated() {
             #expect(await (try sending(input)).wait { $0.isClosed }, "input \(place)")
         }
         var random = SeededGenerator()
-        var clients: [RawClient] = []
+        var clients: [RawConnection] = []
         for _ in 0..<5 { clients.append(try await sending(start + random.bytes(300))) }
         // An unknown frame type isn't an error.
         clients.append(try await sending(start + [0, 0, 1, 0xee, 0, 0, 0, 0, 1, 0]))
@@ -107,7 +107,7 @@ import Testing
         ])
     func deviceFrames(input: String) async throws {
         let apns = try await RunningAPNs()
-        let client = try await RawClient(socket: apns.address.devices)
+        let client = try await RawConnection(socket: apns.address.devices)
         client.send(Array(input.utf8))
         #expect(await client.wait { $0.isClosed })
         #expect(try await apns.works())
@@ -119,11 +119,11 @@ import Testing
     {
         let apns = try await RunningAPNs { $0.page = PagePlace(parsing: "127.0.0.1:0") }
         let shown = ShownOnDevice(DeliveredPush(notShownBecause: "a reason"), identifier: "1")
-        let own = try await RawClient(socket: apns.address.devices)
+        let own = try await RawConnection(socket: apns.address.devices)
         #expect(try await own.register("phone") == [apns.token])
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client) == 200)
-        let other = try await RawClient(socket: apns.address.devices)
+        let other = try await RawConnection(socket: apns.address.devices)
         #expect(try await other.register("other phone")?.count == 1)
         let frame = DeviceFrame.acknowledge(number: 1, token: apns.token, shown: shown)
         other.send(Array(frame.bytes.readableBytesView))

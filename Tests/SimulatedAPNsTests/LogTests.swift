@@ -21,7 +21,7 @@ import Testing
         arguments: [("GET / HTTP/1.1\r\n\r\n", "HTTP_REQUEST"), ("EHLO example.com\r\n", "WRONG_VERSION_NUMBER")])
     func plainText(text: String, word: String) async throws {
         let apns = try await RunningAPNs()
-        let client = try await RawClient(port: apns.address.port)
+        let client = try await RawConnection(port: apns.address.port)
         client.send(Array(text.utf8))
         #expect(await client.wait { $0.isClosed })
         #expect(try await apns.events("handshake-failed").first?["error"] as? String == word)
@@ -43,8 +43,8 @@ import Testing
             $0.connectionLimit = 1
             $0.handshakeTimeout = .seconds(5)
         }
-        let silent = try await RawClient(port: apns.address.port)
-        let extra = try await RawClient(port: apns.address.port)
+        let silent = try await RawConnection(port: apns.address.port)
+        let extra = try await RawConnection(port: apns.address.port)
         #expect(await extra.wait { $0.isClosed })
         #expect(await silent.wait { $0.isClosed })
         #expect(try await apns.events("connection-refused").count == 1)

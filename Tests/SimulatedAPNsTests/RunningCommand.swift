@@ -31,7 +31,7 @@ final class RunningCommand: PushTarget, Sendable {
         try await eventually("its first line") { try !Data(contentsOf: output).isEmpty }
         address = try LocalAPNsAddress(inFolder: apns)
         control = ControlClient(address)
-        let phone = try await RawClient(socket: address.devices)
+        let phone = try await RawConnection(socket: address.devices)
         token = try #require(try await phone.register("phone")?.first)
         await phone.close()
         authorization = try RunningAPNs.authorization(address)

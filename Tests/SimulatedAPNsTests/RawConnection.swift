@@ -7,7 +7,7 @@ import Testing
 @testable import SimulatedAPNs
 
 /// A connection for raw bytes, with or without TLS.
-final class RawClient: Sendable {
+final class RawConnection: Sendable {
     private let channel: any Channel
     private let state: Locked<State>
 
@@ -65,7 +65,7 @@ final class RawClient: Sendable {
     func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
     /// Waits for up to five minutes. Returns whether `condition` became true.
-    func wait(until condition: (RawClient) -> Bool) async -> Bool {
+    func wait(until condition: (RawConnection) -> Bool) async -> Bool {
         let deadline = ContinuousClock.now + .seconds(300)
         while !condition(self), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(5)) }
         return condition(self)
@@ -76,9 +76,9 @@ final class RawClient: Sendable {
 
 private final class RawRecorder: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
-    private let state: Locked<RawClient.State>
+    private let state: Locked<RawConnection.State>
 
-    init(_ state: Locked<RawClient.State>) { self.state = state }
+    init(_ state: Locked<RawConnection.State>) { self.state = state }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
