@@ -86,7 +86,7 @@ import Testing
     @Test("the listeners' connections leave files for everything else, and the back end has half of them")
     func descriptors() {
         for limit in [0, 20, 64, 100, 256, 1_024, 8_192, 1 << 20] {
-            let counts = Door.Audience.allCases.map { $0.connectionCount(ofFiles: limit) }
+            let counts = Door.Callers.allCases.map { $0.connectionCount(ofFiles: limit) }
             #expect(counts.allSatisfy { $0 >= 1 } && counts.reduce(0, +) <= max(limit - 64, 3), "\(limit)")
             #expect(limit < 100 || counts[0] >= counts[1...].reduce(0, +), "\(limit)")
         }
@@ -95,7 +95,7 @@ import Testing
     // MARK: With sockets
 
     /// A listener's port, and a path there that responds without a token.
-    private static func everywhere(_ body: (Door.Audience, Int) async throws -> Void) async throws {
+    private static func everywhere(_ body: (Door.Callers, Int) async throws -> Void) async throws {
         try await RunningServer.with { server in
             try await body(.backEnd, server.port)
             try await body(.phones, server.phonesPort)
@@ -114,18 +114,18 @@ import Testing
 
     @Test("at every listener, two requests at once end the connection, and one after the other are answered")
     func pipelined() async throws {
-        try await Self.everywhere { audience, port in
+        try await Self.everywhere { callers, port in
             let polite = try RawClient(port: port)
             for _ in 1...3 {
                 polite.write(Self.request)
                 let head = try #require(await polite.head())
-                #expect(head.hasPrefix("HTTP/1.1 200 "), "\(audience)")
+                #expect(head.hasPrefix("HTTP/1.1 200 "), "\(callers)")
                 _ = await polite.bytes(Self.length(in: head))
             }
             for count in [2, 3, 50] {
                 let client = try RawClient(port: port)
                 client.write(String(repeating: Self.request, count: count))
-                try #require(await client.head() == nil, "\(audience)")
+                try #require(await client.head() == nil, "\(callers)")
             }
         }
     }
@@ -174,14 +174,14 @@ import Testing
 
     @Test("a request that is answered before its end is the connection's last, and the rest of it is dropped")
     func early() async throws {
-        try await Self.everywhere { audience, port in
+        try await Self.everywhere { callers, port in
             let client = try RawClient(port: port)
             client.write("POST /nowhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000\r\n\r\n")
             let head = try #require(await client.head())
             try #require(
-                head.hasPrefix("HTTP/1.1 404 ") && head.lowercased().contains("connection: close"), "\(audience)")
+                head.hasPrefix("HTTP/1.1 404 ") && head.lowercased().contains("connection: close"), "\(callers)")
             client.write(String(repeating: Self.request, count: 100))
-            #expect(await client.rest().utf8.count == Self.length(in: head), "\(audience)")
+            #expect(await client.rest().utf8.count == Self.length(in: head), "\(callers)")
         }
     }
 
@@ -251,8 +251,8 @@ import Testing
     @Test("while all threads of the phones' listener are busy, the back end is answered") func threads() async throws {
         try await RunningServer.with { server in
             let (free, stuckCount) = (DispatchSemaphore(value: 0), Locked(0))
-            let loops = Array(Door.Audience.phones.group.makeIterator())
-            #expect(Door.Audience.metrics.group === Door.Audience.phones.group)
+            let loops = Array(Door.Callers.phones.group.makeIterator())
+            #expect(Door.Callers.metrics.group === Door.Callers.phones.group)
             for loop in loops {
                 loop.execute {
                     stuckCount.withLock { $0 += 1 }

@@ -4,7 +4,7 @@ internal import NIOPosix
 
 /// A listener: for whom it is, its place, its paths, and the limits of its connections.
 struct Door {
-    let audience: Audience
+    let callers: Callers
     let place: ServerPlace
     let router: Router<ServerContext>
     var tls: TLSConfiguration?
@@ -13,7 +13,7 @@ struct Door {
     let maximumByteCount: Int
 
     /// The callers that a listener serves. The back end has threads and descriptors that other callers can't use up.
-    enum Audience: CaseIterable {
+    enum Callers: CaseIterable {
         case backEnd
         case phones
         case metrics

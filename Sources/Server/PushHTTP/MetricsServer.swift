@@ -28,7 +28,7 @@ package final class MetricsServer: Sendable {
                 body: .init(byteBuffer: ByteBuffer(string: metrics.text(samples))))
         }
         let door = Door(
-            audience: .metrics, place: place, router: router.refusingOtherMethods(), firstHeadTime: limits.idleTime,
+            callers: .metrics, place: place, router: router.refusingOtherMethods(), firstHeadTime: limits.idleTime,
             maximumByteCount: ServerLimits.bodyByteCount)
         service = try RunningService([door], limits, logger)
     }

@@ -46,7 +46,7 @@ package final class PushServer: Sendable {
         let tls = certificate?.configuration { certificates.withLock { $0 } }
         var doors = [
             Door(
-                audience: .backEnd, place: place, router: routes.forBackEnd(batches: batches, at: place),
+                callers: .backEnd, place: place, router: routes.forBackEnd(batches: batches, at: place),
                 tls: place.isSocket ? nil : tls, firstHeadTime: limits.idleTime,
                 // A sixteenth more for the framing of chunks and TLS.
                 maximumByteCount: ServerLimits.batchByteCount / 16 * 17)
@@ -54,7 +54,7 @@ package final class PushServer: Sendable {
         if let phones {
             doors.append(
                 Door(
-                    audience: .phones, place: phones, router: routes.forPhones(), tls: phones.isSocket ? nil : tls,
+                    callers: .phones, place: phones, router: routes.forPhones(), tls: phones.isSocket ? nil : tls,
                     firstHeadTime: limits.firstHeadTime, maximumByteCount: 2 * ServerLimits.bodyByteCount))
         }
         service = try RunningService(doors, limits, logger)

@@ -46,9 +46,9 @@ final class RunningService: Sendable {
                         return state.startingCount == 0 ? state : nil
                     }
                     if let running { running.onRunning(running.ports) }
-                }, eventLoopGroupProvider: .shared(door.audience.group), logger: logger)
+                }, eventLoopGroupProvider: .shared(door.callers.group), logger: logger)
             let listener = Listener(
-                place: door.place, executor: door.audience.executor, application: application)
+                place: door.place, executor: door.callers.executor, application: application)
             services.append(.init(service: listener))
         }
         group = ServiceGroup(configuration: .init(services: services, logger: logger))
@@ -58,7 +58,7 @@ final class RunningService: Sendable {
 
     private static func server(_ door: Door, _ limits: ServerLimits) throws(ServingError) -> HTTPServerBuilder {
         let connections = ConnectionCount(
-            min(limits.connectionCount, door.audience.connectionCount(ofFiles: Descriptors.limit)))
+            min(limits.connectionCount, door.callers.connectionCount(ofFiles: Descriptors.limit)))
         let (firstHeadTime, byteCount) = (door.firstHeadTime, door.maximumByteCount)
         let http = HTTPServerBuilder.http1(
             configuration: .init(
