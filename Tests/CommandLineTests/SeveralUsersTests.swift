@@ -9,7 +9,7 @@ import Testing
 /// The users have the same numbers as their groups. 1700 is the group of the clients, and 1600 is in it.
 @Suite(
     "Several users of a machine", .blocking,
-    .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "They need other users: run them as root."))
+    .enabled(if: Machine.hasOtherUsers, "They need other users: run them as root."))
 struct SeveralUsersTests {
     private let folder: TemporaryFolder
 

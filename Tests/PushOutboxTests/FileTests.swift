@@ -145,7 +145,9 @@ import Testing
         #expect(throws: OutboxError.cannotOpen("it is not a regular file")) { try Outbox(at: pipe) }
     }
 
-    @Test("a read-only file system gives an error that says so", .enabled(if: canMount)) func readOnly() async throws {
+    @Test("a read-only file system gives an error that says so", .enabled(if: Machine.canMount)) func readOnly()
+        async throws
+    {
         let result = try onOwnDisk("mount -o remount,ro \"$1\" && \"$2\" enqueue \"$1/outbox.db\" \"$3\" \"$4\" 0 1 1")
         #expect(result.status != 0)
         #expect(result.errors.contains("can't be written to"), "\(result.errors)")
@@ -205,7 +207,7 @@ import Testing
         #expect(OutboxError.tooManyOpenFiles.description.contains("ulimit -n"))
     }
 
-    @Test("a full disk gives an error that says so, and loses nothing", .enabled(if: canMount))
+    @Test("a full disk gives an error that says so, and loses nothing", .enabled(if: Machine.canMount))
     func full() async throws {
         // Fills the disk by enqueueing, delivers while the disk is still full, makes room, and delivers the rest.
         let result = try onOwnDisk(
@@ -235,17 +237,4 @@ import Testing
             folder.appending("acknowledged").path, folder.appending("log").path,
         ])
     }
-
-    private static let canMount: Bool = {
-        // On a separate thread, because this runs before the trait that lets a test wait for processes.
-        let isDone = DispatchSemaphore(value: 0)
-        let status = Locked<Int32?>(nil)
-        Thread {
-            let mount = try? Program(at: "/usr/bin/unshare").run("-rm", "sh", "-c", "mount -t tmpfs none /mnt")
-            status.withLock { $0 = mount?.status }
-            isDone.signal()
-        }.start()
-        isDone.wait()
-        return status.withLock { $0 } == 0
-    }()
 }

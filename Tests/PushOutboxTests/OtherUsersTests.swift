@@ -101,7 +101,7 @@ import Testing
 
     @Test(
         "another user's log next to the file doesn't add that user's devices to the outbox",
-        .enabled(if: hasTwoUsers, "This needs two users: run it as root, with setpriv(1)."))
+        .enabled(if: Machine.hasOtherUsers, "This needs two users: run it as root, with setpriv(1)."))
     func plantedLog() async throws {
         let shared = folder.appending("shared").path
         let path = shared + "/outbox.db"
@@ -137,7 +137,7 @@ import Testing
 
     @Test(
         "the users of a group share an outbox in a folder that root shares with the group, and nobody else opens it",
-        .enabled(if: hasTwoUsers, "This needs two users: run it as root, with setpriv(1)."))
+        .enabled(if: Machine.hasOtherUsers, "This needs two users: run it as root, with setpriv(1)."))
     func group() async throws {
         let shared = folder.appending("shared").path
         let path = shared + "/outbox.db"
@@ -201,5 +201,4 @@ import Testing
     }
 
     private static let asUser = Program(at: "/usr/bin/setpriv")
-    private static let hasTwoUsers: Bool = geteuid() == 0 && access(asUser.executable.path, X_OK) == 0
 }

@@ -11,10 +11,10 @@ import Testing
 @Suite("A keyring after a power loss or a killed process", .blocking) struct KeyringPowerCutTests {
     @Test(
         "has the old state or the new one after any system call",
+        .enabled(if: Machine.canTrace, "strace is missing, or may not trace processes."),
         arguments: Thoroughness.sample(8, of: Array(KeyringCommand.all.indices)))
     func everyCall(_ index: Int) throws {
         let command = KeyringCommand.all[index]
-        guard SystemCallTrace.isPossible else { return print("processes can't be traced here; strace is missing") }
         let seal = command.seals[(index + 1) % command.seals.count]
         let aftermath = try KeyringAftermath(command, KeyringFixture(sealed: seal))
         let copy = try aftermath.fixture.copy()
@@ -52,8 +52,10 @@ import Testing
         }
     }
 
-    @Test("is durable once its first command is done") func firstKey() throws {
-        guard SystemCallTrace.isPossible else { return print("processes can't be traced here; strace is missing") }
+    @Test(
+        "is durable once its first command is done",
+        .enabled(if: Machine.canTrace, "strace is missing, or may not trace processes."))
+    func firstKey() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let model = try FileSystemModel(of: folder.url)
         let keyring = folder.appending("Deep/Deeper/Keys")

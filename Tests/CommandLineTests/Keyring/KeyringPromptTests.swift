@@ -49,9 +49,11 @@ import Testing
         }
     }
 
-    @Test("as process 1, a signal at any prompt ends the program, too", arguments: [3, 15] as [UInt8])
+    @Test(
+        "as process 1, a signal at any prompt ends the program, too",
+        .enabled(if: Machine.canIsolateProcesses, "The system doesn't allow a process namespace."),
+        arguments: [3, 15] as [UInt8])
     func firstProcess(_ what: UInt8) throws {
-        guard try PseudoTerminal.canIsolate() else { return }
         let copy = try KeyringFixture(sealed: .passphrase).copy()
         let clear = try KeyringFixture(sealed: .clear).copy()
         for (words, keyring, question) in [
@@ -155,14 +157,6 @@ enum PseudoTerminal {
         try run(arguments, answers.map { ($0.question, .line($0.answer)) })
     }
 
-    private static let isolation =
-        ["unshare"] + (geteuid() == 0 ? [] : ["--map-root-user"]) + ["--pid", "--fork", "--kill-child"]
-
-    /// Whether the system allows a process namespace.
-    static func canIsolate() throws -> Bool {
-        try Program(at: "/usr/bin/env").run(isolation + ["true"]).status == 0
-    }
-
     /// - Parameters:
     ///   - variables: environment variables as `NAME=VALUE`.
     ///   - isFirst: whether the program is process 1 of its own namespace.
@@ -178,7 +172,9 @@ enum PseudoTerminal {
         // A shell's background job ignores Ctrl-C, and its child processes would inherit that.
         let process = try ChildProcess(
             URL(filePath: "/usr/bin/env"),
-            arguments: ["--default-signal"] + variables + (isFirst ? isolation : []) + ["setsid", "--ctty"]
+            arguments: ["--default-signal"] + variables + (isFirst ? ["unshare"] + Machine.isolation : []) + [
+                "setsid", "--ctty",
+            ]
                 + (isFirst ? [] : ["--wait"]) + [Program("sealedpush").executable.path] + arguments, input: slave,
             output: slave, errors: slave,
             environment: Program.withoutNotes)

@@ -86,8 +86,10 @@ import Testing
         }
     }
 
-    @Test("doesn't reach other programs, because no program is started") func processes() throws {
-        guard SystemCallTrace.isPossible else { return print("processes can't be traced here; strace is missing") }
+    @Test(
+        "doesn't reach other programs, because no program is started",
+        .enabled(if: Machine.canTrace, "strace is missing, or may not trace processes."))
+    func processes() throws {
         let copy = try KeyringFixture(sealed: .passphrase).copy()
         let log = copy.folder.appending("trace")
         let words = try copy.words(KeyringCommand("keys rotate newsroom", "rotated"))

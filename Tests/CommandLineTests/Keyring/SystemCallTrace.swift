@@ -26,16 +26,6 @@ struct SystemCallTrace {
         var description: String { "\(name) #\(number)" }
     }
 
-    /// Whether processes can be traced here: strace is installed, and the system allows it.
-    static let isPossible: Bool = {
-        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"),
-            let result = try? Program(at: "/usr/bin/strace").run([
-                "-f", "--seccomp-bpf", "-qq", "-e", "trace=execve", "/bin/true",
-            ])
-        else { return false }
-        return result.status == 0
-    }()
-
     /// Runs `sealedpush` to completion.
     init(_ arguments: [String]) throws {
         let folder = try TemporaryFolder(inMemory: true)
