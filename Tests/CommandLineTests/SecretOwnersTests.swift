@@ -69,6 +69,8 @@ struct SecretOwnersTests {
             (0, 0o755, 0), (1_500, 0o700, 0), (1_500, 0o775, 0), (0, 0o2775, 0), (0, 0o1777, 0), (0, 0o3777, 0),
             (1_500, 0o1777, 0), (0, 0o777, 77), (1_500, 0o777, 77), (1_500, 0o757, 77), (0, 0o2777, 77),
             (1_600, 0o755, 77), (1_600, 0o1777, 77),
+            // Outside such a namespace, the number that stands for its unmapped users is a user like any other.
+            (65_534, 0o755, 77), (65_534, 0o1777, 77),
         ] {
             give(path, to: uid_t(owner), mode: mode)
             #expect(try status() == Int32(expected), "\(path): owner \(owner), mode \(String(mode, radix: 8))")
