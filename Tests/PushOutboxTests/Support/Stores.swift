@@ -1,5 +1,8 @@
+import Foundation
+import PushCore
 import PushOutbox
 import TestPrograms
+import TestSupport
 import Testing
 
 /// The store that a fixture's outbox uses.
@@ -11,9 +14,19 @@ enum StoreKind: String, CaseIterable {
     @TaskLocal static var current = StoreKind.sqlite
 
     static let databases: [StoreKind] = [.sqlite, .postgres]
+
+    /// The stores to test: all, or the one that `STORE` in the environment names.
+    static let chosen: [StoreKind] = {
+        guard let name = ProcessInfo.processInfo.environment["STORE"] else { return allCases }
+        guard let kind = StoreKind(rawValue: name) else {
+            fatalError("STORE is \(name), not one of \(allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return [kind]
+    }()
 }
 
-/// Runs each test once in each world: with each store, without an outbox key and with one, and with each form of payload.
+/// Runs each test once in each world: with each store, without an outbox key and with one, and with each form of payload. An
+/// issue names its world. `STORE` in the environment leaves out all stores but one.
 struct OverStores: SuiteTrait, TestTrait, TestScoping {
     /// The stores to run with, or `nil` for the one that the test chooses.
     var kinds: [StoreKind]? = StoreKind.allCases
@@ -29,32 +42,69 @@ struct OverStores: SuiteTrait, TestTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         guard testCase != nil else { return try await function() }
-        for kind in kinds ?? [StoreKind.current] {
+        let kinds = kinds?.filter(StoreKind.chosen.contains) ?? [StoreKind.current]
+        if kinds.isEmpty { try Test.cancel("It doesn't run over the only store that is to be tested.") }
+        for kind in kinds {
             for isKeyed in areKeyed {
                 for form in kind == .memory && isKeyed ? forms : [.text] {
-                    let world = "over \(kind), \(isKeyed ? "with" : "without") an outbox key, form: \(form)"
-                    do {
-                        try await StoreKind.$current.withValue(kind) {
-                            try await PayloadKind.$current.withValue(form) {
-                                try await Fixture.$key.withValue(isKeyed ? OutboxKey() : nil) { try await function() }
-                            }
-                        }
-                    } catch { Issue.record(error, "\(world)") }
+                    let world = World(kind: kind, isKeyed: isKeyed, form: form)
+                    guard try await world.run(test, testCase, function) else { return }
                 }
             }
         }
     }
 }
 
+/// A store, with or without an outbox key, and the form of the payloads in it.
+private struct World {
+    let kind: StoreKind
+    let isKeyed: Bool
+    let form: PayloadKind
+
+    var name: String { "over \(kind), \(isKeyed ? "with" : "without") an outbox key, form: \(form)" }
+
+    /// Runs a test, and names this world in each of its issues. Returns false if the test waited in vain: it would do the same
+    /// in the other worlds, for minutes in each.
+    func run(
+        _ test: Test, _ testCase: Test.Case?, _ function: @Sendable () async throws -> Void
+    ) async throws -> Bool {
+        let naming: IssueHandlingTrait = .compactMapIssues { [name] issue in
+            var issue = issue
+            issue.comments.append("\(name)")
+            return issue
+        }
+        let hasWaited = Locked(false)
+        try await naming.provideScope(for: test, testCase: testCase) {
+            do {
+                try await StoreKind.$current.withValue(kind) {
+                    try await PayloadKind.$current.withValue(form) {
+                        try await Fixture.$key.withValue(isKeyed ? OutboxKey() : nil) { try await function() }
+                    }
+                }
+            } catch is ExpectationFailedError {
+                // It has recorded an issue.
+            } catch {
+                hasWaited.withLock { $0 = error is WaitedInVain }
+                Issue.record(error)
+            }
+        }
+        return !hasWaited.withLock { $0 }
+    }
+}
+
 /// Runs a test only in some of the worlds of its suite.
 struct OnlyIn: TestTrait, TestScoping {
     var kinds = StoreKind.allCases
+    var areKeyed = [false, true]
     var forms = PayloadKind.allCases
 
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        if kinds.contains(StoreKind.current), forms.contains(PayloadKind.current) { try await function() }
+        guard kinds.contains(StoreKind.current), forms.contains(PayloadKind.current),
+            areKeyed.contains(Fixture.key != nil)
+        else { return }
+        try await function()
     }
 }
 
@@ -74,6 +124,8 @@ extension Trait where Self == OnlyIn {
     static var inFile: Self { OnlyIn(kinds: [.sqlite]) }
     /// For a test that writes rows with SQL.
     static var inDatabases: Self { OnlyIn(kinds: StoreKind.databases) }
+    /// For a test to which a key makes no difference.
+    static var withoutKey: Self { OnlyIn(areKeyed: [false]) }
     /// For a test that reads the message, or chooses its priority. A background push has no message, and one priority.
     static var withAlerts: Self { OnlyIn(forms: [.text, .members]) }
 }
